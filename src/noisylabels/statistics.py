@@ -567,7 +567,7 @@ def ratio_interval(a: ArrayLike, b: ArrayLike, level: float = 0.95) -> tuple[flo
     return float((ab - root) / bb), float((ab + root) / bb)
 
 
-def share_interval(successes: int, n: int, level: float = 0.95) -> tuple[float, float]:
+def share_interval(successes: float, n: float, level: float = 0.95) -> tuple[float, float]:
     r"""Compute the exact confidence interval of a share.
 
     Parameters

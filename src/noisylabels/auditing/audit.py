@@ -18,7 +18,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from noisylabels.auditing import cross_fitting, flip_rates, tables
-from noisylabels.auditing.cross_fitting import LARGEST, MANY, Array, Classes, CrossFit, cross_fitted
+from noisylabels.auditing.copies import Copies, combine_groups, find_copies, number_groups
+from noisylabels.auditing.cross_fitting import (
+    LARGEST,
+    MANY,
+    Array,
+    Classes,
+    CrossFit,
+    Groups,
+    cross_fitted,
+    numbered,
+    split_folds,
+)
 from noisylabels.auditing.flip_rates import Sureness
 from noisylabels.validation import whole
 
@@ -59,7 +70,7 @@ class Audit:
     guess : the share by the anchor estimate.   informative : whether some model knows anything of the labels.
     accuracies : see `flip_rates.compared`.   notes : what had to be done to the table.
     probabilities (n, K) : of the observed class, by models that did not see the row.   predictions (n,) : of
-    every method.
+    every method.   copies : which rows are copies of each other.
     """
 
     classes: NDArray[Any]
@@ -78,6 +89,7 @@ class Audit:
     table: tables.Table = field(repr=False)
     probabilities: Array = field(repr=False)
     predictions: dict[str, Classes] = field(repr=False)
+    copies: Copies = field(repr=False)
 
     @property
     def evidence(self) -> NDArray[np.bool_]:
@@ -120,7 +132,7 @@ class NumericAudit:
     ranking : data frame row, (line,) label, suggested, score; the most doubtful first, score = -z.
     suspicious : those with z above 3.5, none if not informative.   informative : whether f knows anything of
     the labels.   error : median of |y - f(x)|.   doubt (n,) : z / (z + 3.5).   doubted (n,) : z above 3.5.
-    expected (n,) : f(x).
+    expected (n,) : f(x).   copies : which rows are copies of each other.
     """
 
     table: tables.Table = field(repr=False)
@@ -133,6 +145,7 @@ class NumericAudit:
     doubted: NDArray[np.bool_] = field(repr=False)
     expected: Array = field(repr=False)
     notes: list[str]
+    copies: Copies = field(repr=False)
 
     @property
     def text(self) -> str:
@@ -150,6 +163,7 @@ def audit(
     pred_probs: ArrayLike | None = None,
     model: Any = None,
     trusted: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
     random_state: int = 0,
     repetitions: int | None = None,
     most_rows: int | None = None,
@@ -181,18 +195,58 @@ def audit(
     if y is None or (X is None and pred_probs is None):
         raise ValueError("audit needs the observed labels y, and the table X or probabilities pred_probs")
     given = np.arange(len(np.asarray(y)))[:, np.newaxis] if X is None else X
+    check = tables.check_labels if pred_probs is None else tables.check_classes
+    table = tables.of_arrays(given, y, trusted, check)
+    named = None if groups is None else groups_of(groups, len(np.asarray(y)))[table.rows]
     if pred_probs is not None:
-        table = tables.of_arrays(given, y, trusted)
         if len(table.rows) < len(np.asarray(y)):
             raise ValueError("y: a row without a label; leave it out, and its probabilities too")
-        return of_probabilities(table, pred_probs)
-    table = tables.of_arrays(given, y, trusted, tables.check_labels)
+        if X is None:  # the numbers of the rows are no columns
+            table = replace(table, X=np.empty((len(table.rows), 0)), names=[])
+        return of_probabilities(table, pred_probs, groups=named)
     return of_table(
-        table, model, random_state=random_state, repetitions=repetitions, most_rows=most_rows, compare=compare
+        table,
+        model,
+        groups=named,
+        random_state=random_state,
+        repetitions=repetitions,
+        most_rows=most_rows,
+        compare=compare,
     )
 
 
-def of_probabilities(table: tables.Table, pred_probs: ArrayLike) -> Audit:
+def groups_of(names: ArrayLike, rows: int) -> Groups:
+    """Number the groups that users name, such as patients, from 0, (rows,); a missing name is a group.
+
+    Raises
+    ------
+    ValueError
+        If there is not one name for each row.
+    """
+    values = np.asarray(names, dtype=object)
+    if values.shape != (rows,):
+        raise ValueError(f"groups must have one name for each of {rows} rows, got shape {values.shape}")
+    texts = [str(value).strip() for value in values]
+    alone = [tables.is_missing(text) for text in texts]
+    kept = [f"row {i}" if alone[i] else f"group {text}" for i, text in enumerate(texts)]
+    return number_groups(kept)
+
+
+def find_units(table: tables.Table, groups: Groups | None) -> tuple[Copies, Groups | None, list[str]]:
+    """The copies in a table, the rows that count as one by copies or ``groups``, None if none do; notes."""
+    n = len(table.labels)
+    alone = np.arange(n)
+    copies = Copies(alone, alone)
+    if table.X.shape[1] or table.text is not None:
+        copies = find_copies(table.X, table.text)
+    notes = copies.describe()
+    if groups is not None:
+        groups = number_groups(groups)  # rows without a label may have taken some with them
+        notes.append(f"rows of one group count as one: {int(groups.max()) + 1} groups")
+    return copies, combine_groups(copies.groups, groups), notes
+
+
+def of_probabilities(table: tables.Table, pred_probs: ArrayLike, *, groups: Groups | None = None) -> Audit:
     """`audit` of labels with probabilities (n, K) of the classes in sorted order, made elsewhere.
 
     Raises ValueError : another shape, or rows that are no probabilities.
@@ -207,13 +261,15 @@ def of_probabilities(table: tables.Table, pred_probs: ArrayLike) -> Audit:
             f"pred_probs, row {wrong.argmax()}: {p[wrong.argmax()]} are no probabilities of sum 1"
         )
     fit = CrossFit(p[np.newaxis], p[np.newaxis], np.full((1, K, K), np.nan))
-    return of_cross_fits(table, {"your model": fit}, table.notes)
+    copies, units, notes = find_units(table, groups)
+    return of_cross_fits(table, {"your model": fit}, [*table.notes, *notes], copies, units)
 
 
 def of_table(
     table: tables.Table,
     model: Any = None,
     *,
+    groups: Groups | None = None,
     random_state: int = 0,
     repetitions: int | None = None,
     most_rows: int | None = None,
@@ -226,12 +282,15 @@ def of_table(
     except ModuleNotFoundError as missing:
         how = "an audit answers with data frames, which need pandas: pip install 'noisylabels[audit]'"
         raise ModuleNotFoundError(how, name="pandas") from missing
+    copies, units, said = find_units(table, groups)
+    table = replace(table, notes=[*table.notes, *said])
     if tables.measured(table.labels):
-        return of_numbers(table, model, random_state=random_state, say=say)
+        return of_numbers(table, model, copies=copies, units=units, random_state=random_state, say=say)
     y = np.unique(table.labels, return_inverse=True)[1]
     many, ours = len(y) > MANY, (*cross_fitting.ROBUST, *cross_fitting.PLAIN)
     repetitions = repetitions or (1 if many else 3)
-    alone, table = telling(table, y), with_calendar(table, y, random_state)
+    alone = telling(table, y, units)
+    table = with_calendar(table, y, random_state, units)
     doubtful = "alone predicts nearly every label; if it is known only because of the label, leave it out"
     notes = [*table.notes, *(f"column {name!r} {doubtful}" for name in alone)]
 
@@ -244,12 +303,13 @@ def of_table(
                 f"{name} was trained on {rows} of the {len(y)} rows, drawn class by class; all were judged"
             )
         options = {"random_state": random_state, "most_rows": rows, "text": table.text, "say": say}
+        options["groups"] = units
         return cross_fitted(table.X, y, built, repetitions=times, **options)
 
     fits: dict[str, CrossFit] = {}
     if model == "best":
         fits = {name: fitted(name, 1) for name in ours}
-        model = max(fits, key=lambda name: flip_rates.log_likelihoods(fits[name], y).mean())
+        model = max(fits, key=lambda name: flip_rates.log_likelihoods(fits[name], y, units).mean())
         notes.append(
             f"of {len(fits)} models {model} gives the labels of rows it did not see the largest likelihood"
         )
@@ -258,17 +318,20 @@ def of_table(
     first = fits[name] if name in fits and repetitions == 1 else fitted(wanted, repetitions)
     others = ours if compare or (compare is None and not many) else ()
     fits |= {other: fitted(other, 1) for other in others if other not in (*fits, name)}
-    return of_cross_fits(table, {name: first} | fits | {name: first}, list(dict.fromkeys(notes)))
+    fits = {name: first} | fits | {name: first}
+    return of_cross_fits(table, fits, list(dict.fromkeys(notes)), copies, units)
 
 
 def of_numbers(
     table: tables.Table,
     model: Any = None,
     *,
+    copies: Copies,
+    units: Groups | None = None,
     random_state: int = 0,
     say: Callable[[str], None] = lambda sentence: None,
 ) -> NumericAudit:
-    """The audit of a table whose labels are numbers.
+    """The audit of a table whose labels are numbers; rows of one unit are in one fold and count as one.
 
     model : a regressor of scikit-learn; None: a forest, above 5000 rows gradient boosting of absolute errors.
 
@@ -279,7 +342,7 @@ def of_numbers(
     from sklearn.base import clone
     from sklearn.decomposition import TruncatedSVD
     from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
-    from sklearn.model_selection import KFold, cross_val_predict
+    from sklearn.model_selection import GroupKFold, KFold, cross_val_predict
 
     if model is not None and (isinstance(model, str | type) or not hasattr(model, "predict")):
         how = "the labels are numbers; give a regressor such as Ridge(), or none"
@@ -291,13 +354,20 @@ def of_numbers(
     words = TruncatedSVD(20, random_state=random_state)  # twenty components, which know no label
     X = table.X if table.text is None else np.hstack([table.X, words.fit_transform(table.text)])
     folds = KFold(5, shuffle=True, random_state=random_state)
+    if units is not None:
+        if units.max() < 4:
+            raise ValueError("groups: labels that are numbers need at least 5 groups")
+        folds = GroupKFold(5, shuffle=True, random_state=random_state)
     say(f"cross-fitting {type(model).__name__} on {len(y)} rows, twice")
-    expected = cross_val_predict(clone(model), X, y, cv=folds)
+    expected = cross_val_predict(clone(model), X, y, cv=folds, groups=units)
     size = np.abs(y - expected)
     floor = max(float(np.median(size)), 1e-12 * float(np.abs(y).max()), 1e-300) / 2
-    z = size / np.maximum(cross_val_predict(clone(model), X, size, cv=folds), floor)
+    z = size / np.maximum(cross_val_predict(clone(model), X, size, cv=folds, groups=units), floor)
     z *= MEDIAN / max(float(np.median(z)), 1e-12)
-    known = spearmanr(expected, y, alternative="greater").pvalue if expected.std() > 0 else 1.0
+    known = 1.0
+    if expected.std() > 0:
+        both = [flip_rates.average_groups(values, units) for values in (expected, y)]
+        known = spearmanr(*both, alternative="greater").pvalue
     expected = np.array([float(f"{value:.6g}") for value in expected])
     columns = table.places() | {"label": table.labels, "suggested": expected, "score": -z}
     frame = pd.DataFrame(columns).sort_values("score", kind="stable", ignore_index=True)
@@ -313,37 +383,51 @@ def of_numbers(
         doubted=z > FAR,
         expected=expected,
         notes=list(table.notes),
+        copies=copies,
     )
 
 
-def of_cross_fits(table: tables.Table, fits: dict[str, CrossFit], notes: list[str]) -> Audit:
-    """The audit from probabilities: those of the first of ``fits`` say what is wrong, the others compare."""
+def of_cross_fits(
+    table: tables.Table,
+    fits: dict[str, CrossFit],
+    notes: list[str],
+    copies: Copies,
+    units: Groups | None = None,
+) -> Audit:
+    """The audit from probabilities: those of the first of ``fits`` say what is wrong, the others compare.
+
+    units (n,) : the unit of each row, numbers from 0; rows of one unit count as one.
+    """
     import pandas as pd
 
     classes, y = np.unique(table.labels, return_inverse=True)
     name, cross = next(iter(fits.items()))
-    p, Q = cross.mean, flip_rates.joint(cross.mean, y)
-    sureness, informative = flip_rates.surest(p, y), flip_rates.chance(fits, y) < SIGNIFICANT
+    p, a = cross.mean, flip_rates.weights_of(units)
+    Q = flip_rates.joint(p, y, a)
+    sureness = flip_rates.surest(p, y, units)
+    informative = flip_rates.chance(fits, y, units) < SIGNIFICANT
     found = table.places() | {"label": classes[y], "suggested": classes[flip_rates.suggested(p, y)]}
-    found |= {"score": flip_rates.margins(p, y), "wrong": flip_rates.likely_wrong(p, y, Q)}
+    found |= {"score": flip_rates.margins(p, y), "wrong": flip_rates.likely_wrong(p, y, Q, a)}
     ranking = pd.DataFrame(found).sort_values("score", kind="stable", ignore_index=True)
+    most = float(flip_rates.wrong_share_of(sureness.limit, y, a)) if informative else 1.0
     return Audit(
         classes=classes,
         counts=np.bincount(y),
         suspicious=ranking[ranking.pop("wrong") & informative].reset_index(drop=True),
         ranking=ranking,
         conflicts=_conflicts(table, y, classes),
-        flip_rates=_rates(cross, y, classes, table.trusted, sureness.limit),
-        bounds=(0.0, float(flip_rates.wrong_share_of(sureness.limit, y)) if informative else 1.0),
-        guess=flip_rates.wrong_share_of(flip_rates.anchor(p, y), y),
+        flip_rates=_rates(cross, y, classes, table.trusted, sureness.limit, units),
+        bounds=(0.0, most),
+        guess=flip_rates.wrong_share_of(flip_rates.anchor(p, y, a=a), y, a),
         informative=informative,
         sureness=sureness,
-        accuracies=flip_rates.compared(fits, y, flip_rates.flip_matrix(Q)),
+        accuracies=flip_rates.compared(fits, y, flip_rates.flip_matrix(Q), units),
         model=name,
         notes=notes,
         table=table,
         probabilities=p,
         predictions={each: fit.predicted[0] for each, fit in fits.items()},
+        copies=copies,
     )
 
 
@@ -360,23 +444,28 @@ def _conflicts(table: tables.Table, y: Classes, classes: NDArray[Any]) -> pd.Dat
 
 
 def _rates(
-    cross: CrossFit, y: Classes, classes: NDArray[Any], trusted: list[Any], limit: Array
+    cross: CrossFit,
+    y: Classes,
+    classes: NDArray[Any],
+    trusted: list[Any],
+    limit: Array,
+    units: Groups | None,
 ) -> pd.DataFrame:
     """A row for each pair of a true and an observed class."""
     import pandas as pd
 
-    K, p = len(classes), cross.mean
-    matrices = {"estimate": flip_rates.from_joint(p, y), "anchor": flip_rates.anchor(p, y)}
+    K, p, a = len(classes), cross.mean, flip_rates.weights_of(units)
+    matrices = {"estimate": flip_rates.from_joint(p, y, a), "anchor": flip_rates.anchor(p, y, a=a)}
     matrices |= {"own": cross.omega.mean(axis=0), "limit": limit}
     if known := [i for i, value in enumerate(trusted) if value is not None]:
         true = np.searchsorted(classes, np.array([trusted[i] for i in known]))
-        counted = flip_rates.counted(y[known], true, K)
+        counted = flip_rates.counted(y[known], true, K, numbered(units, np.array(known)))
         matrices |= dict(zip(("trusted", "trusted_low", "trusted_high"), counted, strict=True))
     pairs = {"true": np.repeat(classes, K), "observed": np.tile(classes, K)}
     return pd.DataFrame(pairs | {key: matrix.ravel() for key, matrix in matrices.items()})
 
 
-def telling(table: tables.Table, y: Classes) -> list[str]:
+def telling(table: tables.Table, y: Classes, units: Groups | None = None) -> list[str]:
     """Columns that predict nearly every label alone, by small trees that did not see the row (2000 at most).
 
     A label of which more than a hundredth is wrong cannot be predicted so well but by what was made from it.
@@ -386,19 +475,24 @@ def telling(table: tables.Table, y: Classes) -> list[str]:
 
     part = np.random.default_rng(0).permutation(len(y))[:LARGEST]
     K, y, found = int(y.max()) + 1, y[part], []
+    units = numbered(units, part)
+    counts = np.bincount(y) if units is None else cross_fitting.groups_of_classes(y, units)
     most = min(TELLING, 0.1 * (1 - np.bincount(y).max() / len(y)))
     tree = DecisionTreeClassifier(max_leaf_nodes=8 * K, min_samples_leaf=2, random_state=0)
     for name in table.contents:
         at = [j for j, each in enumerate(table.names) if each == name or each.startswith(f"{name}=")]
-        if at and most > 0 and np.bincount(y).min() > 1:
+        if at and most > 0 and counts.min() > 1:
             X = table.X[part][:, at]
             # the tree has seen the row first: most columns are refused without a cross-fit
             if np.mean(tree.fit(X, y).predict(X) != y) <= most:
-                found += [name] if np.mean(cross_val_predict(tree, X, y, cv=2) != y) <= most else []
+                folds = 2 if units is None else list(split_folds(y, 2, 0, units))
+                found += [name] if np.mean(cross_val_predict(tree, X, y, cv=folds) != y) <= most else []
     return found
 
 
-def with_calendar(table: tables.Table, y: Classes, random_state: int = 0) -> tables.Table:
+def with_calendar(
+    table: tables.Table, y: Classes, random_state: int = 0, units: Groups | None = None
+) -> tables.Table:
     """The table with those parts of its dates, cosine and sine, that help, and a note of each.
 
     A part (of all dates) stays if it makes the labels of rows that a random forest did not see likelier: by
@@ -410,8 +504,9 @@ def with_calendar(table: tables.Table, y: Classes, random_state: int = 0) -> tab
     forest = cross_fitting.model_of("forest", random_state)
 
     def likely(X: Array) -> Array:
-        fit = cross_fitted(X, y, forest, random_state=random_state, repetitions=1, most_rows=LARGEST)
-        return flip_rates.log_likelihoods(fit, y)
+        options: dict[str, Any] = {"random_state": random_state, "repetitions": 1, "most_rows": LARGEST}
+        fit = cross_fitted(X, y, forest, groups=units, **options)
+        return flip_rates.log_likelihoods(fit, y, units)
 
     parts: dict[str, dict[str, Array]] = {}
     for name in table.dates:  # days since 1970: where they lie in their year, week and day
@@ -426,7 +521,8 @@ def with_calendar(table: tables.Table, y: Classes, random_state: int = 0) -> tab
         wave = np.hstack(list(waves.values()))
         found = likely(np.hstack([table.X, wave]))
         others = (plain, likely(np.hstack([table.X, wave[shuffled]])))
-        if all(g.mean() > SURE * g.std(ddof=1) / len(y) ** 0.5 for g in (found - other for other in others)):
+        gains = [found - other for other in others]
+        if all(gain.mean() > SURE * gain.std(ddof=1) / len(gain) ** 0.5 for gain in gains):
             X = np.hstack([X, wave])
             names += [f"{name} {part} {which}" for name in waves for which in ("cos", "sin")]
             notes.append(f"the {part} of {', '.join(waves)} makes unseen labels likelier and was added")
@@ -493,12 +589,14 @@ def certainty(found: Audit) -> str:
     surest = found.sureness
     if not found.evidence.any():
         return (
-            f"No evidence of flips: where {found.model} is surest, {surest.disagree.sum()} of "
+            f"No evidence of flips: where {found.model} is surest, {round(surest.disagree.sum(), 1):g} of "
             f"{surest.rows.sum()} labels disagree with it. What looks wrong elsewhere may be overlap of the "
             "classes."
         )
     where = np.flatnonzero(found.evidence)
-    told = ", ".join(f"{surest.disagree[j]} of {surest.rows[j]} for {found.classes[j]}" for j in where)
+    told = ", ".join(
+        f"{round(surest.disagree[j], 1):g} of {surest.rows[j]} for {found.classes[j]}" for j in where
+    )
     return (
         f"Evidence of wrong labels: even where {found.model} is surest of a class, labels disagree ({told}). "
         "Only flips do that, or classes that overlap everywhere."

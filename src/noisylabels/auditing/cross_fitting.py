@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Classes = NDArray[np.intp]
+Groups = NDArray[np.intp]
 
 ROBUST, PLAIN = ("rMKLR", "robust logistic"), ("logistic", "forest", "gradient boosting")
 DEFAULT = "rMKLR"
@@ -18,6 +19,10 @@ DEFAULT = "rMKLR"
 LARGEST, MANY = 2000, 5000
 """Rows that rMKLR is trained on, by default: of more, a stratified part is drawn. Above 5000 rows an audit
 takes gradient boosting on all of them instead, cross-fitted once."""
+
+
+FEW_GROUPS = 500
+"""Below so many groups folds are dealt by rows, which is slow for more."""
 
 
 @dataclass(frozen=True)
@@ -43,9 +48,71 @@ class CrossFit:
         return np.asarray(self.g.argmax(axis=2))
 
 
-def folds_for(y: Classes) -> int:
-    """5, or 10 below 300 rows, and never more than the smallest class has members."""
-    return min(10 if len(y) < 300 else 5, int(np.bincount(y).min()))
+def folds_for(y: Classes, groups: Groups | None = None) -> int:
+    """5, or 10 below 300 rows, and never more than the smallest class has members.
+
+    Of rows in groups (n,), numbers from 0, groups are counted.
+    """
+    if groups is None:
+        rows, members = len(y), np.bincount(y)
+    else:
+        rows, members = int(groups.max()) + 1, groups_of_classes(y, groups)
+    return min(10 if rows < 300 else 5, int(members.min()))
+
+
+def groups_of_classes(y: Classes, groups: Groups) -> Classes:
+    """In how many groups each class occurs, (K,)."""
+    occurring = np.unique(y.astype(np.int64) * (int(groups.max()) + 1) + groups)
+    return np.bincount(occurring // (int(groups.max()) + 1), minlength=int(y.max()) + 1)
+
+
+def split_folds(
+    y: Classes, folds: int, seed: int, groups: Groups | None = None
+) -> Iterator[tuple[Classes, Classes]]:
+    """Rows to train on and rows held out, classes in proportion; a group is never in both.
+
+    A group goes with the class of its rows that is in the fewest groups. Few groups, which are often large,
+    are dealt so that folds have about as many rows.
+
+    Raises
+    ------
+    ValueError
+        If a class would be missing among the rows to train on.
+    """
+    from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+
+    if groups is None:
+        cut = StratifiedKFold(folds, shuffle=True, random_state=seed)
+        yield from cut.split(np.zeros(len(y)), y)
+        return
+    if groups.max() < FEW_GROUPS:
+        dealt = StratifiedGroupKFold(folds, shuffle=True, random_state=seed)
+        parts = list(dealt.split(np.zeros(len(y)), y, groups))
+    else:
+        kind = rarest_class(y, groups)
+        cut = StratifiedKFold(folds, shuffle=True, random_state=seed)
+        parts = []
+        for _, held in cut.split(np.zeros(len(kind)), kind):
+            inside = np.zeros(len(kind), dtype=bool)
+            inside[held] = True
+            parts.append((np.flatnonzero(~inside[groups]), np.flatnonzero(inside[groups])))
+    classes = len(np.unique(y))
+    for train, held in parts:
+        if len(np.unique(y[train])) < classes:
+            lacking = "a class occurs in so few groups that some folds have none of it to train on"
+            raise ValueError(f"{lacking}; merge it with another class, or give smaller groups")
+        if len(held):
+            yield train, held
+
+
+def rarest_class(y: Classes, groups: Groups) -> Classes:
+    """For each group the class of its rows that occurs in the fewest groups, (groups,)."""
+    rarest_first = np.argsort(groups_of_classes(y, groups), kind="stable")
+    rank = np.empty_like(rarest_first)
+    rank[rarest_first] = np.arange(len(rarest_first))
+    least = np.full(int(groups.max()) + 1, len(rank))
+    np.minimum.at(least, groups, rank[y])
+    return np.asarray(rarest_first[least])
 
 
 def cross_fitted(
@@ -58,40 +125,47 @@ def cross_fitted(
     folds: int | None = None,
     most_rows: int | None = None,
     text: Any = None,
+    groups: Groups | None = None,
     say: Callable[[str], None] = lambda sentence: None,
 ) -> CrossFit:
     """Stratified cross-fitting of ``model``, a scikit-learn classifier with ``predict_proba``.
 
     X (n, d); y (n,) classes 0..K-1. Folds and parts drawn do not depend on the names of the classes. A binary
     model with K > 2 classes is trained one class against the rest; its probabilities are normalised.
-    most_rows : trained on at most, None: all.   text : sparse (n, D), see `with_words`.
+    most_rows : trained on at most, None: all.   text : sparse (n, D), see `with_words`.   groups (n,) : the
+    group of each row, numbers from 0; no group is both trained on and judged.
 
-    Raises ValueError : a model without ``predict_proba``, a class with fewer than two rows, no repetitions.
+    Raises ValueError : a model without ``predict_proba``, a class with fewer than two rows or groups, no
+    repetitions.
     """
-    from sklearn.model_selection import StratifiedKFold
-
     if not hasattr(model, "predict_proba"):
         how = "wrap it in sklearn's CalibratedClassifierCV"
         raise ValueError(f"{type(model).__name__} has no predict_proba; {how}")
     if repetitions < 1:
         raise ValueError(f"repetitions of the cross-fitting must be at least 1, got {repetitions}")
-    K, folds = int(y.max()) + 1, folds or folds_for(y)
+    K, folds = int(y.max()) + 1, folds or folds_for(y, groups)
     if folds < 2:
-        raise ValueError("a class with a single row cannot be cross-fitted; delete or merge it")
+        single = "a single row" if groups is None else "rows of a single group (copies count as one)"
+        raise ValueError(f"a class with {single} cannot be cross-fitted; delete or merge it")
     p, g = np.empty((repetitions, len(y), K)), np.empty((repetitions, len(y), K))
-    omega = np.empty((repetitions, folds, K, K))
+    omega = np.full((repetitions, folds, K, K), np.nan)
     for r in range(repetitions):
         rng = np.random.default_rng([random_state, r])
-        cut = StratifiedKFold(folds, shuffle=True, random_state=int(rng.integers(2**31)))
-        for fold, (train, held) in enumerate(cut.split(X, y)):
+        cut = split_folds(y, folds, int(rng.integers(2**31)), groups)
+        for fold, (train, held) in enumerate(cut):
             part = drawn(y, train, most_rows or len(y), rng)
             known, new = X[part], X[held]
             if text is not None:
-                known, new = with_words(known, text[part], y[part], new, text[held])
+                known, new = with_words(known, text[part], y[part], new, text[held], numbered(groups, part))
             p[r, held], g[r, held], omega[r, fold] = fitted(model, known, y[part], new, K)
             if len(y) > MANY:
                 say(f"fold {fold + 1} of {folds}, round {r + 1} of {repetitions}")
     return CrossFit(p, g, omega.mean(axis=1))
+
+
+def numbered(groups: Groups | None, rows: Classes) -> Groups | None:
+    """The groups of some rows, numbered from 0 again."""
+    return None if groups is None else np.unique(groups[rows], return_inverse=True)[1]
 
 
 def drawn(y: Classes, rows: NDArray[Any], most: int, rng: np.random.Generator) -> NDArray[Any]:
@@ -106,7 +180,9 @@ def drawn(y: Classes, rows: NDArray[Any], most: int, rng: np.random.Generator) -
     return np.sort(np.concatenate(kept))
 
 
-def with_words(X: Array, text: Any, y: Classes, X_held: Array, text_held: Any) -> tuple[Array, Array]:
+def with_words(
+    X: Array, text: Any, y: Classes, X_held: Array, text_held: Any, groups: Groups | None = None
+) -> tuple[Array, Array]:
     """Both tables with the log-probabilities that logistic regression on the words gives each class.
 
     Those of the rows trained on are cross-fitted among themselves, so that none knows its own label.
@@ -115,7 +191,12 @@ def with_words(X: Array, text: Any, y: Classes, X_held: Array, text_held: Any) -
     from sklearn.model_selection import cross_val_predict
 
     linear = LogisticRegression(C=10.0, max_iter=1000)
-    inner = cross_val_predict(linear, text, y, cv=min(5, int(np.bincount(y).min())), method="predict_proba")
+    inside: Any
+    if groups is None:
+        inside = min(5, int(np.bincount(y).min()))
+    else:
+        inside = list(split_folds(y, max(2, min(5, folds_for(y, groups))), 0, groups))
+    inner = cross_val_predict(linear, text, y, cv=inside, method="predict_proba")
     outer = linear.fit(text, y).predict_proba(text_held)
     return np.hstack([X, np.log(inner + 1e-6)]), np.hstack([X_held, np.log(outer + 1e-6)])
 

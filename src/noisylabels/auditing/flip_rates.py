@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from noisylabels.auditing.cross_fitting import Array, Classes, CrossFit
+from noisylabels.auditing.cross_fitting import Array, Classes, CrossFit, Groups
 from noisylabels.statistics import share_interval
 
 if TYPE_CHECKING:
@@ -39,13 +39,13 @@ class Sureness:
     omega (K, K) : the shares of the observed labels among the rows surest of each class. Its 1 - omega_jj
     bounds the flips of class j from above, up to chance: P(observed j | x) <= omega_jj at every x, if
     omega_jj is the largest entry of its column. With anchors it is their rate.
-    rows, disagree (K,) : how many rows there are, and how many labels disagree.
+    rows, disagree (K,) : how many rows there are, groups counting as one, and how many labels disagree.
     low, high (K,) : limits of the share that disagrees, each one-sided, at 95 % over all classes together.
     """
 
     omega: Array
     rows: Classes
-    disagree: Classes
+    disagree: Array
     low: Array
     high: Array
 
@@ -93,6 +93,21 @@ def shares(y: Classes, K: int, a: Array | None = None) -> Array:
     return np.asarray(counts / counts.sum())
 
 
+def weights_of(groups: Groups | None) -> Array | None:
+    """Weights a (n,) with which each group counts once, None if each row does."""
+    return None if groups is None else 1.0 / np.bincount(groups)[groups]
+
+
+def average_groups(values: Array, groups: Groups | None) -> Array:
+    """The mean of the values (n, ...) over each group, in the order of their numbers."""
+    if groups is None:
+        return values
+    names, group = np.unique(groups, return_inverse=True)
+    sums = np.zeros((len(names), *values.shape[1:]))
+    np.add.at(sums, group, values)
+    return np.asarray((sums.T / np.bincount(group)).T)
+
+
 def _of(a: Array | None, at: Any) -> Array | None:
     return None if a is None else a[at]
 
@@ -107,12 +122,12 @@ def margins(p: Array, y: Classes) -> Array:
     return np.asarray(p[np.arange(len(y)), y] - _others(p, y).max(axis=1))
 
 
-def likely_wrong(p: Array, y: Classes, Q: Array) -> NDArray[np.bool_]:
+def likely_wrong(p: Array, y: Classes, Q: Array, a: Array | None = None) -> NDArray[np.bool_]:
     """In every cell k != j of Q, the round(n Q_kj) rows of class k with the largest p_j - p_k: (n,).
 
     Of these only rows in which another class than the observed one is the most probable.
     """
-    return wrong_parts(p, y, Q, np.ones(len(y))) > 0
+    return wrong_parts(p, y, Q, np.ones(len(y)) if a is None else a) > 0
 
 
 def wrong_parts(p: Array, y: Classes, Q: Array, a: Array) -> Array:
@@ -170,47 +185,68 @@ def from_joint(p: Array, y: Classes, a: Array | None = None) -> Array:
     return flip_matrix(joint(p, y, a))
 
 
-def wrong_share_of(omega: Array, y: Classes) -> float:
+def wrong_share_of(omega: Array, y: Classes, a: Array | None = None) -> float:
     """1 - sum_j pi_j omega_jj with pi = (shares of the observed labels) Omega^-1, clipped to [0, 1]."""
-    observed = shares(y, len(omega))
+    observed = shares(y, len(omega), a)
     pi = np.clip(np.linalg.lstsq(omega.T, observed, rcond=None)[0], 0.0, None)
     return float(1.0 - (pi / pi.sum()) @ omega.diagonal()) if pi.sum() > 0 else float("nan")
 
 
-def surest(p: Array, y: Classes) -> Sureness:
+def surest(p: Array, y: Classes, groups: Groups | None = None) -> Sureness:
     """Labels of the fifth of each class's rows (at least 30) with the largest p_j.
 
     p_n does not know y_n, so that the number that disagrees is nearly binomial. Where classes do not overlap
-    for the model, it is the flip rate; where they do, it is overlap as well.
+    for the model, it is the flip rate; where they do, it is overlap as well. Rows of one group count as one,
+    with the mean of their labels.
     """
     K = p.shape[1]
-    wanted = [max(FEWEST_SURE, round(SUREST * np.count_nonzero(y == j))) for j in range(K)]
-    top = [y[np.argsort(-p[:, j], kind="stable")[: wanted[j]]] for j in range(K)]
-    rows = np.array([len(labels) for labels in top])
-    omega = np.array([np.bincount(labels, minlength=K) / len(labels) for labels in top])
-    disagree = np.array([np.count_nonzero(labels != j) for j, labels in enumerate(top)])
+    alone = np.arange(len(y)) if groups is None else groups
+    members = shares(y, K, weights_of(groups)) * (int(alone.max()) + 1)
+    omega = np.empty((K, K))
+    rows = np.empty(K, dtype=np.intp)
+    disagree = np.empty(K)
+    limits = []
     level = 1.0 - 2.0 * (1.0 - LEVEL) / K
-    limits = [share_interval(int(count), int(n), level) for count, n in zip(disagree, rows, strict=True)]
+    for j in range(K):
+        order = np.argsort(-p[:, j], kind="stable")
+        top = first_groups(alone[order], max(FEWEST_SURE, round(SUREST * members[j])))
+        labels = average_groups(np.eye(K)[y[order[:top]]], alone[order[:top]])
+        omega[j], rows[j] = labels.mean(axis=0), len(labels)
+        disagree[j] = round(len(labels) - labels[:, j].sum(), 9)
+        limits.append(share_interval(float(disagree[j]), len(labels), level))
     return Sureness(omega, rows, disagree, *np.array(limits).T)
 
 
-def chance(fits: Mapping[str, CrossFit], y: Classes) -> float:
+def first_groups(groups: Groups, wanted: int) -> int:
+    """How many of the first rows belong to ``wanted`` groups; all if there are fewer groups."""
+    first = np.sort(np.unique(groups, return_index=True)[1])
+    return int(first[wanted - 1]) + 1 if len(first) >= wanted else len(groups)
+
+
+def chance(fits: Mapping[str, CrossFit], y: Classes, groups: Groups | None = None) -> float:
     """p-value of H0: no p_k of any model is larger in class k than elsewhere (Mann-Whitney, Bonferroni).
 
     One-sided. Cross-fitted probabilities of a model without any knowledge lean to the other side: it saw more
-    of the classes that are rarer among the rows held out.
+    of the classes that are rarer among the rows held out. Rows of one group and class count as one.
     """
     from scipy.stats import mannwhitneyu
 
-    tests = [(fit.mean[:, k], y == k) for fit in fits.values() for k in range(fit.p.shape[2])]
-    pairs = [(p[inside], p[~inside]) for p, inside in tests]
-    least = min(float(mannwhitneyu(*pair, alternative="greater").pvalue) for pair in pairs)
-    return min(1.0, len(pairs) * least)
+    units = (
+        None if groups is None else np.unique(np.column_stack([groups, y]), axis=0, return_inverse=True)[1]
+    )
+    labels = y if units is None else y[np.unique(units, return_index=True)[1]]
+    tests = []
+    for fit in fits.values():
+        p = average_groups(fit.mean, units)
+        tests += [(p[labels == k, k], p[labels != k, k]) for k in range(p.shape[1])]
+    least = min(float(mannwhitneyu(*pair, alternative="greater").pvalue) for pair in tests)
+    return min(1.0, len(tests) * least)
 
 
-def log_likelihoods(fit: CrossFit, y: Classes) -> Array:
-    """log max(p_y, 0.005) of the observed labels, by models that did not see them: (n,)."""
-    return np.asarray(np.log(np.maximum(fit.mean[np.arange(len(y)), y], LEAST)))
+def log_likelihoods(fit: CrossFit, y: Classes, groups: Groups | None = None) -> Array:
+    """log max(p_y, 0.005) of the observed labels, by models that did not see them, means of groups: (n,)."""
+    rows = np.log(np.maximum(fit.mean[np.arange(len(y)), y], LEAST))
+    return np.asarray(average_groups(rows, groups))
 
 
 def conflicts(X: Array, text: Any, y: Classes) -> tuple[list[Classes], list[Classes]]:
@@ -256,16 +292,20 @@ def conflicts(X: Array, text: Any, y: Classes) -> tuple[list[Classes], list[Clas
     return equal, [pair for pair in one[beside] if y[pair[0]] != y[pair[1]] and copied.isdisjoint(pair)]
 
 
-def counted(observed: Classes, true: Classes, K: int) -> tuple[Array, Array, Array]:
+def counted(
+    observed: Classes, true: Classes, K: int, groups: Groups | None = None
+) -> tuple[Array, Array, Array]:
     """Omega by counting among rows with a trusted label, and its Clopper-Pearson limits: (K, K) each.
 
-    A row of a class without any is NaN, between 0 and 1.
+    A row of a class without any is NaN, between 0 and 1. Rows of one group count as one.
     """
     omega, low, high = np.full((K, K), np.nan), np.zeros((K, K)), np.ones((K, K))
     for j in range(K):
-        members = observed[true == j]
+        of_class = true == j
+        labels = np.eye(K)[observed[of_class]]
+        members = average_groups(labels, None if groups is None else groups[of_class])
         for k in range(K if len(members) else 0):
-            hits = int(np.count_nonzero(members == k))
+            hits = float(members[:, k].sum())
             omega[j, k] = hits / len(members)
             low[j, k], high[j, k] = share_interval(hits, len(members))
     return omega, low, high
@@ -286,7 +326,7 @@ class Corrected(NamedTuple):
     clipped: bool
 
 
-def corrected_error(predicted: Classes, y: Classes, omega: Array) -> Corrected:
+def corrected_error(predicted: Classes, y: Classes, omega: Array, groups: Groups | None = None) -> Corrected:
     """e = 1 - mean of (Omega^-1)_{y_n predicted_n}, with the standard error of that mean.
 
     Omega is taken as known: what is not known of it is not in the interval.
@@ -298,43 +338,51 @@ def corrected_error(predicted: Classes, y: Classes, omega: Array) -> Corrected:
         number = f"condition number {condition:.3g}, above {LARGEST_CONDITION:g}: with flips this frequent"
         why = "the observed labels say too little about the true ones to correct an error"
         raise ValueError(f"the flip matrix has the {number} {why}")
-    terms = np.linalg.inv(omega)[y, predicted]
+    terms = average_groups(np.linalg.inv(omega)[y, predicted], groups)
     error = float(1.0 - terms.mean())
-    half = Z * float(terms.std(ddof=1)) / len(y) ** 0.5
+    half = Z * float(terms.std(ddof=1)) / len(terms) ** 0.5
     at, low, high = np.clip([error, error - half, error + half], 0.0, 1.0).tolist()
     return Corrected(at, low, high, not 0.0 <= error <= 1.0)
 
 
-def balanced_error(predicted: Classes, y: Classes) -> float:
+def balanced_error(predicted: Classes, y: Classes, a: Array | None = None) -> float:
     """Mean over the observed classes k of P(predicted != k | observed k).
 
     With two classes the order of two classifiers by it is that of their balanced errors on true labels,
     whatever the flip rates with omega_01 + omega_10 < 1.
     """
     wrong = predicted != y
-    return float(np.mean([wrong[y == k].mean() for k in np.unique(y)]))
+    return float(np.mean([np.average(wrong[y == k], weights=_of(a, y == k)) for k in np.unique(y)]))
 
 
-def compared(fits: Mapping[str, CrossFit], y: Classes, omega: Array) -> pd.DataFrame:
+def compared(
+    fits: Mapping[str, CrossFit], y: Classes, omega: Array, groups: Groups | None = None
+) -> pd.DataFrame:
     """Data frame, best first: accuracy on the observed labels, balanced accuracy, accuracy after correction.
+
+    Rows of one group count as one.
 
     behind : how far behind the best method the accuracy is, with the interval of the paired difference.
     Corrected columns are NaN if Omega cannot be inverted safely, see `corrected_error`.
     """
     import pandas as pd
 
-    right = {name: (fit.predicted[0] == y).astype(float) for name, fit in fits.items()}
+    right = {}
+    for name, fit in fits.items():
+        right[name] = average_groups((fit.predicted[0] == y).astype(float), groups)
     best = max(right, key=lambda name: right[name].mean())
     rows: list[dict[str, object]] = []
     for name, fit in fits.items():
         found = fit.predicted[0]
         row: dict[str, object]
         try:
-            error, low, high, clipped = corrected_error(found, y, omega)
+            error, low, high, clipped = corrected_error(found, y, omega, groups)
         except ValueError:
             error, low, high, clipped = np.nan, np.nan, np.nan, False
         row = {"method": name, "kind": "plain" if np.array_equal(fit.p, fit.g) else "robust"}
-        row |= _mean(right[name], "accuracy", "low", "high") | {"balanced": 1.0 - balanced_error(found, y)}
+        row |= _mean(right[name], "accuracy", "low", "high") | {
+            "balanced": 1.0 - balanced_error(found, y, weights_of(groups))
+        }
         row |= {"corrected": 1.0 - error, "corrected_low": 1.0 - high, "corrected_high": 1.0 - low}
         row |= {"clipped": clipped}
         rows.append(row | _mean(right[best] - right[name], "behind", "behind_low", "behind_high"))

@@ -1,0 +1,162 @@
+"""Copies of rows are found by their columns, are never both learned from and judged, and count as one."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
+
+import noisylabels
+from noisylabels.auditing import flip_rates
+from noisylabels.auditing.copies import combine_groups, find_copies
+from noisylabels.auditing.cross_fitting import cross_fitted, folds_for, split_folds
+
+
+def with_copies(share, noise, rows=300, columns=5, copies=1, categories=False, seed=0):
+    """Distinct rows and noisy copies of a share of them, and the number of the row that each comes from."""
+    rng = np.random.default_rng([seed, columns])
+    X = rng.normal(size=(rows, columns))
+    copied = rng.choice(rows, round(share * rows), replace=False)
+    source = np.concatenate([np.arange(rows), *[copied] * copies])
+    table = X[source]
+    table[rows:] += noise * rng.normal(size=(len(source) - rows, columns))
+    if categories:
+        table = np.hstack([table, np.eye(4)[rng.integers(4, size=rows)][source]])
+    order = rng.permutation(len(source))
+    return table[order], source[order]
+
+
+@pytest.mark.parametrize("columns", [5, 20, 50])
+@pytest.mark.parametrize("noise", [0.0, 0.02, 0.1])
+@pytest.mark.parametrize(("share", "copies"), [(0.1, 1), (0.5, 1), (1.0, 1), (1.0, 4)])
+@pytest.mark.parametrize("categories", [False, True])
+def test_copies_are_found_whatever_their_share(columns, noise, share, copies, categories):
+    X, source = with_copies(share, noise, columns=columns, copies=copies, categories=categories)
+    groups = find_copies(X).groups
+    order = np.argsort(source, kind="stable")
+    copy = source[order][1:] == source[order][:-1]
+    together = groups[order][1:] == groups[order][:-1]
+    assert together[copy].mean() > 0.95
+    assert groups.max() + 1 > 0.75 * (source.max() + 1)  # rows that are no copies are seldom joined
+
+
+def tables_of_distinct_rows():
+    rng = np.random.default_rng(0)
+    grid = np.arange(30.0)
+    yield "numbers", rng.normal(size=(400, 3))
+    yield "few columns", rng.uniform(size=(1000, 2))
+    yield "heavy tails", rng.standard_cauchy((500, 4))
+    yield "clusters", 10 * rng.normal(size=(20, 6))[rng.integers(20, size=500)] + rng.normal(size=(500, 6))
+    yield "grid", np.column_stack([np.repeat(grid, 30), np.tile(grid, 30)])
+    yield "ages", rng.integers(18, 80, (600, 1)).astype(float)
+    yield "walk", np.cumsum(rng.normal(size=(500, 3)), axis=0)
+    for columns in (2, 5, 10):
+        yield f"{columns} binary", rng.integers(0, 2, (600, columns)).astype(float)
+    yield "scales", np.clip(rng.normal(3, 1, (600, 1)) + rng.normal(0, 0.7, (600, 6)), 1, 5).round()
+    yield "categories", np.hstack([np.eye(10)[rng.integers(10, size=600)] for _ in range(2)])
+    yield "mixed", np.column_stack([np.eye(4)[rng.integers(4, size=600)], rng.normal(size=600).round(1)])
+
+
+@pytest.mark.parametrize(("name", "X"), list(tables_of_distinct_rows()))
+def test_rows_that_chance_makes_equal_or_near_are_no_copies(name, X):
+    found = find_copies(X)
+    assert (found.copied, found.near) == (0, False)
+    assert (found.coincident > 0) == (len(np.unique(X, axis=0)) < len(X))
+
+
+def test_copies_do_not_depend_on_the_order_of_the_rows():
+    X, _ = with_copies(0.5, 0.0)
+    order = np.random.default_rng(1).permutation(len(X))
+    one, other = find_copies(X).groups, find_copies(X[order]).groups
+    pairs = {(a, b) for a, b in zip(one[order].tolist(), other.tolist(), strict=True)}
+    assert len(pairs) == one.max() + 1 == other.max() + 1
+
+
+def test_groups_of_two_kinds_are_combined():
+    one, other = np.array([0, 0, 1, 2, 3]), np.array([0, 1, 1, 2, 3])
+    assert combine_groups(one, other).tolist() == [0, 0, 0, 1, 2]
+    assert combine_groups(np.arange(5), None) is None
+    assert combine_groups(np.arange(5), other).tolist() == [0, 1, 1, 2, 3]
+
+
+@pytest.mark.parametrize("number", [60, 900])
+def test_no_group_is_on_both_sides_of_a_split_and_classes_keep_their_share(number):
+    rng = np.random.default_rng(0)
+    groups = np.sort(rng.integers(number, size=3 * number))
+    groups = np.unique(groups, return_inverse=True)[1]
+    y = (rng.random(len(groups)) < 0.2).astype(int)
+    held_out = []
+    for train, held in split_folds(y, 5, 0, groups):
+        assert not set(groups[train]) & set(groups[held])
+        assert len(train) + len(held) == len(y)
+        assert y[held].mean() == pytest.approx(0.2, abs=0.1)
+        held_out.append(held)
+    assert np.array_equal(np.sort(np.concatenate(held_out)), np.arange(len(y)))
+
+
+def test_without_groups_the_folds_are_those_of_scikit_learn():
+    y = np.arange(100) % 3
+    ours = [held.tolist() for _, held in split_folds(y, 5, 7)]
+    theirs = StratifiedKFold(5, shuffle=True, random_state=7).split(np.zeros(100), y)
+    assert ours == [held.tolist() for _, held in theirs]
+
+
+def test_a_class_in_one_group_is_refused():
+    y, groups = np.repeat([0, 1], 20), np.r_[np.arange(20), np.full(20, 20)]
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    assert folds_for(y, groups) == 1
+    with pytest.raises(ValueError, match="a class with rows of a single group"):
+        cross_fitted(X, y, LogisticRegression(), groups=groups)
+    with pytest.raises(ValueError, match="a class occurs in so few groups that some folds have none of it"):
+        list(split_folds(y, 2, 0, groups))
+
+
+def test_each_row_twice_gives_the_counts_of_each_row_once():
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=200)
+    p = rng.dirichlet(np.ones(3), 200)
+    twice, groups = np.repeat(np.arange(200), 2), np.repeat(np.arange(200), 2)
+    once, both = flip_rates.surest(p, y), flip_rates.surest(p[twice], y[twice], groups)
+    for name in ("omega", "rows", "disagree", "low", "high"):
+        np.testing.assert_allclose(getattr(both, name), getattr(once, name))
+    a = flip_rates.weights_of(groups)
+    np.testing.assert_allclose(flip_rates.joint(p[twice], y[twice], a), flip_rates.joint(p, y))
+    one = flip_rates.corrected_error(p.argmax(axis=1), y, np.eye(3))
+    two = flip_rates.corrected_error(p[twice].argmax(axis=1), y[twice], np.eye(3), groups)
+    assert two == pytest.approx(one)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.1])
+def test_the_upper_limit_of_copied_coins_covers(noise):
+    X, source = with_copies(1.0, noise, rows=200)
+    y = np.random.default_rng(3).integers(2, size=200)[source]
+    found = noisylabels.audit(X, y, model="forest", compare=False, repetitions=1)
+    assert found.bounds[1] >= 0.5
+    assert any("of 400 rows are" in note and "counts as one row" in note for note in found.notes)
+
+
+def test_named_groups_count_as_one_like_copies():
+    rng = np.random.default_rng(0)
+    patient = np.repeat(np.arange(100), 4)
+    X = rng.normal(size=(100, 4))[patient] + 0.5 * rng.normal(size=(400, 4))
+    y = rng.integers(2, size=100)[patient]  # nothing is to be learned but who it is
+    options = {"model": "forest", "compare": False, "repetitions": 1}
+    assert noisylabels.audit(X, y, **options).informative
+    found = noisylabels.audit(X, y, groups=[f"patient {i}" for i in patient], **options)
+    assert not found.informative
+    assert "rows of one group count as one: 100 groups" in found.notes
+    missing = np.where(np.arange(400) < 4, None, patient.astype(object))
+    named = noisylabels.audit(X, y, groups=missing, **options)
+    assert "rows of one group count as one: 103 groups" in named.notes
+    with pytest.raises(ValueError, match=r"groups must have one name for each of 400 rows, got shape \(3,\)"):
+        noisylabels.audit(X, y, groups=[1, 2, 3])
+
+
+def test_a_table_without_copies_has_the_same_audit_with_a_group_for_each_row():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = (X[:, 0] + rng.normal(size=200) > 0).astype(int)
+    options = {"model": "logistic", "compare": False, "repetitions": 1}
+    plain, grouped = noisylabels.audit(X, y, **options), noisylabels.audit(X, y, groups=range(200), **options)
+    pd.testing.assert_frame_equal(plain.ranking, grouped.ranking)
+    assert (plain.bounds, plain.guess) == (grouped.bounds, grouped.guess)
