@@ -1,12 +1,15 @@
 """Aggregated labels of a crowd: known truths, crowd-kit and cleanlab as oracles, and what cannot be told."""
 
 import json
+import pickle
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from cleanlab.multiannotator import get_label_quality_multiannotator
+from sklearn.exceptions import NotFittedError
 
 from noisylabels import GLAD, CrowdLab, DawidSkene, MajorityVote, OneCoin, crowds
 
@@ -76,6 +79,188 @@ def test_consensus_and_its_quality_are_those_of_cleanlab(K, per_item):
     assert found.model_weight_ == pytest.approx(theirs["model_weight"], abs=1e-9)
 
 
+# Forms of tables
+
+
+NAN = float("nan")
+LETTERS = [["a", "b", None], ["a", None, None], ["b", "b", "a"]]
+
+
+def with_gap(gap):
+    """LETTERS with another gap."""
+    rows = []
+    for row in LETTERS:
+        rows.append([gap if letter is None else letter for letter in row])
+    return rows
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        with_gap(NAN),
+        with_gap(""),
+        with_gap("  "),
+        with_gap(pd.NA),
+        with_gap(pd.NaT),
+        tuple(map(tuple, with_gap(NAN))),
+        np.array(with_gap("")),
+        np.array(with_gap(NAN), dtype=object),
+        pd.DataFrame(with_gap("")),
+        pd.DataFrame(with_gap(None)).astype("string"),
+        pd.DataFrame(with_gap(None)).astype("category"),
+        np.ma.array(with_gap("b"), mask=[[letter is None for letter in row] for row in LETTERS]),
+    ],
+)
+@pytest.mark.parametrize("long", [False, True])
+def test_every_kind_of_gap_is_a_missing_label(labels, long):
+    if long:
+        item, annotator = np.divmod(np.arange(9), 3)
+        listed = labels.to_numpy() if isinstance(labels, pd.DataFrame) else labels
+        column = [label for row in listed for label in row]
+        if isinstance(labels, np.ma.MaskedArray):
+            column = labels.ravel()
+        labels = {"item": item.tolist(), "annotator": annotator.tolist(), "label": column}
+    found = MajorityVote().fit(labels)
+    expected = MajorityVote().fit(LETTERS)
+    assert found.classes_.tolist() == ["a", "b"]
+    assert found.labels_.tolist() == expected.labels_.tolist()
+    assert (found.posterior_ == expected.posterior_).all()
+    assert found.notes_ == expected.notes_ == []
+
+
+@pytest.mark.parametrize("convert", [dict, pd.DataFrame])
+def test_columns_of_crowd_kit_are_a_long_table(convert):
+    table, _, _ = simulated(K=3, n=50)
+    renamed = dict(zip(crowds.CROWD_KIT_COLUMNS, table.values(), strict=True))
+    found, expected = MajorityVote().fit(convert(renamed)), MajorityVote().fit(table)
+    assert (found.posterior_ == expected.posterior_).all()
+    assert found.annotators_.tolist() == expected.annotators_.tolist()
+    assert found.notes_ == []
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("item", "worker", "label"),
+        ("task", "rater", "answer"),
+        ("unit", "judge", "label"),
+        ("item_id", "x", "y"),
+        ("HITId", "WorkerId", "Answer"),
+        ("Item", "Annotator", "Label"),
+        ("question", "who", "says"),
+        ("item", "ann1", "ann2"),
+        ("task", "worker", "label", "item"),
+    ],
+)
+@pytest.mark.parametrize("convert", [dict, pd.DataFrame])
+@pytest.mark.parametrize("method", METHODS)
+def test_other_names_of_a_long_table_are_refused(names, convert, method):
+    table = {name: np.arange(12) % (place + 2) for place, name in enumerate(names)}
+    with pytest.raises(
+        ValueError, match=r"^labels: a long table needs the columns item, annotator and label"
+    ):
+        method().fit(convert(table))
+
+
+def test_annotators_of_a_wide_table_have_any_other_names():
+    for names in (
+        ["rater 1", "rater 2"],
+        ["ann", "bob"],
+        ["judge_a", "judge_b"],
+        [0, 1],
+        [("a", 1), ("a", 2)],
+    ):
+        found = MajorityVote().fit(
+            pd.DataFrame([[0, 1], [1, 1]], columns=pd.Index(names, tupleize_cols=False))
+        )
+        assert found.annotators_.tolist() == names
+
+
+@pytest.mark.parametrize(
+    ("labels", "suspect"),
+    [
+        ([[0, 1, -1], [-1, -1, 1], [0, 0, -1]], "-1"),
+        ([[0.0, 1.0, -1.0], [-1.0, -1.0, 1.0]], "-1"),
+        ([["0", "1", "-1"], ["1", "-1", "1"]], "-1"),
+        ([[0, -1], [-1, 0]], "-1"),
+        ([["a", "b", "NA"], ["NA", "b", "b"]], "NA"),
+        (np.array([["a", "b", NAN], [NAN, "b", "b"]]), "nan"),
+        ([["a", "?", "a"], ["a", "a", "?"]], "?"),
+        ([["a", "Null", "a"], ["a", "a", "Null"]], "Null"),
+    ],
+)
+def test_classes_that_may_be_gaps_are_said_unless_they_are_named(labels, suspect):
+    found = MajorityVote().fit(labels)
+    assert suspect in [str(name).removesuffix(".0") for name in found.classes_.tolist()]
+    assert [note for note in found.notes_ if note.startswith(f"'{suspect}' is read as a class")]
+    named = MajorityVote(classes=found.classes_).fit(labels)
+    assert not [note for note in named.notes_ if "read as a class" in note]
+    assert (named.posterior_ == found.posterior_).all()
+
+
+@pytest.mark.parametrize(
+    "labels", [[[-1, 1], [1, -1]], [[-2, -1, 0], [0, -1, -2]], [["no", "nay"], ["nay", "no"]]]
+)
+def test_usual_classes_are_not_suspected_to_be_gaps(labels):
+    assert not [note for note in MajorityVote().fit(labels).notes_ if "read as a class" in note]
+
+
+def test_a_column_of_names_in_a_wide_table_is_said():
+    frame = pd.DataFrame({"key": [10, 11, 12], "ann1": [0, 1, 0], "ann2": [0, 1, 1]})
+    note = "most values of the columns 'key' occur in no other column"
+    assert MajorityVote().fit(frame).notes_[0].startswith(note)
+    assert not [note for note in MajorityVote().fit(frame[["ann1", "ann2"]]).notes_ if "columns" in note]
+    table, _, _ = simulated(K=3, n=60)
+    array = np.column_stack([table["item"], table["annotator"], table["label"]])  # a long table without names
+    assert "occur in no other column" in MajorityVote().fit(array).notes_[0]
+    assert MajorityVote().fit(wide(table)).notes_ == []
+
+
+@pytest.mark.parametrize("names", [crowds.COLUMNS, crowds.CROWD_KIT_COLUMNS])
+def test_a_second_label_of_a_pair_counts_and_is_said(names):
+    rows = [("i", "u", 0), ("i", "v", 1), ("i", "v", 1), ("j", "v", 0), ("j", "v", None)]
+    found = MajorityVote().fit(pd.DataFrame(rows, columns=names))
+    item, annotator, _ = names
+    assert found.notes_[0].startswith(f"1 labels repeat a pair of {item} and {annotator}: each counts")
+    np.testing.assert_allclose(found.posterior_[0], [1 / 3, 2 / 3])
+
+
+def test_large_numbers_stay_the_names_of_their_classes():
+    assert MajorityVote().fit([[1e300, 0.0], [1e300, 1e300]]).classes_.tolist() == [0.0, 1e300]
+    ids = [2**60 + 1, 2**60 + 3]
+    table = {"item": ids, "annotator": [0, 1], "label": [0, 1]}
+    assert MajorityVote().fit(table).items_.tolist() == ids
+
+
+def test_a_vote_needs_no_confusions_until_they_are_asked_for():
+    rng = np.random.default_rng(0)
+    sizes = {"item": 5_000, "annotator": 20_000, "label": 77}
+    table = {name: rng.integers(size, size=25_000) for name, size in sizes.items()}
+    tracemalloc.start()
+    found = MajorityVote().fit(table)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 100e6  # the confusions alone have 0.7 GB
+    assert found.accuracy_.shape == (len(np.unique(table["annotator"])),)
+    few = {name: column[:2000] for name, column in table.items()}
+    small = MajorityVote().fit(few)
+    assert "confusion_" not in vars(small)
+    counts = small._data.count_confusions(small.posterior_)
+    shares = np.trace(counts, axis1=1, axis2=2) / counts.sum(axis=(1, 2))
+    assert (small.accuracy_ == shares).all()  # made in parts, equal to the bit
+    np.testing.assert_allclose(np.nansum(small.confusion_, axis=2).max(), 1.0)
+
+
+def test_confusions_belong_to_the_last_fit():
+    vote = MajorityVote()
+    with pytest.raises(NotFittedError):
+        _ = vote.confusion_
+    first = vote.fit([[0, 1], [1, 1]]).confusion_
+    assert first.shape == (2, 2, 2)
+    assert vote.fit([[0, 1, 2], [1, 1, 1]]).confusion_.shape == (3, 3, 3)
+    assert pickle.loads(pickle.dumps(vote)).confusion_.shape == (3, 3, 3)
+
+
 # Models
 
 
@@ -119,7 +304,8 @@ def test_names_order_and_form_of_the_labels_change_nothing(cls):
     shuffled = cls().fit({name: column[order] for name, column in table.items()})
     frame = pd.DataFrame(table).pivot(index="item", columns="annotator", values="label")
     named = pd.DataFrame(table).assign(
-        label=np.array(["a", "b", "c"])[table["label"]], annotator=[f"w{a:02}" for a in table["annotator"]]
+        label=np.array(["a", "b", "c"])[table["label"]],
+        annotator=[f"w{a:02}" for a in table["annotator"]],
     )
     masked = np.ma.masked_invalid(wide(table))
     texts = cls().fit(named.sample(frac=1, random_state=0))
@@ -128,7 +314,11 @@ def test_names_order_and_form_of_the_labels_change_nothing(cls):
         np.testing.assert_allclose(found.confusion_, same.confusion_, atol=1e-4)
     assert texts.classes_.tolist() == ["a", "b", "c"]
     assert texts.annotators_.tolist() == [f"w{a:02}" for a in range(20)]
-    assert cls().fit(wide(table)).classes_.tolist() == [0, 1, 2]  # whole numbers, although gaps make floats
+    assert cls().fit(wide(table)).classes_.tolist() == [
+        0,
+        1,
+        2,
+    ]  # whole numbers, although gaps make floats
 
 
 @pytest.mark.parametrize("cls", METHODS)
@@ -215,19 +405,39 @@ NO_ITEM = {"item": [0, None], "annotator": [0, 0], "label": [0, 1]}
 NO_NAME = {"item": [0, 1], "annotator": [np.nan, 0], "label": [0, 1]}
 
 
+ITEMS_AS_TUPLES = {"item": [("d", 1), ("d", 2)], "annotator": ["u", "v"], "label": ["a", "b"]}
+UNEVEN_LABELS = {"item": [1, 2], "annotator": ["u", "v"], "label": [["a"], ["a", "b"]]}
+NAMELESS_WORKER = {"task": [1, 2], "worker": ["u", " "], "label": ["a", "b"]}
+
+
 @pytest.mark.parametrize(
     ("method", "labels", "message"),
     [
         (MajorityVote(), [0, 1], r"expected an array \(items, annotators\).* the shape \(2,\)"),
-        (MajorityVote(), {"item": [0], "worker": [1], "label": [0]}, "got .'item', 'label', 'worker'"),
+        (
+            MajorityVote(),
+            {"item": [0], "worker": [1], "label": [0]},
+            "got 'item', 'worker', 'label'; rename",
+        ),
+        (MajorityVote(), {"a": [0, 1], "b": [1, 0]}, "expected an array .* got 'a', 'b'"),
+        (MajorityVote(), ITEMS_AS_TUPLES, "the column item must have one text or number per row"),
+        (MajorityVote(), UNEVEN_LABELS, "the column label must have one text or number per row"),
+        (MajorityVote(), NAMELESS_WORKER, "row 1 has no worker; name it, or drop the row"),
+        (MajorityVote(), [[0, np.inf]], "label: infinite values are not names"),
+        (MajorityVote(), [[0, 1j]], "label: must hold texts or real numbers"),
+        (MajorityVote(), [["a", 1]], "label: must hold either text or numbers, not both"),
         (MajorityVote(), {"item": [0], "annotator": [1, 2], "label": [0]}, "the same length"),
-        (OneCoin(), [[0, 1], [1]], "row 1 has 1 entries, row 0 has 2; give every row one entry per"),
+        (
+            OneCoin(),
+            [[0, 1], [1]],
+            "row 1 has 1 entries, row 0 has 2; give every row one entry per",
+        ),
         (GLAD(), [[0, 1], 1], "row 1 has 1 entries, row 0 has 2"),
         (GLAD(), NO_ITEM, "row 1 has no item; name it, or drop the row"),
         (OneCoin(), NO_NAME, "row 0 has no annotator"),
         (MajorityVote(), [[None, None]], "there are none; two are needed"),
         (MajorityVote(), [["a", "a"]], "one class only, a; two are needed"),
-        (MajorityVote(["a", "b"]), [["a", "c"]], r"c is none of classes = \['a', 'b'\]"),
+        (MajorityVote(["a", "b"]), [["a", "c"]], r"c is not one of classes = \['a', 'b'\]"),
         (MajorityVote(), np.array([["a", 1]], object), "label: must hold either text or numbers"),
         (DawidSkene(max_iter=0), [[0, 1]], "max_iter: must be"),
         (DawidSkene(smoothing=0), [[0, 1]], "smoothing: must be"),

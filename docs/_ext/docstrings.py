@@ -40,7 +40,6 @@ NOT_CONVERTED = frozenset(
         "classifiers.multi_kernel",
         "classifiers.projections",
         "compilation",
-        "crowds",
         "filters.base",
         "filters.label_budget",
         "filters.lms",

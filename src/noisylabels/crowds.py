@@ -1,17 +1,20 @@
-"""Items that several annotators label: their true classes, and how far each annotator can be trusted.
+"""Items that several annotators label: their true classes, and how far each annotator can be
+trusted.
 
-Labels come as an array (n items, W annotators) with gaps (NaN, None, masked), or as a long table: a mapping
-or a data frame with the columns item, annotator and label. Classes, items and annotators have any names.
-Given the true class of an item its labels are taken to be independent; and the annotators to be right more
-often than wrong, which is what gives the classes their names.
+Labels come as an array (items, annotators) with gaps, or as a long table with one row per label.
+Classes, items and annotators have any names. `read_crowd_labels` has the rules.
+
+All models assume that, given the true class of an item, its labels are independent. They also
+assume that annotators are right more often than wrong, which is what gives the classes their names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sized
+import re
+from collections.abc import Iterable, Mapping, Sized
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,13 +28,36 @@ from noisylabels.validation import Floats, finite, number, whole
 
 Codes = NDArray[np.intp]
 COLUMNS = ("item", "annotator", "label")
-LEAST = 1e-6  # of the weights of `CrowdLab`
-TINY = 1e-300
+CROWD_KIT_COLUMNS = ("task", "worker", "label")
+USUAL_NAMES = re.compile(
+    r"(item|task|unit|instance|example|sample|question|document|doc|image|object|record|hit|subject"
+    r"|annotator|worker|rater|judge|coder|labell?er|grader|reviewer|observer|performer|user"
+    r"|label|answer|response|vote|annotation|class|category|rating|score|judge?ment|value)"
+    r"s?[ _-]?(id|idx|index|name|no|nr|number|key|code)?s?"
+)
+"""What the three columns of a long table are usually called."""
+GAP_WORDS = frozenset(["?", "-", "na", "n/a", "#n/a", "nan", "nat", "null", "none", "nil", "<na>", "missing"])
+LARGEST_EXACT = 2.0**53  # up to here a float holds every whole number
+LEAST_WEIGHT = 1e-6  # of an annotator or a model in `CrowdLab`
+LEAST_PROBABILITY = 1e-300
+BLOCK_BYTES = 2**24  # of the counts that `measure_accuracy` holds at a time
+MOST_NAMES_SHOWN = 8
+
+
+class _LabelTable(NamedTuple):
+    """Labels as they were given: the place of each, its value, and what the places are called."""
+
+    item: Codes
+    annotator: Codes
+    values: NDArray[Any]
+    items: NDArray[Any]
+    annotators: NDArray[Any]
+    notes: list[str]
 
 
 @dataclass(frozen=True)
-class Responses:
-    """One entry per label (L,), as numbers 0, 1, ...: item, annotator, label; what the numbers stand for."""
+class _CrowdLabels:
+    """Labels of a crowd as numbers 0, 1, ... (L,), the names they stand for, and what to check in them."""
 
     item: Codes
     annotator: Codes
@@ -39,71 +65,24 @@ class Responses:
     items: NDArray[Any]
     annotators: NDArray[Any]
     classes: NDArray[Any]
+    notes: list[str]
 
-    @classmethod
-    def of(cls, labels: Any, classes: Any = None) -> Self:
-        """From an array (n, W) with gaps, or a long table; classes: all of them, if some never occur.
-
-        An item or annotator all of whose labels are missing is kept.
-        Raises ValueError : other shapes, an item or annotator without a name, a label outside ``classes``,
-        fewer than two classes.
-        """
-        columns = getattr(labels, "columns", labels if isinstance(labels, Mapping) else ())
-        if set(COLUMNS) <= set(columns):
-            long = [np.asarray(labels[name]) for name in COLUMNS]
-            if len({column.shape for column in long}) > 1:
-                raise ValueError("labels: the columns item, annotator and label must have the same length")
-            for name, missing in zip(COLUMNS[:2], map(_gaps, long[:2]), strict=True):
-                if missing.any():
-                    row = f"row {missing.argmax()} has no {name}"
-                    raise ValueError(f"labels: {row}; name it, or drop the row")
-            here = ~_gaps(long[2])
-            (items, item), (annotators, annotator) = map(_coded, COLUMNS[:2], long[:2])
-            item, annotator = item[here], annotator[here]
-            known, label = _coded("label", long[2][here])
-        else:
-            try:
-                wide = np.asanyarray(labels)
-            except ValueError:  # NumPy's message names neither the row nor the remedy
-                lengths = [len(row) if isinstance(row, Sized) else 1 for row in labels]
-                odd = next((i for i, length in enumerate(lengths) if length != lengths[0]), 0)
-                uneven = f"labels: row {odd} has {lengths[odd]} entries, row 0 has {lengths[0]}"
-                remedy = "give every row one entry per annotator, None where there is no label"
-                raise ValueError(f"{uneven}; {remedy}") from None
-            if wide.ndim != 2:
-                rule = "expected an array (items, annotators) or the columns item, annotator and label"
-                found = sorted(map(str, columns)) or f"the shape {wide.shape}"
-                raise ValueError(f"labels: {rule}, got {found}")
-            frame = hasattr(labels, "columns")
-            items = np.asarray(labels.index) if frame else np.arange(len(wide))
-            annotators = np.asarray(columns) if frame else np.arange(wide.shape[1])
-            here = ~_gaps(wide)
-            item, annotator = np.nonzero(here)
-            known, label = _coded("label", np.asarray(wide)[here])
-        if classes is not None:
-            named = np.unique(np.asarray(classes))
-            if len(outside := known[~np.isin(known, named)]):
-                raise ValueError(f"labels: {outside[0]!s} is none of classes = {named.tolist()}")
-            known, label = named, np.searchsorted(named, known)[label]
-        if len(known) < 2:
-            found = f"one class only, {known[0]!s}" if len(known) else "there are none"
-            raise ValueError(f"labels: {found}; two are needed, name those that never occur: classes=[...]")
-        return cls(item, annotator, label, items, annotators, known)
-
-    def by_item(self, values: Floats) -> Floats:
-        """Sums over the labels of each item: of (L,) values (n,), of (L, K) values (n, K)."""
+    def sum_by_item(self, values: Floats) -> Floats:
+        """Sum over the labels of each item: of (L,) values (n,), of (L, K) values (n, K)."""
         if values.ndim == 1:
             return np.asarray(np.bincount(self.item, values, len(self.items)), dtype=float)
-        return np.column_stack([self.by_item(column) for column in values.T])
+        return np.column_stack([self.sum_by_item(column) for column in values.T])
 
-    def by_annotator(self, values: Floats) -> Floats:
-        """Sums of (L,) values over the labels of each annotator: (W,)."""
+    def sum_by_annotator(self, values: Floats) -> Floats:
+        """Sum (L,) values over the labels of each annotator: (W,)."""
         return np.asarray(np.bincount(self.annotator, values, len(self.annotators)), dtype=float)
 
     @cached_property
     def votes(self) -> Floats:
         """How many labels each item has of each class, (n, K)."""
-        return self.by_item(np.eye(len(self.classes))[self.label])
+        n, K = len(self.items), len(self.classes)
+        cells = self.item * K + self.label
+        return np.bincount(cells, minlength=n * K).reshape(n, K).astype(float)
 
     @property
     def shares(self) -> Floats:
@@ -111,305 +90,995 @@ class Responses:
         total = self.votes.sum(axis=1, keepdims=True)
         return np.where(total > 0, self.votes / np.maximum(total, 1.0), 1.0 / len(self.classes))
 
-    def confused(self, q: Floats) -> Floats:
-        """Expected counts (W, K, K) of labels, by annotator, true class and label, at posteriors q (n, K)."""
-        K, W = len(self.classes), len(self.annotators)
-        cells = self.annotator * K + self.label
-        sums = [np.bincount(cells, column[self.item], W * K).reshape(W, K) for column in q.T]
-        return np.stack(sums, axis=1)
+    def count_confusions(self, posterior: Floats) -> Floats:
+        """Count labels (W, K, K) by annotator, true class and label, as expected at a posterior (n, K)."""
+        everything = np.arange(len(self.label))
+        return self._count_entries(posterior, everything, 0, len(self.annotators))
+
+    def measure_accuracy(self, posterior: Floats) -> Floats:
+        """Measure the expected share of right labels of each annotator (W,), NaN for one without
+        labels.
+
+        The counts (W, K, K) are made for some annotators at a time: all of them can need gigabytes.
+        """
+        W, K = len(self.annotators), len(self.classes)
+        at_a_time = max(BLOCK_BYTES // (8 * K**2), 1)
+        order = np.argsort(self.annotator, kind="stable")
+        starts = np.searchsorted(self.annotator[order], np.arange(W + 1))
+        accuracy = np.empty(W)
+        for first in range(0, W, at_a_time):
+            last = min(first + at_a_time, W)
+            entries = order[starts[first] : starts[last]]
+            counts = self._count_entries(posterior, entries, first, last)
+            with np.errstate(invalid="ignore"):  # 0 / 0
+                accuracy[first:last] = _count_right(counts) / counts.sum(axis=(1, 2))
+        return accuracy
+
+    def _count_entries(self, posterior: Floats, entries: Codes, first: int, last: int) -> Floats:
+        """`count_confusions` of the annotators first, ..., last - 1, to whom the entries belong."""
+        W, K = last - first, len(self.classes)
+        cells = (self.annotator[entries] - first) * K + self.label[entries]
+        item = self.item[entries]
+        counts = np.empty((W, K, K))
+        for true_class, column in enumerate(posterior.T):
+            counts[:, true_class] = np.bincount(cells, column[item], W * K).reshape(W, K)
+        return counts
 
 
-def _gaps(values: Any) -> NDArray[np.bool_]:
+def read_crowd_labels(labels: Any, classes: Any = None) -> _CrowdLabels:
+    """Read labels from an array, a data frame or a mapping.
+
+    Parameters
+    ----------
+    labels : array_like of shape (n, W), data frame or mapping
+        A wide table has a row for each item and a column for each annotator. A long table is a
+        mapping or a data frame with the columns item, annotator and label, or task, worker and
+        label.
+    classes : array_like, optional
+        All classes, if some of them never occur.
+
+    Returns
+    -------
+    object
+        The labels that are there as numbers ``item``, ``annotator`` and ``label`` (L,), their names
+        ``items``, ``annotators`` and ``classes``, and ``notes``. An item or an annotator without
+        any label stays in the lists of names.
+
+    Raises
+    ------
+    ValueError
+        If the shape or the names of the columns are wrong, an item or an annotator has no name, a
+        label is not one of ``classes``, or there are fewer than two classes.
+
+    Examples
+    --------
+    >>> from noisylabels.crowds import read_crowd_labels
+    >>> table = {"task": ["a", "a", "b"], "worker": [1, 2, 1], "label": ["yes", "no", ""]}
+    >>> read_crowd_labels(table).items.tolist()
+    ['a', 'b']
+
+    Notes
+    -----
+    * Gaps are NaN, None, the NA and NaT of pandas, masked entries, and empty or blank texts.
+    * The words for gaps (such as "NA", "null" and "?") stay classes, with a note.
+    * -1 as the only negative label stays a class, with a note, because some programs mark gaps by
+      it. There is no note if the classes are -1 and 1, which are usual names for two classes.
+    * Neither gets a note if it is one of ``classes``.
+    * A table is refused if it has some of the usual names of a long table, but not the right three.
+    * A wide table gets a note for a column most of whose values occur in no other column: it may
+      hold names of items.
+    * If an annotator has labelled an item more than once, each of the labels counts, with a note.
+    """
+    columns = _list_columns(labels)
+    names = _find_long_columns(columns)
+    table = _read_long(labels, names) if names else _read_wide(labels, columns)
+    known, label = _number_values("label", table.values)
+    notes = table.notes
+    if not names:
+        notes = notes + _describe_lonely_columns(table.annotators, table.annotator, label)
+    if classes is None:
+        notes = notes + _describe_possible_gaps(known)
+    else:
+        named = np.unique(_convert_to_array(classes))
+        outside = known[~np.isin(known, named)]
+        if len(outside):
+            raise ValueError(f"labels: {outside[0]!s} is not one of classes = {named.tolist()}")
+        label = np.searchsorted(named, known)[label]
+        known = named
+    if len(known) < 2:
+        found = f"one class only, {known[0]!s}" if len(known) else "there are none"
+        raise ValueError(f"labels: {found}; two are needed, name those that never occur: classes=[...]")
+    return _CrowdLabels(table.item, table.annotator, label, table.items, table.annotators, known, notes)
+
+
+def _count_right(counts: Floats) -> Floats:
+    return np.asarray(np.trace(counts, axis1=1, axis2=2))
+
+
+def _list_columns(labels: Any) -> list[Any]:
+    """Names of the columns of a data frame or a mapping, empty for an array."""
+    if isinstance(labels, Mapping):
+        return list(labels)
+    return list(getattr(labels, "columns", ()))
+
+
+def _find_long_columns(columns: list[Any]) -> tuple[str, ...]:
+    """The names of item, annotator and label in a long table, empty for a wide one."""
+    if set(COLUMNS) <= set(columns):
+        return COLUMNS
+    if set(CROWD_KIT_COLUMNS) <= set(columns) and not {"item", "annotator"} & set(columns):
+        return CROWD_KIT_COLUMNS
+    if any(USUAL_NAMES.fullmatch(str(name).strip().lower()) for name in columns):
+        raise ValueError(
+            "labels: a long table needs the columns item, annotator and label (or task, worker and label), "
+            f"got {_list_names(columns)}; rename them, or in a wide table all but those of annotators"
+        )
+    return ()
+
+
+def _list_names(names: Iterable[Any]) -> str:
+    """The first names in quotation marks, with commas."""
+    texts = [repr(str(name)) for name in names]
+    if len(texts) > MOST_NAMES_SHOWN:
+        texts = [*texts[:MOST_NAMES_SHOWN], f"... ({len(texts)} in all)"]
+    return ", ".join(texts)
+
+
+def _read_long(labels: Any, names: tuple[str, ...]) -> _LabelTable:
+    item_names, annotator_names, values = (_read_column(labels, name) for name in names)
+    if not len(item_names) == len(annotator_names) == len(values):
+        raise ValueError(f"labels: the columns {' and '.join(names)} must have the same length")
+    for name, column in zip(names[:2], (item_names, annotator_names), strict=True):
+        missing = _find_gaps(column)
+        if missing.any():
+            raise ValueError(f"labels: row {missing.argmax()} has no {name}; name it, or drop the row")
+    items, item = _number_values(names[0], item_names)
+    annotators, annotator = _number_values(names[1], annotator_names)
+    present = ~_find_gaps(values)
+    item = item[present]
+    annotator = annotator[present]
+    notes = []
+    pairs = len(np.unique(item * len(annotators) + annotator))
+    if pairs < len(item):
+        notes.append(
+            f"{len(item) - pairs} labels repeat a pair of {names[0]} and {names[1]}: "
+            "each counts as a label of its own; if they are copies, drop them"
+        )
+    return _LabelTable(item, annotator, np.asarray(values)[present], items, annotators, notes)
+
+
+def _read_column(labels: Any, name: str) -> NDArray[Any]:
+    """A column of a long table as an array (rows,)."""
+    try:
+        column = _convert_to_array(labels[name])
+    except ValueError:  # entries of different lengths
+        column = np.empty((0, 0))
+    if column.ndim != 1:
+        raise ValueError(
+            f"labels: the column {name} must have one text or number per row, not a list or a tuple; "
+            "join several names into one text"
+        )
+    return column
+
+
+def _read_wide(labels: Any, columns: list[Any]) -> _LabelTable:
+    try:
+        table = _convert_to_array(labels)
+    except ValueError:  # NumPy's message names neither the row nor the remedy
+        raise ValueError(_describe_uneven_rows(labels)) from None
+    if table.ndim != 2:
+        found = _list_names(columns) if columns else f"the shape {table.shape}"
+        rule = "expected an array (items, annotators) or the columns item, annotator and label"
+        raise ValueError(f"labels: {rule}, got {found}")
+    items = np.arange(len(table))
+    annotators = np.arange(table.shape[1])
+    if hasattr(labels, "columns"):
+        items = np.asarray(getattr(labels, "index", items))
+        annotators = np.asarray(labels.columns)
+    present = ~_find_gaps(table)
+    item, annotator = np.nonzero(present)
+    values = np.asarray(table)[present]
+    return _LabelTable(item, annotator, values, items, annotators, [])
+
+
+def _describe_uneven_rows(rows: Any) -> str:
+    lengths = [len(row) if isinstance(row, Sized) else 1 for row in rows]
+    odd = next((i for i, length in enumerate(lengths) if length != lengths[0]), 0)
+    return (
+        f"labels: row {odd} has {lengths[odd]} entries, row 0 has {lengths[0]}; "
+        "give every row one entry per annotator, None where there is no label"
+    )
+
+
+def _describe_lonely_columns(annotators: NDArray[Any], annotator: Codes, label: Codes) -> list[str]:
+    """A note on columns of a wide table most of whose different values occur in no other column."""
+    different_values = label.max(initial=0) + 1
+    pairs = np.unique(annotator * different_values + label)
+    column, value = np.divmod(pairs, different_values)
+    is_alone = np.bincount(value)[value] == 1
+    values_of_column = np.bincount(column, minlength=len(annotators))
+    values_alone = np.bincount(column[is_alone], minlength=len(annotators))
+    lonely = values_alone > values_of_column / 2
+    if not lonely.any() or np.count_nonzero(values_of_column) < 2:
+        return []
+    return [
+        f"most values of the columns {_list_names(annotators[lonely])} occur in no other column: "
+        "if they are names and not labels, leave the columns out"
+    ]
+
+
+def _describe_possible_gaps(known: NDArray[Any]) -> list[str]:
+    """A note on each class that may stand for a missing label."""
+    names = [str(name).strip() for name in known.tolist()]
+    suspects = [name for name in names if name.lower() in GAP_WORDS]
+    numbers = [name.removesuffix(".0") for name in names]
+    negative = [name for name in numbers if re.fullmatch(r"-[0-9.]+", name)]
+    if negative == ["-1"] and set(numbers) not in ({"-1", "1"}, {"-1", "+1"}):
+        suspects.append("-1")
+    return [
+        f"{name!r} is read as a class; if it stands for a missing label, write None in its place, "
+        "else name all classes: classes=[...]"
+        for name in suspects
+    ]
+
+
+def _convert_to_array(values: Any) -> NDArray[Any]:
+    """An array of the values, in which NumPy has not made texts of NaN and of numbers."""
+    array = np.asanyarray(values)
+    if array.dtype.kind not in "US" or hasattr(values, "dtype"):
+        return array
+    entries = np.array(values, dtype=object)
+    for kind in (str, bytes):
+        if all(isinstance(entry, kind) for entry in entries.ravel()):
+            return array
+    return entries
+
+
+def _find_gaps(values: NDArray[Any]) -> NDArray[np.bool_]:
     if np.ma.isMaskedArray(values):
-        return np.asarray(np.ma.getmaskarray(values) | _gaps(np.asarray(values)))
-    if values.dtype.kind == "O":  # pandas' NA is neither equal to itself nor not
-        missing = [v is None or type(v).__name__ == "NAType" or v != v for v in values.ravel()]
+        return np.asarray(np.ma.getmaskarray(values) | _find_gaps(np.asarray(values)))
+    if values.dtype.kind in "US":
+        return np.asarray(np.char.str_len(np.char.strip(values)) == 0)
+    if values.dtype.kind == "O":
+        missing = [_is_gap(value) for value in values.ravel()]
         return np.array(missing, dtype=bool).reshape(values.shape)
     return np.asarray(values != values)
 
 
-def _coded(name: str, values: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
+def _is_gap(value: Any) -> bool:
+    if value is None or type(value).__name__ == "NAType":  # pandas' NA is neither equal to itself nor not
+        return True
+    if isinstance(value, str | bytes):
+        return not value.strip()
+    return bool(value != value)
+
+
+def _number_values(name: str, values: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
     """The sorted different values, whole numbers as such, and the place of each value among them."""
+    if values.dtype.kind == "c":
+        raise ValueError(f"{name}: must hold texts or real numbers, got complex numbers")
     try:
-        known, codes = np.unique(values, return_inverse=True)
+        known, codes = np.unique(np.asarray(values), return_inverse=True)
     except TypeError:
         raise ValueError(f"{name}: must hold either text or numbers, not both") from None
-    whole_numbers = known.dtype.kind == "f" and (known == np.floor(known)).all()
-    return known.astype(np.int64) if whole_numbers else known, codes
+    if known.dtype.kind != "f":
+        return known, codes
+    if np.isinf(known).any():
+        raise ValueError(f"{name}: infinite values are not names; replace them, or leave them out")
+    are_whole = (known == np.floor(known)) & (np.abs(known) <= LARGEST_EXACT)
+    return known.astype(np.int64) if are_whole.all() else known, codes
 
 
-def decided(q: Floats, rng: np.random.Generator) -> Codes:
-    """The class with the largest q (n, K) of each row, ties by coins: (n,)."""
-    largest = q == q.max(axis=1, keepdims=True)
-    coin = np.ceil((1.0 - rng.random(len(q))) * largest.sum(axis=1))  # 1, ..., number of ties
+def _choose_largest(scores: Floats, rng: np.random.Generator) -> Codes:
+    """Choose the class with the largest score (n, K) of each row, ties by coins: (n,)."""
+    largest = scores == scores.max(axis=1, keepdims=True)
+    coin = np.ceil((1.0 - rng.random(len(scores))) * largest.sum(axis=1))  # 1, ..., number of ties
     return np.asarray((largest.cumsum(axis=1) >= coin[:, np.newaxis]).argmax(axis=1))
 
 
 class MajorityVote(BaseEstimator):
-    """The most frequent label of each item; ties, and items without a label, by coins.
+    """Take the most frequent label of each item.
 
-    classes : all of them, if some never occur.   random_state : of the coins.
+    Ties, and items without a label, are decided by coins.
 
-    After `fit`: ``classes_`` (K,), ``items_`` (n,), ``annotators_`` (W,): names.   ``labels_`` (n,): the
-    class of each item.   ``posterior_`` (n, K): here the shares of its labels.   ``confidence_`` (n,): that
-    labels_ is right, here (votes + 1) / (labels + K).   ``confusion_`` (W, K, K): P(label k | class j) of
-    annotators, ``accuracy_`` (W,): their shares of right labels, NaN if unknown.   ``notes_``: in words, what
-    these labels cannot tell.
+    Parameters
+    ----------
+    classes : array_like, optional
+        All classes, if some of them never occur in the labels.
+    random_state : int or Generator, default 0
+        Seed of the coins.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (K,)
+        Names of the classes.
+    items_ : ndarray of shape (n,)
+        Names of the items.
+    annotators_ : ndarray of shape (W,)
+        Names of the annotators.
+    labels_ : ndarray of shape (n,)
+        The class of each item.
+    posterior_ : ndarray of shape (n, K)
+        Probability of each class. A majority vote has the shares of an item's labels here.
+    confidence_ : ndarray of shape (n,)
+        Probability that ``labels_`` is right. For a majority vote it is (votes + 1) / (labels + K).
+    confusion_ : ndarray of shape (W, K, K)
+        Share of the label k among an annotator's labels of items of class j, NaN if there are none.
+        A majority vote computes it when it is asked for, because it needs 8 W K^2 bytes.
+    accuracy_ : ndarray of shape (W,)
+        Share of right labels of each annotator, NaN for one without labels.
+    notes_ : list of str
+        What the labels cannot tell, and what to check in them.
+
+    Examples
+    --------
+    >>> from noisylabels import MajorityVote
+    >>> votes = [["cat", "cat", "dog"], ["dog", None, "dog"], ["cat", "cat", None]]
+    >>> vote = MajorityVote().fit(votes)
+    >>> vote.labels_.tolist()
+    ['cat', 'dog', 'cat']
+    >>> vote.accuracy_.round(2).tolist()
+    [0.89, 0.83, 0.67]
     """
+
+    _confusion: Floats | None  # computed when it is asked for
+    posterior_: Floats
 
     def __init__(self, classes: Any = None, random_state: Any = 0) -> None:
         self.classes = classes
         self.random_state = random_state
 
     def fit(self, labels: Any) -> Self:
-        """Aggregate labels, see the top of this page; ValueError: other shapes, fewer than two classes."""
-        data = Responses.of(labels, self.classes)
-        self._found(data, data.shares)
+        """Find the most frequent label of each item.
+
+        Parameters
+        ----------
+        labels : array_like of shape (n, W), data frame or mapping
+            A wide or a long table of labels, see `read_crowd_labels`.
+
+        Returns
+        -------
+        MajorityVote
+            The fitted vote.
+
+        Raises
+        ------
+        ValueError
+            If the table cannot be read, or has fewer than two classes.
+
+        Examples
+        --------
+        >>> from noisylabels import MajorityVote
+        >>> MajorityVote().fit({"item": [7, 7, 7], "annotator": [1, 2, 3], "label": [0, 1, 1]}).labels_
+        array([1])
+        """
+        data = read_crowd_labels(labels, self.classes)
+        self._set_results(data, data.shares)
         self.confidence_ = (data.votes.max(axis=1) + 1) / (data.votes + 1).sum(axis=1)
         return self
 
+    @property
+    def confusion_(self) -> Floats:
+        """Share of each label (W, K, K) by annotator and true class, see the class."""
+        check_is_fitted(self)
+        if self._confusion is None:
+            counts = self._data.count_confusions(self.posterior_)
+            with np.errstate(invalid="ignore"):  # 0 / 0
+                self._confusion = counts / counts.sum(axis=2, keepdims=True)
+        return self._confusion
+
     def relabel_next(self, m: int) -> NDArray[Any]:
-        """The names of the m items that need another label most: least confidence, then fewest labels."""
+        """List the items that need another label most.
+
+        Parameters
+        ----------
+        m : int
+            Number of items.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            Names of the items with the least confidence, and among equals those with the fewest
+            labels first.
+
+        Raises
+        ------
+        ValueError
+            If m is not a whole number from 1 on, or the model is not fitted.
+
+        Examples
+        --------
+        >>> from noisylabels import MajorityVote
+        >>> MajorityVote().fit([[0, 0, 0], [0, 1, 1], [1, None, None]]).relabel_next(2).tolist()
+        [1, 2]
+        """
         check_is_fitted(self)
         order = np.lexsort([self._data.votes.sum(axis=1), self.confidence_.round(12)])
         return np.asarray(self.items_[order[: whole("m", m, 1)]])
 
-    def _found(
-        self, data: Responses, q: Floats, chosen: Codes | None = None, confusion: Floats | None = None
-    ) -> Self:
-        self._data, self.posterior_ = data, q
-        self.items_, self.annotators_, self.classes_ = data.items, data.annotators, data.classes
-        chosen = decided(q, generator(self.random_state)) if chosen is None else chosen
+    def _set_results(
+        self,
+        data: _CrowdLabels,
+        posterior: Floats,
+        chosen: Codes | None = None,
+        confusion: Floats | None = None,
+    ) -> None:
+        """Set the attributes that all models have."""
+        if chosen is None:
+            chosen = _choose_largest(posterior, generator(self.random_state))
+        self._data = data
+        self._confusion = confusion
+        self.posterior_ = posterior
+        self.items_ = data.items
+        self.annotators_ = data.annotators
+        self.classes_ = data.classes
         self.labels_ = data.classes[chosen]
-        self.confidence_ = q[np.arange(len(q)), chosen]
-        counts = data.confused(q)
-        with np.errstate(invalid="ignore"):  # 0 / 0
-            rates = counts / counts.sum(axis=2, keepdims=True)
-            self.accuracy_ = np.trace(counts, axis1=1, axis2=2) / counts.sum(axis=(1, 2))
-        self.confusion_ = rates if confusion is None else confusion
-        total, empty = data.votes.sum(axis=1), np.count_nonzero(data.votes.sum(axis=1) == 0)
-        notes = {
-            f"{empty} of {len(q)} items have no label": empty,
-            "there is one annotator only, whom nobody contradicts": len(data.annotators) == 1,
-            "no item has two labels: nothing is known of errors, and what a model finds is arbitrary; "
-            "MajorityVote returns the labels as they are": total.max() < 2,
-            "the labels of every item agree: errors are rare, or shared": total.max() > 1
-            and (data.votes.max(axis=1) == total).all(),
-            "not converged: raise max_iter": not getattr(self, "converged_", True),
-        }
-        self.notes_ = [note for note, applies in notes.items() if applies]
-        return self
+        self.confidence_ = posterior[np.arange(len(posterior)), chosen]
+        self.accuracy_ = data.measure_accuracy(posterior)
+        self.notes_ = data.notes + self._describe_limits()
+
+    def _describe_limits(self) -> list[str]:
+        """Notes on what the labels cannot tell."""
+        votes = self._data.votes
+        total = votes.sum(axis=1)
+        empty = np.count_nonzero(total == 0)
+        notes = []
+        if empty:
+            notes.append(f"{empty} of {len(total)} items have no label")
+        if len(self.annotators_) == 1:
+            notes.append("there is one annotator only, whom nobody contradicts")
+        if total.max() < 2:
+            notes.append(
+                "no item has two labels: nothing is known of errors, and what a model finds is arbitrary; "
+                "MajorityVote returns the labels as they are"
+            )
+        elif (votes.max(axis=1) == total).all():
+            notes.append("the labels of every item agree: errors are rare, or shared")
+        if not getattr(self, "converged_", True):
+            notes.append("not converged: raise max_iter")
+        return notes
 
 
 class DawidSkene(MajorityVote):
-    """max prod_i sum_j pi_j prod_l C_w(l),j,label(l) by EM, over items i, true classes j and labels l of i.
+    """Learn a confusion matrix for each annotator, and weigh their labels by it.
 
-    pi_j : share of class j.   C_wjk = P(annotator w says k | true class j), any rows that sum to 1.
-    tol, max_iter : EM ends when no posterior moves by more than tol.
-    smoothing : labels of each kind that every annotator is given beforehand, > 0, so that no rate is 0 or 1.
-    EM starts at the shares of an item's labels: the majority of the annotators is taken to be right.
+    The model is fitted by expectation maximisation (EM). It needs dozens of labels per annotator
+    and class.
 
-    Beside what `MajorityVote` lists: ``prior_`` (K,), pi; ``objectives_``, the log-likelihood with its
-    smoothing before every round, which never falls; ``converged_``.
-    Source: Dawid and Skene, Applied Statistics 28, 1979.
+    Parameters
+    ----------
+    classes : array_like, optional
+        All classes, if some of them never occur in the labels.
+    tol : float, default 1e-6
+        EM ends when no posterior probability moves by more than this.
+    max_iter : int, default 200
+        Largest number of rounds.
+    smoothing : float, default 1e-6
+        Labels of each kind that every annotator is given beforehand, above 0, so that no rate is 0
+        or 1.
+    random_state : int or Generator, default 0
+        Seed of the coins that decide ties.
+
+    Attributes
+    ----------
+    classes_, items_, annotators_, labels_, confidence_, accuracy_, notes_
+        As in `MajorityVote`.
+    posterior_ : ndarray of shape (n, K)
+        Probability of each class, given the labels of the item.
+    confusion_ : ndarray of shape (W, K, K)
+        Probability that annotator w says k if the true class is j.
+    prior_ : ndarray of shape (K,)
+        Share of each class.
+    objectives_ : list of float
+        Log-likelihood, with its smoothing, before each round. It never falls.
+    converged_ : bool
+        Whether EM ended before ``max_iter`` rounds were used up.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels import DawidSkene
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.integers(2, size=2000)
+    >>> wrong = rng.random((2000, 5)) < [0.1, 0.1, 0.2, 0.3, 0.4]
+    >>> crowd = DawidSkene().fit(np.where(wrong, 1 - truth[:, None], truth[:, None]))
+    >>> crowd.accuracy_.round(2).tolist()
+    [0.89, 0.9, 0.78, 0.69, 0.63]
+
+    Notes
+    -----
+    The model maximises :math:`\\prod_i \\sum_j \\pi_j \\prod_l C_{w(l),j,k(l)}` over items i, true
+    classes j and the labels l of item i, each of them k(l) by annotator w(l). The rows of C are any
+    that sum to 1. EM starts at the shares of an item's labels: the majority of the annotators is
+    taken to be right.
+
+    References
+    ----------
+    Dawid and Skene (1979), Maximum Likelihood Estimation of Observer Error-Rates Using the EM
+    Algorithm, Applied Statistics 28.
     """
 
     def __init__(
-        self, classes: Any = None, tol: float = 1e-6, max_iter: int = 200, smoothing: float = 1e-6,
+        self,
+        classes: Any = None,
+        tol: float = 1e-6,
+        max_iter: int = 200,
+        smoothing: float = 1e-6,
         random_state: Any = 0,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(classes, random_state)
-        self.tol, self.max_iter, self.smoothing = tol, max_iter, smoothing
+        self.tol = tol
+        self.max_iter = max_iter
+        self.smoothing = smoothing
 
     def fit(self, labels: Any) -> Self:
-        """EM on labels, see the top of this page; ValueError: see `MajorityVote.fit`, wrong parameters."""
-        rounds, tol = whole("max_iter", self.max_iter, 1), number("tol", self.tol, least=0)
-        little = number("smoothing", self.smoothing, above=0)
-        data = self._data = Responses.of(labels, self.classes)
-        q = data.shares
+        """Fit the model by EM.
+
+        Parameters
+        ----------
+        labels : array_like of shape (n, W), data frame or mapping
+            A wide or a long table of labels, see `read_crowd_labels`.
+
+        Returns
+        -------
+        DawidSkene
+            The fitted model.
+
+        Raises
+        ------
+        ValueError
+            If the table cannot be read, has fewer than two classes, or a parameter is out of range.
+
+        Examples
+        --------
+        >>> from noisylabels import DawidSkene
+        >>> DawidSkene().fit([["a", "a", "b"], ["b", "b", "b"], ["a", "a", "a"]]).labels_.tolist()
+        ['a', 'b', 'a']
+        """
+        most_rounds = whole("max_iter", self.max_iter, 1)
+        tolerance = number("tol", self.tol, least=0)
+        smoothing = number("smoothing", self.smoothing, above=0)
+        data = read_crowd_labels(labels, self.classes)
+        self._data = data
+        posterior = data.shares
+        n, K = posterior.shape
         self.objectives_: list[float] = []
-        for _ in range(rounds):
-            prior = (q.sum(axis=0) + little) / (len(q) + q.shape[1] * little)
-            confusion = self._rates(data.confused(q) + little)
-            joint = self._joint(prior, confusion)
-            smoothing = little * (np.log(confusion).sum() + np.log(prior).sum())
-            self.objectives_.append(float(logsumexp(joint, axis=1).sum() + smoothing))
-            before, q = q, softmax(joint, axis=1)
-            self.converged_ = bool(np.abs(q - before).max() <= tol)
+        for _ in range(most_rounds):
+            prior = (posterior.sum(axis=0) + smoothing) / (n + K * smoothing)
+            confusion = self._estimate_confusion(data.count_confusions(posterior) + smoothing)
+            joint = self._join(prior, confusion)
+            penalty = smoothing * (np.log(confusion).sum() + np.log(prior).sum())
+            self.objectives_.append(float(logsumexp(joint, axis=1).sum() + penalty))
+            previous = posterior
+            posterior = softmax(joint, axis=1)
+            self.converged_ = bool(np.abs(posterior - previous).max() <= tolerance)
             if self.converged_:
                 break
         self.prior_ = prior
-        return self._found(data, q, confusion=confusion)
+        self._set_results(data, posterior, confusion=confusion)
+        return self
 
     def intervals(
         self, level: float = 0.95, draws: int = 400, random_state: Any = 0
     ) -> tuple[Floats, Floats]:
-        """Limits (low, high) of confusion_, (W, K, K) each, that hold a rate in ``level`` of the cases.
+        """Compute credible intervals of the rates in ``confusion_``.
 
-        Quantiles of a Gibbs sampler, true classes given rates and rates given true classes, from the estimate
-        on: ``draws`` rounds after draws / 4 that are dropped. Jeffreys' prior, Dirichlet(1/2), on every row.
-        A rate that less than half a label supports begins at 0; one that as little contradicts ends at 1.
-        Memory: 8 draws W K^2 bytes. Raises ValueError : not fitted, level outside (0, 1), draws < 1.
+        Parameters
+        ----------
+        level : float, default 0.95
+            Probability that an interval holds the rate.
+        draws : int, default 400
+            Rounds of the sampler that count. A quarter as many are made before and dropped.
+        random_state : int or Generator, default 0
+            Seed of the sampler.
+
+        Returns
+        -------
+        low, high : ndarray of shape (W, K, K)
+            Limits of each rate. A rate that less than half a label supports begins at 0, and one
+            that less than half a label contradicts ends at 1.
+
+        Raises
+        ------
+        ValueError
+            If the model is not fitted, level is outside (0, 1), or draws is below 1.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from noisylabels import DawidSkene
+        >>> truth = np.arange(200) % 2
+        >>> wrong = np.random.default_rng(0).random((200, 3)) < [0.05, 0.2, 0.4]
+        >>> crowd = DawidSkene().fit(np.where(wrong, 1 - truth[:, None], truth[:, None]))
+        >>> low, high = crowd.intervals()
+        >>> bool((low <= crowd.confusion_).all() and (crowd.confusion_ <= high).all())
+        True
+
+        Notes
+        -----
+        The limits are quantiles of a Gibbs sampler, which draws true classes given rates and rates
+        given true classes. It starts at the estimate. Each row of a confusion matrix has Jeffreys'
+        prior, Dirichlet(1/2). The memory is 8 draws W K^2 bytes.
         """
         check_is_fitted(self)
         tail = (1.0 - number("level", level, above=0, below=1)) / 2
-        rng, draws = generator(random_state), whole("draws", draws, 1)
-        q, kept = self.posterior_, []
-        for done in range(-(draws // 4), draws):
-            chosen = (q.cumsum(axis=1)[:, :-1] < rng.random((len(q), 1))).sum(axis=1)
-            truth = np.eye(q.shape[1])[chosen]
-            rates = self._drawn(self._data.confused(truth), rng).clip(TINY)
-            q = softmax(self._joint(rng.dirichlet(truth.sum(axis=0) + 0.5).clip(TINY), rates), axis=1)
-            if done >= 0:
-                kept.append(rates)
-        low, high = np.quantile(kept, [tail, 1.0 - tail], axis=0)
-        labels = self._evidence(self._data.confused(self.posterior_))
+        rng = generator(random_state)
+        draws = whole("draws", draws, 1)
+        posterior = self.posterior_
+        n, K = posterior.shape
+        sampled = []
+        for draw in range(-(draws // 4), draws):
+            drawn_class = (posterior.cumsum(axis=1)[:, :-1] < rng.random((n, 1))).sum(axis=1)
+            truth = np.eye(K)[drawn_class]
+            counts = self._data.count_confusions(truth)
+            rates = self._draw_confusion(counts, rng).clip(LEAST_PROBABILITY)
+            prior = rng.dirichlet(truth.sum(axis=0) + 0.5).clip(LEAST_PROBABILITY)
+            posterior = softmax(self._join(prior, rates), axis=1)
+            if draw >= 0:
+                sampled.append(rates)
+        low, high = np.quantile(sampled, [tail, 1.0 - tail], axis=0)
+        labels = self._count_evidence(self._data.count_confusions(self.posterior_))
         low[labels * self.confusion_ < 0.5] = 0.0
         high[labels * (1.0 - self.confusion_) < 0.5] = 1.0
         return low, high
 
-    def _joint(self, prior: Floats, rates: Floats) -> Floats:
+    def _join(self, prior: Floats, confusion: Floats) -> Floats:
         """log P(true class j, labels of item i), (n, K)."""
-        said = np.log(rates)[self._data.annotator, :, self._data.label]
-        return np.asarray(np.log(prior) + self._data.by_item(said))
+        log_likelihood = np.log(confusion)[self._data.annotator, :, self._data.label]
+        return np.asarray(np.log(prior) + self._data.sum_by_item(log_likelihood))
 
-    def _rates(self, counts: Floats) -> Floats:
+    def _estimate_confusion(self, counts: Floats) -> Floats:
         """The most probable confusions at counts (W, K, K)."""
         return np.asarray(counts / counts.sum(axis=2, keepdims=True))
 
-    def _drawn(self, counts: Floats, rng: np.random.Generator) -> Floats:
-        """Confusions from their posterior at counts (W, K, K), Jeffreys' prior."""
-        return self._rates(rng.standard_gamma(counts + 0.5).clip(TINY))
+    def _draw_confusion(self, counts: Floats, rng: np.random.Generator) -> Floats:
+        """Draw confusions from their posterior at counts (W, K, K), with Jeffreys' prior."""
+        gamma = rng.standard_gamma(counts + 0.5)
+        return self._estimate_confusion(gamma.clip(LEAST_PROBABILITY))
 
-    def _evidence(self, counts: Floats) -> Floats:
-        """How many labels each rate is a share of, to be broadcast to (W, K, K)."""
+    def _count_evidence(self, counts: Floats) -> Floats:
+        """Count the labels that each rate is a share of, to be broadcast to (W, K, K)."""
         return np.asarray(counts.sum(axis=2, keepdims=True))
 
 
 class OneCoin(DawidSkene):
-    """`DawidSkene` with one accuracy a_w per annotator: C_wjj = a_w, C_wjk = (1 - a_w) / (K - 1).
+    """Learn one accuracy for each annotator, and weigh their labels by it.
 
-    For annotators with few labels each. As `DawidSkene`; the prior of the intervals is Beta(1/2, 1/2) on a_w.
-    Source: Zhang, Chen, Zhou and Jordan, JMLR 17, 2016, Section 2.
+    All errors of an annotator are equally probable. Choose this model for annotators with few
+    labels each.
+
+    Parameters
+    ----------
+    classes : array_like, optional
+        All classes, if some of them never occur in the labels.
+    tol : float, default 1e-6
+        EM ends when no posterior probability moves by more than this.
+    max_iter : int, default 200
+        Largest number of rounds.
+    smoothing : float, default 1e-6
+        Labels of each kind that every annotator is given beforehand, above 0, so that no rate is 0
+        or 1.
+    random_state : int or Generator, default 0
+        Seed of the coins that decide ties.
+
+    Attributes
+    ----------
+    classes_, items_, annotators_, labels_, confidence_, accuracy_, notes_
+        As in `MajorityVote`.
+    posterior_, confusion_, prior_, objectives_, converged_
+        As in `DawidSkene`.
+
+    Examples
+    --------
+    >>> from noisylabels import OneCoin
+    >>> votes = {"task": [1, 1, 1, 2, 2, 2], "worker": list("abcabc"), "label": [0, 0, 1, 1, 1, 1]}
+    >>> OneCoin().fit(votes).labels_.tolist()
+    [0, 1]
+
+    Notes
+    -----
+    The confusions are :math:`C_{wjj} = a_w` and :math:`C_{wjk} = (1 - a_w) / (K - 1)`. The prior of
+    the intervals is Beta(1/2, 1/2) on :math:`a_w`.
+
+    References
+    ----------
+    Zhang, Chen, Zhou and Jordan (2016), Spectral Methods Meet EM: A Provably Optimal Algorithm for
+    Crowdsourcing, JMLR 17, Section 2.
     """
 
-    def _rates(self, counts: Floats) -> Floats:
-        right = np.trace(counts, axis1=1, axis2=2)
-        return self._alike(right / counts.sum(axis=(1, 2)), counts.shape[1])
+    def _estimate_confusion(self, counts: Floats) -> Floats:
+        accuracy = _count_right(counts) / counts.sum(axis=(1, 2))
+        return self._spread_errors(accuracy, counts.shape[1])
 
-    def _drawn(self, counts: Floats, rng: np.random.Generator) -> Floats:
-        right = np.trace(counts, axis1=1, axis2=2)
-        return self._alike(rng.beta(right + 0.5, counts.sum(axis=(1, 2)) - right + 0.5), counts.shape[1])
+    def _draw_confusion(self, counts: Floats, rng: np.random.Generator) -> Floats:
+        right = _count_right(counts)
+        accuracy = rng.beta(right + 0.5, counts.sum(axis=(1, 2)) - right + 0.5)
+        return self._spread_errors(accuracy, counts.shape[1])
 
-    def _evidence(self, counts: Floats) -> Floats:
+    def _count_evidence(self, counts: Floats) -> Floats:
         K = counts.shape[1]
-        return np.asarray(counts.sum(axis=(1, 2), keepdims=True) * np.where(np.eye(K, dtype=bool), 1, K - 1))
+        rates_that_share = np.where(np.eye(K, dtype=bool), 1, K - 1)
+        return np.asarray(counts.sum(axis=(1, 2), keepdims=True) * rates_that_share)
 
     @staticmethod
-    def _alike(accuracy: Floats, K: int) -> Floats:
+    def _spread_errors(accuracy: Floats, K: int) -> Floats:
+        """Confusions (W, K, K) whose errors go to all other classes alike."""
         a = accuracy[:, np.newaxis, np.newaxis]
         return np.where(np.eye(K, dtype=bool), a, (1.0 - a) / (K - 1))
 
 
 class GLAD(MajorityVote):
-    """P(label l is right) = sigma(a_w e^(b_i)), other classes alike; a, b ~ N(1, 1), uniform classes.
+    """Learn an ability for each annotator and an easiness for each item.
 
-    a_w : ability of annotator w, negative if mostly wrong.   e^(b_i) : how easy item i is.
-    The maximum of the posterior of (a, b), true classes summed out, by L-BFGS from a = b = 1.
-    tol : of the gradient's largest entry.   max_iter : rounds.
+    Choose this model where some items are harder than others.
 
-    Beside what `MajorityVote` lists: ``ability_`` (W,), a; ``easiness_`` (n,), b; ``converged_``.
-    Source: Whitehill, Ruvolo, Wu, Bergsma and Movellan, NIPS 2009; the priors are those of their program.
+    Parameters
+    ----------
+    classes : array_like, optional
+        All classes, if some of them never occur in the labels.
+    tol : float, default 1e-5
+        The search ends when no entry of the gradient is larger than this.
+    max_iter : int, default 1000
+        Largest number of rounds.
+    random_state : int or Generator, default 0
+        Seed of the coins that decide ties.
+
+    Attributes
+    ----------
+    classes_, items_, annotators_, labels_, confidence_, confusion_, accuracy_, notes_
+        As in `MajorityVote`.
+    posterior_ : ndarray of shape (n, K)
+        Probability of each class, given the labels of the item.
+    ability_ : ndarray of shape (W,)
+        Ability of each annotator, negative for one who is mostly wrong.
+    easiness_ : ndarray of shape (n,)
+        Easiness of each item, as a logarithm.
+    converged_ : bool
+        Whether the gradient is as small as asked.
+
+    Examples
+    --------
+    >>> from noisylabels import GLAD
+    >>> crowd = GLAD().fit([[0, 0, 0, 1], [1, 1, 1, 1], [0, 0, 0, 0], [1, 1, 1, 0]])
+    >>> crowd.labels_.tolist(), int(crowd.ability_.argmin())
+    ([0, 1, 0, 1], 3)
+
+    Notes
+    -----
+    A label is right with probability :math:`\\sigma(a_w e^{b_i})`, and all other classes are
+    equally probable. The priors of a and b are N(1, 1), and all classes are equally frequent. The
+    maximum of the posterior of (a, b), true classes summed out, is found by L-BFGS from a = b = 1.
+
+    References
+    ----------
+    Whitehill, Ruvolo, Wu, Bergsma and Movellan (2009), Whose Vote Should Count More: Optimal
+    Integration of Labels from Labelers of Unknown Expertise, NIPS. The priors are those of the
+    authors' program.
     """
 
     def __init__(
         self, classes: Any = None, tol: float = 1e-5, max_iter: int = 1000, random_state: Any = 0
     ) -> None:
         super().__init__(classes, random_state)
-        self.tol, self.max_iter = tol, max_iter
+        self.tol = tol
+        self.max_iter = max_iter
 
     def fit(self, labels: Any) -> Self:
-        """Fit labels, see the top of this page; ValueError: see `MajorityVote.fit`, wrong parameters."""
-        data = Responses.of(labels, self.classes)
-        W, K, n = len(data.annotators), len(data.classes), len(data.items)
-        said = np.eye(K)[data.label]
+        """Fit the model by L-BFGS.
 
-        def joint(x: Floats) -> tuple[Floats, Floats, Floats]:
-            a, ease = x[:W][data.annotator], np.exp(x[W:])[data.item]
-            wrong = log_expit(-a * ease) - np.log(K - 1)  # right: a ease + log (K - 1) more
-            right = said * (a * ease + np.log(K - 1))[:, np.newaxis]
-            return a, ease, data.by_item(wrong)[:, np.newaxis] + data.by_item(right)
+        Parameters
+        ----------
+        labels : array_like of shape (n, W), data frame or mapping
+            A wide or a long table of labels, see `read_crowd_labels`.
 
-        def minus_log(x: Floats) -> tuple[float, Floats]:
-            a, ease, f = joint(x)
-            slope = softmax(f, axis=1)[data.item, data.label] - expit(a * ease)
-            ascent = np.r_[data.by_annotator(slope * ease), data.by_item(slope * a * ease)] - (x - 1.0)
-            return float(((x - 1.0) ** 2).sum() / 2 - logsumexp(f, axis=1).sum()), -ascent
+        Returns
+        -------
+        GLAD
+            The fitted model.
 
-        rounds, tol = whole("max_iter", self.max_iter, 1), number("tol", self.tol, least=0)
-        x, _, _ = fmin_l_bfgs_b(
-            minus_log, np.ones(W + n), pgtol=tol, factr=0.0, maxiter=rounds, maxfun=10**9, maxls=50
+        Raises
+        ------
+        ValueError
+            If the table cannot be read, has fewer than two classes, or a parameter is out of range.
+
+        Examples
+        --------
+        >>> from noisylabels import GLAD
+        >>> GLAD().fit([["a", "a", "b"], ["b", "b", "b"], ["a", "a", "a"]]).labels_.tolist()
+        ['a', 'b', 'a']
+        """
+        data = read_crowd_labels(labels, self.classes)
+        n, W, K = len(data.items), len(data.annotators), len(data.classes)
+        is_label = np.eye(K)[data.label]
+
+        def join(parameters: Floats) -> tuple[Floats, Floats, Floats]:
+            """Ability and ease behind each label, and log P(true class, labels) up to a constant, (n, K)."""
+            ability = parameters[:W][data.annotator]
+            ease = np.exp(parameters[W:])[data.item]
+            log_wrong = log_expit(-ability * ease) - np.log(K - 1)
+            gain_if_right = is_label * (ability * ease + np.log(K - 1))[:, np.newaxis]
+            by_item = data.sum_by_item(log_wrong)[:, np.newaxis] + data.sum_by_item(gain_if_right)
+            return ability, ease, by_item
+
+        def compute_loss(parameters: Floats) -> tuple[float, Floats]:
+            """Minus the log-posterior, and its gradient."""
+            ability, ease, joint = join(parameters)
+            slope = softmax(joint, axis=1)[data.item, data.label] - expit(ability * ease)
+            by_annotator = data.sum_by_annotator(slope * ease)
+            by_item = data.sum_by_item(slope * ability * ease)
+            ascent = np.r_[by_annotator, by_item] - (parameters - 1.0)
+            penalty = ((parameters - 1.0) ** 2).sum() / 2
+            return float(penalty - logsumexp(joint, axis=1).sum()), -ascent
+
+        most_rounds = whole("max_iter", self.max_iter, 1)
+        tolerance = number("tol", self.tol, least=0)
+        solution, _, _ = fmin_l_bfgs_b(
+            compute_loss,
+            np.ones(W + n),
+            pgtol=tolerance,
+            factr=0.0,
+            maxiter=most_rounds,
+            maxfun=10**9,
+            maxls=50,
         )
-        self.ability_, self.easiness_ = x[:W], x[W:]
-        self.converged_ = bool(np.abs(minus_log(x)[1]).max() <= tol)
-        return self._found(data, softmax(joint(x)[2], axis=1))
+        _, gradient = compute_loss(solution)
+        _, _, joint = join(solution)
+        self.ability_ = solution[:W]
+        self.easiness_ = solution[W:]
+        self.converged_ = bool(np.abs(gradient).max() <= tolerance)
+        self._set_results(data, softmax(joint, axis=1))
+        return self
 
 
 class CrowdLab(MajorityVote):
-    """posterior_i ~ v p_i + sum_l u_w(l) h(label l), h(k) = P at class k and (1 - P) / (K - 1) elsewhere.
+    """Combine the labels of a crowd with a classifier's probabilities.
 
-    p (n, K) : a classifier's probabilities, made without the labels of the row (cross-fitted).
-    P : the share of labels that agree with the consensus, mean over the items with several.
-    u_w : 1 - (share of other annotators' labels that disagree with w's) / e, at least 1e-6.
-    v : 1 - (share of the consensus that p's best class misses) / e, at least 1e-6, times the root of the mean
-    number of labels; e the share that the most frequent class misses. Errors are those on items with several
-    labels. Two rounds: the consensus is the vote, ties by p; then the best class of the first round.
+    Annotators and classifier are weighed by how often they agree with the consensus. Choose this
+    method for few labels per item.
 
-    Beside what `MajorityVote` lists: ``weight_`` (W,), u; ``model_weight_``, v; ``quality_`` (W,), ratings:
-    r accuracy_ + (1 - r) agreement, r = v / (v + mean of u times the mean number of labels); agreement: the
-    share of w's labels, on items with several, that are the consensus, NaN without any.
-    Source: Goh, Tkachenko and Mueller, arXiv 2210.06812 (CROWDLAB), Section 3.
+    Parameters
+    ----------
+    classes : array_like, optional
+        All classes, if some of them never occur in the labels.
+    random_state : int or Generator, default 0
+        Seed of the coins that decide ties.
+
+    Attributes
+    ----------
+    classes_, items_, annotators_, labels_, confidence_, confusion_, accuracy_, notes_
+        As in `MajorityVote`.
+    posterior_ : ndarray of shape (n, K)
+        Probability of each class, given the labels of the item and the classifier.
+    weight_ : ndarray of shape (W,)
+        Weight of each annotator.
+    model_weight_ : float
+        Weight of the classifier.
+    quality_ : ndarray of shape (W,)
+        Rating of each annotator from 0 to 1, NaN for one without labels on items with several.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels import CrowdLab
+    >>> votes = [["cat", "cat"], ["dog", "cat"], ["dog", "dog"], ["cat", None]]
+    >>> probabilities = np.array([[0.9, 0.1], [0.2, 0.8], [0.1, 0.9], [0.7, 0.3]])  # of cat, dog
+    >>> CrowdLab().fit(votes, probabilities).labels_.tolist()
+    ['cat', 'dog', 'dog', 'cat']
+
+    Notes
+    -----
+    The posterior is proportional to :math:`v p_i + \\sum_l u_{w(l)} h(k(l))` over the labels l of
+    item i. The vector h(k) has P at class k and (1 - P) / (K - 1) elsewhere.
+
+    * P is the share of labels that agree with the consensus, as a mean over the items with several
+      labels.
+    * The weight of an annotator is u = 1 - (share of other annotators' labels that disagree with
+      hers) / e, at least 1e-6.
+    * The weight of the classifier is v = 1 - (share of the consensus that its best class misses) /
+      e, at least 1e-6, times the root of the mean number of labels.
+    * e is the share of the consensus that the most frequent class misses. All shares are those on
+      items with several labels.
+
+    There are two rounds. The first consensus is the vote, ties by p. The second is the best class
+    of the first round. A rating is r accuracy + (1 - r) agreement, with r = v / (v + mean of u
+    times mean number of labels). Agreement is the share of an annotator's labels on items with
+    several that are the consensus.
+
+    References
+    ----------
+    Goh, Tkachenko and Mueller (2022), CROWDLAB: Supervised learning to infer consensus labels and
+    quality scores for data with multiple annotators, arXiv 2210.06812, Section 3.
     """
 
     def fit(self, labels: Any, p: Any = None) -> Self:
-        """Combine labels, see the top of this page, with p (n, K), rows in the order of items_.
+        """Combine labels with a classifier's probabilities.
 
-        Raises ValueError : see `MajorityVote.fit`; p of another shape, or rows that are no probabilities; no
-        item with two labels, which nothing could be weighed by.
+        Parameters
+        ----------
+        labels : array_like of shape (n, W), data frame or mapping
+            A wide or a long table of labels, see `read_crowd_labels`.
+        p : array_like of shape (n, K)
+            The classifier's probabilities, rows in the order of ``items_`` and columns in that of
+            ``classes_``. They must be made without the labels of their row (cross-fitted).
+
+        Returns
+        -------
+        CrowdLab
+            The fitted combination.
+
+        Raises
+        ------
+        ValueError
+            If the table cannot be read, has fewer than two classes or no item with two labels, or
+            if p has another shape or rows that are not probabilities.
+
+        Examples
+        --------
+        >>> from noisylabels import CrowdLab
+        >>> CrowdLab().fit([[0, 0], [1, 0], [1, 1]], [[0.9, 0.1], [0.3, 0.7], [0.2, 0.8]]).labels_.tolist()
+        [0, 1, 1]
         """
-        data = Responses.of(labels, self.classes)
-        shape, votes = (len(data.items), len(data.classes)), data.votes
+        data = read_crowd_labels(labels, self.classes)
+        p = self._check_probabilities(p, data)
+        votes = data.votes
+        K = votes.shape[1]
+        total = votes.sum(axis=1)
+        several = total > 1
+        if not several.any():
+            raise ValueError("labels: no item has two labels, so nobody can be weighed; use MajorityVote")
+        agreement = self._measure_agreement(data)
+        favourites = votes == votes.max(axis=1, keepdims=True)
+        vote = _choose_largest(np.where(favourites, 1.0 + p, 0.0), generator(self.random_state))
+        first_posterior = self._combine(data, p, several, agreement, vote)
+        # The vote wins where the first round leaves a tie with it.
+        consensus = (first_posterior + 1e-12 * np.eye(K)[vote]).argmax(axis=1)
+        posterior = self._combine(data, p, several, agreement, consensus)
+        self._set_results(data, posterior, chosen=consensus)
+        counted = several[data.item].astype(float)
+        right = (data.label == consensus[data.item]).astype(float)
+        with np.errstate(invalid="ignore"):  # 0 / 0
+            share_right = data.sum_by_annotator(counted * right) / data.sum_by_annotator(counted)
+        r = self.model_weight_ / (self.model_weight_ + self.weight_.mean() * total.mean())
+        self.quality_ = r * self.accuracy_ + (1.0 - r) * share_right
+        return self
+
+    @staticmethod
+    def _check_probabilities(p: Any, data: _CrowdLabels) -> Floats:
         if p is None:
-            raise ValueError("p: a classifier's probabilities are needed, (items, classes); else OneCoin")
-        p = finite("p", p, shape)
+            raise ValueError("p: a classifier's probabilities are needed, (items, classes); else use OneCoin")
+        p = finite("p", p, (len(data.items), len(data.classes)))
         if p.min() < 0 or not np.allclose(p.sum(axis=1), 1.0):
             raise ValueError("p: rows must be probabilities that sum to 1")
-        total = votes.sum(axis=1)
-        if not (several := total > 1).any():
-            raise ValueError("labels: no item has two labels, so nobody can be weighed; take MajorityVote")
-        others = (total - 1)[data.item]
-        alike, possible = data.by_annotator(votes[data.item, data.label] - 1), data.by_annotator(others)
-        agree = np.where(possible > 0, alike / np.maximum(possible, 1), np.nan)
-        agree = np.where(possible > 0, agree, np.nanmean(agree))  # nobody to compare with: the mean of all
-        best = (votes == votes.max(axis=1, keepdims=True)) * (1.0 + p)
-        chosen = decided(best, generator(self.random_state))
-        for again in (True, False):
-            with_it = votes[np.arange(len(votes)), chosen][several] / total[several]
-            hit = float(with_it.mean())
-            e = max(1.0 - np.bincount(chosen[several]).max() / several.sum(), LEAST)
-            self.weight_ = np.maximum(1.0 - (1.0 - agree) / e, LEAST)
-            wrong = float(np.mean(p.argmax(axis=1)[several] != chosen[several]))
-            self.model_weight_ = max(1.0 - wrong / e, LEAST) * float(total.mean()) ** 0.5
-            u = self.weight_[data.annotator][:, np.newaxis]
-            h = np.where(np.eye(shape[1])[data.label] > 0, hit, (1.0 - hit) / (shape[1] - 1))
-            mixed = self.model_weight_ * p + data.by_item(u * h)
-            q = mixed / (self.model_weight_ + data.by_item(u[:, 0]))[:, np.newaxis]
-            if again:
-                chosen = (q + 1e-12 * np.eye(shape[1])[chosen]).argmax(axis=1)
-        self._found(data, q, chosen=chosen)
-        counted, right = several[data.item].astype(float), (data.label == chosen[data.item]).astype(float)
-        with np.errstate(invalid="ignore"):  # 0 / 0
-            alike = data.by_annotator(counted * right) / data.by_annotator(counted)
-        r = self.model_weight_ / (self.model_weight_ + self.weight_.mean() * total.mean())
-        self.quality_ = r * self.accuracy_ + (1.0 - r) * alike
-        return self
+        return p
+
+    @staticmethod
+    def _measure_agreement(data: _CrowdLabels) -> Floats:
+        """The share of other annotators' labels that agree with those of each annotator, (W,)."""
+        others = (data.votes.sum(axis=1) - 1)[data.item]
+        alike = data.sum_by_annotator(data.votes[data.item, data.label] - 1)
+        possible = data.sum_by_annotator(others)
+        agreement = np.where(possible > 0, alike / np.maximum(possible, 1), np.nan)
+        return np.where(possible > 0, agreement, np.nanmean(agreement))  # nobody to compare with: the mean
+
+    def _combine(
+        self,
+        data: _CrowdLabels,
+        p: Floats,
+        several: NDArray[np.bool_],
+        agreement: Floats,
+        consensus: Codes,
+    ) -> Floats:
+        """Weigh annotators and model by a consensus (n,): the posterior (n, K)."""
+        n, K = data.votes.shape
+        total = data.votes.sum(axis=1)
+        share_alike = data.votes[np.arange(n), consensus][several] / total[several]
+        hit = float(share_alike.mean())
+        most_frequent = np.bincount(consensus[several]).max() / several.sum()
+        e = max(1.0 - most_frequent, LEAST_WEIGHT)
+        self.weight_ = np.maximum(1.0 - (1.0 - agreement) / e, LEAST_WEIGHT)
+        missed = float(np.mean(p.argmax(axis=1)[several] != consensus[several]))
+        self.model_weight_ = max(1.0 - missed / e, LEAST_WEIGHT) * float(total.mean()) ** 0.5
+        u = self.weight_[data.annotator]
+        h = np.where(np.eye(K)[data.label] > 0, hit, (1.0 - hit) / (K - 1))
+        mixed = self.model_weight_ * p + data.sum_by_item(u[:, np.newaxis] * h)
+        return np.asarray(mixed / (self.model_weight_ + data.sum_by_item(u))[:, np.newaxis])
