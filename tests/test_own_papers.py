@@ -177,7 +177,7 @@ datasets:
   beans:
     title: Beans
     task: binary
-    loader: formats:users_table
+    loader: users_table:users_table
     options: {label: kind, positive: bombay}
     sources: [{name: project, files: [{name: beans.csv}]}]
   coded:

@@ -5,7 +5,8 @@ import pytest
 from scipy.sparse import csr_matrix, random_array
 
 from reproduction.data.fetch import fetch_local
-from reproduction.data.loaders.formats import codes, numbers, pack, svmlight, table, unpack, users_table
+from reproduction.data.loaders.formats import codes, numbers, pack, svmlight, table, unpack
+from reproduction.data.loaders.users_table import users_table
 from reproduction.data.prepare import prepare
 from reproduction.data.registry import Entry
 

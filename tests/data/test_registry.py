@@ -76,6 +76,10 @@ def test_every_known_package_is_used_and_no_index_is_named():
         (official(name="../x", url="http://h/x"), r"sources\.0\.files\.0\.name: "),
         (official(url="http://h/x", sha256="ab"), r"files\.0\.sha256: "),
         (official(url="https://h/HEAD/x"), r"files\.0: .*/HEAD/.* may change its content any day; it needs"),
+        (
+            {"loader": "formats:users_table"},
+            r"the loader formats:users_table is now called users_table:users",
+        ),
         ({"packages": {}}, r"toy: package 'a' is not pinned; known: "),
         ({"packages": {"a": PACKAGE | {"version": 1.0}}}, r"files\.0\.package\.version: .*string"),
     ],
@@ -215,8 +219,8 @@ USERS = {
 def test_every_id_of_the_configuration_gets_an_entry_and_its_loader(monkeypatch):
     found = known.with_users(USERS, {"mine": "a.csv", "heart": {"file": "b.NPZ"}, "speech": "talk.wav"})
     assert found["mine"].task == "binary"
-    assert loaders(found["mine"]) == ["formats:users_table"]
-    assert loaders(found["heart"]) == ["formats:users_table", "uci:heart"]
+    assert loaders(found["mine"]) == ["users_table:users_table"]
+    assert loaders(found["heart"]) == ["uci:heart", "users_table:users_table"]
     assert loaders(found["speech"]) == ["audio:recording", "audio:speech"]
     assert USERS["heart"].local is None
     assert known.with_users(USERS, {}) == USERS

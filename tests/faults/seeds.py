@@ -122,9 +122,9 @@ def cases() -> dict[str, Case]:
         "svmlight": Case("libsvm:ijcnn1", "ijcnn1", (svm,), (("ijcnn1.t", svm),)),
         "csv.gz": Case("libsvm:susy", "SUSY.csv.gz", (gzip.compress(numbers, mtime=0),), mutate=mutated_gzip),
         "own csv": Case(
-            "formats:users_table", "mine.csv", (own, own.replace(b",", b";"), own.replace(b"blue", b"?"))
+            "users_table:users_table", "mine.csv", (own, own.replace(b",", b";"), own.replace(b"blue", b"?"))
         ),
-        "own npz": Case("formats:users_table", "mine.npz", _tables()),
+        "own npz": Case("users_table:users_table", "mine.npz", _tables()),
         "text": Case("uci:haberman", "haberman.data", (people, people.replace(b",", b" "))),
         **unpackers(),
     }

@@ -79,6 +79,15 @@ def test_a_job_reads_no_code_of_the_engine_but_what_can_change_a_number():
         assert sorted(read - experiments - READ_BY_JOBS - LOADERS_OF_JOBS) == [], name
 
 
+def test_no_loader_of_our_data_sets_reads_tables_as_the_audit_does():
+    plan = planned(ROOT, configured(ROOT, "smoke"))
+    for name in plan.data_sets():
+        _, *roots = plan.reading_code(name).split()
+        loaders = [each for each in roots if not each.endswith(".users_table")]
+        read = set().union(*(modules(each) for each in loaders))
+        assert not [each for each in read if each.startswith("noisylabels.auditing")], name
+
+
 def test_data_files_that_code_names_belong_to_it(tmp_path, monkeypatch):
     (tmp_path / "facts").mkdir()
     (tmp_path / "facts/rows.json").write_text("[1]")

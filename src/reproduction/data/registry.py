@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, PositiveInt, PrivateAttr, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, PositiveInt, PrivateAttr, StringConstraints, model_validator
 
 from reproduction.spec.strict_yaml import ArtifactError, Content, Model, check, read
 
@@ -27,7 +27,7 @@ EVERYWHERE = ("package", "generated", PROJECT)
 KINDS = ("official", "mirror", *EVERYWHERE)
 """Names of sources that a pin may have; or it is `PACKAGED` or a variant of the set."""
 LOADERS = {
-    "binary": "formats:users_table",
+    "binary": "users_table:users_table",
     "audio": "audio:recording",
     "impulse_response": "audio:room_response",
 }
@@ -40,8 +40,20 @@ UNSEEN = "unseen"
 
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Url = Annotated[str, StringConstraints(pattern=r"^https?://")]
+RENAMED_LOADERS = {"formats:users_table": "users_table:users_table"}
+"""Names of loaders in version 1 -> their names now."""
+
+
+def _refuse_old_name(loader: str) -> str:
+    if loader in RENAMED_LOADERS:
+        raise ValueError(f"the loader {loader} is now called {RENAMED_LOADERS[loader]}; write that")
+    return loader
+
+
 Loader = Annotated[
-    str, StringConstraints(pattern=r"^[a-z_][a-z0-9_]*(\.[a-z_][a-z0-9_]*)*:[a-z_][a-z0-9_]*$")
+    str,
+    StringConstraints(pattern=r"^[a-z_][a-z0-9_]*(\.[a-z_][a-z0-9_]*)*:[a-z_][a-z0-9_]*$"),
+    AfterValidator(_refuse_old_name),
 ]
 """``module:function`` below reproduction.data.loaders, or ``paper.module:function`` of one's own, called with
 {file name: path} and the options of the entry; it returns {name: array}."""
