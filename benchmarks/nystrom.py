@@ -23,7 +23,7 @@ from noisylabels.classifiers.kernel_logistic import (
     RobustKernelLogisticRegression,
     RobustNystromLogisticRegression,
 )
-from noisylabels.kernels.gaussian import Landmarks
+from noisylabels.kernels.nystrom import Landmarks
 
 
 def curves(n, seed):

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from noisylabels.classifiers.base import FitFlags, TrueLabelPosterior, features_of
 from noisylabels.classifiers.kernel import Fits, KernelClassifier, label_columns, silent, with_majority
-from noisylabels.kernels import gaussian
+from noisylabels.kernels import nystrom
 from noisylabels.kernels.gaussian import Basis, Gram, Parametrisation, basis, rate, width_of
 from noisylabels.noise import flip_matrix as flips
 from noisylabels.seeding import generator
@@ -264,7 +264,7 @@ class NystromLogisticRegression(SoftmaxModel, KernelClassifier):
     width, parametrisation : of the Gaussian kernel, see `noisylabels.kernels.gaussian.rbf`; or "scale", see
         `noisylabels.kernels.gaussian.width_of`.   zeta : >= 1e-8.
     landmarks : m; all rows if there are no more than that.
-    choice : "uniform", "kmeans" or "leverage", see `noisylabels.kernels.gaussian.landmarks`; the ridge of the
+    choice : "uniform", "kmeans" or "leverage", see `noisylabels.kernels.nystrom.landmarks`; the ridge of the
         leverage scores is 8 zeta, where the logistic loss is curved most.
     bias : "none", "free" or "penalised", as in `KernelLogisticRegression`.
     penalty : "rkhs"; zeta ||w||^2 would have as many terms as landmarks and no limit, and is refused.
@@ -286,7 +286,7 @@ class NystromLogisticRegression(SoftmaxModel, KernelClassifier):
     zeta: float = 1.0
     _: KW_ONLY
     landmarks: int = 1000
-    choice: gaussian.Landmarks = "uniform"
+    choice: nystrom.Landmarks = "uniform"
     parametrisation: Parametrisation = "sigma2"
     bias: Bias = "none"
     penalty: Penalty = "rkhs"
@@ -304,11 +304,11 @@ class NystromLogisticRegression(SoftmaxModel, KernelClassifier):
         X, labels, weights = self._examples(X, y, sample_weight)
         self.width_ = width_of(self.width, X, self.parametrisation, weights)
         gamma, ridge = rate(self.width_, self.parametrisation), 2.0 * float(self.zeta) / LARGEST_CURVATURE
-        Z = gaussian.landmarks(X, self.landmarks, self.choice, gamma, ridge, generator(self.random_state))
+        Z = nystrom.landmarks(X, self.landmarks, self.choice, gamma, ridge, generator(self.random_state))
         self.landmarks_ = "all rows" if self.landmarks >= len(labels) else self.choice
-        root = gaussian.nystrom_features(Z, gamma)
+        root = nystrom.nystrom_features(Z, gamma)
         self.X_fit_, self.features_ = Z, root.shape[1]
-        phi = gaussian.nystrom_times(X, Z, gamma, root, bias=self.bias != "none")
+        phi = nystrom.nystrom_times(X, Z, gamma, root, bias=self.bias != "none")
         penalty = np.full(phi.shape[1], float(self.zeta))
         if self.bias == "free":
             penalty[-1] = 0.0
@@ -324,7 +324,7 @@ class NystromLogisticRegression(SoftmaxModel, KernelClassifier):
         """
         X = features_of(self, X)
         w = self.dual_coef_.reshape(len(self.dual_coef_), -1)
-        f = gaussian.nystrom_times(X, self.X_fit_, rate(self.width_, self.parametrisation), w)
+        f = nystrom.nystrom_times(X, self.X_fit_, rate(self.width_, self.parametrisation), w)
         return (f if len(self.classes_) > 2 else f[:, 0]) + self.intercept_
 
 

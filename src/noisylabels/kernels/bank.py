@@ -1,8 +1,8 @@
-"""Many Gaussian kernels at once: a stack of kernel matrices, and f(x) without any stored held-out kernel.
+"""Many Gaussian kernels at once: a stack of kernel matrices, and decision values.
 
-K_i = exp(-gamma_i D_g(i)), where D_g holds squared distances, over all features or over one of them. Of the
-kernels that are numerically the identity on the training points the stack keeps one, with multiplicity, and
-so of the constant ones.
+Kernel number i is computed from a matrix of squared distances, over all features or over one of
+them. The stack keeps one of the kernels that are numerically the identity on the training points,
+with multiplicity, and one of the constant ones.
 """
 
 from __future__ import annotations
@@ -17,10 +17,15 @@ from noisylabels.fixed_order import LARGEST, dot_lanes, exp_of_negative, fma, pu
 from noisylabels.kernels.gaussian import rate
 from noisylabels.validation import Floats, numbers
 
-SAME = 1e-12  # entries this near to 0 and 1 make a kernel the identity or the constant 1
+SAME = 1e-12
+"""Entries this near to 0 and 1 make a kernel the identity or the constant 1."""
+
 MINUS_LOG_SAME = 27.631021115928547  # written out: exp and log of NumPy depend on the processor
-LARGEST_STACK = 2**30  # bytes; beyond that the stack is in single precision
-BLOCK = 32  # held-out points whose distances stay in the cache while all kernels pass
+LARGEST_STACK = 2**30
+"""Bytes beyond which the stack is in single precision."""
+
+BLOCK = 32
+"""Held-out points whose distances stay in the cache while all kernels pass."""
 
 
 @compile_kernel(error_model="numpy")
@@ -34,7 +39,8 @@ def _gaussian(d: Floats, gamma: float, out: Floats) -> None:
 def _fill(D: Floats, gamma: float, out: NDArray[np.floating]) -> float:
     """out = exp(-gamma D) (n, n) in the precision of out; returns the mean off-diagonal entry."""
     n = len(D)
-    row, total = np.empty(n), 0.0
+    row = np.empty(n)
+    total = 0.0
     for i in range(n):
         _gaussian(D[i], gamma, row)
         put(out[i], row)
@@ -44,16 +50,31 @@ def _fill(D: Floats, gamma: float, out: NDArray[np.floating]) -> float:
 
 @compile_kernel(error_model="numpy")
 def mixed(K: NDArray[np.floating], weights: Floats) -> Floats:
-    """sum_i weights_li K_i for K (S, n, n) and weights (L, S): (L, n, n) in double precision.
+    r"""Add up kernel matrices with several sets of weights.
 
-    The stack is read once, and each of the L sums is the same as if it were alone.
+    Parameters
+    ----------
+    K : ndarray of shape (n_kernels, n, n)
+        The kernel matrices.
+    weights : ndarray of shape (n_sums, n_kernels)
+        The weights of each sum.
+
+    Returns
+    -------
+    ndarray of shape (n_sums, n, n)
+        The sums, in double precision. Each is the same as if it were computed alone.
+
+    Notes
+    -----
+    The sums are :math:`\sum_i w_{li} K_i`. The stack is read once for all of them.
     """
-    S, n, _ = K.shape
+    n_kernels, n, _ = K.shape
     out = np.zeros((len(weights), n, n))
     for row in range(n):
-        for i in range(S):
+        for i in range(n_kernels):
             for column in range(len(weights)):
-                weight, target = weights[column, i], out[column, row]
+                weight = weights[column, i]
+                target = out[column, row]
                 for j in range(n):
                     target[j] = fma(weight, K[i, row, j], target[j])
     return out
@@ -61,10 +82,23 @@ def mixed(K: NDArray[np.floating], weights: Floats) -> Floats:
 
 @compile_kernel(error_model="numpy")
 def responses(K: NDArray[np.floating], w: Floats) -> Floats:
-    """F_li = K_i w_l for K (S, n, n) and w (L, n): (L, S, n), read and summed like `mixed`."""
-    S, n, _ = K.shape
-    out = np.empty((len(w), S, n))
-    for i in range(S):
+    r"""Multiply every kernel matrix by several vectors.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n_kernels, n, n)
+        The kernel matrices.
+    w : ndarray of shape (n_vectors, n)
+        The vectors.
+
+    Returns
+    -------
+    ndarray of shape (n_vectors, n_kernels, n)
+        The products :math:`K_i w_l`, each the same as if it were computed alone.
+    """
+    n_kernels, n, _ = K.shape
+    out = np.empty((len(w), n_kernels, n))
+    for i in range(n_kernels):
         for row in range(n):
             for column in range(len(w)):
                 out[column, i, row] = dot_lanes(K[i, row], 0, w[column], 0, n)
@@ -74,7 +108,9 @@ def responses(K: NDArray[np.floating], w: Floats) -> Floats:
 @compile_kernel(error_model="numpy")
 def _scores(D: Floats, group: NDArray[np.intp], gamma: Floats, right: Floats) -> Floats:
     """sum_i exp(-gamma_i D_g(i)) right_il for D (G, m, n) and right (S, L, n): (L, m)."""
-    m, n, columns = D.shape[1], D.shape[2], right.shape[1]
+    m = D.shape[1]
+    n = D.shape[2]
+    columns = right.shape[1]
     out = np.zeros((columns, m))
     kernel = np.empty(n)
     for start in range(0, m, BLOCK):
@@ -88,10 +124,27 @@ def _scores(D: Floats, group: NDArray[np.intp], gamma: Floats, right: Floats) ->
 
 @dataclass(frozen=True)
 class Stack:
-    """S' different kernel matrices on n training points, and where each of the S kernels is.
+    """The different kernel matrices of a bank on its training points.
 
-    K : (S', n, n), float64, or float32 beyond 1 GiB.   copies : (S',), how many kernels each one stands for.
-    member : (S,), the row of K of every kernel.   spread : (S',), mean off-diagonal entries.
+    Parameters
+    ----------
+    K : ndarray of shape (n_different, n, n)
+        The matrices, in single precision beyond 1 GiB.
+    copies : ndarray of shape (n_different,)
+        How many kernels of the bank each matrix stands for.
+    member : ndarray of shape (n_kernels,)
+        Where the matrix of each kernel is in ``K``.
+    spread : ndarray of shape (n_different,)
+        Mean of the entries off the diagonal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.kernels.bank import KernelBank
+    >>> distances = np.array([[[0.0, 1.0], [1.0, 0.0]]])
+    >>> stack = KernelBank.of_widths([1e-3, 2e-3, 1.0]).stack(distances)
+    >>> stack.member.tolist(), stack.copies.tolist()
+    ([0, 0, 1], [2.0, 1.0])
     """
 
     K: NDArray[np.floating]
@@ -102,52 +155,152 @@ class Stack:
 
 @dataclass(frozen=True)
 class KernelBank:
-    """S Gaussian kernels: gamma (S,) > 0 and group (S,), the number of the distance matrix of each."""
+    """A set of Gaussian kernels on one or several matrices of squared distances.
+
+    Parameters
+    ----------
+    gamma : ndarray of shape (n_kernels,)
+        Rate of each kernel, above 0, see `noisylabels.kernels.gaussian.rate`.
+    group : ndarray of shape (n_kernels,)
+        Number of the distance matrix of each kernel.
+
+    Examples
+    --------
+    >>> from noisylabels.kernels.bank import KernelBank
+    >>> bank = KernelBank.of_widths([0.5, 2.0], groups=2, parametrisation="gamma")
+    >>> bank.gamma.tolist(), bank.group.tolist()
+    ([0.5, 2.0, 0.5, 2.0], [0, 0, 1, 1])
+    """
 
     gamma: Floats
     group: NDArray[np.intp]
 
     @classmethod
-    def of_widths(cls, widths: ArrayLike, groups: int = 1, parametrisation: str = "sigma2") -> KernelBank:
-        """Every width on each of ``groups`` distance matrices, group by group.
+    def of_widths(
+        cls,
+        widths: ArrayLike,
+        groups: int = 1,
+        parametrisation: str = "sigma2",
+    ) -> KernelBank:
+        """Make a bank of every width on each distance matrix.
 
-        Raises ValueError: no width, a width <= 0, an unknown parametrisation.
+        Parameters
+        ----------
+        widths : array_like of shape (n_widths,)
+            The widths, above 0.
+        groups : int, default 1
+            Number of distance matrices.
+        parametrisation : {"sigma2", "sigma1", "gamma"}, default "sigma2"
+            What a width means, see `noisylabels.kernels.gaussian.rate`.
+
+        Returns
+        -------
+        KernelBank
+            The kernels, one distance matrix after the other.
+
+        Raises
+        ------
+        ValueError
+            If there is no width, one is not positive, or the parametrisation is unknown.
         """
-        gamma = [rate(float(width), parametrisation) for width in numbers("widths", widths, above=0)]
+        checked = numbers("widths", widths, above=0)
+        gamma = [rate(float(width), parametrisation) for width in checked]
         return cls(np.tile(gamma, groups), np.repeat(np.arange(groups), len(gamma)))
 
     def stack(self, D: Floats) -> Stack:
-        """The kernel matrices of squared distances D (G, n, n) between the training points."""
+        """Compute the kernel matrices of the training points.
+
+        Parameters
+        ----------
+        D : ndarray of shape (n_groups, n, n)
+            Squared distances between the training points.
+
+        Returns
+        -------
+        Stack
+            The matrices.
+        """
         n = D.shape[1]
-        apart = ~np.eye(n, dtype=bool)
-        low = np.array([d[apart].min(initial=np.inf) for d in D])[self.group]
-        high = np.array([d[apart].max(initial=0.0) for d in D])[self.group]
-        identity, constant = self.gamma * low > MINUS_LOG_SAME, self.gamma * high < SAME
-        member = np.arange(len(self.gamma))
-        for alike in (identity, constant & ~identity):
-            member[alike] = np.flatnonzero(alike)[:1]
-        kept, member, copies = np.unique(member, return_inverse=True, return_counts=True)
-        single = 8 * len(kept) * n * n > LARGEST_STACK
-        K = np.empty((len(kept), n, n), np.float32 if single else np.float64)
-        spread = [_fill(D[self.group[i]], self.gamma[i], K[row]) for row, i in enumerate(kept)]
-        return Stack(K, copies.astype(float), member, np.array(spread))
+        off_diagonal = ~np.eye(n, dtype=bool)
+        nearest = np.array([d[off_diagonal].min(initial=np.inf) for d in D])[self.group]
+        farthest = np.array([d[off_diagonal].max(initial=0.0) for d in D])[self.group]
+        is_identity = self.gamma * nearest > MINUS_LOG_SAME
+        is_constant = self.gamma * farthest < SAME
+        representative = np.arange(len(self.gamma))
+        for is_alike in (is_identity, is_constant & ~is_identity):
+            representative[is_alike] = np.flatnonzero(is_alike)[:1]
+        different, member, copies = np.unique(
+            representative,
+            return_inverse=True,
+            return_counts=True,
+        )
+        is_single = 8 * len(different) * n * n > LARGEST_STACK
+        K = np.empty((len(different), n, n), np.float32 if is_single else np.float64)
+        spread = np.empty(len(different))
+        for row, kernel in enumerate(different):
+            spread[row] = _fill(D[self.group[kernel]], self.gamma[kernel], K[row])
+        return Stack(K, copies.astype(float), member, spread)
 
     def scores(self, D_out: Floats, weights: Floats, eta: Floats) -> Floats:
-        """f_l = sum_i eta_il K_i^out w_l for squared distances D_out (G, m, n): (L, m).
+        r"""Compute decision values of held-out points, for several models at once.
 
-        weights (n, L), eta (S, L). Kernels without weight are not computed, and none is ever held as a whole.
+        Parameters
+        ----------
+        D_out : ndarray of shape (n_groups, m, n)
+            Squared distances from the held-out points to the training points.
+        weights : ndarray of shape (n, n_models)
+            Weights of the training points.
+        eta : ndarray of shape (n_kernels, n_models)
+            Weights of the kernels.
+
+        Returns
+        -------
+        ndarray of shape (n_models, m)
+            The decision values :math:`f_l = \sum_i \eta_{il} K_i w_l`. Kernels without weight are
+            not computed, and none is ever held as a whole.
         """
         used = np.flatnonzero(eta.any(axis=1))
         right = np.ascontiguousarray(eta[used][:, :, np.newaxis] * weights.T)
         return np.asarray(_scores(D_out, self.group[used], self.gamma[used], right))
 
 
-def mixtures(D: Floats, first: NDArray[np.intp], second: NDArray[np.intp], share: Floats) -> Floats:
-    """Squared distances (G, P, n) from the points a x_i + (1 - a) x_j to all x_k, from D (G, n, n) alone.
+def mixtures(
+    D: Floats,
+    first: NDArray[np.intp],
+    second: NDArray[np.intp],
+    share: Floats,
+) -> Floats:
+    r"""Compute squared distances from points between two points, from the distances alone.
 
-    ||a x_i + (1 - a) x_j - x_k||^2 = a D_ik + (1 - a) D_jk - a (1 - a) D_ij;
-    i, j, a: first, second, share (P,).
+    Parameters
+    ----------
+    D : ndarray of shape (n_groups, n, n)
+        Squared distances between n points.
+    first : ndarray of shape (n_pairs,)
+        Number of the first point of each pair.
+    second : ndarray of shape (n_pairs,)
+        Number of the second point of each pair.
+    share : ndarray of shape (n_pairs,)
+        Share of the first point in the mixture, from 0 to 1.
+
+    Returns
+    -------
+    ndarray of shape (n_groups, n_pairs, n)
+        Squared distances from the mixtures to all points.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.kernels.bank import mixtures
+    >>> D = np.array([[[0.0, 4.0], [4.0, 0.0]]])
+    >>> mixtures(D, np.array([0]), np.array([1]), np.array([0.5])).tolist()
+    [[[1.0, 1.0]]]
+
+    Notes
+    -----
+    The squared distance of :math:`a x_i + (1 - a) x_j` from :math:`x_k` is
+    :math:`a D_{ik} + (1 - a) D_{jk} - a (1 - a) D_{ij}`.
     """
     a = share[:, np.newaxis]
-    between = D[:, first, second][:, :, np.newaxis]
-    return np.maximum(a * D[:, first] + (1.0 - a) * D[:, second] - a * (1.0 - a) * between, 0.0)
+    D_pair = D[:, first, second][:, :, np.newaxis]
+    return np.maximum(a * D[:, first] + (1.0 - a) * D[:, second] - a * (1.0 - a) * D_pair, 0.0)

@@ -1,6 +1,9 @@
-"""Gaussian kernels, and the orthonormal basis in which one kernel matrix serves many fits.
+r"""Gaussian kernels, and the orthonormal basis in which one kernel matrix serves many fits.
 
-K_ij = exp(-||x_i - x_j||^2 / (2 width^2)) = (Q diag(lam) Q^T)_ij,  w = Q v,  K w = Q (lam v),  ||w|| = ||v||.
+The kernel matrix is
+:math:`K_{ij} = \exp(-\gamma \lVert x_i - x_j \rVert^2) = (Q\, \mathrm{diag}(\lambda) Q^\top)_{ij}`.
+With weights :math:`w = Q v`, :math:`K w = Q (\lambda v)` and
+:math:`\lVert w \rVert = \lVert v \rVert`.
 """
 
 from __future__ import annotations
@@ -12,49 +15,71 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import cholesky, eigh, qr, solve_triangular
+from scipy.linalg import eigh, qr
 from scipy.sparse import csr_array, issparse
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
 from noisylabels.compilation import compile_kernel
 from noisylabels.fixed_order import single_threaded_if_small
-from noisylabels.validation import Floats, choice, number, whole
+from noisylabels.validation import Floats, choice, number
 
 WIDTHS: Floats = np.exp2(np.arange(-10.0, 11.0))
 """The widths of Kabán and Bootkrajang, LABELNOISE 2017."""
 
 Parametrisation = Literal["sigma2", "sigma1", "gamma"]
-SMALLEST_EIGENVALUE = 1e-10  # relative to the largest
+
+SMALLEST_EIGENVALUE = 1e-10
+"""Eigenvalues below this share of the largest are dropped."""
+
 NEGLIGIBLE = 1e-17
+"""Kernel entries below this count as 0: less than the rounding errors."""
+
 LARGEST_WIDTH = 1e150
-LARGEST_BLOCK = 0.8  # of n
-LOW_RANK = 0.5  # of n: below it the Cholesky factor pays
-FIRST_LOOK = 0.15  # of n rows of the Cholesky factor, before the decay of the remaining trace is judged
-EVERY = 16
-MOST_ROWS = 256  # of a block of a kernel matrix
-CACHED_ENTRIES = 65536  # of a block: half a megabyte
-SAME = 1e-6  # kernels this near to the identity, or to the constant 1, are taken for it
+
+LARGEST_BLOCK = 0.8
+"""Share of the points beyond which a block of linked points is not treated by itself."""
+
+LOW_RANK = 0.5
+"""Share of the points below which a rank is low, so that the Cholesky factor pays."""
+
+FIRST_LOOK = 0.15
+"""Share of the rows of the Cholesky factor before the decay of the trace is judged."""
+
+ROWS_BETWEEN_LOOKS = 16
+
+MOST_ROWS = 256
+"""Rows of a block of a kernel matrix, at most."""
+
+CACHED_ENTRIES = 65536
+"""Entries of a block: half a megabyte."""
+
+SAME = 1e-6
+"""Kernels this near to the identity, or to the constant 1, are taken for it."""
 
 
 def squared_distances(A: Any, B: Any = None) -> Floats:
-    """Compute the squared distances between rows.
+    """Compute the squared Euclidean distances between the rows of two matrices.
 
     Parameters
     ----------
-    A : array-like or sparse matrix of shape (n, d)
-    B : array-like or sparse matrix of shape (m, d), optional
-        A, if it is left out.
+    A : array or sparse matrix of shape (n, d)
+        Samples of the rows.
+    B : array or sparse matrix of shape (m, d), optional
+        Samples of the columns; ``A`` if not given.
 
     Returns
     -------
     ndarray of shape (n, m)
-        The distances, at least 0.
+        The squared distances, at least 0. With a sparse matrix they are off by some 1e-15 of the
+        largest squared norm of a row.
 
-    Notes
-    -----
-    With a sparse matrix they are :math:`\\lVert a_i \\rVert^2 - 2 a_i \\cdot b_j + \\lVert b_j \\rVert^2`,
-    off by some 1e-15 of the largest squared norm.
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.kernels.gaussian import squared_distances
+    >>> squared_distances(np.array([[0.0, 0.0], [3.0, 4.0]])).tolist()
+    [[0.0, 25.0], [25.0, 0.0]]
     """
     if issparse(A) or issparse(B):
         return _distances_of_sparse(A, B)
@@ -64,15 +89,21 @@ def squared_distances(A: Any, B: Any = None) -> Floats:
 
 
 def kernel_matrix(
-    A: Any, B: Any = None, *, width: float, parametrisation: str = "sigma2", multiple: int = 1
+    A: Any,
+    B: Any = None,
+    *,
+    width: float,
+    parametrisation: str = "sigma2",
+    multiple: int = 1,
 ) -> Floats:
     """Compute a Gaussian kernel matrix without a second matrix of its size.
 
     Parameters
     ----------
-    A : array-like or sparse matrix of shape (n, d)
-    B : array-like or sparse matrix of shape (m, d), optional
-        A, if it is left out.
+    A : array or sparse matrix of shape (n, d)
+        Samples of the rows.
+    B : array or sparse matrix of shape (m, d), optional
+        Samples of the columns; ``A`` if not given.
     width : float
         Width of the kernel, see `rate`.
     parametrisation : {"sigma2", "sigma1", "gamma"}, default "sigma2"
@@ -88,17 +119,16 @@ def kernel_matrix(
     Examples
     --------
     >>> from noisylabels.kernels.gaussian import kernel_matrix
-    >>> kernel_matrix([[0.0], [2.0]], width=0.25, parametrisation="gamma").round(3)
-    array([[1.   , 0.368],
-           [0.368, 1.   ]])
+    >>> kernel_matrix([[0.0], [2.0]], width=0.25, parametrisation="gamma").round(3).tolist()
+    [[1.0, 0.368], [0.368, 1.0]]
     """
     gamma = rate(width, parametrisation)
     if issparse(A) or issparse(B):
         K = _distances_of_sparse(A, B)
         K *= -gamma
         np.exp(K, out=K)
-        further = -K.shape[1] % multiple
-        return np.pad(K, ((0, 0), (0, further))) if further else K
+        n_zeros = -K.shape[1] % multiple
+        return np.pad(K, ((0, 0), (0, n_zeros))) if n_zeros else K
     rows = np.asarray(A, dtype=float)
     columns = None if B is None else np.asarray(B, dtype=float)
     m = len(rows if columns is None else columns)
@@ -114,7 +144,7 @@ def _distances_of_sparse(A: Any, B: Any) -> Floats:
 
 
 def _fill_in_blocks(out: Floats, A: Floats, B: Floats | None, gamma: float | None) -> None:
-    """Fill ``out`` with squared distances, or with exp(-gamma D), a block that stays in the cache at a time.
+    """Fill ``out`` with squared distances, or with the kernel, in blocks that stay in the cache.
 
     Without B the part above the diagonal is computed, and the other part is copied from it.
     """
@@ -122,20 +152,46 @@ def _fill_in_blocks(out: Floats, A: Floats, B: Floats | None, gamma: float | Non
     step = max(1, min(MOST_ROWS, CACHED_ENTRIES // max(m, 1) + 1))
     for start in range(0, n, step):
         stop = min(start + step, n)
-        first = start if B is None else 0  # column
-        block = cdist(A[start:stop], (A if B is None else B)[first:], "sqeuclidean")
+        first_column = start if B is None else 0
+        block = cdist(A[start:stop], (A if B is None else B)[first_column:], "sqeuclidean")
         if gamma is not None:
             block *= -gamma
             np.exp(block, out=block)
-        out[start:stop, first:] = block
+        out[start:stop, first_column:] = block
         if B is None:
             out[stop:, start:stop] = block[:, stop - start :].T
 
 
 def rate(width: float, parametrisation: str = "sigma2") -> float:
-    """gamma of exp(-gamma D): 1/(2 width^2) for "sigma2", 1/width^2 for "sigma1", width for "gamma".
+    r"""Compute the factor of the squared distance in the exponent of a Gaussian kernel.
 
-    Raises ValueError: width <= 0 or not finite, unknown parametrisation.
+    Parameters
+    ----------
+    width : float
+        The width, above 0.
+    parametrisation : {"sigma2", "sigma1", "gamma"}, default "sigma2"
+        What the width means, see Notes.
+
+    Returns
+    -------
+    float
+        The rate.
+
+    Raises
+    ------
+    ValueError
+        If the width is not positive and finite, or the parametrisation is unknown.
+
+    Examples
+    --------
+    >>> from noisylabels.kernels.gaussian import rate
+    >>> rate(2.0), rate(2.0, "sigma1"), rate(2.0, "gamma")
+    (0.125, 0.25, 2.0)
+
+    Notes
+    -----
+    The kernel is :math:`e^{-\gamma D}`, with :math:`\gamma = 1 / (2\, width^2)` for "sigma2",
+    :math:`1 / width^2` for "sigma1" and the width itself for "gamma".
     """
     number("width", width, above=0)
     width = number("width", width, least=1.0 / LARGEST_WIDTH, most=LARGEST_WIDTH)
@@ -146,69 +202,175 @@ def rate(width: float, parametrisation: str = "sigma2") -> float:
 
 
 def rbf(D: Floats, width: float, parametrisation: str = "sigma2") -> Floats:
-    """exp(-gamma D) for squared distances D of any shape, gamma = `rate` (width, parametrisation)."""
+    """Compute a Gaussian kernel from squared distances.
+
+    Parameters
+    ----------
+    D : ndarray
+        Squared distances, of any shape.
+    width : float
+        The width, above 0.
+    parametrisation : {"sigma2", "sigma1", "gamma"}, default "sigma2"
+        What the width means, see `rate`.
+
+    Returns
+    -------
+    ndarray
+        The kernel, of the same shape.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.kernels.gaussian import rbf
+    >>> rbf(np.array([0.0, 2.0]), width=1.0).round(3).tolist()
+    [1.0, 0.368]
+    """
     K = np.multiply(-rate(width, parametrisation), D)
     return np.exp(K, out=K) if isinstance(K, np.ndarray) else np.exp(K)
 
 
 def width_of(
-    width: float | str, X: Any, parametrisation: str = "sigma2", weights: Floats | None = None
+    width: float | str,
+    X: Any,
+    parametrisation: str = "sigma2",
+    weights: Floats | None = None,
 ) -> float:
-    """``width``, or for "scale" the width whose kernel is exp(-||x - x'||^2 / (d Var(X))).
+    r"""Find the width that a setting stands for.
 
-    It is scikit-learn's gamma="scale", and sqrt(d / 2) of "sigma2" for standardised features. Var(X) is the
-    variance of all entries of X (n, d), 1 where they are all the same; weights (n,): of the rows.
-    Raises ValueError: another word; see `rate`.
+    Parameters
+    ----------
+    width : float or "scale"
+        A width, which is returned, or the word for a width that fits the spread of the features.
+    X : array or sparse matrix of shape (n, d)
+        Samples.
+    parametrisation : {"sigma2", "sigma1", "gamma"}, default "sigma2"
+        What the width means, see `rate`.
+    weights : ndarray of shape (n,), optional
+        Weights of the samples.
+
+    Returns
+    -------
+    float
+        The width.
+
+    Raises
+    ------
+    ValueError
+        If ``width`` is another word, or out of range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.kernels.gaussian import width_of
+    >>> width_of("scale", np.array([[-1.0, 1.0], [1.0, -1.0]]))
+    1.0
+
+    Notes
+    -----
+    "scale" means the kernel :math:`\exp(-\lVert x - x' \rVert^2 / (d\, \mathrm{Var}(X)))` with the
+    variance of all entries of X, or 1 if they are all the same. It is scikit-learn's
+    ``gamma="scale"``.
     """
     if not isinstance(width, str):
-        rate(width, parametrisation)  # its errors
+        rate(width, parametrisation)  # only for its errors
         return float(width)
     if width != "scale":
         raise ValueError(f"width: must be a number or 'scale', got {width!r}")
     choice("parametrisation", parametrisation, get_args(Parametrisation))
     spread = X.shape[1] * (_variance(X, weights) or 1.0)
-    widths = {"sigma2": math.sqrt(spread / 2.0), "sigma1": math.sqrt(spread), "gamma": 1.0 / spread}
-    return widths[parametrisation]
+    if parametrisation == "gamma":
+        return 1.0 / spread
+    return math.sqrt(spread / 2.0) if parametrisation == "sigma2" else math.sqrt(spread)
 
 
 def _variance(X: Any, weights: Floats | None) -> float:
     if not isinstance(X, np.ndarray):
-        a = np.ones(X.shape[0]) if weights is None else weights
-        sums = (float(a @ np.ravel(Z.sum(axis=1))) for Z in (X, X.multiply(X)))
-        mean, square = (total / (a.sum() * X.shape[1]) for total in sums)
-        return max(square - mean**2, 0.0)
-    each = None if weights is None else np.broadcast_to(weights[:, np.newaxis], X.shape)
-    return float(np.average((X - np.average(X, weights=each)) ** 2, weights=each))
+        row_weights = np.ones(X.shape[0]) if weights is None else weights
+        size = row_weights.sum() * X.shape[1]
+        mean = float(row_weights @ np.ravel(X.sum(axis=1))) / size
+        mean_square = float(row_weights @ np.ravel(X.multiply(X).sum(axis=1))) / size
+        return max(mean_square - mean**2, 0.0)
+    entry_weights = None
+    if weights is not None:
+        entry_weights = np.broadcast_to(weights[:, np.newaxis], X.shape)
+    squares = (X - np.average(X, weights=entry_weights)) ** 2
+    return float(np.average(squares, weights=entry_weights))
 
 
 def useful_widths(D: Floats, widths: ArrayLike, parametrisation: str = "sigma2") -> Floats:
-    """The widths whose kernel matrices on D (n, n) differ from the identity and from each other.
+    """Leave out the widths whose kernels say nothing, or the same as another one.
 
-    Left out: entries off the diagonal all below 1e-6 (nothing is said about new points); of those with all
-    above 1 - 1e-6, all but the narrowest; of others that agree within 1e-6 (repeated points have
-    many), all but the widest. If none is left, the widest stays.
+    Parameters
+    ----------
+    D : ndarray of shape (n, n)
+        Squared distances between the training points.
+    widths : array_like of shape (n_widths,)
+        Widths to choose from.
+    parametrisation : {"sigma2", "sigma1", "gamma"}, default "sigma2"
+        What a width means, see `rate`.
+
+    Returns
+    -------
+    ndarray
+        The useful widths, in the order given. If there is none, the widest.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.kernels.gaussian import squared_distances, useful_widths
+    >>> D = squared_distances(np.arange(5.0)[:, None])
+    >>> useful_widths(D, [0.01, 1.0, 1e6, 1e7]).tolist()
+    [1.0, 1000000.0]
+
+    Notes
+    -----
+    Kernels whose entries off the diagonal are all below 1e-6 are left out, because they say nothing
+    about new points. Of those with all entries above 1 - 1e-6 the narrowest stays. Of others that
+    agree within 1e-6 (repeated points have many) the widest stays.
     """
     widths = np.asarray(widths, dtype=float)
     rates = np.array([rate(width, parametrisation) for width in widths])
-    apart = D[~np.eye(len(D), dtype=bool)] if len(D) > 1 else np.zeros(1)
-    identity = np.exp(-rates * apart.min()) < SAME
-    constant = np.exp(-rates * apart.max()) > 1.0 - SAME
-    keep: list[int] = []
-    wide = np.inf  # rate of the last kernel that was kept
+    distances = D[~np.eye(len(D), dtype=bool)] if len(D) > 1 else np.zeros(1)
+    is_identity = np.exp(-rates * distances.min()) < SAME
+    is_constant = np.exp(-rates * distances.max()) > 1.0 - SAME
+    chosen: list[int] = []
+    wider_rate = np.inf  # of the last kernel that was chosen
     for i in np.argsort(rates):
-        if identity[i] or (constant[i] and rates[i] < rates[constant].max()):
+        is_wider_constant = is_constant[i] and rates[i] < rates[is_constant].max()
+        if is_identity[i] or is_wider_constant:
             continue
-        # exp(-wide D) - exp(-narrow D) can exceed 1e-6 only between these two distances
-        near, far = SAME / (rates[i] - wide) if rates[i] > wide else np.inf, -np.log(SAME) / wide
-        if not keep or ((apart > near) & (apart < far)).any():
-            keep.append(int(i))
-            wide = rates[i]
-    return widths[sorted(keep)] if keep else widths[[int(rates.argmin())]]
+        # The two kernels can differ by more than 1e-6 only between these two distances.
+        near = np.inf
+        if rates[i] > wider_rate:
+            near = SAME / (rates[i] - wider_rate)
+        far = -np.log(SAME) / wider_rate
+        if not chosen or ((distances > near) & (distances < far)).any():
+            chosen.append(int(i))
+            wider_rate = rates[i]
+    if not chosen:
+        return widths[[int(rates.argmin())]]
+    return widths[sorted(chosen)]
 
 
 @dataclass(frozen=True)
 class Basis:
-    """K = Q diag(lam) Q^T: Q (n, r) with orthonormal columns, lam (r,) > 0 descending."""
+    """Eigenvectors and eigenvalues of a kernel matrix.
+
+    Parameters
+    ----------
+    Q : ndarray of shape (n, r)
+        Orthonormal columns.
+    lam : ndarray of shape (r,)
+        Eigenvalues, positive and descending.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.kernels.gaussian import basis
+    >>> found = basis(np.array([[1.0, 0.5], [0.5, 1.0]]))
+    >>> found.lam.round(6).tolist()
+    [1.5, 0.5]
+    """
 
     Q: Floats
     lam: Floats
@@ -216,104 +378,186 @@ class Basis:
 
 @single_threaded_if_small
 def basis(K: Floats) -> Basis:
-    """The eigenvectors of a positive semi-definite K (n, n) with eigenvalues above 1e-10 of the largest.
+    r"""Compute the eigenvectors of a kernel matrix, without those of negligible eigenvalues.
 
-    Where the rank is low, those of the pivoted Cholesky factor: K = L L^T = P (R R^T) P^T with L = P R.
-    Entries of K below 1e-17 count as 0, which is less than the rounding errors and spares denormal numbers.
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        A positive semi-definite matrix.
+
+    Returns
+    -------
+    Basis
+        The eigenvectors with eigenvalues above 1e-10 of the largest.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.kernels.gaussian import basis
+    >>> basis(np.ones((3, 3))).Q.shape
+    (3, 1)
+
+    Notes
+    -----
+    Where the rank is low, they are those of the pivoted Cholesky factor:
+    :math:`K = L L^\top = P (R R^\top) P^\top` with :math:`L = P R`. Entries below 1e-17 count as 0,
+    which is less than the rounding errors and spares denormal numbers.
     """
     n = len(K)
     K = np.where(K < NEGLIGIBLE, 0.0, K)
-    tolerance = max(SMALLEST_EIGENVALUE * float(K.sum()) / n**2, n * np.finfo(float).eps)
-    rows, low = pivoted_cholesky(K, tolerance, int(LOW_RANK * n))
-    P, small = None, K
-    if low:  # also for repeated points
+    rounding = n * np.finfo(float).eps
+    tolerance = max(SMALLEST_EIGENVALUE * float(K.sum()) / n**2, rounding)
+    rows, is_low_rank = pivoted_cholesky(K, tolerance, int(LOW_RANK * n))
+    P = None
+    small = K
+    if is_low_rank:  # also for repeated points
         P, R = qr(rows.T, mode="economic", check_finite=False)
         small = R @ R.T
     lam, Q = _eigh(small)
-    keep = np.flatnonzero(lam > SMALLEST_EIGENVALUE * lam[-1])[::-1]
-    Q = Q[:, keep] if P is None else P @ Q[:, keep]
-    return Basis(np.ascontiguousarray(Q), lam[keep])
+    largest_first = np.flatnonzero(lam > SMALLEST_EIGENVALUE * lam[-1])[::-1]
+    Q = Q[:, largest_first]
+    if P is not None:
+        Q = P @ Q
+    return Basis(np.ascontiguousarray(Q), lam[largest_first])
 
 
 def _eigh(K: Floats) -> tuple[Floats, Floats]:
     """Eigenvalues, ascending, and eigenvectors of K, one block of linked points at a time."""
     n = len(K)
-    if 2 * np.count_nonzero(K) < n * n:
-        _, block = connected_components(csr_array(K), directed=False)
-        members = np.split(np.argsort(block, kind="stable"), np.cumsum(np.bincount(block))[:-1])
-        if max(len(rows) for rows in members) < LARGEST_BLOCK * n:
-            lam, Q, at = np.empty(n), np.zeros((n, n)), 0
-            for rows in members:
-                to = slice(at, at := at + len(rows))
-                if len(rows) == 1:
-                    lam[to], Q[rows, to] = K[rows, rows], 1.0
-                else:
-                    lam[to], Q[rows, to] = eigh(K[np.ix_(rows, rows)], driver="evd", check_finite=False)
-            order = np.argsort(lam, kind="stable")
-            return lam[order], Q[:, order]
+    is_sparse = 2 * np.count_nonzero(K) < n * n
+    if is_sparse:
+        _, block_of_point = connected_components(csr_array(K), directed=False)
+        order = np.argsort(block_of_point, kind="stable")
+        blocks = np.split(order, np.cumsum(np.bincount(block_of_point))[:-1])
+        if max(len(points) for points in blocks) < LARGEST_BLOCK * n:
+            return _eigh_of_blocks(K, blocks)
     return eigh(K, driver="evd", check_finite=False)
 
 
-@compile_kernel(error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
-def pivoted_cholesky(K: Floats, tolerance: float, most: int) -> tuple[Floats, bool]:
-    """Cholesky factor L^T (r, n) with max_i (K - L L^T)_ii <= tolerance, and whether r <= most sufficed.
+def _eigh_of_blocks(K: Floats, blocks: list[Any]) -> tuple[Floats, Floats]:
+    n = len(K)
+    lam = np.empty(n)
+    Q = np.zeros((n, n))
+    start = 0
+    for points in blocks:
+        columns = slice(start, start + len(points))
+        if len(points) == 1:
+            lam[columns] = K[points, points]
+            Q[points, columns] = 1.0
+        else:
+            block = K[np.ix_(points, points)]
+            lam[columns], Q[points, columns] = eigh(block, driver="evd", check_finite=False)
+        start += len(points)
+    ascending = np.argsort(lam, kind="stable")
+    return lam[ascending], Q[:, ascending]
 
-    K (n, n) is positive semi-definite; the largest remaining diagonal entry comes first, and only r rows of K
-    are read. Every 16 rows the remaining trace is extrapolated as a geometric series, which is
-    optimistic for smooth kernels; if even so ``most`` rows will not do, the result is (no rows, False).
-    Source: Harbrecht, Peters and Schneider, Applied Numerical Mathematics 62, 2012.
+
+@compile_kernel(error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
+def pivoted_cholesky(K: Floats, tolerance: float, most_rows: int) -> tuple[Floats, bool]:
+    r"""Compute the Cholesky factor of a matrix of low rank, or find out that its rank is not low.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        A positive semi-definite matrix, of which only as many rows are read as the factor has.
+    tolerance : float
+        Largest difference between a diagonal entry of the matrix and that of the product.
+    most_rows : int
+        Rows that the factor may have.
+
+    Returns
+    -------
+    rows : ndarray of shape (r, n)
+        The transposed factor; no rows if it would take more than are allowed.
+    is_low_rank : bool
+        Whether the rows suffice.
+
+    Notes
+    -----
+    The largest remaining diagonal entry comes first. Every 16 rows the remaining trace is
+    extrapolated as a geometric series, which is optimistic for smooth kernels. If even so the rows
+    would not suffice, the search ends.
+
+    References
+    ----------
+    Harbrecht, Peters and Schneider, Applied Numerical Mathematics 62, 2012.
     """
     n = len(K)
-    rows = np.empty((most, n))
-    left = np.empty(n)
+    rows = np.empty((most_rows, n))
+    remaining = np.empty(n)
     for i in range(n):
-        left[i] = K[i, i]
-    look, before, trace_before = max(2 * EVERY, int(FIRST_LOOK * n)), 0, 0.0
+        remaining[i] = K[i, i]
+    next_look = max(2 * ROWS_BETWEEN_LOOKS, int(FIRST_LOOK * n))
+    last_look = 0
+    last_trace = 0.0
     for i in range(n):
-        trace_before += left[i]
-    for k in range(most + 1):
-        p, trace = 0, 0.0
+        last_trace += remaining[i]
+    for k in range(most_rows + 1):
+        pivot = 0
+        trace = 0.0
         for i in range(n):
-            trace += max(left[i], 0.0)
-            if left[i] > left[p]:
-                p = i
-        if left[p] <= tolerance:
+            trace += max(remaining[i], 0.0)
+            if remaining[i] > remaining[pivot]:
+                pivot = i
+        if remaining[pivot] <= tolerance:
             return rows[:k], True
-        if k == most:
+        if k == most_rows:
             break
-        if k >= look:
-            decay = math.log(trace_before / trace) / (k - before)
-            if decay * (most - k) < math.log(left[p] / tolerance):
+        if k >= next_look:
+            decay = math.log(last_trace / trace) / (k - last_look)
+            if decay * (most_rows - k) < math.log(remaining[pivot] / tolerance):
                 break
-            look, before, trace_before = k + EVERY, k, trace
+            next_look = k + ROWS_BETWEEN_LOOKS
+            last_look = k
+            last_trace = trace
         row = rows[k]
         for i in range(n):
-            row[i] = K[p, i]
+            row[i] = K[pivot, i]
+        # Four rows at a time, so that each entry is read and written once for four products.
         j = 0
         while j + 4 <= k:
-            a, b, c, d = rows[j, p], rows[j + 1, p], rows[j + 2, p], rows[j + 3, p]
-            w, x, y, z = rows[j], rows[j + 1], rows[j + 2], rows[j + 3]
+            a = rows[j, pivot]
+            b = rows[j + 1, pivot]
+            c = rows[j + 2, pivot]
+            d = rows[j + 3, pivot]
+            w = rows[j]
+            x = rows[j + 1]
+            y = rows[j + 2]
+            z = rows[j + 3]
             for i in range(n):
                 row[i] -= a * w[i] + b * x[i] + c * y[i] + d * z[i]
             j += 4
         while j < k:
-            a, w = rows[j, p], rows[j]
+            a = rows[j, pivot]
+            w = rows[j]
             for i in range(n):
                 row[i] -= a * w[i]
             j += 1
-        scale = 1.0 / math.sqrt(left[p])
+        scale = 1.0 / math.sqrt(remaining[pivot])
         for i in range(n):
             row[i] *= scale
-            left[i] -= row[i] * row[i]
-        left[p] = 0.0
+            remaining[i] -= row[i] * row[i]
+        remaining[pivot] = 0.0
     return rows[:0], False
 
 
 @dataclass(frozen=True)
 class Gram:
-    """One kernel on n training and m held-out points, shared by all methods, label columns and grid values.
+    """One kernel on training and held-out points, shared by all methods and grid values.
 
-    K : (n, n) between training points.   K_out : (m, n) between held-out and training points.
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        Kernel between the training points.
+    K_out : ndarray of shape (m, n)
+        Kernel between held-out and training points.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.kernels.gaussian import Gram
+    >>> Gram(np.eye(2), np.ones((1, 2))).Z_out.shape
+    (1, 2)
     """
 
     K: Floats
@@ -321,86 +565,10 @@ class Gram:
 
     @cached_property
     def basis(self) -> Basis:
-        """`basis` of K, computed once."""
+        """Eigenvectors of the kernel matrix, computed once."""
         return basis(self.K)
 
     @cached_property
     def Z_out(self) -> Floats:
-        """K_out Q (m, r): f on the held-out points is Z_out v for w = Q v."""
+        """Features of the held-out points in the basis, of shape (m, r)."""
         return self.K_out @ self.basis.Q
-
-
-# Nystrom's features: a kernel machine on n points as a linear one in at most m dimensions.
-# phi(x) = S^-1/2 U^T k(Z, x) with K_ZZ = U S U^T of the landmarks Z (m, d);
-# <phi(x), phi(x')> = k(x, Z) K_ZZ^-1 k(Z, x') is k(x, x') where x or x' is a landmark.
-# Source: Williams and Seeger, Using the Nystrom method to speed up kernel machines, NIPS 2000.
-
-SMALLEST_DIRECTION = 1e-12  # relative to the largest; directions below it are dropped
-BLOCK = 1024  # rows at a time, so that memory beside the result does not grow with them
-Landmarks = Literal["uniform", "kmeans", "leverage"]
-LEAST_RIDGE = 1e-6  # below it 1 - k^T K^-1 k has no correct digits
-
-
-def nystrom_features(Z: Any, gamma: float) -> Floats:
-    """U S^-1/2 (m, r) of the kernel exp(-gamma D) with landmarks Z (m, d): phi(x) = (U S^-1/2)^T k(Z, x).
-
-    Repeated landmarks add no features.
-    """
-    s, U = eigh(np.exp(-gamma * squared_distances(Z)), driver="evd", check_finite=False)
-    keep = s > SMALLEST_DIRECTION * s[-1]
-    return np.ascontiguousarray((U[:, keep] / np.sqrt(s[keep]))[:, ::-1])
-
-
-def nystrom_times(X: Any, Z: Any, gamma: float, w: Floats, bias: bool = False) -> Floats:
-    """k(X, Z) w for X (n, d), Z (m, d) and w (m, K), with a last column of ones for a bias: (n, K + bias)."""
-    out = np.ones((X.shape[0], w.shape[1] + bias))
-    for at in range(0, X.shape[0], BLOCK):
-        D = squared_distances(X[at : at + BLOCK], Z)
-        D *= -gamma
-        np.matmul(np.exp(D, out=D), w, out=out[at : at + BLOCK, : w.shape[1]])
-    return out
-
-
-def landmarks(X: Any, m: int, how: str, gamma: float, ridge: float, rng: np.random.Generator) -> Any:
-    """m landmarks (m, d) for the kernel exp(-gamma D) on X (n, d); all rows, in their order, if m >= n.
-
-    uniform : m rows without replacement.
-    kmeans : centres of clusters (mini-batches, k-means++), which need not be rows of X (Zhang, Tsang, Kwok,
-        Improved Nystrom low-rank approximation and error analysis, ICML 2008).
-    leverage : m rows without replacement, with probabilities in proportion to their `leverage_scores`.
-    Raises ValueError: m < 1, an unknown choice.
-    """
-    whole("landmarks", m, 1)
-    choice("choice", how, get_args(Landmarks))
-    if m >= X.shape[0]:
-        return X.copy()
-    if how == "kmeans":
-        from sklearn.cluster import MiniBatchKMeans
-
-        seed = int(rng.integers(2**31 - 1))
-        means = MiniBatchKMeans(m, random_state=seed, batch_size=max(1024, 3 * m), n_init=1, max_iter=10)
-        return np.asarray(means.fit(X).cluster_centers_, dtype=float)
-    chosen = rng.choice(X.shape[0], m, replace=False)
-    if how == "leverage":
-        p = leverage_scores(X, X[chosen], gamma, ridge)
-        enough = np.count_nonzero(p) >= m
-        chosen = rng.choice(X.shape[0], m, replace=False, p=p / p.sum()) if enough else chosen
-    return X[np.sort(chosen)]
-
-
-def leverage_scores(X: Any, S: Any, gamma: float, ridge: float) -> Floats:
-    """Leverage scores tau_i = (K (K + ridge I)^-1)_ii (n,) of X (n, d), from uniform rows S (m, d) of it.
-
-    tau_i = min(1, (1 - k_i^T (K_SS + (m/n) ridge I)^-1 k_i) / ridge), k_i = k(S, x_i); exact for S = X.
-    Source: Musco and Musco, Recursive sampling for the Nystrom method, NeurIPS 2017, eq. (3).
-    """
-    ridge = max(ridge, LEAST_RIDGE)
-    K = np.exp(-gamma * squared_distances(S))
-    K[np.diag_indices_from(K)] += S.shape[0] / X.shape[0] * ridge
-    L = cholesky(K, lower=True, check_finite=False)
-    tau = np.empty(X.shape[0])
-    for at in range(0, X.shape[0], BLOCK):
-        k = np.exp(-gamma * squared_distances(S, X[at : at + BLOCK]))
-        reached = solve_triangular(L, k, lower=True, check_finite=False, overwrite_b=True)
-        tau[at : at + BLOCK] = 1.0 - (reached**2).sum(axis=0)
-    return np.clip(tau / ridge, 0.0, 1.0)
