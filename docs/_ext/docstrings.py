@@ -25,6 +25,7 @@ NOT_CONVERTED = frozenset(
     for module in (
         "auditing.audit",
         "auditing.columns",
+        "auditing.copies",
         "auditing.corrected",
         "auditing.cross_fitting",
         "auditing.finders",
@@ -41,6 +42,7 @@ NOT_CONVERTED = frozenset(
         "classifiers.multi_kernel",
         "classifiers.projections",
         "compilation",
+        "csv_text",
         "filters.base",
         "filters.label_budget",
         "filters.lms",
@@ -56,6 +58,7 @@ NOT_CONVERTED = frozenset(
         "online.theory",
         "out_of_core",
         "safe_text",
+        "solvers.flipped_linear",
         "solvers.flipped_logistic",
         "solvers.flipped_softmax",
         "solvers.linear_margin",
