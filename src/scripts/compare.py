@@ -9,13 +9,13 @@ parser.add_argument("results", nargs="?", type=Path, default=Path("results/full"
 given = parser.parse_args().results
 
 from reproduction.judge import archived_run  # noqa: E402
-from reproduction.plan.plan import configured, planned  # noqa: E402
+from reproduction.plan.plan import configured, is_results_folder, planned  # noqa: E402
 from reproduction.spec.artifact import SCALES  # noqa: E402  (a wrong command line should not wait for imports)
 
 checkout, folder = Path(__file__).resolve().parents[2], given.resolve()
 if not folder.is_dir():
-    parser.error(f"{given} is not there; a full run makes results/full: ./run --cores 2")
-if folder.name not in SCALES or folder.parent.name != "results":
+    parser.error(f"{given} is not there; a full run makes results/full: ./run full")
+if not is_results_folder(folder.name) or folder.parent.name != "results":
     parser.error(f"{given}: expected .../results/<scale>, the scales are {', '.join(SCALES)}")
 try:
     plan = planned(checkout, configured(checkout, folder.name), added=True)

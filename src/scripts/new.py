@@ -61,5 +61,5 @@ print(target)
 if given.what == "new-method":
     method = f'{place.name}: {{method: "{paper.name}.{place.name}:Majority"}}'
     print(f"In an artifact, below settings.methods: {method}")
-project = "" if at_home else f"--config project={paper.parent} "
-print(f"Try it: {RUN} {project}--configfile config/smoke.yaml -- {paper.name}")
+project = "" if at_home else f" --config project={paper.parent}"
+print(f"Try it: {RUN} smoke {paper.name}{project}")

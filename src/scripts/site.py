@@ -15,15 +15,16 @@ parser.add_argument("--out", type=Path, help="folder with a folder for each scal
 given = parser.parse_args()
 
 from noisylabels.output_folder import claim_output_folder  # noqa: E402
-from reproduction.plan.plan import configured, passed_over, planned  # noqa: E402
+from reproduction.plan.plan import configured, is_results_folder, passed_over, planned  # noqa: E402
 from reproduction.show.site import build  # noqa: E402
 from reproduction.spec.artifact import SCALES  # noqa: E402  (a wrong command line should not wait for imports)
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 
-if unknown := [scale for scale in given.scales if scale not in SCALES]:
-    parser.error(f"{unknown[0]!r} is no scale; they are {', '.join(SCALES)}")
-finished = [scale for scale in SCALES if Path("results", scale).is_dir()]
+for name in given.scales:
+    if not is_results_folder(name):
+        parser.error(f"{name!r} is no scale; they are {', '.join(SCALES)}, or with another seed full-seed7")
+finished = sorted(path.name for path in Path("results").glob("*") if is_results_folder(path.name))
 folder = given.out or Path("site")
 try:
     if given.out:
@@ -31,14 +32,14 @@ try:
     scales = given.scales or finished or ["full"]
     configs = [configured(CHECKOUT, scale) | {"project": given.project} for scale in scales]
     for config in [given.config] if given.config else configs:
-        out = folder / config["scale"]
+        ours = any((CHECKOUT / "config/experiments" / paper).is_dir() for paper in config["papers"])
+        plan = planned(CHECKOUT, config, added=ours)
+        out = folder / plan.folder
         part = out.with_name(f".part.{os.getpid()}.{out.name}")  # the pages appear when all are written
         try:
             if (folder / "docs/README.html").is_file():
                 unread = shutil.ignore_patterns(".*", "_sources")
                 shutil.copytree(folder / "docs", part / "docs", ignore=unread)
-            ours = any((CHECKOUT / "config/experiments" / paper).is_dir() for paper in config["papers"])
-            plan = planned(CHECKOUT, config, added=ours)
             pages = build.write(plan, CHECKOUT, Path.cwd(), part)
             shutil.rmtree(out, ignore_errors=True)
             part.rename(out)

@@ -8,6 +8,7 @@ import re
 import resource
 import shutil
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -15,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
+DEFAULT_PROFILE = "workflow/profiles/default"
 LEAST_MEMORY = 1 << 30
 """Bytes of addresses that the libraries of a job take before it computes anything."""
 
@@ -28,7 +30,7 @@ def writable(folder: Path) -> bool:
     return os.access(folder, os.W_OK)
 
 
-def options(words: list[str]) -> argparse.Namespace:
+def configuration_words(words: list[str]) -> argparse.Namespace:
     """Those of Snakemake's options that are checked here, ``configfile`` and ``config``, as it reads them."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--configfile", "--configfiles", nargs="+", default=[])
@@ -36,22 +38,48 @@ def options(words: list[str]) -> argparse.Namespace:
     return parser.parse_known_args(words)[0]
 
 
-def check_configuration() -> None:
-    """End with one line if a configuration file cannot be read, or a value on the command line has no key."""
-    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this checkout's, whatever is installed
-    from reproduction.spec.strict_yaml import ArtifactError, near, read
+def check_configuration(words: list[str], scale: str = "") -> None:
+    """End with one line if a configuration file or a value on the command line cannot be used.
 
-    given = options(sys.argv[1:])
-    for name in given.configfile:
-        if not Path(name).is_file():
-            sys.exit(f"run: --configfile: there is no file {name}{near(name, Path('config').glob('*.yaml'))}")
-        try:
-            read(Path(name))
-        except ArtifactError as error:
-            sys.exit(f"run: {error}")
-    for word in given.config:
-        if not re.match(r"\w+=", word):
-            sys.exit(f"run: --config: {word} is not key=value, as in seed=7; targets follow --")
+    scale : the one that a word names, "" where files may choose it.
+    """
+    from reproduction.run.command_line import check_scale, check_values
+    from reproduction.spec.strict_yaml import near, read
+
+    given = configuration_words(words)
+    try:
+        check_values(given.config)
+        for name in given.configfile:
+            if not Path(name).is_file():
+                close = near(name, Path("config").glob("*.yaml"))
+                raise ValueError(f"--configfile: there is no file {name}{close}")
+            content = read(Path(name))
+            if scale:
+                check_scale(content, name, scale)
+    except (ValueError, OSError) as error:
+        sys.exit(f"run: {error}")
+
+
+def expand_profile(arguments: list[str]) -> list[str]:
+    """Put the options of our profile in its place: Snakemake says a line about a profile that it reads."""
+    from reproduction.spec.strict_yaml import read
+
+    profile = ["--profile", DEFAULT_PROFILE]
+    for start in range(len(arguments) - 1):
+        if arguments[start : start + 2] == profile:
+            options = []
+            for key, value in read(Path(DEFAULT_PROFILE, "config.yaml")).items():
+                options += [f"--{key}"] if value is True else [f"--{key}", str(value)]
+            return [*arguments[:start], *options, *arguments[start + 2 :]]
+    return arguments
+
+
+def count_cores(arguments: list[str]) -> int:
+    """How many cores a run with these arguments would use, also where a dry run uses one."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--cores", "-c", "--jobs", "-j", default="all")
+    cores = parser.parse_known_args(arguments)[0].cores
+    return int(cores) if re.fullmatch("[0-9]{1,6}", cores) else len(os.sched_getaffinity(0))
 
 
 def repair_records(folder: Path) -> None:
@@ -88,7 +116,8 @@ def stop(number: int, _: Any) -> NoReturn:
     raise KeyboardInterrupt
 
 
-def main() -> None:
+def check_machine() -> None:
+    """End with one line where no run is possible; make room for files that libraries keep at home."""
     here = Path.cwd()
     memory, _ = resource.getrlimit(resource.RLIMIT_AS)
     if 0 <= memory < LEAST_MEMORY:
@@ -99,20 +128,31 @@ def main() -> None:
     if not writable(Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")):
         # Snakemake and matplotlib keep files there, and fail without
         os.environ["XDG_CACHE_HOME"] = os.environ["MPLCONFIGDIR"] = str(here / ".cache/home")
-    try:
-        check_configuration()
-        from snakemake.cli import main as snakemake
-        from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
 
-        from reproduction.run import console
-    except Exception as error:  # a damaged package can raise anything
-        sys.exit(
-            f"run: a package in {sys.prefix} is damaged ({type(error).__name__}: {error}); "
-            "remove that folder and start again, which installs it anew"
-        )
-    LoggerPluginRegistry().register_plugin("snakemake_logger_plugin_console", console)
-    signal.signal(signal.SIGINT, stop)
-    sys.argv[0] = "snakemake"
+
+def show_archived_run(page: Path) -> None:
+    """Write the pages of the archived run while Snakemake starts, so that there is something to look at."""
+    script = str(Path(__file__).with_name("site.py"))
+    command = [sys.executable, "-P", script, "smoke"]
+
+    def write() -> None:
+        done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+        if done.returncode == 0:
+            clear = "\r\x1b[K" if sys.stderr.isatty() else ""
+            print(
+                f"{clear}Look already: {page.absolute().as_uri()} has the archived results; "
+                "those of this run are added at its end.",
+                file=sys.stderr,
+            )
+
+    threading.Thread(target=write, daemon=True).start()
+
+
+def run_snakemake() -> None:
+    """Snakemake's command line, alone in this checkout or beside a run that works on other files."""
+    from snakemake.cli import main as snakemake
+
+    here = Path.cwd()
     # The kernel's lock on this file ends with its process. Who gets it alone is the only run alive, and
     # removes the locks of Snakemake that a killed one left; else those know what the other run works on.
     with (here / ".snakemake/owner").open("a", encoding="utf-8") as owner:
@@ -130,6 +170,56 @@ def main() -> None:
             for thread in threading.enumerate():
                 if isinstance(thread, threading.Timer):
                     thread.cancel()
+
+
+def main() -> None:
+    """Check the words and the machine, start Snakemake, and say where to look.
+
+    Behind ``--as-typed`` the words are Snakemake's own, and files choose the scale.
+    """
+    words = sys.argv[1:]
+    check_machine()
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this checkout's, whatever is installed
+    try:
+        from reproduction.run.command_line import Request, read_request
+
+        if words[:1] == ["--as-typed"]:
+            request = Request("", words[1:], words[1:], dry=True)
+        else:
+            request = read_request(words)
+        check_configuration(request.arguments, request.scale)
+        import snakemake.cli  # noqa: F401
+        from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
+
+        from reproduction.run import console
+        from scripts import preview
+    except ValueError as error:
+        sys.exit(f"run: {error}")
+    except Exception as error:  # a damaged package can raise anything
+        sys.exit(
+            f"run: a package in {sys.prefix} is damaged ({type(error).__name__}: {error}); "
+            "remove that folder and start again, which installs it anew"
+        )
+    LoggerPluginRegistry().register_plugin("snakemake_logger_plugin_console", console)
+    LoggerPluginRegistry().register_plugin("snakemake_logger_plugin_preview", preview)
+    signal.signal(signal.SIGINT, stop)
+    for remark in request.remarks:
+        print(remark, file=sys.stderr)
+    page = Path(f"site/{request.scale}/index.html")
+    has_seed = any(word.startswith("seed=") for word in request.arguments)  # its pages are elsewhere
+    is_whole = not request.targets and not request.dry and not has_seed
+    if is_whole and request.scale == "smoke" and not page.exists():
+        show_archived_run(page)
+    preview.CORES = count_cores(request.arguments)
+    sys.argv = ["snakemake", *expand_profile(request.arguments)]
+    try:
+        run_snakemake()
+    except SystemExit as end:
+        if not end.code and is_whole and page.exists():
+            print(f"\nLook:   {page.absolute().as_uri()}   numbers: results/{request.scale}", file=sys.stderr)
+            if request.scale == "smoke":
+                print("This was the smoke scale. The papers' settings: ./run full", file=sys.stderr)
+        raise
 
 
 if __name__ == "__main__":

@@ -67,7 +67,7 @@ def main() -> None:
     workflow = ["--snakefile", f"{CHECKOUT}/Snakefile", "--profile", f"{CHECKOUT}/workflow/profiles/default"]
     command = [*workflow, "--logger", "console", "--cores", "all", "--configfile", "config.yaml", "--", name]
     print(f"try: {drawn}, {given.splits} splits: minutes ...", file=sys.stderr, flush=True)
-    for script, words_of in (("start", command), ("site", ["full", "--config", config])):
+    for script, words_of in (("start", ["--as-typed", *command]), ("site", ["full", "--config", config])):
         run = [sys.executable, "-P", str(CHECKOUT / f"src/scripts/{script}.py"), *words_of]
         if status := os.spawnv(os.P_WAIT, sys.executable, run):
             sys.exit(status)

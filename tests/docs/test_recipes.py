@@ -79,7 +79,7 @@ def test_a_table_that_cannot_be_used_stops_the_run_with_its_line_and_column(newc
     bad = [*good[:5], "wide" + good[5][good[5].index(",") :], *good[6:]]
     (newcomer.home / "mine/bad.csv").write_text("\n".join(bad), encoding="utf-8")
     table = "data={local: {beans: {file: ~/mine/bad.csv, label: kind, positive: bombay}}}"
-    output = newcomer.run(f"! ./run --configfile config/smoke.yaml --config '{table}' -- kernel_boost_beans")
+    output = newcomer.run(f"! ./run smoke kernel_boost_beans --config '{table}'")
     assert re.search(
         r"^why: .*bad\.csv, line 6: column 'width' is 'wide', not a number.* \(logs/data/", output, re.M
     )

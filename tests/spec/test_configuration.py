@@ -107,7 +107,7 @@ def test_the_files_of_a_command_are_those_of_its_options(start):
         ("--configfiles=a b -n", ["a"]),
         ("--cores 2 x --configfile a -- --configfile", ["a"]),
     ):
-        assert start["options"](words.split()).configfile == files
+        assert start["configuration_words"](words.split()).configfile == files
 
 
 @pytest.mark.parametrize(
@@ -126,9 +126,8 @@ def test_a_wrong_word_on_the_command_line_is_answered_in_one_line(
     bad = str(tmp_path / "bad.yaml")
     Path(bad).touch()
     monkeypatch.chdir(ROOT)
-    monkeypatch.setattr("sys.argv", ["start.py", *words.replace("BAD", bad).split()])
     with pytest.raises(SystemExit, match=re.escape(message.replace("BAD", bad))):
-        start["check_configuration"]()
+        start["check_configuration"](words.replace("BAD", bad).split())
 
 
 # Tables of keys and JSON Schemas come from the models that check the files

@@ -3,6 +3,7 @@
 import atexit
 import json
 import os
+import re
 import signal
 import sys
 import time
@@ -27,7 +28,7 @@ os.environ |= dict.fromkeys(THREADS, "1") | {
     "NUMBA_CACHE_DIR": str(ROOT / ".cache/numba"),
 }
 OWN = (
-    [str(Path(config["project"]).expanduser().absolute())]
+    [str(Path(str(config["project"])).expanduser().absolute())]
     if config.get("project")
     else []
 )
@@ -42,16 +43,22 @@ ONE_THREAD = " ".join(f"{variable}=1" for variable in THREADS)
 # One name for the whole run: a host that one download found unreachable is not asked again by the next.
 NOISYLABELS_RUN = os.environ.setdefault("NOISYLABELS_RUN", f"{os.getpid()}-{BEGAN}")
 
+
+
+def as_number(text):
+    """A whole number that arrived as text; anything else as it is."""
+    return int(text) if re.fullmatch("[0-9]{1,18}", str(text)) else text
+
+
 # On the command line, numbers in a list and the words true and false inside braces arrive as texts.
 if isinstance(config.get("seeds"), list):
-    config["seeds"] = [int(s) if str(s).isdigit() else s for s in config["seeds"]]
+    config["seeds"] = [as_number(seed) for seed in config["seeds"]]
 if isinstance(config.get("only"), dict):
-    config["only"] |= {
-        key: int(n) for key, n in config["only"].items() if str(n).isdigit()
-    }
+    config["only"] = {key: as_number(value) for key, value in config["only"].items()}
 if isinstance(config.get("data"), dict):
     offline = config["data"].get("offline")
-    config["data"]["offline"] = {"true": True, "false": False}.get(offline, offline)
+    if offline in ("true", "false"):
+        config["data"]["offline"] = offline == "true"
 
 try:
     PLAN = plan.of_run(
@@ -59,6 +66,7 @@ try:
     )
 except (ValueError, OSError) as error:
     sys.exit(str(error))  # an error of Snakemake would add lines about its rules
+console.PLAN = PLAN
 if workflow.is_main_process:
     atexit.register(code_digest.save)
 
@@ -73,7 +81,7 @@ DRAWN = json.dumps(
     },
     sort_keys=True,
 )
-RESULTS, FIGURES, LOGS = PLAN.results, PLAN.figures, f"logs/{SCALE}"
+RESULTS, FIGURES, LOGS = PLAN.results, PLAN.figures, f"logs/{PLAN.folder}"
 # Parameters of rules: other versions of these packages make their outputs again.
 NUMERIC = records.packages(records.NUMERIC, ROOT / "runtime.lock")
 DRAWING = records.packages(records.DRAWING, ROOT / "runtime.lock")

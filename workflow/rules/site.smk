@@ -10,7 +10,7 @@ rule site:
             for file in ROOT.glob(pattern)
         ),
     output:
-        f"site/{SCALE}/index.html",
+        f"site/{PLAN.folder}/index.html",
     log:
         f"{LOGS}/site.log",
     localrule: True
@@ -19,6 +19,6 @@ rule site:
         texts=PLAN.texts_digest(),
         config=CONFIG,
     message:
-        "Write the pages: site/{SCALE}/index.html"
+        f"Write the pages: site/{PLAN.folder}/index.html"
     shell:
         "python -P -m scripts.site --config {params.config:q} > {log:q} 2>&1"

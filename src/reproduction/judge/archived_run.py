@@ -78,7 +78,7 @@ def own(plan: Plan, name: str, root: Path, source: str = "") -> Run:
         _newest(root / plan.results, name, "verdicts.csv"),
         _newest(root / plan.results, name, "agreement.csv"),
         provenance=json_of(tables / "provenance.json"),
-        cost=_cost(root / f"logs/{scale}/{name}"),
+        cost=_cost(root / f"logs/{plan.folder}/{name}"),
         drawn=_smallest(root / file for file in plan.drawings(name)),
         table=_there(tables / "table.csv"),
     )
@@ -324,7 +324,7 @@ def write_parts(folder: Path, name: str, packed: bytes) -> None:
 
 
 def _examine(made: Plan, name: str, run: Run) -> None:
-    artifact, remedy = made.artifact(name), f"run ./run --cores 2 -- {name.replace('/', '_')}"
+    artifact, remedy = made.artifact(name), f"run ./run full {name.replace('/', '_')}"
     if run.drawn is None or (artifact.protocol and run.table is None):
         raise NotFinished(f"{name}: not finished; {remedy}")
     made_as = [run.provenance.get("settings"), run.provenance.get("seed")]
@@ -384,7 +384,7 @@ def old(made: Plan, names: Iterable[str], home: Path) -> tuple[list[str], bool]:
     lines, failed = [], False
     for name in names:
         provenance, target = kept(name, home).provenance, name.replace("/", "_")
-        remedy = f"./run --cores 2 -- {target} && ./run reference {target}"
+        remedy = f"./run full {target} && ./run reference {target}"
         if (made_from := provenance.get("made_from")) is None:
             lines.append(f"{name}: not in the reference")
             continue

@@ -22,7 +22,7 @@ from reproduction.plan import code_digest, costs
 from reproduction.show import names as names_of
 from reproduction.show import rendering
 from reproduction.spec import configuration, user_modules
-from reproduction.spec.artifact import NAME, Artifact, load_all, merge
+from reproduction.spec.artifact import NAME, SCALES, Artifact, load_all, merge
 from reproduction.spec.protocol import find_protocol, protocol_module
 from reproduction.spec.settings import DISPLAY, method_module
 from reproduction.spec.strict_yaml import Content, near, read
@@ -43,18 +43,27 @@ class Plan:
     artifacts: dict[str, Artifact]
     entries: Registry
     measured: costs.Measured = field(default_factory=dict)
+    usual_seed: int | None = None
+
+    @property
+    def folder(self) -> str:
+        """Name of its folders of results, figures, logs and pages: the scale, and an unusual seed."""
+        scale, seed = self.config["scale"], self.config.get("seed")
+        if self.usual_seed is None or seed == self.usual_seed:
+            return str(scale)
+        return f"{scale}-seed{seed}"
 
     # Artifacts
 
     @property
     def results(self) -> str:
         """Folder of the result tables and verdicts of the scale."""
-        return f"results/{self.config['scale']}"
+        return f"results/{self.folder}"
 
     @property
     def figures(self) -> str:
         """Folder of the figures and tables of the scale."""
-        return f"figures/{self.config['scale']}"
+        return f"figures/{self.folder}"
 
     @cached_property
     def left_out(self) -> dict[str, str]:
@@ -255,8 +264,12 @@ class Plan:
     def seconds(self, rule: str, wildcards: Mapping[str, str]) -> float:
         """How long a job is expected to take: as it last took here, else as recorded of the full scale."""
         scale, artifact, cell = self.config["scale"], wildcards.get("artifact", ""), wildcards.get("cell", "")
+        log_folder = f"logs/{self.folder}/{artifact}"
         job = ".".join(filter(None, (cell, wildcards.get("block", rule))))
-        log, key = Path(f"logs/{scale}/{artifact}/{job}.time.tsv"), (artifact.partition("@")[0], cell, rule)
+        log, key = (
+            Path(f"{log_folder}/{job}.time.tsv"),
+            (artifact.partition("@")[0], cell, rule),
+        )
         if log.is_file() and log.stat().st_size:
             return costs.times(log)[0]
         if scale == "full" and key in self.measured:
@@ -446,11 +459,19 @@ def unknown_target(name: str, known: Iterable[str]) -> str:
     return f"there is no target {name}; {hint}"
 
 
-def configured(root: Path, scale: str) -> Content:
-    """``config/config.yaml`` with the overlay of the scale laid over it."""
+def configured(root: Path, folder: str) -> Content:
+    """``config/config.yaml`` with the overlay of the scale over it, and the seed of a folder of results."""
+    scale, _, seed = folder.partition("-seed")
     overlay = root / f"config/{scale}.yaml"
     laid_over = read(overlay) if overlay.is_file() else {"scale": scale}
+    if seed:
+        laid_over = {**laid_over, "seed": int(seed)}
     return merge(read(root / "config/config.yaml"), laid_over)
+
+
+def is_results_folder(name: str) -> bool:
+    """Is it the name of a folder of results: a scale, or a scale with another seed?"""
+    return re.fullmatch(rf"({'|'.join(SCALES)})(-seed[0-9]{{1,18}})?", name) is not None
 
 
 def planned(root: Path, config: Mapping[str, Any], added: bool = False, run: bool = False) -> Plan:
@@ -469,7 +490,8 @@ def planned(root: Path, config: Mapping[str, Any], added: bool = False, run: boo
         configuration.examine_local(config["data"]["local"], known, *folders)
     entries = registry.with_users(known, config["data"]["local"])
     measured = costs.read(root / "workflow/recorded/jobs.csv")
-    return Plan(config, loaded, entries, measured)
+    usual_seed = read(root / "config/config.yaml").get("seed")
+    return Plan(config, loaded, entries, measured, usual_seed)
 
 
 def added_papers(root: Path) -> list[str]:

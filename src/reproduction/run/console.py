@@ -26,6 +26,7 @@ from reproduction.plan.plan import Plan, passed_over
 SECONDS: dict[int, float] = {}  # number of a job -> seconds that are expected of it; filled by a run
 AHEAD: dict[Path, int] = {}  # file, there while what was computed for a job waits -> number of the job
 OLD: dict[str, int] = {}  # file of an earlier run that this run has to make again -> its time (ns)
+PLAN: Plan | None = None  # of the run, for the preview
 TELL = {"told": True}  # ``extra`` of a message that a person is to read
 KNOWN = ("Nothing to be done", "Unlocking working directory")  # messages of Snakemake's that are shown
 LOCKED = "another run in this checkout works on the same files; wait until it has ended"
@@ -152,13 +153,15 @@ def summary(plan: Plan, words: Iterable[str], failed: bool = False, stopped: boo
     kinds = Counter(plan.artifacts[name].kind for name in made)
     counted = (f"{kinds[kind]} {kind}{'s' * (kinds[kind] != 1)}" for kind in ("figure", "table"))
     lines = [f"{plan.config['scale']} scale: {' and '.join(counted)} in {plan.figures}"]
+    asked = [scope.strip("/") for scope in scopes if scope.strip("/") in made]
+    lines += [f"made: {plan.drawings(name)[0]}" for name in asked]
     pages = dict.fromkeys(page for scope in scopes for page in plan.pages(scope))
     lines += [line for page in pages for line in _verdicts(plan, page)]
     missing = [name for name in names if name not in made]
     if stopped:
         lines.append(f"stopped, {len(missing)} to go; what is finished is kept, the same command goes on")
     elif failed:
-        lines.append(f"not made: {', '.join(missing) or 'verdicts'}; why: logs/{plan.config['scale']}")
+        lines.append(f"not made: {', '.join(missing) or 'verdicts'}; why: logs/{plan.folder}")
     lines.append(passed_over(plan, CHECKOUT, Path()) if "" in scopes else "")
     out = (item for item in plan.left_out.items() if f"{item[0]}/".startswith(tuple(scopes)))
     return "\n".join([*filter(None, lines), *(f"left out: {name}: {why}" for name, why in out)])

@@ -81,7 +81,10 @@ class Config(Model):
         description="a folder of your own: every folder in it with a `TITLE` is a paper, and its modules can "
         "be named in artifacts ([extending.md](../docs/extending.md))",
     )
-    seed: NonNegativeInt = Field(description="root of every random number")
+    seed: NonNegativeInt = Field(
+        description="root of every random number; results of another seed than the one of this file are in "
+        "`results/<scale>-seed<N>/`"
+    )
     seeds: list[NonNegativeInt] = Field(
         default=[],
         description="further roots, `[1, 2, 3]`: every experiment is repeated with each of them, in the "

@@ -65,7 +65,7 @@ def test_it_is_kept_and_shown_apart_and_in_no_total(checkout):
     assert counted == others != ""
     assert f"{len(plan.below('pnorm/')) - 1} more results have not been run yet" in front
     assert "added by the recipe" in page
-    assert f"./run --config project={checkout / plans.ADDED} --cores 2 -- {NAME}_table1" in page
+    assert f"./run full {NAME}_table1 --config project={checkout / plans.ADDED}" in page
     assert "added by the recipe" not in (checkout / f"pages/{OURS.replace('/', '_')}.html").read_text()
 
 

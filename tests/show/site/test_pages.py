@@ -115,13 +115,13 @@ def test_the_reference_at_a_reduced_scale_names_its_own_data_sets(tmp_path):
 def test_the_command_of_a_result_from_a_file_of_ones_own_names_it(tmp_path):
     plan = plan_of("smoke", ["audit"])
     shown = {page.name: page for page in pages.all_pages(plan, CHECKOUT, tmp_path)}["audit/finding_errors"]
-    start, end = "./run --configfile config/smoke.yaml ", "--cores 2 -- audit_finding_errors"
-    assert shown.command == start + end
+    command = "./run smoke audit_finding_errors"
+    assert shown.command == command
     plan.config["data"]["local"] = {"rte": "my rte.csv"}
-    assert shown.command == start + """--config 'data={"local": {"rte": "my rte.csv"}}' """ + end
+    assert shown.command == command + """ --config 'data={"local": {"rte": "my rte.csv"}}'"""
     plan.config["data"]["local"] = {}
     shown.content["datasets"] = ["beans.local"]
-    assert shown.command == start + """--config 'data={"local": {"beans": "FILE"}}' """ + end
+    assert shown.command == command + """ --config 'data={"local": {"beans": "FILE"}}'"""
 
 
 def test_a_reduced_run_without_rows_says_so():
@@ -161,7 +161,7 @@ def test_a_page_has_what_a_reader_asks_for(site):
     source = "source/src_{}_ors.py.html#L-".format
     for wanted in (
         "<math",
-        "./run --configfile config/smoke.yaml --cores 2 -- ors_fig2",
+        "./run smoke ors_fig2",
         "source/config_experiments_ors_fig2.yaml.html",
         *map(source, ("reproduction_protocols", "reproduction_figures", "noisylabels_filters")),
         "20170918",

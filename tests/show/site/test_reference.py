@@ -80,7 +80,7 @@ def test_what_is_kept_is_what_a_page_needs_and_keeping_again_changes_nothing(ful
 
 
 def test_what_is_not_finished_is_not_kept(plan, tmp_path):
-    with pytest.raises(archived_run.NotFinished, match=r"ors/fig4: not finished; run \./run .* -- ors_fig4"):
+    with pytest.raises(archived_run.NotFinished, match=r"ors/fig4: not finished; run \./run full ors_fig4"):
         archived_run.keep(plan, "ors/fig4", tmp_path, tmp_path)
     assert not (tmp_path / "results/reference").exists()
 
@@ -201,7 +201,7 @@ def test_it_is_old_with_other_settings_but_not_with_another_caption(full, plan):
     (line,), failed = archived_run.old(changed, [NAME], full)
     assert failed
     assert "other settings" in line
-    assert "./run --cores 2 -- ors_fig2 && ./run reference ors_fig2" in line
+    assert "./run full ors_fig2 && ./run reference ors_fig2" in line
 
 
 def test_other_claims_are_named_with_the_command_that_judges_them(full):

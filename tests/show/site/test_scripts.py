@@ -18,7 +18,7 @@ def run(script, *arguments, folder):
     ("script", "arguments", "said"),
     [
         ("site", ["tiny"], "'tiny' is no scale; they are smoke, quick, part, full"),
-        ("compare", [], "results/full is not there; a full run makes results/full: ./run --cores 2"),
+        ("compare", [], "results/full is not there; a full run makes results/full: ./run full"),
         ("reference", ["ors_fig99"], "there is no target ors_fig99; did you mean ors_fig"),
     ],
 )

@@ -235,12 +235,13 @@ class Page:
         scale, local = self.plan.config["scale"], self.plan.config["data"].get("local", {})
         read = {name.partition(".")[0]: name for name in self.content.get("datasets", [])}
         own = {key: local.get(key, "FILE") for key in read if key in local or read[key].endswith(".local")}
-        words = [] if scale in JUDGED else [f"--configfile config/{scale}.yaml"]
         values = [f"project={self.project}"] * bool(self.project)
         values += [f"only={json.dumps(self.part)}"] * bool(self.part)
         values += [f"data={json.dumps({'local': own})}"] * bool(own)
-        words += [f"--config {' '.join(map(shlex.quote, values))}"] * bool(values)
-        return " ".join(["./run", *words, "--cores 2 --", self.key])
+        words = ["./run", "full" if scale in JUDGED else scale, self.key]
+        if values:
+            words += ["--config", *map(shlex.quote, values)]
+        return " ".join(words)
 
     @property
     def project(self) -> str:

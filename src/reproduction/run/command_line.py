@@ -1,0 +1,165 @@
+"""What `./run` makes of its words: a scale, targets, and what is handed on to Snakemake."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+SCALES = ("smoke", "full")
+"""The words that name a scale; without one it is the first."""
+DRY = ("-n", "--dry-run", "--dryrun", "-np")
+OWN_DISPLAY = ("-p", "--printshellcmds", "-q", "--quiet", "--logger")
+CORES = ("-c", "--cores", "-j", "--jobs")
+GROUPED_DIGITS = re.compile(r"(?<![\w.])[0-9]+_[0-9_]+(?![\w.])")
+"""1_000, which YAML reads as 1000 and JSON does not read at all."""
+
+
+@dataclass
+class Request:
+    """A run that was asked for."""
+
+    scale: str
+    targets: list[str]
+    arguments: list[str]
+    """For Snakemake."""
+    dry: bool = False
+    remarks: list[str] = field(default_factory=list)
+    """Lines to be said before the run."""
+
+
+def read_request(words: Iterable[str]) -> Request:
+    """Turn words into a run.
+
+    The first word may name the scale, targets follow, then options of Snakemake. Only the word decides
+    on the scale.
+
+    Raises ValueError: an old form, or two scales; one line that names the form to use.
+    """
+    rest = list(words)
+    named = rest.pop(0) if rest and rest[0] in SCALES else ""
+    scale = named or SCALES[0]
+    targets = _take_targets(rest)
+    files = _take_values(rest, ("--configfile", "--configfiles"))
+    verbose = _take_flag(rest, ("--verbose",))
+    _check_old_forms(rest, targets)
+    remarks = [] if named else [f"This is the {scale} scale; the papers' settings: ./run full"]
+    files = [file for file in files if not _is_scale_file(file, scale, named, remarks)]
+    if scale != "full":
+        files.insert(0, f"config/{scale}.yaml")
+    dry = any(word in DRY for word in rest)
+
+    arguments = []
+    if not verbose and not any(word.startswith(OWN_DISPLAY) for word in rest):
+        arguments += ["--logger", "preview" if dry else "console"]
+    if not any(word.startswith("--profile") for word in rest):
+        arguments += ["--profile", "workflow/profiles/default"]
+        if not any(word.startswith(CORES) for word in rest):
+            arguments += ["--cores", "all"]
+    if files:
+        arguments += ["--configfile", *files]
+    arguments += rest
+    if targets:
+        if "--" not in rest:
+            arguments.append("--")
+        arguments += targets
+    return Request(scale, _all_targets(targets, rest), arguments, dry, remarks)
+
+
+def _take_targets(rest: list[str]) -> list[str]:
+    """Remove the words before the first option, and return them."""
+    targets = []
+    while rest and not rest[0].startswith("-"):
+        targets.append(rest.pop(0))
+    return targets
+
+
+def _take_values(rest: list[str], options: tuple[str, ...]) -> list[str]:
+    """Remove options that take several values, and return the values."""
+    values = []
+    kept: list[str] = []
+    taking = False
+    for index, word in enumerate(rest):
+        name, equals, value = word.partition("=")
+        if word == "--":
+            kept += rest[index:]
+            break
+        if name in options:
+            taking = not equals
+            values += [value] if equals else []
+        elif taking and not word.startswith("-"):
+            values.append(word)
+        else:
+            taking = False
+            kept.append(word)
+    rest[:] = kept
+    return values
+
+
+def _take_flag(rest: list[str], flags: tuple[str, ...]) -> bool:
+    """Remove a flag; was it there?"""
+    kept = [word for word in rest if word not in flags]
+    found = len(kept) < len(rest)
+    rest[:] = kept
+    return found
+
+
+def _all_targets(targets: list[str], rest: list[str]) -> list[str]:
+    """Targets before the options, and those behind ``--``."""
+    behind = rest[rest.index("--") + 1 :] if "--" in rest else []
+    return [*targets, *behind]
+
+
+def _is_scale_file(file: str, scale: str, named: str, remarks: list[str]) -> bool:
+    """Is it a file with which the scale was chosen before there were words for it?"""
+    path = Path(file)
+    if path.parent.name != "config" or path.stem not in ("smoke", "quick"):
+        return False
+    if path.stem == "quick":
+        raise ValueError(
+            f"--configfile {file}: this scale is gone; a part of the full one: "
+            "./run full --config 'only={repetitions: 5}'"
+        )
+    if scale != path.stem:
+        raise ValueError(f"--configfile {file}: the scale is a word: ./run {path.stem}; you typed {named}")
+    remarks[:] = [f"The scale is a word now: ./run {scale} in place of --configfile {file}"]
+    return True
+
+
+def _check_old_forms(rest: list[str], targets: list[str]) -> None:
+    for word in [*targets, *_all_targets([], rest)]:
+        if word in SCALES:
+            raise ValueError(f"the scale is the first word: ./run {word}, then targets and options")
+        if word == "quick":
+            raise ValueError(
+                "the scale quick is gone; a part of the full one: ./run full --config 'only={repetitions: 5}'"
+            )
+    for word in rest:
+        if re.match(r"scale=", word):
+            raise ValueError(f"--config {word}: the scale is a word: ./run {SCALES[0]} or ./run {SCALES[1]}")
+
+
+def check_values(words: Iterable[str]) -> None:
+    """Check words of ``--config``: each is key=value, without digits in groups.
+
+    Raises ValueError: names the word, and the form to use.
+    """
+    for word in words:
+        if not re.match(r"[A-Za-z]\w+=", word, re.ASCII):
+            raise ValueError(f"--config: {word} is not key=value, as in seed=7; targets follow --")
+        grouped = GROUPED_DIGITS.search(word)
+        if grouped:
+            plain = grouped[0].replace("_", "")
+            raise ValueError(f"--config: {word}: write the number {grouped[0]} as {plain}")
+
+
+def check_scale(content: object, file: str, scale: str) -> None:
+    """Check that a configuration file of the user's does not choose another scale than the word.
+
+    Raises ValueError: names the file, and the word to use.
+    """
+    chosen = content.get("scale", scale) if isinstance(content, dict) else scale
+    if chosen != scale:
+        raise ValueError(
+            f"{file}: scale: the scale is a word of the command: ./run {chosen} "
+            f"(this is {scale}); remove the key"
+        )

@@ -1,0 +1,163 @@
+"""A word names the scale, options never do; what cannot be done is one line that names the form to use."""
+
+import pytest
+
+from reproduction.plan import plan
+from reproduction.run import command_line, console
+from reproduction.run.command_line import check_scale, check_values, read_request
+from scripts import preview
+
+OURS = ["--profile", "workflow/profiles/default", "--cores", "all"]
+SMOKE = ["--configfile", "config/smoke.yaml"]
+CONSOLE, PREVIEW = ["--logger", "console"], ["--logger", "preview"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "scale", "handed_on"),
+    [
+        ("", "smoke", [*CONSOLE, *OURS, *SMOKE]),
+        ("smoke", "smoke", [*CONSOLE, *OURS, *SMOKE]),
+        ("full", "full", [*CONSOLE, *OURS]),
+        ("ors_fig2", "smoke", [*CONSOLE, *OURS, *SMOKE, "--", "ors_fig2"]),
+        ("full ors_fig2 pnorm", "full", [*CONSOLE, *OURS, "--", "ors_fig2", "pnorm"]),
+        ("full ors --cores 2", "full", [*CONSOLE, *OURS[:2], "--cores", "2", "--", "ors"]),
+        ("full --cores 2 -- ors", "full", [*CONSOLE, *OURS[:2], "--cores", "2", "--", "ors"]),
+        ("full data", "full", [*CONSOLE, *OURS, "--", "data"]),
+        ("-n", "smoke", [*PREVIEW, *OURS, *SMOKE, "-n"]),
+        ("full --dry-run", "full", [*PREVIEW, *OURS, "--dry-run"]),
+        ("full -n --verbose", "full", [*OURS, "-n"]),
+        ("--verbose", "smoke", [*OURS, *SMOKE]),
+        ("full --logger mine", "full", [*OURS, "--logger", "mine"]),
+        ("full --profile mine", "full", [*CONSOLE, "--profile", "mine"]),
+        ("full x --config a=1 b=2", "full", [*CONSOLE, *OURS, "--config", "a=1", "b=2", "--", "x"]),
+        ("x --configfile a b -n", "smoke", [*PREVIEW, *OURS, *SMOKE, "a", "b", "-n", "--", "x"]),
+        ("full --configfile=mine.yaml", "full", [*CONSOLE, *OURS, "--configfile", "mine.yaml"]),
+    ],
+)  # fmt: skip
+def test_only_the_word_names_the_scale(typed, scale, handed_on):
+    request = read_request(typed.split())
+    assert (request.scale, request.arguments) == (scale, handed_on)
+
+
+@pytest.mark.parametrize("options", ["--cores 2", "--verbose", "-n", "--keep-going -p", "--unlock", "-j 4"])
+def test_no_option_changes_the_scale(options):
+    for scale in command_line.SCALES:
+        assert read_request([scale, *options.split()]).scale == scale
+    without = read_request(options.split())
+    assert without.scale == "smoke"
+    assert without.remarks == ["This is the smoke scale; the papers' settings: ./run full"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "line"),
+    [
+        ("ors full", "the scale is the first word: ./run full, then targets and options"),
+        ("--cores 2 -- smoke", "the scale is the first word: ./run smoke"),
+        ("quick", "the scale quick is gone; a part of the full one: ./run full --config"),
+        ("--configfile config/quick.yaml", "this scale is gone; a part of the full one: ./run full --config"),
+        ("full --configfile config/smoke.yaml", "the scale is a word: ./run smoke; you typed full"),
+        ("-n --config scale=full", "the scale is a word: ./run smoke or ./run full"),
+    ],
+)
+def test_an_old_form_names_the_new_one(typed, line):
+    with pytest.raises(ValueError, match=r"\./run") as error:
+        read_request(typed.split())
+    assert line in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_the_old_form_of_a_smoke_run_is_run_and_names_the_new_one():
+    request = read_request(["--configfile", "config/smoke.yaml", "--", "ors_fig2"])
+    assert request.arguments == [*CONSOLE, *OURS, *SMOKE, "--", "ors_fig2"]
+    assert request.remarks == [
+        "The scale is a word now: ./run smoke in place of --configfile config/smoke.yaml"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("word", "line"),
+    [
+        ("seed=1_000", "write the number 1_000 as 1000"),
+        ("seeds=[1,2_0]", "write the number 2_0 as 20"),
+        ("only={repetitions: 1_0}", "write the number 1_0 as 10"),
+        ("ors_fig2", "is not key=value, as in seed=7; targets follow --"),
+        ("²=3", "is not key=value"),
+        ("=3", "is not key=value"),
+    ],
+)
+def test_a_value_that_would_be_read_as_another_is_refused(word, line):
+    with pytest.raises(ValueError, match=r"^--config: ") as error:
+        check_values([word])
+    assert line in str(error.value)
+
+
+def test_names_with_underscores_are_no_numbers_with_groups():
+    check_values(["papers=[kernel_boost]", "only={datasets: [ida_1, a7a_2]}", "data={mirror: /tmp/1_a/x1_2}"])
+
+
+def test_a_file_that_chooses_another_scale_is_refused():
+    check_scale({"seed": 3}, "mine.yaml", "full")
+    check_scale({"scale": "full"}, "mine.yaml", "full")
+    check_scale([], "mine.yaml", "full")
+    with pytest.raises(ValueError, match=r"mine\.yaml: scale: .* \./run smoke \(this is full\)"):
+        check_scale({"scale": "smoke"}, "mine.yaml", "full")
+
+
+def test_results_of_another_seed_have_folders_of_their_own():
+    made = plan.Plan({"scale": "full", "seed": 7}, {}, {}, usual_seed=7)
+    assert (made.results, made.figures) == ("results/full", "figures/full")
+    made = plan.Plan({"scale": "smoke", "seed": 8}, {}, {}, usual_seed=7)
+    assert (made.results, made.figures) == ("results/smoke-seed8", "figures/smoke-seed8")
+    for name in ("smoke", "full-seed8", "part-seed123"):
+        assert plan.is_results_folder(name)
+    for name in ("reference", "full-seed", "full-seed8x", "smoke-seed²", "seed8"):
+        assert not plan.is_results_folder(name)
+
+
+def test_the_seed_of_a_folder_of_results_is_read():
+    from project import ROOT
+
+    assert plan.configured(ROOT, "smoke-seed8")["seed"] == 8
+    assert plan.configured(ROOT, "smoke")["seed"] == plan.configured(ROOT, "full")["seed"]
+
+
+# The preview
+
+
+def job(rule, outputs, reason, **wildcards):
+    return {"rule_name": rule, "output": outputs, "reason": reason, "wildcards": wildcards}
+
+
+def test_a_preview_says_in_one_screen_what_would_run_and_why(monkeypatch):
+    jobs = [
+        job(
+            "experiment",
+            [f"results/smoke/ors/fig{k}/table.csv"],
+            "Missing output files: x",
+            artifact="ors/fig2",
+        )
+        for k in range(300)
+    ]
+    follows = "Input files updated by another job: x"
+    jobs += [
+        job(
+            "experiment",
+            ["results/smoke/pnorm/room/table.csv"],
+            "Params have changed since last execution: y",
+        ),
+        job("draw_ors", ["figures/smoke/ors/fig2.png", "figures/smoke/ors/fig3.png"], follows),
+        job("fetch", ["data/raw/a7a/source.json"], "Missing output files: data/raw/a7a/source.json"),
+        job("site", ["site/smoke/index.html"], follows),
+        job("all", [], follows),
+    ]
+    monkeypatch.setattr(console, "PLAN", None)
+    lines = preview.describe(jobs, 2).splitlines()
+    assert len(lines) < 24
+    assert max(map(len, lines)) < 100
+    table = {line[:16].strip(): line[16:].split(maxsplit=3) for line in lines[1:6]}
+    assert table["ors"] == ["300", "301", "0.0", "not made yet"]
+    assert table["pnorm"] == ["1", "1", "0.0", "settings or code changed"]
+    assert table["data sets"][-1].endswith("made yet")
+    assert table["pages"][-1] == "follows"
+    assert table["together"][:2] == ["301", "304"]
+    assert lines[-1].startswith("nothing was run")
