@@ -12,7 +12,6 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from math import exp
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -20,6 +19,7 @@ from typing import Any
 import yaml
 
 from noisylabels.statistics import Estimate, mean_se, t_interval, welch
+from reproduction.judge.check_statistics import STATISTICS
 from reproduction.judge.claims import CELL, VERDICTS, listed, trend_of
 from reproduction.judge.estimates import rows_of, value
 from reproduction.judge.sentences import Row, Sentences, bound, figure, metric_of, statements, with_control
@@ -363,11 +363,13 @@ def _verdicts(artifact: str, rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
 
 
 def _asked(row: Row, check: Mapping[str, Any]) -> tuple[str, str]:
-    """Estimate and bound; those of a mean of logarithms as the ratio that they are of."""
-    if check.get("statistic") == "log_ratio" and not trend_of(check):
+    """Estimate and bound, on the scale on which sentences give them: of logarithms the ratio."""
+    effect = STATISTICS[check["statistic"]].effect
+    if effect and not trend_of(check):
         shown = [key for key in ("estimate", "ci_low", "ci_high") if row[key]]
-        row = {**row} | {key: str(exp(float(row[key]))) for key in shown}
-        check = {**check} | {key: exp(check[key]) for key in ("above", "below") if key in check}
+        bounds = [key for key in ("above", "below") if key in check]
+        row = {**row} | {key: str(effect.scale(float(row[key]))) for key in shown}
+        check = {**check} | {key: effect.scale(check[key]) for key in bounds}
     return figure(row).replace("nan", ""), bound(check)
 
 

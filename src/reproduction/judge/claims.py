@@ -21,6 +21,7 @@ from pydantic import (
     model_validator,
 )
 
+from reproduction.judge.check_statistics import PAIRED, RATIO_OF_DIFFERENCES, StatisticName
 from reproduction.run.results import COLUMNS
 from reproduction.spec.strict_yaml import Content, Model, check
 
@@ -29,8 +30,6 @@ from reproduction.spec.strict_yaml import Content, Model, check
 INDEX = [column for column in COLUMNS if column != "value"]
 SELECTOR = [column for column in INDEX if column != "repetition"]
 ENDS = ("last", "first")
-RATIO_OF_DIFFERENCES = "ratio_of_differences"
-PAIRED = ("difference", "ratio", RATIO_OF_DIFFERENCES, "log_ratio")
 CELL = ("inside", "undecided", "outside")
 """States of a published value: shown to lie within the margin, neither, shown to lie beyond it."""
 CLAIM = ("holds", "undecided", "contradicted")
@@ -117,7 +116,7 @@ class Selector(Model):
 class Check(Model):
     """One statistic of the table and one bound for it."""
 
-    statistic: Literal["value", "difference", "ratio", "ratio_of_differences", "log_ratio", "relative_se"]
+    statistic: StatisticName
     of: Literal["value", "deviation"] = Field(
         default="value", description="deviation: |value - median over the repetitions|"
     )

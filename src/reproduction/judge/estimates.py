@@ -19,11 +19,10 @@ import numpy as np
 import pandas as pd
 
 from noisylabels.statistics import Estimate, pool_error, welch
+from reproduction.judge.check_statistics import RATIO_OF_DIFFERENCES, ROUNDING, STATISTICS
 from reproduction.judge.claims import (
     ENDS,
     INDEX,
-    PAIRED,
-    RATIO_OF_DIFFERENCES,
     TRENDS,
     Asked,
     MissingRows,
@@ -37,8 +36,6 @@ from reproduction.run.results import COLUMNS as TABLE
 from reproduction.spec.strict_yaml import Content
 
 Groups = list[tuple[Content, pd.DataFrame]]
-ROUNDING = 1e-9
-"""Relative difference that counts as none: tables keep ten digits."""
 FAR, SEEN = 12, 29
 """How many times as far as the median run is far; of so many runs, if one in ten is far, 95 % have one."""
 
@@ -190,12 +187,12 @@ def statistic_rows(table: pd.DataFrame, check: Asked) -> pd.DataFrame:
         return pairs.assign(value=pairs["value_a"], divisor=pairs["value_b"])
     spread = _deviation if check.get("of") == "deviation" else lambda rows: rows
     a = spread(select(table, {**where, **check.get("a", {})}))
-    if statistic not in PAIRED:
+    if not STATISTICS[statistic].is_paired:
         return a
     if check["b"] == "x":
-        return a.assign(value=_combine(statistic, a["value"], a["x"]))
+        return a.assign(value=_compare(statistic, a["value"], a["x"]))
     pairs = paired(a, spread(select(table, {**where, **check["b"]})), check)
-    return pairs.assign(value=_combine(statistic, pairs["value_a"], pairs["value_b"]))
+    return pairs.assign(value=_compare(statistic, pairs["value_a"], pairs["value_b"]))
 
 
 def _deviation(rows: pd.DataFrame) -> pd.DataFrame:
@@ -204,15 +201,15 @@ def _deviation(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(value=(rows["value"] - curves.transform("median")).abs())
 
 
-def _combine(statistic: str, a: pd.Series, b: pd.Series) -> Any:
-    same = np.isclose(a, b, rtol=ROUNDING, atol=0)
-    if statistic == "difference":
-        return np.where(same, 0.0, a - b)
-    if (b == 0).any() or (statistic == "log_ratio" and not ((a > 0) & (b > 0)).all()):
-        need = "positive values" if statistic == "log_ratio" else "a divisor that is not 0"
-        raise VerdictError(f"{statistic} needs {need}")
-    ratio = np.where(same, 1.0, a / b)
-    return np.log(ratio) if statistic == "log_ratio" else ratio
+def _compare(statistic: str, a: pd.Series, b: pd.Series) -> Any:
+    """Apply a statistic of pairs. Raises VerdictError: what the statistic needs of its values."""
+    compare = STATISTICS[statistic].compare
+    if compare is None:
+        raise VerdictError(f"{statistic} does not compare pairs")
+    try:
+        return compare(a, b)
+    except ValueError as error:
+        raise VerdictError(f"{statistic} {error}") from None
 
 
 def paired(a: pd.DataFrame, b: pd.DataFrame, check: Asked) -> pd.DataFrame:
@@ -264,7 +261,7 @@ def steps(rows: pd.DataFrame, check: Asked, trend: str) -> list[tuple[Content, p
     for step in pairwise(order if trend == "increasing" else order[::-1]):
         before, after = (rows[_matches(rows[column], wanted)] for wanted in step)
         pairs = _merged(after, before, _keys({column}, check.get("where", {})))
-        value = _combine("difference", pairs["value_a"], pairs["value_b"])
+        value = _compare("difference", pairs["value_a"], pairs["value_b"])
         found.append(({column: list(step)}, pairs.assign(value=value)))
     return found
 

@@ -1,16 +1,16 @@
 """The sentence of a verdict, made once and last, from the columns of its row; what pages quote."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from math import exp, inf, isnan, nan
+from math import inf, isnan, nan
 from typing import Any, TypeVar
 
+from reproduction.judge.check_statistics import STATISTICS
 from reproduction.judge.claims import (
     BOUNDS,
     CELL,
     ENDS,
     NOT_COMPARABLE,
     NOT_JUDGED,
-    RATIO_OF_DIFFERENCES,
     TRENDS,
     Asked,
     listed,
@@ -40,26 +40,6 @@ def figure(row: Row, keys: str = "estimate ci_low ci_high") -> str:
     return f"{estimate:.4g}" if isnan(low) else f"{estimate:.4g} [{low:.4g}, {high:.4g}]"
 
 
-def _of(ratio: float) -> str:
-    """``51 % lower than``, or ``3.2 times``."""
-    if not 0.5 <= ratio <= 2:
-        return f"{ratio:.3g} times"
-    if abs(ratio - 1) < 5e-4:
-        return "as large as"
-    return f"{100 * abs(ratio - 1):.2g} % {'lower' if ratio < 1 else 'higher'} than"
-
-
-EFFECTS: dict[str, tuple[str, Callable[[Any], float], Callable[[float], str]]] = {
-    "value": ("", float, lambda estimate: f"{estimate:.3g}"),
-    "difference": (
-        "difference",
-        float,
-        lambda gap: f"{abs(gap):.3g} {'below' if gap < 0 else 'above'}" if gap else "equal to",
-    ),
-    "ratio": ("ratio", float, _of),
-    "log_ratio": ("ratio", exp, _of),
-}
-"""Statistic of a check -> what its estimate is called beside its interval, on which scale, and in words."""
 AT = {"last": "at the end", "first": "at the start"}
 WHERE = {"dataset": ("on", "data sets"), "noise": ("with", "kinds of noise"), "method": ("for", "methods")}
 
@@ -107,8 +87,9 @@ class Sentences:
             return self._every_row(row, check, at)
         if trend_of(check) and not isnan(number(row["ci_low"])):
             return self._step(row, check, at)
+        effect = STATISTICS[check["statistic"]].effect
         plain = not trend_of(check) and "of" not in check and check.get("b") != "x"
-        if isnan(number(row["ci_low"])) or not plain or check["statistic"] not in EFFECTS:
+        if isnan(number(row["ci_low"])) or not plain or effect is None:
             return ""
         sides = [check.get(side, {}) for side in ("a", "b")]
         where = {
@@ -119,12 +100,19 @@ class Sentences:
             for each in sides
         )
         metric = self.words({"metric": where.pop("metric")}) if "metric" in where else ""
-        called, scale, says = EFFECTS[check["statistic"]]
+        called, scale = effect.name, effect.scale
         estimate, low, high = (scale(number(row[key])) for key in ("estimate", "ci_low", "ci_high"))
         figures = _spread(row, low, high, f"{called} {estimate:.3g}, " if called else "")
         pooled = [key for key, entry in where.items() if len(listed(entry)) > 1 and key not in at]
         over = self.join([self._pooled(key, where.pop(key)) for key in pooled], " and ")
-        parts = [metric, ": " if metric and a else "", a, f" is {says(estimate)}", " " if b else "", b]
+        parts = [
+            metric,
+            ": " if metric and a else "",
+            a,
+            f" is {effect.words(estimate)}",
+            " " if b else "",
+            b,
+        ]
         parts += [" on average over " if over else "", over, *map(self._about, where, where.values())]
         key = next(key for key in BOUNDS if key in check)
         ends = [scale(end) for end in listed(check[key])]
@@ -280,14 +268,7 @@ class Sentences:
             a = self.words({"metric": where.pop("metric")}) if "metric" in where else "value"
         b = self.x if check.get("b") == "x" else self.words(check.get("b", {}), each)
         base = self.words(check.get("base", {}), each)
-        parts = {
-            "value": [a],
-            "difference": [a, " − ", b],
-            "ratio": [a, " / ", b],
-            RATIO_OF_DIFFERENCES: ["(", a, " − ", base, ") / (", b, " − ", base, ")"],
-            "log_ratio": ["log(", a, " / ", b, ")"],
-            "relative_se": ["standard error / mean of ", a],
-        }[check["statistic"]]
+        parts = STATISTICS[check["statistic"]].formula(a, b, base)
         before = ["step of "] * bool(trend_of(check))
         before += ["absolute deviation of "] * (check.get("of") == "deviation")
         about = self.words(where)

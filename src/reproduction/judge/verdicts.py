@@ -41,6 +41,7 @@ from noisylabels.statistics import (
     tost,
     welch,
 )
+from reproduction.judge.check_statistics import RATIO_OF_DIFFERENCES, ROUNDING
 from reproduction.judge.claims import (
     CELL,
     CLAIM,
@@ -49,7 +50,6 @@ from reproduction.judge.claims import (
     LEANING,
     NOT_COMPARABLE,
     NOT_JUDGED,
-    RATIO_OF_DIFFERENCES,
     VERIFIED,
     Asked,
     Claim,
@@ -61,7 +61,6 @@ from reproduction.judge.claims import (
     trend_of,
 )
 from reproduction.judge.estimates import (
-    ROUNDING,
     SEEN,
     Bound,
     Source,
