@@ -1,8 +1,8 @@
-"""Algorithm 3: kernels, Gaussian noise of known covariance, two copies of every instance; and its baseline.
+r"""Algorithm 3: kernel learning from two copies of every sample; and its baseline.
 
-f(x) = scale sum_i a_i k(s_i, x). The global `scale` makes a projection one multiplication; the squared norm
-of the surrogate is carried along. Support points are stored entry by entry, (d, capacity), so that every
-loop runs over points.
+The hypothesis is :math:`f(x) = scale \sum_i a_i k(s_i, x)`. The global scale makes a projection
+one multiplication. The squared norm of the surrogate is carried along. Support points are stored
+entry by entry, as an array of shape (d, capacity), so that every loop runs over points.
 """
 
 from __future__ import annotations
@@ -19,16 +19,30 @@ from noisylabels.kernels.surrogate import SurrogatePair
 from noisylabels.online.oracles import OnlineLearner, Oracle
 from noisylabels.validation import Floats, number, of_class, real
 
-BLOCK = 512  # points whose distances stay in the first-level cache
-SMALL = 1e-150  # a smaller scale is multiplied into the coefficients
-SCALE, NORM = 0, 1  # places in `state`
-NONE = np.empty(0)
+BLOCK = 512
+"""Points whose distances stay in the first-level cache."""
+
+SMALL = 1e-150
+"""A smaller scale is multiplied into the coefficients."""
+
+FIRST_CAPACITY = 64
+SCALE, NORM = 0, 1  # places in the state
+NO_PREDICTIONS = np.empty(0)
 
 
 class KernelRun(NamedTuple):
-    """predictions: (T,) f_t(x_t), each before its update.  support: (n, d) points.  alpha: (n,) coefficients.
+    """A whole run of a kernel learner.
 
-    norm: squared norm of the surrogate hypothesis.
+    Attributes
+    ----------
+    predictions : ndarray of shape (n_rounds,)
+        Predictions of the clean samples, each before its update.
+    support : ndarray of shape (n, d)
+        Support points.
+    alpha : ndarray of shape (n,)
+        Their coefficients.
+    norm : float
+        Squared norm of the surrogate hypothesis.
     """
 
     predictions: Floats
@@ -38,15 +52,51 @@ class KernelRun(NamedTuple):
 
 
 class SurrogateKernel(OnlineLearner):
-    """f_t(x) = sum_{i<t} alpha_i k(x~_i, x),  alpha_t = -2 eta (sum_{i<t} alpha_i k~(x~_i, x~'_t) - y~_t).
+    r"""Kernel regression on samples seen through Gaussian noise of known variances.
 
-    Predicts with the kernel k and descends with its surrogate k~, E k~(x~, .) = k(x, .); all alpha are scaled
-    back when sum_ij alpha_i alpha_j k~(x~_i, x~_j) exceeds `ball`.
-    pair: kernel and surrogate, `gaussian_pair` or `rational_pair` of `kernels.surrogate`.
-    eta: step size, > 0.  ball: squared radius B~ in the space of the surrogate, > 0.
-    Raises ValueError: eta or ball not positive and finite; fewer than two copies; instances of another
-    dimension.
-    Source: Cesa-Bianchi, Shalev-Shwartz, Shamir 2011, Algorithm 3.
+    It predicts with a kernel and descends with its surrogate, which is the kernel of the clean
+    samples on average over the noise. A round needs two copies of its sample.
+
+    Parameters
+    ----------
+    pair : SurrogatePair
+        Kernel and surrogate, from `gaussian_pair` or `rational_pair` of
+        `noisylabels.kernels.surrogate`.
+    eta : float
+        Step size, above 0.
+    ball : float, default 1.0
+        Squared radius of the ball in the space of the surrogate that holds the hypothesis, above 0.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not positive and finite, a round has fewer than two copies, or samples
+        have another number of entries than the kernel.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels import SurrogateKernel
+    >>> from noisylabels.kernels.surrogate import gaussian_pair
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, size=(1000, 1))
+    >>> first, second = X + 0.3 * rng.normal(size=(2, 1000, 1))
+    >>> learner = SurrogateKernel(gaussian_pair(0.5, [0.09]), eta=0.05, ball=20.0)
+    >>> run = learner.run(X, first, second, np.sin(3 * X[:, 0]))
+    >>> learner.predict([0.5]) > 0.5
+    True
+
+    Notes
+    -----
+    The hypothesis is :math:`f_t(x) = \sum_{i<t} \alpha_i k(\tilde{x}_i, x)` with
+    :math:`\alpha_t = -2 \eta (\tilde{f}_t(\tilde{x}'_t) - \tilde{y}_t)` and
+    :math:`\tilde{f}_t(x) = \sum_{i<t} \alpha_i \tilde{k}(\tilde{x}_i, x)`.
+    All coefficients are scaled back when
+    :math:`\sum_{ij} \alpha_i \alpha_j \tilde{k}(\tilde{x}_i, \tilde{x}_j)` exceeds ``ball``.
+
+    References
+    ----------
+    Cesa-Bianchi, Shalev-Shwartz and Shamir 2011, Algorithm 3.
     """
 
     name = "surrogate_kernel"
@@ -58,12 +108,12 @@ class SurrogateKernel(OnlineLearner):
 
     @property
     def support(self) -> Floats:
-        """The support points (n, d)."""
+        """Support points, of shape (n, d)."""
         return np.ascontiguousarray(self._S[:, : self._n].T)
 
     @property
     def alpha(self) -> Floats:
-        """Their coefficients (n,)."""
+        """Coefficients of the support points, of shape (n,)."""
         return self._state[SCALE] * self._a[: self._n]
 
     @property
@@ -72,14 +122,34 @@ class SurrogateKernel(OnlineLearner):
         return float(self._state[NORM])
 
     def run(self, X: ArrayLike, X1: ArrayLike, X2: ArrayLike, y: ArrayLike) -> KernelRun:
-        """T rounds at once, the same numbers as `partial_fit` on the same copies; O(T^2 d).
+        """Run many rounds at once, with the same numbers as `partial_fit` on the same copies.
 
-        X: (T, d) instances to predict, never learnt from.  X1: (T, d) copies that become support points.
-        X2: (T, d) independent copies for the coefficients (X1 itself only to show what goes wrong).  y: (T,).
-        Raises ValueError: wrong shape, not finite, divergence.
+        The time grows with the square of the number of rounds.
+
+        Parameters
+        ----------
+        X : array_like of shape (n_rounds, d)
+            Samples to predict. The learner never learns from them.
+        X1 : array_like of shape (n_rounds, d)
+            Copies that become support points.
+        X2 : array_like of shape (n_rounds, d)
+            Independent copies for the coefficients. ``X1`` itself only shows what goes wrong.
+        y : array_like of shape (n_rounds,)
+            Noisy targets.
+
+        Returns
+        -------
+        KernelRun
+            The run.
+
+        Raises
+        ------
+        ValueError
+            If a shape is wrong, a value is not finite, or the hypothesis diverges.
         """
         clean = real("X", X, (None, self.pair.d))
-        first, y = real("X1", X1, clean.shape), real("y", y, (len(clean),))
+        first = real("X1", X1, clean.shape)
+        y = real("y", y, (len(clean),))
         second = first if X2 is X1 else real("X2", X2, clean.shape)
         self._ready(self.pair.d)
         predictions = np.empty(len(y))
@@ -91,35 +161,96 @@ class SurrogateKernel(OnlineLearner):
             self._d = None
             raise ValueError(f"instance: has {d} entries, the kernel is for {self.pair.d}")
         self._rates = np.repeat(self.pair.rates[:, None], d, axis=1)
-        self._S, self._a, self._n = np.empty((d, 64)), np.empty(64), 0
+        self._S = np.empty((d, FIRST_CAPACITY))
+        self._a = np.empty(FIRST_CAPACITY)
+        self._n = 0
         self._state = np.array([1.0, 0.0])
 
-    def _rounds(self, clean: Floats, first: Floats, second: Floats, y: Floats, predictions: Floats) -> None:
-        missing, pair = self._n + len(y) - len(self._a), self.pair
+    def _reserve(self, n_points: int) -> None:
+        """Make room for further support points, at least as many as there is room for now."""
+        capacity = len(self._a)
+        missing = self._n + n_points - capacity
         if missing > 0:
-            more = max(missing, len(self._a))
-            self._S, self._a = np.pad(self._S, ((0, 0), (0, more))), np.pad(self._a, (0, more))
+            extra = max(missing, capacity)
+            self._S = np.pad(self._S, ((0, 0), (0, extra)))
+            self._a = np.pad(self._a, (0, extra))
+
+    def _rounds(
+        self,
+        clean: Floats,
+        first: Floats,
+        second: Floats,
+        y: Floats,
+        predictions: Floats,
+    ) -> None:
+        self._reserve(len(y))
         _run(
-            clean, first, second, second is first, y, self.eta, self.ball, self._S, self._a, self._n,
-            pair.weights, self._rates, pair.surrogate_weights, pair.surrogate_rates, self._state, predictions,
-        )  # fmt: skip
+            clean,
+            first,
+            second,
+            second is first,
+            y,
+            self.eta,
+            self.ball,
+            self._S,
+            self._a,
+            self._n,
+            self.pair.weights,
+            self._rates,
+            self.pair.surrogate_weights,
+            self.pair.surrogate_rates,
+            self._state,
+            predictions,
+        )
         self._n += len(y)
         self._check(predictions if len(predictions) else self._state)
 
     def _values(self, X: Floats) -> Floats:
-        return _values(self._S, self._a, self._n, self._state[SCALE], X, self.pair.weights, self._rates)
+        scale = self._state[SCALE]
+        return _values(self._S, self._a, self._n, scale, X, self.pair.weights, self._rates)
 
     def _learn(self, oracle: Oracle) -> None:
-        first, second = self._copy(oracle)[None], self._copy(oracle)[None]
-        self._rounds(first, first, second, np.array([oracle.target()]), NONE)
+        first = self._copy(oracle)[None]
+        second = self._copy(oracle)[None]
+        self._rounds(first, first, second, np.array([oracle.target()]), NO_PREDICTIONS)
 
 
 class NaiveKernelOGD(SurrogateKernel):
-    """f_{t+1} = P(f_t - 2 eta (f_t(x~_t) - y~_t) k(x~_t, .)), one copy, no surrogate.
+    r"""Kernel regression that takes noisy samples for clean ones: the baseline.
 
-    It learns a function that fits the blurred instances. On clean instances it is the noise-free control.
-    pair: its kernel is taken, its surrogate is not.  eta: step size, > 0.  ball: squared radius, > 0.
-    Raises ValueError: eta or ball not positive and finite; instances of another dimension.
+    It learns a function that fits the blurred samples. On clean samples it is the control without
+    noise.
+
+    Parameters
+    ----------
+    pair : SurrogatePair
+        Kernel and surrogate, of which only the kernel is used.
+    eta : float
+        Step size, above 0.
+    ball : float, default 1.0
+        Squared radius of the ball that holds the hypothesis, above 0.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not positive and finite, or samples have another number of entries than
+        the kernel.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels import NaiveKernelOGD
+    >>> from noisylabels.kernels.surrogate import gaussian_pair
+    >>> X = np.random.default_rng(0).uniform(-1, 1, size=(1000, 1))
+    >>> learner = NaiveKernelOGD(gaussian_pair(0.5, [0.09]), eta=0.05, ball=20.0)
+    >>> run = learner.run(X, X, np.sin(3 * X[:, 0]))
+    >>> learner.predict([0.5]) > 0.5
+    True
+
+    Notes
+    -----
+    The step is
+    :math:`f_{t+1} = P(f_t - 2 \eta (f_t(\tilde{x}_t) - \tilde{y}_t) k(\tilde{x}_t, \cdot))`.
     """
 
     name = "naive_kernel_ogd"
@@ -128,12 +259,27 @@ class NaiveKernelOGD(SurrogateKernel):
         super().__init__(of_class("pair", pair, SurrogatePair).without_noise(), eta, ball)
 
     def run(self, X: ArrayLike, X1: ArrayLike, y: ArrayLike) -> KernelRun:  # type: ignore[override]
-        """T rounds at once: X (T, d) instances to predict, X1 (T, d) one copy each, y (T,) noisy targets."""
+        """Run many rounds at once, with the same numbers as `partial_fit` on the same copies.
+
+        Parameters
+        ----------
+        X : array_like of shape (n_rounds, d)
+            Samples to predict. The learner never learns from them.
+        X1 : array_like of shape (n_rounds, d)
+            A copy of each.
+        y : array_like of shape (n_rounds,)
+            Noisy targets.
+
+        Returns
+        -------
+        KernelRun
+            The run.
+        """
         return super().run(X, X1, X1, y)
 
     def _learn(self, oracle: Oracle) -> None:
         x = self._copy(oracle)[None]
-        self._rounds(x, x, x, np.array([oracle.target()]), NONE)
+        self._rounds(x, x, x, np.array([oracle.target()]), NO_PREDICTIONS)
 
 
 @compile_kernel(inline="always")
@@ -145,20 +291,31 @@ def _plus_square(total: float, rate: float, difference: float) -> float:
 @compile_kernel(error_model="numpy")
 def _distances(S: Floats, start: int, z: Floats, rates: Floats, out: Floats) -> None:
     """out[i] = sum_k rates[k] (S[k, start + i] - z[k])^2, two entries at a time."""
-    d, stop = len(z), start + len(out)
-    last, c, w = S[d - 1, start:stop], z[d - 1], rates[d - 1]
+    d = len(z)
+    stop = start + len(out)
+    row = S[d - 1, start:stop]
+    centre = z[d - 1]
+    rate = rates[d - 1]
     if d % 2:
         for i in range(len(out)):
-            out[i] = w * (last[i] - c) ** 2
+            out[i] = rate * (row[i] - centre) ** 2
     else:
-        row, b, v = S[d - 2, start:stop], z[d - 2], rates[d - 2]
+        row_0 = S[d - 2, start:stop]
+        centre_0 = z[d - 2]
+        rate_0 = rates[d - 2]
         for i in range(len(out)):
-            out[i] = _plus_square(v * (row[i] - b) ** 2, w, last[i] - c)
+            first_square = rate_0 * (row_0[i] - centre_0) ** 2
+            out[i] = _plus_square(first_square, rate, row[i] - centre)
     for k in range(0, d - 2, 2):
-        row, b, v = S[k, start:stop], z[k], rates[k]
-        other, e, u = S[k + 1, start:stop], z[k + 1], rates[k + 1]
+        row_0 = S[k, start:stop]
+        centre_0 = z[k]
+        rate_0 = rates[k]
+        row_1 = S[k + 1, start:stop]
+        centre_1 = z[k + 1]
+        rate_1 = rates[k + 1]
         for i in range(len(out)):
-            out[i] = _plus_square(_plus_square(out[i], v, row[i] - b), u, other[i] - e)
+            total = _plus_square(out[i], rate_0, row_0[i] - centre_0)
+            out[i] = _plus_square(total, rate_1, row_1[i] - centre_1)
 
 
 @compile_kernel(error_model="numpy")
@@ -170,8 +327,16 @@ def _weighted(a: Floats, distances: Floats) -> float:
 
 
 @compile_kernel(error_model="numpy")
-def _value(S: Floats, a: Floats, n: int, z: Floats, weights: Floats, rates: Floats, buffer: Floats) -> float:
-    """sum_{i < n} a_i k(s_i, z),  k = sum_q weights[q] exp(-sum_k rates[q, k] (..)_k^2); buffer: (BLOCK,)."""
+def _value(
+    S: Floats,
+    a: Floats,
+    n: int,
+    z: Floats,
+    weights: Floats,
+    rates: Floats,
+    buffer: Floats,
+) -> float:
+    """sum_{i < n} a_i k(s_i, z) for the mixture of the weights and rates; buffer: (BLOCK,)."""
     total = 0.0
     for start in range(0, n, BLOCK):
         stop = min(start + BLOCK, n)
@@ -183,9 +348,18 @@ def _value(S: Floats, a: Floats, n: int, z: Floats, weights: Floats, rates: Floa
 
 
 @compile_kernel(error_model="numpy")
-def _values(S: Floats, a: Floats, n: int, scale: float, Z: Floats, weights: Floats, rates: Floats) -> Floats:
-    """scale times `_value` at every row of Z (m, d): (m,)."""
-    out, buffer = np.empty(len(Z)), np.empty(BLOCK)
+def _values(
+    S: Floats,
+    a: Floats,
+    n: int,
+    scale: float,
+    Z: Floats,
+    weights: Floats,
+    rates: Floats,
+) -> Floats:
+    """Scale times `_value` at every row of Z (m, d): (m,)."""
+    out = np.empty(len(Z))
+    buffer = np.empty(BLOCK)
     for j in range(len(Z)):
         out[j] = scale * _value(S, a, n, Z[j], weights, rates, buffer)
     return out
@@ -193,30 +367,46 @@ def _values(S: Floats, a: Floats, n: int, scale: float, Z: Floats, weights: Floa
 
 @compile_kernel(error_model="numpy")
 def _run(
-    clean: Floats, first: Floats, second: Floats, twice: bool, y: Floats, eta: float, ball: float,
-    S: Floats, a: Floats, n: int, weights: Floats, rates: Floats, surrogate_weights: Floats,
-    surrogate_rates: Floats, state: Floats, predictions: Floats,
-) -> None:  # fmt: skip
-    """predictions[t] = f_t(clean[t]), if wanted, then one round of Algorithm 3, for every t.
+    clean: Floats,
+    first: Floats,
+    second: Floats,
+    is_one_copy: bool,
+    y: Floats,
+    eta: float,
+    ball: float,
+    S: Floats,
+    a: Floats,
+    n: int,
+    weights: Floats,
+    rates: Floats,
+    surrogate_weights: Floats,
+    surrogate_rates: Floats,
+    state: Floats,
+    predictions: Floats,
+) -> None:
+    """Predict the clean sample, if there is one, then make one round of Algorithm 3, for every t.
 
-    The new point n is first[t], its coefficient comes from second[t].  twice: `second` is `first`.
+    The new point n is first[t], its coefficient comes from second[t].
     """
-    buffer, diagonal = np.empty(BLOCK), surrogate_weights.sum()
+    buffer = np.empty(BLOCK)
+    diagonal = surrogate_weights.sum()
     for t in range(len(y)):
         if len(predictions):
-            predictions[t] = state[SCALE] * _value(S, a, n, clean[t], weights, rates, buffer)
+            value = _value(S, a, n, clean[t], weights, rates, buffer)
+            predictions[t] = state[SCALE] * value
         value = _value(S, a, n, second[t], surrogate_weights, surrogate_rates, buffer)
-        g = 2.0 * (state[SCALE] * value - y[t])
-        alpha = -eta * g
-        if twice:
-            h = 0.5 * g + y[t]
+        gradient = 2.0 * (state[SCALE] * value - y[t])
+        alpha = -eta * gradient
+        if is_one_copy:
+            value_at_point = 0.5 * gradient + y[t]
         else:
-            h = state[SCALE] * _value(S, a, n, first[t], surrogate_weights, surrogate_rates, buffer)
+            value = _value(S, a, n, first[t], surrogate_weights, surrogate_rates, buffer)
+            value_at_point = state[SCALE] * value
         for k in range(len(S)):
             S[k, n] = first[t, k]
         a[n] = alpha / state[SCALE]
         n += 1
-        norm = state[NORM] + 2.0 * alpha * h + alpha * alpha * diagonal
+        norm = state[NORM] + 2.0 * alpha * value_at_point + alpha * alpha * diagonal
         state[NORM] = max(norm, 0.0)
         if norm > ball:
             state[SCALE] *= math.sqrt(ball / norm)

@@ -1,4 +1,4 @@
-"""Linear learners of instances seen through noise: Algorithms 1 and 2, their baseline and their control."""
+"""Linear learners of samples seen through noise: Algorithms 1 and 2, baseline and control."""
 
 from __future__ import annotations
 
@@ -14,64 +14,122 @@ from noisylabels.noise.additive import checked_covariance
 from noisylabels.online.oracles import OnlineLearner, Oracle
 from noisylabels.validation import Floats, as_array, nonnegative, number, real, whole
 
-NONE = np.empty((1, 0))
+NO_COVARIANCE = np.empty((1, 0))
 
 
 @compile_kernel()
 def project(w: Floats, B_w: float) -> None:
-    """w = w min(1, sqrt(B_w) / ||w||), in place."""
-    size = dot(w, 0, w)
-    if size > B_w:
-        scale = math.sqrt(B_w / size)
+    """Scale weights back into a ball, in place.
+
+    Parameters
+    ----------
+    w : ndarray of shape (d,)
+        The weights.
+    B_w : float
+        Squared radius of the ball.
+    """
+    square = dot(w, 0, w)
+    if square > B_w:
+        scale = math.sqrt(B_w / square)
         for k in range(len(w)):
             w[k] *= scale
 
 
 @compile_kernel()
-def step(w: Floats, x: Floats, y: float, second: Floats, at: int, eta: float, B_w: float) -> None:
-    """w = P(w - eta 2 (<w, x~> - y~) x~'), in place; x~ = x[at : at+d], x~' = second[at : at+d]."""
-    add(w, -eta * 2.0 * (dot(x, at, w) - y), second, at)
+def step(
+    w: Floats,
+    x: Floats,
+    y: float,
+    second: Floats,
+    start: int,
+    eta: float,
+    B_w: float,
+) -> None:
+    r"""Make one projected gradient step of the squared loss, in place.
+
+    Parameters
+    ----------
+    w : ndarray of shape (d,)
+        The weights.
+    x : ndarray of shape (n * d,)
+        Copies for the residual, one sample after the other.
+    y : float
+        Target of the round.
+    second : ndarray of shape (n * d,)
+        Copies for the direction.
+    start : int
+        Where the copies of the round begin.
+    eta : float
+        Step size.
+    B_w : float
+        Squared radius of the ball.
+
+    Notes
+    -----
+    :math:`w \leftarrow P(w - 2 \eta (\langle w, \tilde{x} \rangle - \tilde{y}) \tilde{x}')`.
+    """
+    add(w, -eta * 2.0 * (dot(x, start, w) - y), second, start)
     project(w, B_w)
 
 
 @compile_kernel()
 def _step_known(
-    w: Floats, x: Floats, y: float, at: int, Sigma: Floats, start: int, bias: Floats, eta: float, B_w: float
+    w: Floats,
+    x: Floats,
+    y: float,
+    start: int,
+    Sigma: Floats,
+    Sigma_start: int,
+    bias: Floats,
+    eta: float,
+    B_w: float,
 ) -> None:
-    """w = P(w - eta 2 ((<w, x~> - y~) x~ - Sigma_t w)), in place; Sigma_t is Sigma[start : start + d d]."""
+    """w = P(w - eta 2 ((<w, x~> - y~) x~ - Sigma_t w)), in place; bias has room for Sigma_t w."""
     d = len(w)
     for k in range(d):
-        bias[k] = dot(Sigma, start + k * d, w)
-    add(w, -eta * 2.0 * (dot(x, at, w) - y), x, at)
+        bias[k] = dot(Sigma, Sigma_start + k * d, w)
+    add(w, -eta * 2.0 * (dot(x, start, w) - y), x, start)
     add(w, eta * 2.0, bias, 0)
     project(w, B_w)
 
 
 @compile_kernel()
 def _run(
-    clean: Floats, x: Floats, second: Floats, y: Floats, Sigma: Floats, size: int, stride: int,
-    eta: float, B_w: float, w: Floats, predictions: Floats, total: Floats, since: int,
-) -> None:  # fmt: skip
-    """predictions[t] = <w, clean_t>, then one step, for all t; total = sum of w over the rounds t >= since.
+    clean: Floats,
+    x: Floats,
+    second: Floats,
+    y: Floats,
+    Sigma: Floats,
+    size: int,
+    stride: int,
+    eta: float,
+    B_w: float,
+    w: Floats,
+    predictions: Floats,
+    total: Floats,
+    average_from: int,
+) -> None:
+    """Predict the clean sample, then make one step, for all rounds; total sums w from a round on.
 
-    The instances are flat arrays of T d numbers. Sigma_t is Sigma[t stride : t stride + size]: nothing, the d
-    numbers of its diagonal, or all d d.
+    The samples are flat arrays of T d numbers. Sigma_t is Sigma[t stride : t stride + size]:
+    nothing, the d numbers of its diagonal, or all d d.
     """
     d = len(w)
     bias = np.empty(d)
     for t in range(len(y)):
-        at = t * d
-        predictions[t] = dot(clean, at, w)
-        if t >= since:
+        start = t * d
+        predictions[t] = dot(clean, start, w)
+        if t >= average_from:
             for k in range(d):
                 total[k] += w[k]
         if size == 0:
-            step(w, x, y[t], second, at, eta, B_w)
+            step(w, x, y[t], second, start, eta, B_w)
         elif size > d:
-            _step_known(w, x, y[t], at, Sigma, t * stride, bias, eta, B_w)
+            _step_known(w, x, y[t], start, Sigma, t * stride, bias, eta, B_w)
         else:
-            slope = eta * 2.0 * (dot(x, at, w) - y[t])
-            row, variances = x[at : at + d], Sigma[t * stride : t * stride + d]
+            slope = eta * 2.0 * (dot(x, start, w) - y[t])
+            row = x[start : start + d]
+            variances = Sigma[t * stride : t * stride + d]
             for k in range(d):
                 w[k] = (w[k] - slope * row[k]) + eta * 2.0 * (variances[k] * w[k])
             project(w, B_w)
@@ -80,8 +138,14 @@ def _run(
 class Run(NamedTuple):
     """A whole run of a linear learner.
 
-    predictions: (T,) <w_t, x_t>, each before its update.  w: (d,) after the last round.
-    average: (d,) mean of the w_t over the rounds from `average_from` on.
+    Attributes
+    ----------
+    predictions : ndarray of shape (n_rounds,)
+        Predictions of the clean samples, each before its update.
+    w : ndarray of shape (d,)
+        Weights after the last round.
+    average : ndarray of shape (d,)
+        Mean of the weights over the rounds from ``average_from`` on.
     """
 
     predictions: Floats
@@ -90,10 +154,31 @@ class Run(NamedTuple):
 
 
 class LinearLearner(OnlineLearner):
-    """f(x) = <w, x> in the ball ||w||^2 <= B_w, squared loss, projected gradient steps from w_1 = 0.
+    """A linear function that learns by projected gradient steps of the squared loss.
 
-    eta: step size, > 0.  B_w: squared radius of the ball, > 0.
-    Raises ValueError: eta or B_w not positive and finite.
+    Parameters
+    ----------
+    eta : float
+        Step size, above 0.
+    B_w : float, default 1.0
+        Squared radius of the ball that holds the weights, above 0.
+
+    Attributes
+    ----------
+    w : ndarray of shape (d,)
+        The weights, 0 at first.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not positive and finite.
+
+    Examples
+    --------
+    >>> from noisylabels import TwoCopy
+    >>> from noisylabels.online.linear import LinearLearner
+    >>> issubclass(TwoCopy, LinearLearner)
+    True
     """
 
     w: Floats
@@ -112,108 +197,286 @@ class LinearLearner(OnlineLearner):
         step(self.w, first, oracle.target(), second, 0, self.eta, self.B_w)
 
     def _run(
-        self, X: ArrayLike, X1: ArrayLike, X2: ArrayLike, y: ArrayLike, since: int, Sigma: Floats = NONE
+        self,
+        X: ArrayLike,
+        X1: ArrayLike,
+        X2: ArrayLike,
+        y: ArrayLike,
+        average_from: int,
+        Sigma: Floats = NO_COVARIANCE,
     ) -> Run:
-        """All rounds from the present w; X1, X2 (T, d): copies for the residual and for the direction.
+        """Run all rounds from the present weights.
 
-        Sigma: of one round after the other, (T, d d), or (T, d), the diagonals; of one row if all are equal.
+        X1 are copies for the residual, X2 for the direction. Sigma holds (T, d d) covariances, or
+        (T, d) diagonals, or one row if all rounds have the same.
         """
         clean = real("X", X, (None, None))
-        self._ready(clean.shape[1])
-        first, targets = real("copy 1", X1, clean.shape), real("y", y, (len(clean),))
+        n_rounds, d = clean.shape
+        self._ready(d)
+        first = real("copy 1", X1, clean.shape)
+        targets = real("y", y, (n_rounds,))
         second = first if X2 is X1 else real("copy 2", X2, clean.shape)
-        predictions, total = np.empty(len(clean)), np.zeros(clean.shape[1])
-        since = whole("average_from", since, 0, len(clean) - 1)
-        rounds, size = Sigma.shape
-        data = clean.ravel(), first.ravel(), second.ravel(), targets, Sigma.ravel(), size, size * (rounds > 1)
-        _run(*data, self.eta, self.B_w, self.w, predictions, total, since)
+        predictions = np.empty(n_rounds)
+        total = np.zeros(d)
+        average_from = whole("average_from", average_from, 0, n_rounds - 1)
+        n_covariances, size = Sigma.shape
+        stride = size if n_covariances > 1 else 0
+        _run(
+            clean.ravel(),
+            first.ravel(),
+            second.ravel(),
+            targets,
+            Sigma.ravel(),
+            size,
+            stride,
+            self.eta,
+            self.B_w,
+            self.w,
+            predictions,
+            total,
+            average_from,
+        )
         self._check(predictions, self.w)
-        return Run(predictions, self.w.copy(), total / (len(clean) - since))
+        return Run(predictions, self.w.copy(), total / (n_rounds - average_from))
 
 
 class TwoCopy(LinearLearner):
-    """w_{t+1} = P(w_t - eta 2 (<w_t, x~_t> - y~_t) x~'_t),  x~_t and x~'_t independent copies of x_t.
+    r"""Linear regression on samples seen through unknown noise, from two copies of each.
 
-    The gradient estimate is unbiased, whatever the noise: its two factors are independent.
-    eta: step size, > 0, from `online.theory.best_step`.  B_w: squared radius.
-    Raises ValueError: eta or B_w not positive and finite; fewer than two copies.
-    Source: Cesa-Bianchi, Shalev-Shwartz, Shamir 2011, Algorithm 1 and Lemma 2.
+    Parameters
+    ----------
+    eta : float
+        Step size, above 0, such as from `noisylabels.online.theory.best_step`.
+    B_w : float, default 1.0
+        Squared radius of the ball that holds the weights, above 0.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not positive and finite, or a round has fewer than two copies.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels import TwoCopy
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(5000, 2))
+    >>> y = X @ [0.6, -0.3]
+    >>> first, second = X + rng.normal(size=(2, 5000, 2))
+    >>> run = TwoCopy(eta=0.01).run(X, first, second, y, average_from=2500)
+    >>> run.average.round(1).tolist()
+    [0.6, -0.3]
+
+    Notes
+    -----
+    The step is
+    :math:`w_{t+1} = P(w_t - 2 \eta (\langle w_t, \tilde{x}_t \rangle - \tilde{y}_t) \tilde{x}'_t)`
+    with independent copies :math:`\tilde{x}_t` and :math:`\tilde{x}'_t`. It is unbiased, whatever
+    the noise, because its two factors are independent.
+
+    References
+    ----------
+    Cesa-Bianchi, Shalev-Shwartz and Shamir 2011, Algorithm 1 and Lemma 2.
     """
 
     name = "two_copy"
 
     def _learn(self, oracle: Oracle) -> None:
-        self._step(oracle, self._copy(oracle), self._copy(oracle))
+        first = self._copy(oracle)
+        second = self._copy(oracle)
+        self._step(oracle, first, second)
 
-    def run(self, X: ArrayLike, X1: ArrayLike, X2: ArrayLike, y: ArrayLike, *, average_from: int = 0) -> Run:
-        """T rounds at once, the same numbers as `partial_fit` on the same copies.
+    def run(
+        self,
+        X: ArrayLike,
+        X1: ArrayLike,
+        X2: ArrayLike,
+        y: ArrayLike,
+        *,
+        average_from: int = 0,
+    ) -> Run:
+        """Run many rounds at once, with the same numbers as `partial_fit` on the same copies.
 
-        X: (T, d) instances to predict, never learnt from.  X1, X2: (T, d) independent copies.  y: (T,) noisy
-        targets.  Raises ValueError: wrong shape, not finite, X2 the same array as X1, divergence.
+        Parameters
+        ----------
+        X : array_like of shape (n_rounds, d)
+            Samples to predict. The learner never learns from them.
+        X1 : array_like of shape (n_rounds, d)
+            A copy of each.
+        X2 : array_like of shape (n_rounds, d)
+            Another copy of each.
+        y : array_like of shape (n_rounds,)
+            Noisy targets.
+        average_from : int, default 0
+            First round of the average of the weights.
+
+        Returns
+        -------
+        Run
+            The run.
+
+        Raises
+        ------
+        ValueError
+            If a shape is wrong, a value is not finite, both copies are one array, or the weights
+            diverge.
         """
         if X1 is X2:
-            raise ValueError("two_copy: X1 and X2 must be independent copies, got one array twice")
+            fault = "X1 and X2 must be independent copies, got one array twice"
+            raise ValueError(f"two_copy: {fault}")
         return self._run(X, X1, X2, y, average_from)
 
 
 class KnownCovariance(LinearLearner):
-    """w_{t+1} = P(w_t - eta 2 ((<w_t, x~_t> - y~_t) x~_t - Sigma_t w_t)).
+    r"""Linear regression on samples seen through noise of known covariance, from one copy of each.
 
-    Sigma_t w_t is what the noise adds to the gradient on average; the noise of y~ needs no correction.
-    eta: step size, > 0.  B_w: squared radius.
-    covariance: (d, d), if the oracle does not give it in every round.
-    Raises ValueError: eta or B_w not positive and finite; covariance missing, of the wrong size,
-    not symmetric or not positive semi-definite.
-    Source: Cesa-Bianchi, Shalev-Shwartz, Shamir 2011, Algorithm 2 and Lemma 3.
+    Parameters
+    ----------
+    eta : float
+        Step size, above 0.
+    B_w : float, default 1.0
+        Squared radius of the ball that holds the weights, above 0.
+    covariance : array_like of shape (d, d), optional
+        Covariance of the noise, if the oracle does not give it in every round.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range, or a covariance is missing, of the wrong size, not symmetric
+        or not positive semi-definite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels import KnownCovariance
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(5000, 2))
+    >>> y = X @ [0.6, -0.3]
+    >>> noisy = X + rng.normal(size=(5000, 2))
+    >>> run = KnownCovariance(eta=0.01).run(X, noisy, y, variances=[1, 1], average_from=2500)
+    >>> run.average.round(1).tolist()
+    [0.6, -0.3]
+
+    Notes
+    -----
+    The step is
+    :math:`w_{t+1} = P(w_t - 2 \eta (e_t \tilde{x}_t - \Sigma_t w_t))` with
+    :math:`e_t = \langle w_t, \tilde{x}_t \rangle - \tilde{y}_t`.
+    :math:`\Sigma_t w_t` is what the noise adds to the gradient on average. The noise of the target
+    needs no correction.
+
+    References
+    ----------
+    Cesa-Bianchi, Shalev-Shwartz and Shamir 2011, Algorithm 2 and Lemma 3.
     """
 
     name = "known_covariance"
 
     def __init__(self, eta: float, B_w: float = 1.0, covariance: ArrayLike | None = None) -> None:
         super().__init__(eta, B_w)
-        self.covariance = None if covariance is None else checked_covariance("covariance", covariance)
+        self.covariance = None
+        if covariance is not None:
+            self.covariance = checked_covariance("covariance", covariance)
 
     def _learn(self, oracle: Oracle) -> None:
         x = self._copy(oracle)
         Sigma = self.covariance if self.covariance is not None else oracle.covariance()
-        if Sigma.shape != (len(x), len(x)):
-            raise ValueError(f"covariance: expected shape ({len(x)}, {len(x)}), got {Sigma.shape}")
-        known = Sigma.ravel(), 0, np.empty(len(x))
-        _step_known(self.w, x, oracle.target(), 0, *known, self.eta, self.B_w)
+        d = len(x)
+        if Sigma.shape != (d, d):
+            raise ValueError(f"covariance: expected shape ({d}, {d}), got {Sigma.shape}")
+        bias = np.empty(d)
+        _step_known(self.w, x, oracle.target(), 0, Sigma.ravel(), 0, bias, self.eta, self.B_w)
 
     def run(
-        self, X: ArrayLike, X1: ArrayLike, y: ArrayLike, *, covariance: ArrayLike | None = None,
-        variances: ArrayLike | None = None, average_from: int = 0,
-    ) -> Run:  # fmt: skip
-        """T rounds at once, the same numbers as `partial_fit` on the same copies.
+        self,
+        X: ArrayLike,
+        X1: ArrayLike,
+        y: ArrayLike,
+        *,
+        covariance: ArrayLike | None = None,
+        variances: ArrayLike | None = None,
+        average_from: int = 0,
+    ) -> Run:
+        """Run many rounds at once, with the same numbers as `partial_fit` on the same copies.
 
-        X: (T, d) instances to predict, never learnt from.  X1: (T, d) one copy each.  y: (T,) noisy targets.
-        covariance: (d, d) or (T, d, d); or variances of independent entries: (d,) or (T, d);
-        or neither, if `__init__` got the covariance.
-        Raises ValueError: wrong shape, not finite, no covariance or two, divergence.
+        Parameters
+        ----------
+        X : array_like of shape (n_rounds, d)
+            Samples to predict. The learner never learns from them.
+        X1 : array_like of shape (n_rounds, d)
+            A copy of each.
+        y : array_like of shape (n_rounds,)
+            Noisy targets.
+        covariance : array_like of shape (d, d) or (n_rounds, d, d), optional
+            Covariance of the noise; that of the class if neither it nor ``variances`` is given.
+        variances : array_like of shape (d,) or (n_rounds, d), optional
+            Variances of independent entries, in place of ``covariance``.
+        average_from : int, default 0
+            First round of the average of the weights.
+
+        Returns
+        -------
+        Run
+            The run.
+
+        Raises
+        ------
+        ValueError
+            If a shape is wrong, a value is not finite, there is no covariance or two, or the
+            weights diverge.
         """
-        T, d = real("X", X, (None, None)).shape
+        n_rounds, d = real("X", X, (None, None)).shape
         if variances is not None:
             if covariance is not None:
                 raise ValueError("known_covariance: give covariance or variances, not both")
-            shape = (d,) if as_array("variances", variances).ndim < 2 else (T, d)
-            Sigma = nonnegative("variances", real("variances", variances, shape), shape)
-            return self._run(X, X1, X1, y, average_from, np.atleast_2d(Sigma))
-        given = self.covariance if covariance is None else covariance
-        if given is None:
-            raise ValueError("covariance: known_covariance needs the covariance of the noise of every round")
-        Sigma = checked_covariance("covariance", given, d)
-        if Sigma.ndim == 3 and len(Sigma) != T:
-            raise ValueError(f"covariance: has {len(Sigma)} rounds, X has {T}")
+            shape = (d,) if as_array("variances", variances).ndim < 2 else (n_rounds, d)
+            diagonal = nonnegative("variances", real("variances", variances, shape), shape)
+            return self._run(X, X1, X1, y, average_from, np.atleast_2d(diagonal))
+        if covariance is None:
+            covariance = self.covariance
+        if covariance is None:
+            rule = "known_covariance needs the covariance of the noise of every round"
+            raise ValueError(f"covariance: {rule}")
+        Sigma = checked_covariance("covariance", covariance, d)
+        if Sigma.ndim == 3 and len(Sigma) != n_rounds:
+            raise ValueError(f"covariance: has {len(Sigma)} rounds, X has {n_rounds}")
         return self._run(X, X1, X1, y, average_from, Sigma.reshape(-1, d * d))
 
 
 class NaiveOGD(LinearLearner):
-    """w_{t+1} = P(w_t - eta 2 (<w_t, x~_t> - y~_t) x~_t),  x~_t the mean of `copies` copies of x_t.
+    r"""Linear regression that takes noisy samples for clean ones: the baseline.
 
-    Biased by 2 Sigma w_t / copies: it converges to (Sigma_x + Sigma / copies)^-1 Sigma_x w*, not to w*.
-    eta: step size, > 0.  B_w: squared radius.  copies: m >= 1.
-    Raises ValueError: a parameter out of range; fewer than m copies.
+    Parameters
+    ----------
+    eta : float
+        Step size, above 0.
+    B_w : float, default 1.0
+        Squared radius of the ball that holds the weights, above 0.
+    copies : int, default 1
+        Copies of each sample whose mean is taken, at least 1.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range, or a round has too few copies.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels import NaiveOGD
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(5000, 2))
+    >>> noisy = X + rng.normal(size=(5000, 2))
+    >>> run = NaiveOGD(eta=0.01).run(X, noisy, X @ [0.6, -0.3], average_from=2500)
+    >>> run.average.round(1).tolist()  # half of the right weights
+    [0.3, -0.2]
+
+    Notes
+    -----
+    The step is
+    :math:`w_{t+1} = P(w_t - 2 \eta (\langle w_t, \tilde{x}_t \rangle - \tilde{y}_t) \tilde{x}_t)`
+    with the mean :math:`\tilde{x}_t` of m copies. It is biased by :math:`2 \Sigma w_t / m`, and
+    converges to :math:`(\Sigma_x + \Sigma / m)^{-1} \Sigma_x w^*`.
     """
 
     name = "naive_ogd"
@@ -227,11 +490,28 @@ class NaiveOGD(LinearLearner):
         self._step(oracle, x, x)
 
     def run(self, X: ArrayLike, X1: ArrayLike, y: ArrayLike, *, average_from: int = 0) -> Run:
-        """T rounds at once, the same numbers as `partial_fit` on the same copies.
+        """Run many rounds at once, with the same numbers as `partial_fit` on the same copies.
 
-        X: (T, d) instances to predict, never learnt from.  y: (T,) noisy targets.
-        X1: (T, m, d) the copies; or (T, d), one copy each or the mean of several.
-        Raises ValueError: wrong shape, not finite, divergence.
+        Parameters
+        ----------
+        X : array_like of shape (n_rounds, d)
+            Samples to predict. The learner never learns from them.
+        X1 : array_like of shape (n_rounds, d) or (n_rounds, copies, d)
+            One copy of each, the mean of several, or the copies.
+        y : array_like of shape (n_rounds,)
+            Noisy targets.
+        average_from : int, default 0
+            First round of the average of the weights.
+
+        Returns
+        -------
+        Run
+            The run.
+
+        Raises
+        ------
+        ValueError
+            If a shape is wrong, a value is not finite, or the weights diverge.
         """
         if as_array("X1", X1).ndim == 3:
             X1 = np.mean(real("X1", X1, (None, self.copies, None)), axis=1)
@@ -239,11 +519,35 @@ class NaiveOGD(LinearLearner):
 
 
 class OracleOGD(LinearLearner):
-    """w_{t+1} = P(w_t - eta 2 (<w_t, x_t> - y_t) x_t) on the clean x_t.
+    r"""Linear regression on the clean samples: the control, to be fed by an oracle without noise.
 
-    eta: step size, > 0.  B_w: squared radius. To be fed by an oracle without noise.
-    Raises ValueError: eta or B_w not positive and finite.
-    Source: M. Zinkevich, Online convex programming and generalized infinitesimal gradient ascent, ICML 2003.
+    Parameters
+    ----------
+    eta : float
+        Step size, above 0.
+    B_w : float, default 1.0
+        Squared radius of the ball that holds the weights, above 0.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not positive and finite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels import OracleOGD
+    >>> X = np.random.default_rng(0).normal(size=(2000, 2))
+    >>> OracleOGD(eta=0.01).run(X, X @ [0.6, -0.3]).w.round(2).tolist()
+    [0.6, -0.3]
+
+    Notes
+    -----
+    The step is :math:`w_{t+1} = P(w_t - 2 \eta (\langle w_t, x_t \rangle - y_t) x_t)`.
+
+    References
+    ----------
+    Zinkevich, Online convex programming and generalized infinitesimal gradient ascent, ICML 2003.
     """
 
     name = "oracle_ogd"
@@ -253,8 +557,25 @@ class OracleOGD(LinearLearner):
         self._step(oracle, x, x)
 
     def run(self, X: ArrayLike, y: ArrayLike, *, average_from: int = 0) -> Run:
-        """T rounds at once on clean X (T, d), y (T,).
+        """Run many rounds at once.
 
-        Raises ValueError: wrong shape, not finite, divergence.
+        Parameters
+        ----------
+        X : array_like of shape (n_rounds, d)
+            Clean samples.
+        y : array_like of shape (n_rounds,)
+            Targets.
+        average_from : int, default 0
+            First round of the average of the weights.
+
+        Returns
+        -------
+        Run
+            The run.
+
+        Raises
+        ------
+        ValueError
+            If a shape is wrong, a value is not finite, or the weights diverge.
         """
         return self._run(X, X, X, y, average_from)

@@ -1,4 +1,4 @@
-"""Oracles hand out fresh noisy copies of every round's instance and target; `OnlineLearner` learns from them.
+"""Oracles hand out fresh noisy copies of samples and targets; `OnlineLearner` learns from them.
 
 Every call hands out another copy, the calls are counted, and no copy is handed out twice.
 """
@@ -17,7 +17,19 @@ from noisylabels.validation import Floats, as_array, number, of_class, real
 
 
 class Round(NamedTuple):
-    """One round: d, iterators over copies of the instance (d,) and of the target, and Sigma_t, if known."""
+    """What an oracle can hand out in one round.
+
+    Attributes
+    ----------
+    d : int
+        Number of entries of the sample.
+    instances : iterator of ndarray of shape (d,)
+        Copies of the sample.
+    targets : iterator of float
+        Copies of the target.
+    covariance : ndarray of shape (d, d) or None
+        Covariance of the noise on the sample, if it is known.
+    """
 
     d: int
     instances: Iterator[Floats]
@@ -26,24 +38,55 @@ class Round(NamedTuple):
 
 
 class Oracle:
-    """for view in oracle: learner.partial_fit(view) -- one round at a time.
+    """A source of noisy copies, one round after the other.
 
-    rounds: an iterator of `Round`.
-    `queries` and `target_queries` count the copies handed out in all rounds so far.
+    Iterate over it: ``for view in oracle: learner.partial_fit(view)``.
+
+    Parameters
+    ----------
+    rounds : iterable of Round
+        The rounds.
+
+    Attributes
+    ----------
+    queries : int
+        Copies of samples handed out in all rounds so far.
+    target_queries : int
+        Copies of targets handed out in all rounds so far.
+    round : int
+        Number of the present round, from 1.
+
+    Examples
+    --------
+    >>> from noisylabels.online.oracles import ArrayOracle
+    >>> oracle = ArrayOracle([[[1.0], [1.2]]], [3.0])
+    >>> for view in oracle:
+    ...     view.instance().tolist(), view.target()
+    ([1.0], 3.0)
+    >>> oracle.queries
+    1
     """
 
     def __init__(self, rounds: Iterable[Round]) -> None:
         self._rounds = iter(rounds)
-        self._now: Round | None = None
+        self._current_round: Round | None = None
         self.queries = 0
         self.target_queries = 0
         self.round = 0
 
     def next_round(self) -> bool:
-        """Go on to the next round; False if there is none. The copies that are left are lost."""
-        self._now = next(self._rounds, None)
-        self.round += self._now is not None
-        return self._now is not None
+        """Go on to the next round. Copies that were not handed out are lost.
+
+        Returns
+        -------
+        bool
+            False if there are no more rounds.
+        """
+        self._current_round = next(self._rounds, None)
+        if self._current_round is None:
+            return False
+        self.round += 1
+        return True
 
     def __iter__(self) -> Iterator[Self]:
         while self.next_round():
@@ -51,141 +94,307 @@ class Oracle:
 
     @property
     def d(self) -> int:
-        """Entries of the instance of this round; to know it costs no copy."""
+        """Number of entries of the sample of this round; to ask for it costs no copy."""
         return self._current().d
 
     def instance(self) -> Floats:
-        """A fresh copy x~ of the instance (d,). Raises ValueError: no copy is left, no round has begun."""
+        """Hand out a fresh copy of the sample.
+
+        Returns
+        -------
+        ndarray of shape (d,)
+            The copy.
+
+        Raises
+        ------
+        ValueError
+            If all copies have been handed out, or no round has begun.
+        """
         x: Floats = self._copy(self._current().instances, "instance")
         self.queries += 1
         return x
 
     def target(self) -> float:
-        """A fresh copy y~ of the target. Raises ValueError: no copy is left, no round has begun."""
+        """Hand out a fresh copy of the target.
+
+        Returns
+        -------
+        float
+            The copy.
+
+        Raises
+        ------
+        ValueError
+            If all copies have been handed out, or no round has begun.
+        """
         y = float(self._copy(self._current().targets, "target"))
         self.target_queries += 1
         return y
 
     def covariance(self) -> Floats:
-        """Sigma_t (d, d) of the noise on the instance. Raises ValueError: the oracle does not know it."""
+        """Return the covariance of the noise on the sample.
+
+        Returns
+        -------
+        ndarray of shape (d, d)
+            The covariance.
+
+        Raises
+        ------
+        ValueError
+            If the oracle does not know it.
+        """
         Sigma = self._current().covariance
         if Sigma is None:
-            raise ValueError("covariance: this oracle does not know the covariance of its noise; give it one")
+            fault = "this oracle does not know the covariance of its noise"
+            raise ValueError(f"covariance: {fault}; give it one")
         return Sigma
 
     def _current(self) -> Round:
-        if self._now is None:
-            raise ValueError("oracle: no round has begun; call next_round(), or iterate over the oracle")
-        return self._now
+        if self._current_round is None:
+            advice = "call next_round(), or iterate over the oracle"
+            raise ValueError(f"oracle: no round has begun; {advice}")
+        return self._current_round
 
-    def _copy(self, copies: Iterator[Any], what: str) -> Any:
+    def _copy(self, copies: Iterator[Any], kind: str) -> Any:
         for copy in copies:
             return copy
-        none_left = f"round {self.round} has no further independent copy of its {what}"
-        raise ValueError(f"oracle: {none_left}; measure it again, or take a learner that needs fewer copies")
+        fault = f"round {self.round} has no further independent copy of its {kind}"
+        advice = "measure it again, or take a learner that needs fewer copies"
+        raise ValueError(f"oracle: {fault}; {advice}")
 
 
 class StreamOracle(Oracle):
-    """An iterator as an oracle: items (copies (m, d), targets) or (copies, targets, Sigma).
+    """An oracle of rounds that arrive one by one.
 
-    targets: a number or (k,), each handed out once; `exact_targets`: they are free of noise, so the first one
-    may be used any number of times.
-    Raises ValueError, in the round concerned: wrong shape, not finite.
+    Parameters
+    ----------
+    items : iterable of tuple
+        For each round (copies, targets) or (copies, targets, covariance): copies of shape (m, d),
+        and a target or several, each handed out once.
+    exact_targets : bool, default False
+        The targets are free of noise, so the first one may be used any number of times.
+
+    Raises
+    ------
+    ValueError
+        In the round concerned, if a shape is wrong or a value is not finite.
+
+    Examples
+    --------
+    >>> from noisylabels.online.oracles import StreamOracle
+    >>> oracle = StreamOracle(iter([([[1.0, 2.0]], 3.0)]), exact_targets=True)
+    >>> oracle.next_round(), oracle.target(), oracle.target()
+    (True, 3.0, 3.0)
     """
 
     def __init__(self, items: Iterable[tuple[Any, ...]], *, exact_targets: bool = False) -> None:
-        def round_(X: ArrayLike, y: ArrayLike, Sigma: ArrayLike | None = None) -> Round:
+        def make_round(X: ArrayLike, y: ArrayLike, Sigma: ArrayLike | None = None) -> Round:
             copies = real("copies", X, (None, None), empty=True)
             targets = real("targets", np.atleast_1d(y), (None,))
+            d = copies.shape[1]
             if Sigma is not None:
-                Sigma = checked_covariance("covariance", Sigma, copies.shape[1])
-            return Round(
-                copies.shape[1], iter(copies), repeat(targets[0]) if exact_targets else iter(targets), Sigma
-            )
+                Sigma = checked_covariance("covariance", Sigma, d)
+            handed_out = repeat(targets[0]) if exact_targets else iter(targets)
+            return Round(d, iter(copies), handed_out, Sigma)
 
-        super().__init__(round_(*item[:3]) for item in items)
+        super().__init__(make_round(*item[:3]) for item in items)
 
 
 class ArrayOracle(StreamOracle):
-    """Repeated measurements: copies (T, m, d), targets (T,) or (T, k).
+    """An oracle of repeated measurements in arrays.
 
-    covariance: of the noise of one measurement, (d, d) or (T, d, d), or None if unknown.
-    Raises ValueError: wrong shape, not finite, lengths differ, covariance not symmetric or not positive
-    semi-definite, complex numbers or objects.
+    Parameters
+    ----------
+    copies : array_like of shape (n_rounds, m, d)
+        Measurements of each sample.
+    targets : array_like of shape (n_rounds,) or (n_rounds, k)
+        One or several measurements of each target.
+    covariance : array_like of shape (d, d) or (n_rounds, d, d), optional
+        Covariance of the noise of one measurement, if it is known.
+    exact_targets : bool, default False
+        The targets are free of noise, so the first one may be used any number of times.
+
+    Raises
+    ------
+    ValueError
+        If a shape is wrong, a value is not a finite real number, or a covariance is not symmetric
+        or not positive semi-definite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels import TwoCopy
+    >>> from noisylabels.online.oracles import ArrayOracle
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(3000, 1, 2))
+    >>> oracle = ArrayOracle(X + 0.5 * rng.normal(size=(3000, 2, 2)), X[:, 0] @ [0.6, -0.3])
+    >>> TwoCopy(eta=0.01).fit(oracle).predict([1.0, 0.0]) > 0.5
+    True
     """
 
     def __init__(
-        self, copies: ArrayLike, targets: ArrayLike, covariance: ArrayLike | None = None, *,
+        self,
+        copies: ArrayLike,
+        targets: ArrayLike,
+        covariance: ArrayLike | None = None,
+        *,
         exact_targets: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         X = real("copies", copies, (None, None, None))
-        y = real("targets", targets, (len(X),) if as_array("targets", targets).ndim == 1 else (len(X), None))
-        Sigma: Iterable[Floats | None] = repeat(None, len(X))
+        n_rounds = len(X)
+        is_vector = as_array("targets", targets).ndim == 1
+        y = real("targets", targets, (n_rounds,) if is_vector else (n_rounds, None))
+        covariances: Iterable[Floats | None] = repeat(None, n_rounds)
         if covariance is not None:
-            checked = checked_covariance("covariance", covariance, X.shape[2])
-            if checked.ndim == 3 and len(checked) != len(X):
-                raise ValueError(f"covariance: has {len(checked)} rounds, the copies have {len(X)}")
-            Sigma = checked if checked.ndim == 3 else repeat(checked, len(X))
-        super().__init__(zip(X, y, Sigma, strict=True), exact_targets=exact_targets)
+            Sigma = checked_covariance("covariance", covariance, X.shape[2])
+            if Sigma.ndim == 3 and len(Sigma) != n_rounds:
+                fault = f"has {len(Sigma)} rounds, the copies have {n_rounds}"
+                raise ValueError(f"covariance: {fault}")
+            covariances = Sigma if Sigma.ndim == 3 else repeat(Sigma, n_rounds)
+        super().__init__(zip(X, y, covariances, strict=True), exact_targets=exact_targets)
 
 
 class SimulatedOracle(Oracle):
-    """x~ = x_t + n_t and y~ = y_t + e_t from a clean sequence, any number of copies.
+    """An oracle that adds noise to a clean sequence, with any number of copies.
 
-    X: (T, d).  y: (T,).  noise: law of n_t.  target_sd: standard deviation of the Gaussian e_t.
-    The clean sequence lives in a closure: no attribute of the oracle leads to it.
-    Raises ValueError: wrong shape, not finite, lengths or dimensions differ.
+    No attribute of the oracle leads to the clean sequence, so that no learner can see it.
+
+    Parameters
+    ----------
+    X : array_like of shape (n_rounds, d)
+        Clean samples.
+    y : array_like of shape (n_rounds,)
+        Clean targets.
+    noise : FeatureNoise
+        Distribution of the noise on the samples.
+    rng : numpy.random.Generator
+        Source of the draws.
+    target_sd : float, default 0.0
+        Standard deviation of the Gaussian noise on the targets.
+
+    Raises
+    ------
+    ValueError
+        If a shape is wrong or a value is not finite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.noise.additive import FeatureNoise
+    >>> from noisylabels.online.oracles import SimulatedOracle
+    >>> noise = FeatureNoise(variances=[0.0, 0.0])
+    >>> oracle = SimulatedOracle([[1.0, 2.0]], [3.0], noise, np.random.default_rng(0))
+    >>> oracle.next_round(), oracle.instance().tolist(), oracle.instance().tolist()
+    (True, [1.0, 2.0], [1.0, 2.0])
     """
 
     def __init__(
-        self, X: ArrayLike, y: ArrayLike, noise: FeatureNoise, rng: np.random.Generator,
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        noise: FeatureNoise,
+        rng: np.random.Generator,
         target_sd: float = 0.0,
-    ) -> None:  # fmt: skip
+    ) -> None:
         of_class("noise", noise, FeatureNoise)
         of_class("rng", rng, np.random.Generator)
         target_sd = number("target_sd", target_sd, least=0)
         clean = real("X", X, (None, noise.d))
         target = real("y", y, (len(clean),))
 
-        def round_(t: int) -> Round:
-            instances = (clean[t] + noise.draw(rng, np.array([t]))[0] for _ in repeat(None))
-            targets = (
-                target[t] + (target_sd * rng.standard_normal() if target_sd else 0) for _ in repeat(None)
-            )
-            return Round(noise.d, instances, targets, noise.covariance(t))
+        def copies_of_sample(t: int) -> Iterator[Floats]:
+            while True:
+                yield clean[t] + noise.draw(rng, np.array([t]))[0]
 
-        super().__init__(round_(t) for t in range(len(clean)))
+        def copies_of_target(t: int) -> Iterator[float]:
+            while True:
+                yield target[t] + (target_sd * rng.standard_normal() if target_sd else 0)
+
+        def make_round(t: int) -> Round:
+            return Round(noise.d, copies_of_sample(t), copies_of_target(t), noise.covariance(t))
+
+        super().__init__(make_round(t) for t in range(len(clean)))
 
 
 class OnlineLearner:
-    """f_1 = 0; round t: predict with f_t, then f_{t+1} from fresh noisy copies of (x_t, y_t).
+    """A learner that predicts in every round, then learns from noisy copies.
 
-    A subclass sets `name`, its name in experiments, keeps each parameter of ``__init__`` under its own name,
-    and implements `_start`, `_values` and `_learn`.
+    A subclass sets `name`, its name in experiments, keeps each parameter of ``__init__`` under its
+    own name, and implements ``_start``, ``_values`` and ``_learn``.
+
+    Examples
+    --------
+    >>> from noisylabels import OracleOGD
+    >>> from noisylabels.online.oracles import ArrayOracle, OnlineLearner
+    >>> learner = OracleOGD(eta=0.25)
+    >>> isinstance(learner, OnlineLearner)
+    True
+    >>> learner.predict([1.0, 0.0])
+    0.0
+    >>> learner.fit(ArrayOracle([[[1.0, 0.0]]], [1.0])).predict([1.0, 0.0])
+    0.5
     """
 
     name: ClassVar[str]
     _d: int | None = None
 
     def predict(self, X: ArrayLike) -> Any:
-        """f(x) of the present hypothesis; 0 before the first round. X: (d,) -> float; (n, d) -> (n,)."""
-        rows = real("X", X, (None,) if as_array("X", X).ndim < 2 else (None, None))
-        flat = np.atleast_2d(rows)
-        if self._d not in (None, flat.shape[1]):
-            raise ValueError(f"X: rows have {flat.shape[1]} entries, the learner has {self._d}")
-        values = np.zeros(len(flat)) if self._d is None else self._values(flat)
-        return float(values[0]) if rows.ndim == 1 else values
+        """Predict with the present hypothesis, which is 0 before the first round.
+
+        Parameters
+        ----------
+        X : array_like of shape (d,) or (n, d)
+            A sample or several.
+
+        Returns
+        -------
+        float or ndarray of shape (n,)
+            The predictions.
+        """
+        is_vector = as_array("X", X).ndim < 2
+        samples = real("X", X, (None,) if is_vector else (None, None))
+        rows = np.atleast_2d(samples)
+        if self._d not in (None, rows.shape[1]):
+            raise ValueError(f"X: rows have {rows.shape[1]} entries, the learner has {self._d}")
+        values = np.zeros(len(rows)) if self._d is None else self._values(rows)
+        return float(values[0]) if samples.ndim == 1 else values
 
     def partial_fit(self, oracle: Oracle) -> Self:
-        """Learn from the present round of `oracle`.
+        """Learn from the present round of an oracle.
 
-        Raises ValueError: too few independent copies, another dimension than before, not finite, divergence.
+        Parameters
+        ----------
+        oracle : Oracle
+            The oracle.
+
+        Returns
+        -------
+        OnlineLearner
+            The learner itself.
+
+        Raises
+        ------
+        ValueError
+            If there are too few copies, samples have another number of entries than before, a value
+            is not finite, or the hypothesis diverges.
         """
         self._learn(of_class("oracle", oracle, Oracle))
         return self
 
     def fit(self, oracle: Oracle) -> Self:
-        """Forget everything, then learn from all rounds that `oracle` has left."""
+        """Reset the learner and train it on the remaining rounds of an oracle.
+
+        Parameters
+        ----------
+        oracle : Oracle
+            The oracle.
+
+        Returns
+        -------
+        OnlineLearner
+            The learner itself.
+        """
         of_class("oracle", oracle, Oracle)
         self._d = None
         for view in oracle:
@@ -193,7 +402,7 @@ class OnlineLearner:
         return self
 
     def _copy(self, oracle: Oracle) -> Floats:
-        """A fresh copy of the instance (d,); the first one ever starts the learner."""
+        """Ask for a copy of the sample; the first one ever starts the learner."""
         x = real("instance", oracle.instance(), (None,))
         self._ready(len(x))
         return x
@@ -203,12 +412,15 @@ class OnlineLearner:
             self._d = d
             self._start(d)
         elif d != self._d:
-            raise ValueError(f"instance: has {d} entries, the learner has {self._d}; use fit to restart")
+            fault = f"has {d} entries, the learner has {self._d}"
+            raise ValueError(f"instance: {fault}; use fit to restart")
 
     def _check(self, *values: Floats) -> None:
-        """ValueError unless all values are finite."""
-        if not all(np.isfinite(each).all() for each in values):
-            raise ValueError(f"{self.name}: diverged; take a smaller step eta or scale the instances")
+        """Refuse to go on after values that are not finite."""
+        for value in values:
+            if not np.isfinite(value).all():
+                advice = "take a smaller step eta or scale the instances"
+                raise ValueError(f"{self.name}: diverged; {advice}")
 
     def _start(self, d: int) -> None:
         raise NotImplementedError
