@@ -91,7 +91,7 @@ class PNormLMS(_Dual):
         rows = Rows.of(X)
         count = len(filters)
         given = finite("Y", Y, (rows.n,) if as_array("Y", Y).ndim < 2 else (count, rows.n))
-        labels = np.ascontiguousarray(np.broadcast_to(given, (count, rows.n)))
+        labels = np.broadcast_to(given, (count, rows.n)).copy()  # writable, as the labels of one filter
         powers = np.array([exponent(f.p, rows.d) for f in filters])
         rates = [f._rates(rows, p) for f, p in zip(filters, powers, strict=True)]
         steps = np.stack(np.broadcast_arrays(*rates))

@@ -107,7 +107,7 @@ def descend(UT: Floats, start: Floats, kappa: float, table: Floats, rounds: int)
     d = len(start)
     h, gradient, after = start.copy(), np.empty(d), np.empty(d)
     S, Y = np.empty((MEMORY, d)), np.empty((MEMORY, d))
-    stored = 0
+    stored = np.int64(0)
     value = loss(UT, h, kappa, table, gradient)
     for taken in range(rounds):
         if np.abs(gradient).max() <= STILL:

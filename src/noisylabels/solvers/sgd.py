@@ -374,7 +374,7 @@ def _fill(order: Array, bucket: Array, ends: Array, u: Array) -> None:
     for i in range(len(bucket)):  # ends[k] moves from the start of bucket k to its end
         order[ends[bucket[i]]] = i
         ends[bucket[i]] += 1
-    start = 0
+    start = np.int64(0)
     for stop in ends[:-1]:
         _shuffle(order, start, stop, u)
         start = stop
@@ -383,7 +383,7 @@ def _fill(order: Array, bucket: Array, ends: Array, u: Array) -> None:
 @compile_kernel()
 def _fill_blocks(order: Array, blocks: Array, u: Array) -> None:
     """The blocks one after the other, each shuffled."""
-    at = 0
+    at = np.int64(0)
     for block in blocks:
         start = at
         first = int(block) * BLOCK

@@ -114,7 +114,7 @@ def solve(
         since += 1
         wait -= 1
         if wait == 0:
-            m = 0
+            m = np.int64(0)
             for t in range(n):
                 m += lower[t] < beta[t] < upper[t]
             wait = 2 * n
@@ -189,7 +189,7 @@ def newton_step(K, beta, r, lower, upper, m):  # type: ignore[no-untyped-def]
         mean = 0.0  # rounding must not change the sum of beta
         for a in range(m):
             mean += G[a, m + 1] / left
-        t, hit, bound = 1.0, -1, 0.0
+        t, hit, bound = 1.0, np.int64(-1), 0.0
         for a in range(m):
             if inside[a] == 1.0:
                 G[a, m + 1] -= mean
@@ -212,7 +212,7 @@ def newton_step(K, beta, r, lower, upper, m):  # type: ignore[no-untyped-def]
             beta[i] = min(max(beta[i] + total[a], lower[i]), upper[i])
         else:
             beta[i] = upper[i] if total[a] > 0 else lower[i]
-        subtract(r, total[a], K[i], 0)
+        subtract(r, total[a], K[i], np.int64(0))
 
 
 @compile_kernel(error_model="numpy")
