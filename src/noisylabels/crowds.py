@@ -92,8 +92,20 @@ class _CrowdLabels:
 
     def count_confusions(self, posterior: Floats) -> Floats:
         """Count labels (W, K, K) by annotator, true class and label, as expected at a posterior (n, K)."""
-        everything = np.arange(len(self.label))
-        return self._count_entries(posterior, everything, 0, len(self.annotators))
+        from noisylabels.solvers.dawid_skene import count_labels
+
+        W, K = len(self.annotators), len(self.classes)
+        counts_by_label = np.zeros((W, K, K))
+        count_labels(*self.codes, np.ascontiguousarray(posterior), counts_by_label)
+        return np.ascontiguousarray(counts_by_label.transpose(0, 2, 1))
+
+    @cached_property
+    def codes(self) -> tuple[Codes, Codes, Codes]:
+        """item, annotator and label as compiled loops take them."""
+        item = np.ascontiguousarray(self.item, dtype=np.int64)
+        annotator = np.ascontiguousarray(self.annotator, dtype=np.int64)
+        label = np.ascontiguousarray(self.label, dtype=np.int64)
+        return item, annotator, label
 
     def measure_accuracy(self, posterior: Floats) -> Floats:
         """Measure the expected share of right labels of each annotator (W,), NaN for one without
@@ -635,6 +647,8 @@ class DawidSkene(MajorityVote):
         >>> DawidSkene().fit([["a", "a", "b"], ["b", "b", "b"], ["a", "a", "a"]]).labels_.tolist()
         ['a', 'b', 'a']
         """
+        from noisylabels.solvers import dawid_skene  # compiled: costs a second where nothing is yet
+
         most_rounds = whole("max_iter", self.max_iter, 1)
         tolerance = number("tol", self.tol, least=0)
         smoothing = number("smoothing", self.smoothing, above=0)
@@ -642,16 +656,16 @@ class DawidSkene(MajorityVote):
         self._data = data
         posterior = data.shares
         n, K = posterior.shape
+        evidence = np.empty(n)
         self.objectives_: list[float] = []
         for _ in range(most_rounds):
             prior = (posterior.sum(axis=0) + smoothing) / (n + K * smoothing)
             confusion = self._estimate_confusion(data.count_confusions(posterior) + smoothing)
             joint = self._join(prior, confusion)
             penalty = smoothing * (np.log(confusion).sum() + np.log(prior).sum())
-            self.objectives_.append(float(logsumexp(joint, axis=1).sum() + penalty))
-            previous = posterior
-            posterior = softmax(joint, axis=1)
-            self.converged_ = bool(np.abs(posterior - previous).max() <= tolerance)
+            change = dawid_skene.normalise(joint, posterior, evidence)
+            self.objectives_.append(float(evidence.sum() + penalty))
+            self.converged_ = bool(change <= tolerance)
             if self.converged_:
                 break
         self.prior_ = prior
@@ -724,8 +738,12 @@ class DawidSkene(MajorityVote):
 
     def _join(self, prior: Floats, confusion: Floats) -> Floats:
         """log P(true class j, labels of item i), (n, K)."""
-        log_likelihood = np.log(confusion)[self._data.annotator, :, self._data.label]
-        return np.asarray(np.log(prior) + self._data.sum_by_item(log_likelihood))
+        from noisylabels.solvers.dawid_skene import add_log_rates
+
+        log_likelihood = np.zeros((len(self._data.items), len(prior)))
+        rates_by_label = np.ascontiguousarray(np.log(confusion).transpose(0, 2, 1))
+        add_log_rates(*self._data.codes, rates_by_label, log_likelihood)
+        return np.asarray(np.log(prior) + log_likelihood)
 
     def _estimate_confusion(self, counts: Floats) -> Floats:
         """The most probable confusions at counts (W, K, K)."""
