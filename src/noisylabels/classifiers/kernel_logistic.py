@@ -18,7 +18,7 @@ from noisylabels.kernels import nystrom
 from noisylabels.kernels.gaussian import Basis, Gram, Parametrisation, basis, rate, width_of
 from noisylabels.noise import flip_matrix as flips
 from noisylabels.seeding import generator
-from noisylabels.solvers import flipped_softmax
+from noisylabels.solvers import flipped_kernel, flipped_softmax
 from noisylabels.solvers.flipped_logistic import (
     Bias,
     Penalty,
@@ -91,7 +91,8 @@ class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
     bias : "none", b = 0; "free", b is not penalised; "penalised", zeta b^2 is added to the penalty.
     penalty : "weights", zeta ||w||^2; or "rkhs", zeta w^T K w, the norm of the function space.
         The paper's formula is "none" with "weights"; which variant its tables used is an open question.
-    solver : "lbfgs", or "em_newton", the plain reference.
+    solver : "lbfgs", or "em_newton", the plain reference. Two classes without weights need the
+        eigenvectors of K only where `noisylabels.solvers.flipped_kernel.fit_one` does not pay.
 
     Fitted: X_fit_ (n, d), width_, dual_coef_ = w, (n,) or (n, K), intercept_ = b, () or (K,), classes_ (K,),
     objective_ (the maximum), converged_, flags_ (not_converged) and flagged_.
@@ -117,11 +118,18 @@ class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
         number("zeta", self.zeta, least=SMALLEST_ZETA)
         choice("solver", self.solver, get_args(Solver))
         X, labels, weights = self._examples(X, y, sample_weight)
-        space = basis(self._kernel(X, weights))
+        K = self._kernel(X, weights)
+        check_variant(self.bias, self.penalty)
+        two = len(self.classes_) == 2
+        if two and self.solver == "lbfgs" and self.penalty == "weights" and weights is None:
+            _, penalty_of = self._penalties(np.ones(1), float(len(labels)))
+            if penalty_of is None and self._without_basis(K, labels):
+                return self
+        space = basis(K)
         a = np.ones(len(labels)) if weights is None else weights
         variant = columns(space, self.bias, self.penalty)
         penalty, penalty_of = self._penalties(variant.mask, float(a.sum()))
-        two, swapped = len(self.classes_) == 2, False
+        swapped = False
         if two and self.solver == "lbfgs" and penalty_of is None and weights is None:
             swapped = self._by_batch(space, labels)
             if not swapped:
@@ -142,6 +150,19 @@ class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
     def _penalties(self, mask: Floats, n: float) -> tuple[Floats, Callable[[Floats], Floats] | None]:
         """The penalty of each column (r,), where to begin, and how it follows from theta (r,), if it does."""
         return float(self.zeta) * mask, None
+
+    def _without_basis(self, K: Floats, labels: NDArray[np.intp]) -> bool:
+        """Whether the model could be fitted without the eigenvectors of K; if so, sets what is fitted."""
+        y = labels.astype(float)
+        model = flipped_kernel.fit_one(K, y, float(self.zeta), self.robust, self.bias, TOLERANCE)
+        if model is None or not model.converged or flips.permuted(model.omega):
+            return False
+        self.dual_coef_, self.intercept_ = model.w, model.bias
+        self.objective_, self.converged_, self.zeta_ = model.objective, True, float(self.zeta)
+        if self.robust:
+            self.flip_matrix_ = model.omega
+        self._flag(not_converged=False)
+        return True
 
     def _by_batch(self, space: Basis, labels: NDArray[np.intp]) -> bool:
         """Whether the classes changed names; sets what is fitted."""
