@@ -28,7 +28,7 @@ from numba import njit
 from noisylabels.filters.base import Filter, NoisySequence, Sliding
 from noisylabels.filters.lms import JONLMS, LMS, NLMS, NPVSSNLMS, RLS, SMNLMS
 from noisylabels.filters.ors import ORS
-from noisylabels.fixed_order import LANES, fma, fold, splat
+from noisylabels.fixed_order.lanes import LANES, fma, fold, splat
 
 CHAINS, TURNS = 16, 1_000_000
 KNOWN = ("clean", "noisy", "beta", "opt", "one", "one_pred", "two")

@@ -24,7 +24,7 @@ import numba
 import numpy as np
 from numba import njit
 
-from noisylabels.fixed_order import exp_of_negative
+from noisylabels.fixed_order.exp_and_log import exp_of_negative
 from noisylabels.kernels import tensor
 from noisylabels.kernels.surrogate import gaussian_pair
 from noisylabels.losses import analytic

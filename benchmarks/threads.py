@@ -26,10 +26,10 @@ def fit(method, rows, fits, way):
     import numpy as np
 
     import noisylabels
-    from noisylabels import fixed_order
+    from noisylabels import blas_threads
 
     if way == WAYS[2]:
-        fixed_order.SMALL = 0
+        blas_threads.SMALL = 0
     rng = np.random.default_rng(0)
     X = rng.standard_normal((rows, 10))
     y = (X[:, 0] + 0.5 * rng.standard_normal(rows) > 0).astype(int)

@@ -110,7 +110,7 @@ def test_an_upgrade_of_the_library_reaches_functions_that_were_compiled_before(l
     monkeypatch.delenv("NUMBA_CACHE_DIR")
     assert float(run_python(FILTER).stdout) == pytest.approx(0.75, abs=1e-3)
     assert list((library / "__pycache__" / "kernels").glob("noisylabels.filters.lms-*"))
-    source = library / "fixed_order.py"
+    source = library / "fixed_order" / "lanes.py"
     before, definition, after = source.read_text().partition("def dot(")
     source.write_text(before + definition + after.replace("return ", "return 2.0 * ", 1))
     assert float(run_python(FILTER).stdout) == pytest.approx(1.0, abs=1e-3)
@@ -129,7 +129,7 @@ def test_without_a_folder_functions_are_compiled_and_one_warning_says_how_to_nam
     done = run_python(FILTER, env=environment | {"NUMBA_CACHE_DIR": ""})
     assert float(done.stdout) == pytest.approx(0.75, abs=1e-3)
     assert done.stderr == ""
-    assert list((home / ".cache" / "noisylabels").glob("noisylabels.fixed_order-*"))
+    assert list((home / ".cache" / "noisylabels").glob("noisylabels.fixed_order.lanes-*"))
 
 
 def test_old_states_of_a_module_are_removed_when_a_new_one_is_compiled(package, tmp_path):

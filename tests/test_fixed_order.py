@@ -9,13 +9,13 @@ import pytest
 from numba import njit
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from noisylabels import fixed_order
+from noisylabels.blas_threads import SMALL, single_threaded_if_small
 from noisylabels.classifiers.kernel_logistic import KernelLogisticRegression
-from noisylabels.fixed_order import SMALL, single_threaded_if_small
+from noisylabels.fixed_order import exp_and_log, lanes, linear_algebra
 
-fused = njit(lambda a, b, c: fixed_order.fma(a, b, c))
-total = njit(lambda a, i, n: fixed_order.sum_lanes(a, i, n))
-inner = njit(lambda a, i, b, j, n: fixed_order.dot_lanes(a, i, b, j, n))
+fused = njit(lambda a, b, c: lanes.fma(a, b, c))
+total = njit(lambda a, i, n: lanes.sum_lanes(a, i, n))
+inner = njit(lambda a, i, b, j, n: lanes.dot_lanes(a, i, b, j, n))
 
 
 def test_fma_is_rounded_once():
@@ -54,8 +54,8 @@ def test_sums_have_the_order_that_is_written_down(n):
 def test_products_equal_those_of_numpy(n, dtype):
     rng = np.random.default_rng(n)
     A, x, c = rng.standard_normal((7, n)).astype(dtype), rng.standard_normal(n), rng.standard_normal(7)
-    np.testing.assert_allclose(fixed_order.times(A, x), A.astype(float) @ x, atol=1e-13)
-    np.testing.assert_allclose(fixed_order.combined(c, A), c @ A.astype(float), atol=1e-13)
+    np.testing.assert_allclose(linear_algebra.times(A, x), A.astype(float) @ x, atol=1e-13)
+    np.testing.assert_allclose(linear_algebra.combined(c, A), c @ A.astype(float), atol=1e-13)
 
 
 @pytest.mark.parametrize("r", [1, 3, 4, 9])
@@ -63,21 +63,21 @@ def test_normal_equations_equal_those_of_numpy(r):
     rng = np.random.default_rng(r)
     ZT, slope, curvature = rng.standard_normal((r, 45)), rng.standard_normal(45), rng.random(45)
     hessian, gradient, f = np.zeros((r, r)), np.empty(r), np.empty(45)
-    fixed_order.normal_equations(ZT, slope, curvature, hessian, gradient)
+    linear_algebra.normal_equations(ZT, slope, curvature, hessian, gradient)
     np.testing.assert_allclose(hessian, np.tril((ZT * curvature) @ ZT.T), atol=1e-13)
     np.testing.assert_allclose(gradient, ZT @ slope, atol=1e-13)
     theta = rng.standard_normal(r)
-    fixed_order.scores(ZT, theta, f)
+    linear_algebra.scores(ZT, theta, f)
     np.testing.assert_allclose(f, theta @ ZT, atol=1e-13)
 
 
 def test_compiled_exp_and_log_have_all_digits():
     x = -np.concatenate([np.linspace(0, 1, 500), np.linspace(1, 700, 500)])
-    found = np.array([fixed_order.exp_of_negative(value) for value in x])
+    found = np.array([exp_and_log.exp_of_negative(value) for value in x])
     np.testing.assert_allclose(found, np.exp(x), rtol=1e-15)
-    logs = np.array([fixed_order.log_of_positive(value) for value in found])
+    logs = np.array([exp_and_log.log_of_positive(value) for value in found])
     np.testing.assert_allclose(logs, np.log(found), rtol=2e-15, atol=1e-16)
-    assert (fixed_order.exp_of_negative(0.0), fixed_order.log_of_positive(1.0)) == (1.0, 0.0)
+    assert (exp_and_log.exp_of_negative(0.0), exp_and_log.log_of_positive(1.0)) == (1.0, 0.0)
 
 
 def blas():

@@ -24,7 +24,7 @@ from noisylabels.filters.theory import (
     prediction,
     rate,
 )
-from noisylabels.fixed_order import power_inplace
+from noisylabels.fixed_order.exp_and_log import power_inplace
 
 
 def data(n=23, T=60, seed=0):

@@ -27,7 +27,7 @@ from noisylabels.classifiers.base import (
     trusted_rows,
 )
 from noisylabels.compilation import compile_kernel
-from noisylabels.fixed_order import LARGEST, exp_of_negative
+from noisylabels.fixed_order.exp_and_log import LARGEST, exp_of_negative
 from noisylabels.noise import flip_matrix as flips
 from noisylabels.seeding import generator
 from noisylabels.solvers import weighted_logistic

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal, Self, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from noisylabels.blas_threads import single_threaded_if_small
 from noisylabels.classifiers.base import (
     DecisionClassifier,
     FitFlags,
@@ -21,7 +22,6 @@ from noisylabels.classifiers.base import (
     features_of,
 )
 from noisylabels.compilation import compile_kernel
-from noisylabels.fixed_order import single_threaded_if_small
 from noisylabels.kernels.gaussian import (
     Basis,
     Gram,

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from noisylabels.compilation import compile_kernel
 from noisylabels.filters.base import Rows, Sliding
 from noisylabels.filters.ors import MEAN, ONE, ORS, SPREAD, VariantName, coefficient
-from noisylabels.fixed_order import LANES, add, dot, energy, splat, store
+from noisylabels.fixed_order.lanes import LANES, add, dot, energy, splat, store
 from noisylabels.validation import Floats, choice, finite, flag, number
 
 STRATEGIES = ("const", "begin", "auto", "self_tuned")

@@ -6,7 +6,7 @@ import numpy as np
 
 from noisylabels.compilation import compile_kernel
 from noisylabels.filters.base import PASS, Filter, Rows, Side, known_variance
-from noisylabels.fixed_order import add, bits, dot, energy, fma, from_bits, sum_lanes
+from noisylabels.fixed_order.lanes import add, bits, dot, energy, fma, from_bits, sum_lanes
 from noisylabels.validation import Floats, flag, number, whole
 
 DIVERGED = 1e6  # times the energy that a stable filter can reach

@@ -14,7 +14,20 @@ from numpy.typing import NDArray
 
 from noisylabels.compilation import compile_kernel
 from noisylabels.filters.base import PASS, Filter, NoisySequence, Rows, Side, window_starts
-from noisylabels.fixed_order import LANES, add, dot, energy, fma, fold, load, put, ratio, splat, spread, store
+from noisylabels.fixed_order.lanes import (
+    LANES,
+    add,
+    dot,
+    energy,
+    fma,
+    fold,
+    load,
+    ratio,
+    splat,
+    spread,
+    store,
+)
+from noisylabels.fixed_order.linear_algebra import put
 from noisylabels.validation import Floats, Ints, choice, number
 
 Labels = tuple[Floats, Floats, Floats, Floats]  # y_t, label 1, label 2 and v_t

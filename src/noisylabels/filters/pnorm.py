@@ -14,19 +14,9 @@ from numpy.typing import ArrayLike
 from noisylabels.compilation import compile_kernel
 from noisylabels.filters.base import Filter, NoisySequence, Rows, Side, Sliding, window_means, window_starts
 from noisylabels.filters.theory import Power, exponent, link, norm
-from noisylabels.fixed_order import (
-    bits,
-    dot_lanes,
-    exp2_inplace,
-    fma,
-    from_bits,
-    lanes,
-    power,
-    power_inplace,
-    put,
-    sum_lanes,
-    wide,
-)
+from noisylabels.fixed_order.exp_and_log import exp2_inplace, power, power_inplace, wide
+from noisylabels.fixed_order.lanes import bits, dot_lanes, fma, from_bits, round_up_to_lanes, sum_lanes
+from noisylabels.fixed_order.linear_algebra import put
 from noisylabels.validation import Floats, as_array, finite, number
 
 TINY = 1e-290  # dual weights below count as 0
@@ -201,7 +191,7 @@ def _pnorm(
             theta[c, i] *= keep[c]
 
 
-lanes_of = compile_kernel()(lanes)
+lanes_of = compile_kernel()(round_up_to_lanes)
 
 
 class BoundedPNormLMS(PNormLMS):

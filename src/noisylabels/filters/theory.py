@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from noisylabels.compilation import compile_kernel
-from noisylabels.fixed_order import put
+from noisylabels.fixed_order.linear_algebra import put
 from noisylabels.validation import Floats, number
 
 Power = float | str  # a number, or "auto"

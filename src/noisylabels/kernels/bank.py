@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from noisylabels.compilation import compile_kernel
-from noisylabels.fixed_order import LARGEST, dot_lanes, exp_of_negative, fma, put
+from noisylabels.fixed_order.exp_and_log import LARGEST, exp_of_negative
+from noisylabels.fixed_order.lanes import dot_lanes, fma
+from noisylabels.fixed_order.linear_algebra import put
 from noisylabels.kernels.gaussian import rate
 from noisylabels.validation import Floats, numbers
 

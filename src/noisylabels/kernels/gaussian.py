@@ -20,8 +20,8 @@ from scipy.sparse import csr_array, issparse
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
+from noisylabels.blas_threads import single_threaded_if_small
 from noisylabels.compilation import compile_kernel
-from noisylabels.fixed_order import single_threaded_if_small
 from noisylabels.validation import Floats, choice, number
 
 WIDTHS: Floats = np.exp2(np.arange(-10.0, 11.0))

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from noisylabels.compilation import compile_kernel
-from noisylabels.fixed_order import add, dot, put
+from noisylabels.fixed_order.lanes import add, dot
+from noisylabels.fixed_order.linear_algebra import put
 from noisylabels.kernels.tensor import TensorKernel
 from noisylabels.losses.analytic import DIFFERENCE, MARGIN_LESS_ONE, AnalyticLoss
 from noisylabels.losses.compiling import compiled

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from noisylabels.compilation import compile_kernel
-from noisylabels.fixed_order import LARGEST, dot_lanes, exp_of_negative, fma
+from noisylabels.fixed_order.exp_and_log import LARGEST, exp_of_negative
+from noisylabels.fixed_order.lanes import dot_lanes, fma
 from noisylabels.kernels.surrogate import SurrogatePair
 from noisylabels.online.oracles import OnlineLearner, Oracle
 from noisylabels.validation import Floats, number, of_class, real

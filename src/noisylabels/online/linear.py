@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from noisylabels.compilation import compile_kernel
-from noisylabels.fixed_order import add, dot
+from noisylabels.fixed_order.lanes import add, dot
 from noisylabels.noise.additive import checked_covariance
 from noisylabels.online.oracles import OnlineLearner, Oracle
 from noisylabels.validation import Floats, as_array, nonnegative, number, real, whole

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisylabels.compilation import compile_kernel
-from noisylabels.fixed_order import LARGEST, exp_of_negative, log_of_positive
+from noisylabels.fixed_order.exp_and_log import LARGEST, exp_of_negative, log_of_positive
 from noisylabels.validation import Floats
 
 Codes = NDArray[np.int64]
@@ -21,7 +21,17 @@ Codes = NDArray[np.int64]
 
 @compile_kernel(error_model="numpy")
 def add_log_rates(item: Codes, annotator: Codes, label: Codes, rates: Floats, joint: Floats) -> None:
-    """Add the log rates of the labels of item i to joint[i]: rates[w, k, j] of a label k by annotator w."""
+    """Add the log rates of all labels to the log probabilities of their items.
+
+    Parameters
+    ----------
+    item, annotator, label : ndarray of shape (L,)
+        Numbers of the item, the annotator and the class of each label.
+    rates : ndarray of shape (W, K, K)
+        Log rate at [w, k, j] at which annotator w calls an item of class j a k.
+    joint : ndarray of shape (n, K)
+        Added to: log probabilities of the classes of each item.
+    """
     for one in range(len(item)):
         target = joint[item[one]]
         added = rates[annotator[one], label[one]]
@@ -31,10 +41,22 @@ def add_log_rates(item: Codes, annotator: Codes, label: Codes, rates: Floats, jo
 
 @compile_kernel(error_model="numpy")
 def normalise(joint: Floats, posterior: Floats, evidence: Floats) -> float:
-    """Replace posterior (n, K) by exp(joint) / sums and fill evidence (n,) with the logarithms of the sums.
+    """Make posterior probabilities of log probabilities.
 
-    Returns the largest change of an entry. A class that is e^700 times less probable than the best one counts
-    as that. Joint is overwritten.
+    Parameters
+    ----------
+    joint : ndarray of shape (n, K)
+        Log probabilities of the classes of each item; overwritten.
+    posterior : ndarray of shape (n, K)
+        The earlier posterior probabilities, replaced by the new ones. A class that is e^700 times less
+        probable than the best one counts as that.
+    evidence : ndarray of shape (n,)
+        Filled with the log of each item's sum.
+
+    Returns
+    -------
+    float
+        The largest change of a posterior probability.
     """
     n, K = joint.shape
     top = np.empty(n)
@@ -61,7 +83,17 @@ def normalise(joint: Floats, posterior: Floats, evidence: Floats) -> float:
 
 @compile_kernel(error_model="numpy")
 def count_labels(item: Codes, annotator: Codes, label: Codes, posterior: Floats, counts: Floats) -> None:
-    """Add to counts[w, k, j] the probability of class j of each item that annotator w calls k."""
+    """Add up the posterior probabilities of the items of all labels.
+
+    Parameters
+    ----------
+    item, annotator, label : ndarray of shape (L,)
+        Numbers of the item, the annotator and the class of each label.
+    posterior : ndarray of shape (n, K)
+        Probabilities of the classes of each item.
+    counts : ndarray of shape (W, K, K)
+        Added to: expected number at [w, k, j] of items of class j that annotator w calls k.
+    """
     for one in range(len(item)):
         target = counts[annotator[one], label[one]]
         added = posterior[item[one]]

@@ -16,8 +16,10 @@ from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import OptimizeResult, minimize
 from scipy.special import expit
 
+from noisylabels.blas_threads import single_threaded_if_small
 from noisylabels.compilation import compile_kernel
-from noisylabels.fixed_order import dot_lanes, fma, normal_equations, single_threaded_if_small
+from noisylabels.fixed_order.lanes import dot_lanes, fma
+from noisylabels.fixed_order.linear_algebra import normal_equations
 from noisylabels.noise import flip_matrix as flips
 from noisylabels.solvers.flipped_softmax import Fit
 from noisylabels.solvers.weighted_logistic import _evaluate

@@ -17,16 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
+from noisylabels.blas_threads import single_threaded_if_small
 from noisylabels.compilation import compile_kernel
-from noisylabels.fixed_order import (
-    LARGEST,
-    exp_of_negative,
-    fma,
-    log_of_positive,
-    put,
-    single_threaded_if_small,
-    sum_lanes,
-)
+from noisylabels.fixed_order.exp_and_log import LARGEST, exp_of_negative, log_of_positive
+from noisylabels.fixed_order.lanes import fma, sum_lanes
+from noisylabels.fixed_order.linear_algebra import put
 from noisylabels.kernels.gaussian import Basis
 from noisylabels.validation import Floats, choice
 

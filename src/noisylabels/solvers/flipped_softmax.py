@@ -25,7 +25,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky, helmert, 
 from scipy.optimize import OptimizeResult, minimize
 from scipy.special import expit, log_softmax, logsumexp
 
-from noisylabels.fixed_order import single_threaded_if_small
+from noisylabels.blas_threads import single_threaded_if_small
 from noisylabels.noise import flip_matrix as flips
 from noisylabels.validation import Floats
 

@@ -19,7 +19,7 @@ import math
 import numpy as np
 
 from noisylabels.compilation import compile_kernel
-from noisylabels.fixed_order import normal_equations, put, scores, solve
+from noisylabels.fixed_order.linear_algebra import normal_equations, put, scores, solve
 from noisylabels.validation import Floats
 
 MEMORY = 8

@@ -29,7 +29,9 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit
 
 from noisylabels.compilation import compile_kernel
-from noisylabels.fixed_order import LARGEST, combined, dot, exp_of_negative, log_of_positive, times
+from noisylabels.fixed_order.exp_and_log import LARGEST, exp_of_negative, log_of_positive
+from noisylabels.fixed_order.lanes import dot
+from noisylabels.fixed_order.linear_algebra import combined, times
 from noisylabels.kernels.bank import Stack, mixed, responses
 from noisylabels.noise import flip_matrix as flips
 from noisylabels.solvers.flipped_logistic import likelihood, marginal_zeta, posterior

@@ -15,17 +15,9 @@ import math
 import numpy as np
 
 from noisylabels.compilation import compile_kernel
-from noisylabels.fixed_order import (
-    LARGEST,
-    exp_of_negative,
-    fma,
-    log_of_positive,
-    normal_equations,
-    put,
-    scores,
-    solve,
-    sum_lanes,
-)
+from noisylabels.fixed_order.exp_and_log import LARGEST, exp_of_negative, log_of_positive
+from noisylabels.fixed_order.lanes import fma, sum_lanes
+from noisylabels.fixed_order.linear_algebra import normal_equations, put, scores, solve
 from noisylabels.validation import Floats
 
 TOLERANCE = 1e-3  # of the last Newton step, relative; the error after it is of the order of its square

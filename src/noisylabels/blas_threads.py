@@ -1,0 +1,35 @@
+"""BLAS on one thread where problems are small: more threads would take longer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from functools import cache, wraps
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
+SMALL = 1000  # rows; one thread is faster up to 800, more were not measured: benchmarks/README.md
+
+
+@cache
+def _blas() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController().select(user_api="blas")
+
+
+def single_threaded_if_small(solve: Callable[P, T]) -> Callable[P, T]:
+    """``solve`` with BLAS on one thread, if its first argument, or the Q of it, has fewer than 1000 rows.
+
+    Where there is one thread already nothing is set: calls that overlap leave no limit behind.
+    """
+
+    @wraps(solve)
+    def limited(*args: P.args, **kwargs: P.kwargs) -> T:
+        small = len(getattr(args[0], "Q", args[0])) < SMALL  # type: ignore[arg-type]
+        several = small and any(library.num_threads > 1 for library in _blas().lib_controllers)
+        with _blas().limit(limits=1) if several else nullcontext():
+            return solve(*args, **kwargs)
+
+    return limited

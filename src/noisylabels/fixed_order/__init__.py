@@ -1,0 +1,1 @@
+"""Arithmetic with the same bits on every processor: nothing is reordered or fused."""

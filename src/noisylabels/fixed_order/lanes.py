@@ -1,0 +1,237 @@
+"""Sums and products over vectors of eight doubles, with the same bits on every processor.
+
+Sums run over 32 and then 8 partial sums of fused multiply-adds: one AVX-512 register, two of AVX2, four of
+NEON. They are written out because the compiler may not reorder a sum, and so makes no vectors of it. What is
+marked `intrinsic` is for compiled code only; nothing is bounds-checked.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba import extending, types
+from numba.core import cgutils
+from numba.core.datamodel import models
+
+from noisylabels.compilation import compile_kernel
+from noisylabels.validation import Array, Floats
+
+intrinsic: Any = extending.intrinsic  # numba's own annotation hides that the first argument is not passed
+LANES = 8
+INT64, _DOUBLE = ir.IntType(64), ir.DoubleType()
+_REGISTER = ir.VectorType(_DOUBLE, LANES)
+
+
+class _Vector(types.Type):
+    """Numba's type of eight doubles in a register; see `load`, `store`, `splat`, `fold`, `fma`, + - *."""
+
+
+VECTOR = _Vector("Vector")
+
+
+@extending.register_model(_Vector)
+class _Register(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, _REGISTER)  # type: ignore[no-untyped-call]
+
+
+def _place(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    """Address of eight elements of an array, by the first two arguments."""
+    data = context.make_array(signature.args[0])(context, builder, value=arguments[0]).data
+    kind = ir.VectorType(data.type.pointee, LANES)
+    return builder.bitcast(builder.gep(data, [arguments[1]]), kind.as_pointer())
+
+
+@intrinsic
+def load(typing_context: Any, a: Any, i: Any) -> Any:
+    """The vector a[i : i+8] of a contiguous array, flat; single precision is made double."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        vector = builder.load(_place(context, builder, signature, arguments), align=a.dtype.bitwidth // 8)
+        return vector if a.dtype == types.float64 else builder.fpext(vector, _REGISTER)
+
+    return VECTOR(a, types.int64), generate
+
+
+@intrinsic
+def store(typing_context: Any, a: Any, i: Any, vector: Any) -> Any:
+    """a[i : i+8] = vector for a contiguous array of doubles, flat."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        builder.store(arguments[2], _place(context, builder, signature, arguments), align=8)
+        return context.get_dummy_value()
+
+    return types.void(a, types.int64, VECTOR), generate
+
+
+def _repeated(builder: Any, number: Any) -> Any:
+    undefined, lane = ir.Constant(_REGISTER, ir.Undefined), ir.IntType(32)
+    first = builder.insert_element(undefined, number, lane(0))
+    return builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(lane, LANES), [0] * LANES))
+
+
+@intrinsic
+def splat(typing_context: Any, x: Any) -> Any:
+    """The vector of eight times x."""
+    return VECTOR(types.float64), lambda _, builder, __, arguments: _repeated(builder, arguments[0])
+
+
+@intrinsic
+def spread(typing_context: Any, a: Any, i: Any) -> Any:
+    """The vector of eight times a[i], i >= 0, of a contiguous array of doubles, flat."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, value=arguments[0]).data
+        return _repeated(builder, builder.load(builder.gep(data, [arguments[1]])))
+
+    return VECTOR(a, types.int64), generate
+
+
+@intrinsic
+def fold(typing_context: Any, vector: Any) -> Any:
+    """((p_0 + p_1) + (p_2 + p_3)) + ((p_4 + p_5) + (p_6 + p_7))."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        parts = [builder.extract_element(arguments[0], ir.IntType(32)(lane)) for lane in range(LANES)]
+        while len(parts) > 1:
+            parts = [builder.fadd(p, q) for p, q in zip(parts[::2], parts[1::2], strict=True)]
+        return parts[0]
+
+    return types.float64(VECTOR), generate
+
+
+@intrinsic
+def bits(typing_context: Any, x: Any) -> Any:
+    """The 64 bits of a double as an integer; keeps the order of doubles >= 0."""
+    return types.int64(types.float64), lambda _, builder, __, arguments: builder.bitcast(arguments[0], INT64)
+
+
+@intrinsic
+def from_bits(typing_context: Any, k: Any) -> Any:
+    """The double with these 64 bits."""
+    return types.float64(types.int64), lambda _, builder, __, words: builder.bitcast(words[0], _DOUBLE)
+
+
+@intrinsic
+def fma(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
+    """a b + c, rounded once, of numbers or vectors; loops over it become vectors.
+
+    Left to the compiler ("contract"), a product and a sum are fused or not by what the processor can do.
+    """
+    kind, register, name = (VECTOR, _REGISTER, "v8f64") if a == VECTOR else (types.float64, _DOUBLE, "f64")
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        of_three = ir.FunctionType(register, [register] * 3)
+        function = cgutils.get_or_insert_function(builder.module, of_three, f"llvm.fma.{name}")
+        return builder.call(function, arguments)
+
+    return kind(kind, kind, kind), generate
+
+
+@intrinsic
+def ratio(typing_context: Any, a: Any, b: Any, otherwise: Any) -> Any:
+    """a / b where b > 0, else `otherwise`; of numbers or vectors."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        a, b, otherwise = arguments
+        positive = builder.fcmp_ordered(">", b, ir.Constant(b.type, None))
+        return builder.select(positive, builder.fdiv(a, b), otherwise)
+
+    return a(a, a, a), generate
+
+
+def _arithmetic(operation: Any, instruction: str) -> None:
+    @intrinsic
+    def emit(typing_context: Any, a: Any, b: Any) -> Any:
+        return VECTOR(VECTOR, VECTOR), lambda _, builder, __, both: getattr(builder, instruction)(*both)
+
+    @extending.overload(operation)
+    def overloaded(a, b):  # type: ignore[no-untyped-def]
+        return (lambda a, b: emit(a, b)) if a == VECTOR and b == VECTOR else None
+
+
+for _operation, _instruction in (operator.add, "fadd"), (operator.sub, "fsub"), (operator.mul, "fmul"):
+    _arithmetic(_operation, _instruction)
+
+
+@compile_kernel(error_model="numpy", forceinline=True)
+def dot_lanes(a: Array, i: int, b: Array, j: int, n: int) -> float:
+    """sum of a[i+k] b[j+k] over k < n; single precision is made double first.
+
+    32, then 8 partial sums as far as they go, then one by one.
+    """
+    t0 = t1 = t2 = t3 = splat(0.0)
+    wide, whole = n & -32, n & -8
+    for k in range(0, wide, 32):
+        t0 = fma(load(a, i + k), load(b, j + k), t0)
+        t1 = fma(load(a, i + k + 8), load(b, j + k + 8), t1)
+        t2 = fma(load(a, i + k + 16), load(b, j + k + 16), t2)
+        t3 = fma(load(a, i + k + 24), load(b, j + k + 24), t3)
+    for k in range(wide, whole, 8):
+        t0 = fma(load(a, i + k), load(b, j + k), t0)
+    total = fold((t0 + t1) + (t2 + t3))
+    for k in range(whole, n):
+        total += np.float64(a[i + k]) * np.float64(b[j + k])
+    return total
+
+
+@compile_kernel(error_model="numpy", forceinline=True)
+def sum_lanes(a: Floats, i: int, n: int) -> float:
+    """sum of a[i+k] over k < n, in the order of `dot_lanes`."""
+    t0 = t1 = t2 = t3 = splat(0.0)
+    wide, whole = n & -32, n & -8
+    for k in range(i, i + wide, 32):
+        t0, t1, t2, t3 = t0 + load(a, k), t1 + load(a, k + 8), t2 + load(a, k + 16), t3 + load(a, k + 24)
+    for k in range(i + wide, i + whole, 8):
+        t0 = t0 + load(a, k)
+    total = fold((t0 + t1) + (t2 + t3))
+    for k in range(i + whole, i + n):
+        total += a[k]
+    return total
+
+
+@compile_kernel(error_model="numpy", forceinline=True)
+def dot_two_rows(A: Floats, i: int, x: Floats) -> tuple[float, float]:
+    """A_i.x and A_{i+1}.x for A (m, n), x (n,): 16, then 8 partial sums each, then one by one."""
+    n = len(x)
+    a0 = a1 = b0 = b1 = splat(0.0)
+    wide, whole, a, b = n & -16, n & -8, i * n, (i + 1) * n
+    for k in range(0, wide, 16):
+        u, v = load(x, k), load(x, k + 8)
+        a0, a1 = fma(load(A, a + k), u, a0), fma(load(A, a + k + 8), v, a1)
+        b0, b1 = fma(load(A, b + k), u, b0), fma(load(A, b + k + 8), v, b1)
+    for k in range(wide, whole, 8):
+        a0, b0 = fma(load(A, a + k), load(x, k), a0), fma(load(A, b + k), load(x, k), b0)
+    p, q = fold(a0 + a1), fold(b0 + b1)
+    for k in range(whole, n):
+        p += A[i, k] * x[k]
+        q += A[i + 1, k] * x[k]
+    return p, q
+
+
+@compile_kernel(forceinline=True)
+def dot(x: Floats, at: int, w: Floats) -> float:
+    """sum_k x[at+k] w[k] over the entries of w."""
+    return dot_lanes(x, at, w, 0, len(w))
+
+
+@compile_kernel(forceinline=True)
+def energy(x: Floats, at: int, d: int) -> float:
+    """sum_k x[at+k]^2 over d entries."""
+    return dot_lanes(x, at, x, at, d)
+
+
+@compile_kernel(forceinline=True)
+def add(w: Floats, c: float, x: Floats, at: int) -> None:
+    """w += c x_t, in place; x_t = x[at : at+d]."""
+    row = x[at : at + len(w)]
+    for k in range(len(w)):
+        w[k] += c * row[k]
+
+
+def round_up_to_lanes(n: int) -> int:
+    """n rounded up to whole vectors of 8: the width of a scratch row that needs no leftover loop."""
+    return -(-n // 8) * 8

@@ -1,0 +1,90 @@
+"""Small linear algebra whose sums have one written order, so that its bits do not depend on the processor."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from noisylabels.compilation import compile_kernel
+from noisylabels.fixed_order.lanes import dot_lanes, dot_two_rows, fma
+from noisylabels.validation import Array, Floats
+
+
+@compile_kernel(error_model="numpy")
+def put(out: Array, values: Array) -> None:
+    """out[:] = values for arrays of one length, at a tenth of the two seconds that this takes to compile."""
+    for i in range(len(out)):
+        out[i] = values[i]
+
+
+@compile_kernel(error_model="numpy")
+def times(A: Floats, x: Floats) -> Floats:
+    """A x for A (m, n) with contiguous rows, in double or single precision, and x (n,): (m,)."""
+    out = np.empty(len(A))
+    for i in range(len(A)):
+        out[i] = dot_lanes(A[i], 0, x, 0, len(x))
+    return out
+
+
+@compile_kernel(error_model="numpy")
+def combined(c: Floats, A: Floats) -> Floats:
+    """sum_i c_i A_i for c (m,) and the rows A_i of A (m, n): (n,)."""
+    out = np.zeros(A.shape[1])
+    for i in range(len(A)):
+        weight, row = c[i], A[i]
+        for j in range(len(out)):
+            out[j] = fma(weight, row[j], out[j])
+    return out
+
+
+@compile_kernel(error_model="numpy")
+def scores(ZT: Floats, theta: Floats, f: Floats) -> None:
+    """Write f = theta . z for the columns z of ZT (r, n)."""
+    put(f, theta[0] * ZT[0])
+    for j in range(1, len(theta)):
+        row, weight = ZT[j], theta[j]
+        for n in range(len(f)):
+            f[n] = fma(weight, row[n], f[n])
+
+
+@compile_kernel(error_model="numpy")
+def normal_equations(ZT: Floats, slope: Floats, curvature: Floats, hessian: Floats, gradient: Floats) -> None:
+    """Write ZT diag(curvature) Z (lower half) and ZT slope; the sums have one order, on every machine."""
+    r, n = ZT.shape
+    weighted = np.empty(n)
+    for i in range(r):
+        gradient[i] = dot_lanes(slope, 0, ZT[i], 0, n)
+        for m in range(n):
+            weighted[m] = curvature[m] * ZT[i, m]
+        whole = (i + 1) // 4 * 4
+        for j in range(0, whole, 2):  # two rows at a time: fewer loads
+            hessian[i, j], hessian[i, j + 1] = dot_two_rows(ZT, j, weighted)
+        for j in range(whole, i + 1):
+            hessian[i, j] = dot_lanes(weighted, 0, ZT[j], 0, n)
+
+
+@compile_kernel(error_model="numpy")
+def solve(hessian: Floats, x: Floats) -> None:
+    """Cholesky in place on the lower half, x <- hessian^-1 x; a direction without curvature gets no step."""
+    r = len(x)
+    smallest = 0.0
+    for i in range(r):
+        smallest = max(smallest, hessian[i, i])
+    smallest *= 1e-14
+    for i in range(r):
+        for j in range(i + 1):
+            total = hessian[i, j]
+            for k in range(j):
+                total -= hessian[i, k] * hessian[j, k]
+            if i == j:
+                hessian[i, i] = math.sqrt(total) if total > smallest else np.inf
+            else:
+                hessian[i, j] = total / hessian[j, j]
+        for k in range(i):
+            x[i] -= hessian[i, k] * x[k]
+        x[i] /= hessian[i, i]
+    for i in range(r - 1, -1, -1):
+        for k in range(i + 1, r):
+            x[i] -= hessian[k, i] * x[k]
+        x[i] /= hessian[i, i]
