@@ -31,6 +31,7 @@ given = parser.parse_args()
 from noisylabels.auditing import tables  # noqa: E402  (a wrong command line should not wait for imports)
 from noisylabels.auditing.audit import LARGEST_SEED, of_probabilities, of_table  # noqa: E402
 from noisylabels.auditing.review import NO_LIST, recorded, review  # noqa: E402
+from noisylabels.auditing.summary import summarise  # noqa: E402
 from noisylabels.output_folder import claim_output_folder  # noqa: E402
 from noisylabels.safe_text import make_visible  # noqa: E402
 from reproduction.show.site import audit_page  # noqa: E402
@@ -70,19 +71,24 @@ try:
         if probabilities is None
         else of_probabilities(table, probabilities)
     )
-    print(found.text)
+    shown = make_visible(str(out))
     reviewed = None
     if given.review is not None:
         options = {"by": given.by, "random_state": given.seed, "precision": given.precision}
         reviewed = review(found, out / "review.csv", given.review, **options)
-        print(f"\n{reviewed.text}")
-    elif given.precision is not None:
-        print(f"\n{NO_LIST}")
+    print(summarise(found, reviewed, given.precision, f"{shown}/"), flush=True)
     command = shlex.join(["./run", "audit", *sys.argv[1:]])
     title, made = map(make_visible, (f"{file.name}: the labels in {given.label!r}", command))
-    audit_page.write_audit(found, out, title, made, reviewed, NO_LIST if given.precision is not None else "")
+    remark = "" if given.precision is None else NO_LIST
+    written = audit_page.write_audit(found, out, title, made, reviewed, remark)
 except (ValueError, OSError, RuntimeError) as error:
     sys.exit(f"audit: {error}")
+except MemoryError as error:
+    why = f" ({error})" if str(error) else ""
+    sys.exit(f"audit: the memory is not enough for this table{why}; name fewer columns, or give fewer rows")
 except KeyboardInterrupt:
     sys.exit("audit: stopped; nothing of it is kept")
-print(f"\nLook:   {out / 'index.html'}")
+if found.notes:
+    print(f"Notes:  {len(found.notes)} on the table, at the end of {shown}/{audit_page.REPORT}.")
+print(f"Files:  {', '.join(written)} in {shown}.")
+print(f"Look:   {shown}/index.html")

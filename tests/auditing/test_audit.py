@@ -260,8 +260,12 @@ def test_the_script_from_the_draw_to_the_repaired_table(tmp_path):
     arguments = f"{plain} --review 40 --precision 0.5"
     code, out, err = run(tmp_path, *arguments.split())
     assert code == 0, err
+    assert "List:   Without reviewed rows no list" in out
+    assert out.index("beans_audit/review.html") < out.index("beans_audit/review.csv")
+    report = (tmp_path / "beans_audit/audit.txt").read_text()
     for said in ("80 labels of 2 classes", "Without reviewed rows no list", "holds dates and is counted in"):
-        assert said in out
+        assert said in report
+    assert "Notes:  1 on the table, at the end of beans_audit/audit.txt" in out
     assert "Look:   beans_audit/index.html" in out
     folder = tmp_path / "beans_audit"
     assert f"./run audit {arguments}" in check_page(folder, 6)
@@ -273,7 +277,10 @@ def test_the_script_from_the_draw_to_the_repaired_table(tmp_path):
     sheet.assign(true=true[at]).to_csv(folder / "review.csv", index=False)
     code, out, err = run(tmp_path, *arguments.split())
     assert code == 0, err
-    assert "of the labels are wrong (95 % confidence:" in out
+    assert "of the labels are wrong (95 % confidence:" in out.splitlines()[0]
+    files = out.partition("Files:  ")[2].partition(" in beans_audit.")[0].split(", ")
+    assert {"review.html", "review.csv", "repaired.csv", "listed.csv", "index.html"} < set(files)
+    assert all((folder / name).is_file() for name in files)
     assert (pd.read_csv(folder / "repaired.csv")["kind repaired"][at] == true[at]).all()
     page, said = (folder / "index.html").read_text(), (folder / "audit.txt").read_text()
     lead = page.partition('class="lead">')[2].partition("</p>")[0]
@@ -289,7 +296,7 @@ def test_the_script_from_the_draw_to_the_repaired_table(tmp_path):
     assert {each.name for each in folder.iterdir() if each.stem in made} == {"review.csv", "review_plan.json"}
     pd.DataFrame({"beech": [0.5] * 80, "ash": [0.5] * 80}).to_csv(tmp_path / "p.csv", index=False)
     code, out, err = run(tmp_path, *f"{plain[:22]} --probabilities p.csv --out q".split())
-    assert (code, "These columns say nothing" in out) == (0, True)
+    assert (code, "these columns say nothing" in out) == (0, True)
 
 
 def test_files_that_no_audit_made_are_never_overwritten(tmp_path):
@@ -322,7 +329,7 @@ def test_formulas_and_control_characters_reach_no_spreadsheet_terminal_or_page(t
     rates = pd.read_csv(folder / "flip_rates.csv")
     assert set(rates["true"]) == {"'=cmd|'/C calc'!A0", "größe\\x1b[31m"}
     assert "\x1b" not in page + out + err
-    assert "gr\\xf6\\xdfe" in out
+    assert "größe\\x1b[31m" in (folder / "audit.txt").read_text(encoding="utf-8")
     assert "b\\udce4r.csv" in page
 
 
@@ -332,8 +339,22 @@ def test_findings_are_told_although_the_page_cannot_be_written(tmp_path):
     (tmp_path / "found/audit.txt").write_text("noisylabels audit\n")
     (tmp_path / "found/assets").write_text("a file where a folder belongs")
     code, out, err = run(tmp_path, "beans.csv", "--label", "kind", "--out", "found")
-    assert (code, "40 labels of 2 classes" in out) == (1, True)
+    assert (code, "of 40 labels look wrong" in out or "empty, because" in out) == (1, True)
     assert err.splitlines()[-1].startswith("audit: [Errno 17] File exists")
+
+
+def test_too_little_memory_is_said_in_one_line(tmp_path, monkeypatch):
+    (tmp_path / "beans.csv").write_text(BEANS)
+
+    def read(*given, **options):
+        return np.empty(2**48, dtype=float)
+
+    monkeypatch.setattr(tables, "read", read)
+    code, out, err = run(tmp_path, "beans.csv", "--label", "kind")
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert re.match(
+        r"audit: the memory is not enough for this table \(Unable to allocate .*; name fewer", err
+    )
 
 
 def test_an_interrupted_audit_says_so_in_one_line(tmp_path):

@@ -93,7 +93,8 @@ def test_the_script_audits_numbers_and_its_page_has_no_rates(houses, tmp_path):
     arguments = ("houses.csv", "--label", "price", "--review", "30")
     code, out, err = run(tmp_path, *arguments)
     assert code == 0, err
-    assert "200 labels that are numbers" in out
+    assert "200 labels that are numbers" in (tmp_path / "houses_audit/audit.txt").read_text()
+    assert "of 200 labels look wrong" in out
     folder = tmp_path / "houses_audit"
     page = (folder / "index.html").read_text()
     assert "Flip rates" not in page

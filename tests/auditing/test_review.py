@@ -14,7 +14,9 @@ from sklearn.metrics import average_precision_score
 
 import noisylabels
 from noisylabels.auditing import intervals, tables
+from noisylabels.auditing.audit import describe
 from noisylabels.auditing.review import DESIGNS, drawn
+from noisylabels.auditing.summary import summarise
 from noisylabels.safe_text import make_harmless
 from noisylabels.statistics import share_interval
 
@@ -173,6 +175,73 @@ def test_a_review_from_the_draw_to_the_repaired_table(audited, by, tmp_path):
     assert str(more) == more.text
 
 
+@pytest.mark.parametrize("by", DESIGNS)
+def test_the_file_says_nothing_of_the_model_which_never_agrees_with_another_class(audited, by, tmp_path):
+    found = audited[0]
+    drawn_rows = noisylabels.review(found, tmp_path / "review.csv", 100, by=by)
+    header = pd.read_csv(tmp_path / "review.csv").columns.to_list()
+    assert header == ["row", "key", "observed", "true", "width", "length"]
+    assert list(drawn_rows.sheet.columns) == header
+    says = drawn_rows.model_says
+    assert list(says["row"]) == list(drawn_rows.sheet["row"])
+    same = says["model_says"].to_numpy() == drawn_rows.sheet["observed"].to_numpy()
+    most_probable = found.classes[found.probabilities.argmax(axis=1)]
+    assert (says["model_says"] == most_probable[says["row"]]).all()
+    if by != "chance":
+        assert (says["why"].str.endswith("the model agrees") == same).all()
+        assert (says["why"].str.endswith("would label it otherwise") == ~same).all()
+
+
+def test_a_review_that_an_earlier_version_drew_is_read_and_loses_its_suggestions(audited, tmp_path):
+    found, true, _ = audited
+    path = tmp_path / "review.csv"
+    noisylabels.review(found, path, 20)
+    answer(path, true)
+    sheet = pd.read_csv(path, dtype=str)
+    sheet.assign(suggestion="ash", why="by rate: the model agrees").to_csv(path, index=False)
+    assert noisylabels.review(found, path, 20).reviewed == 20
+    more = noisylabels.review(found, path, 30)
+    assert (more.reviewed, more.skipped) == (20, 10)
+    assert not {"suggestion", "why"} & set(pd.read_csv(path).columns)
+
+
+def test_a_summary_has_share_list_and_next_step_and_asks_for_no_review_after_one(audited, tmp_path):
+    found, true, _ = audited
+    plain = summarise(found).split("\n")
+    assert [line[:7] for line in plain] == ["Share: ", "List:  ", "Next:  "]
+    assert "has no interval" in plain[0]
+    assert f"{len(found.suspicious)} of 300 labels look wrong: suspicious.csv" in plain[1]
+    assert plain[2].endswith("give the same command with --review 100 and check these rows.")
+    path = tmp_path / "review.csv"
+    begun = summarise(found, noisylabels.review(found, path, 60), folder="out/")
+    assert "open out/review.html and choose the true class of each of 60 rows" in begun
+    answer(path, true, rows=50)
+    part = summarise(found, noisylabels.review(found, path, 60, precision=0.5), 0.5, "out/")
+    assert "10 of the rows drawn have no answer." in part
+    assert "labels in out/listed.csv at least 50 % are wrong" in part
+    answer(path, true)
+    done = noisylabels.review(found, path, 60)
+    text = summarise(found, done, folder="out/")
+    share, _, next_step = text.split("\n")
+    assert share == f"Share:  {done.text.splitlines()[0]}"
+    assert f"out/repaired.csv, your table with {done.changed} repaired labels" in next_step
+    assert "percentage points" in next_step
+    for page in (text, "\n".join(describe(found, done.text.splitlines()[0]))):
+        for asks in ("no interval is known", "has no interval", "until rows", "--review", "settle", "guess"):
+            assert asks not in page, asks
+    repaired = done.repaired
+    assert done.changed == (repaired["y"] != repaired["y repaired"]).sum() > 0
+
+
+def test_a_summary_of_a_review_of_all_rows_offers_no_more(audited, tmp_path):
+    found, true, share = audited
+    noisylabels.review(found, tmp_path / "review.csv", 300)
+    answer(tmp_path / "review.csv", true)
+    done = noisylabels.review(found, tmp_path / "review.csv", 300)
+    assert (done.unreviewed, done.wrong.value) == (0, pytest.approx(share))
+    assert "more rows" not in summarise(found, done) + done.text
+
+
 def test_rows_skipped_or_chosen_by_the_user_are_no_part_of_the_estimate(audited, tmp_path):
     found, true, _ = audited
     path = tmp_path / "review.csv"
@@ -181,7 +250,7 @@ def test_rows_skipped_or_chosen_by_the_user_are_no_part_of_the_estimate(audited,
     before = noisylabels.review(found, path, 60)
     other = next(i for i in range(300) if i not in set(first.sheet["row"]))
     with path.open("a") as file:
-        file.write(f"{other},,,,,{true[other]},,\n")
+        file.write(f"{other},,,{true[other]},,\n")
     after = noisylabels.review(found, path, 60)
     assert (after.reviewed, after.skipped, after.picked) == (50, 10, 1)
     assert after.wrong == before.wrong
@@ -224,7 +293,7 @@ def test_a_sheet_that_a_spreadsheet_saved_is_read(tmp_path, mark, encoding, cell
     noisylabels.review(found, path, 20)
     sheet = pd.read_csv(path, dtype=str, keep_default_na=False)
     sheet["true"] = [str(true[int(row)]) for row in sheet["row"]]
-    for name in ("observed", "true", "why", "width", "kürzel"):
+    for name in ("observed", "true", "width", "kürzel"):
         sheet[name] = sheet[name].map(cell)
     sheet.to_csv(path, sep=mark, encoding=encoding, index=False)
     assert noisylabels.review(found, path, 20).reviewed == 20
@@ -267,7 +336,8 @@ def test_columns_and_rows_of_the_user_stay_when_rows_are_added(audited, tmp_path
     assert (alone.reviewed, alone.picked) == (0, 1)  # no row drawn is answered, and yet one is repaired
     assert alone.repaired.loc[other, "y repaired"] == true[other]
     assert "1 rows you chose yourself are repaired" in alone.text
-    assert alone.sheet.iloc[-1][["row", "why", "remark"]].to_list() == [other, "chosen by you", "mine"]
+    assert alone.sheet.iloc[-1][["row", "remark"]].to_list() == [other, "mine"]
+    assert alone.model_says.iloc[-1][["row", "why"]].to_list() == [other, "chosen by you"]
     noisylabels.review(found, path, 30)
     again = pd.read_csv(path, dtype=str, keep_default_na=False).set_index("row")
     assert len(again) == 31
@@ -281,7 +351,7 @@ def test_a_precision_asked_for_later_takes_the_rows_that_were_drawn(audited, tmp
     assert "60 rows were drawn" in first.text
     later = noisylabels.review(found, tmp_path / "review.csv", 60, precision=0.8)
     assert list(later.sheet["row"]) == list(first.sheet["row"])
-    assert set(later.sheet["why"]) == {"by chance, as likely as any row"}
+    assert set(later.model_says["why"]) == {"by chance, as likely as any row"}
     answer(tmp_path / "review.csv", found.table.labels)  # no label is wrong
     none = noisylabels.review(found, tmp_path / "review.csv", 60, precision=0.8)
     assert "Draw more, or by doubt in a new folder" in none.text

@@ -49,8 +49,11 @@ FEW, RARE, NEAR_HALF = 200, 0.1, 0.4
 BIAS = (
     "The flip rates are biased, and no interval shows it. The confident joint counts overlap of the classes "
     "as flips: where they overlap its rates are too high. The model's own rates are too low, often 0: a "
-    "flexible model takes flips for shape. Reviewed rows settle it (`--review 100`, in Python "
-    "`noisylabels.review`), and so does a column of verified labels (`--trusted`)."
+    "flexible model takes flips for shape."
+)
+WHAT_SETTLES_IT = (
+    "Reviewed rows settle it (`--review 100`, in Python `noisylabels.review`), and so does a column of "
+    "verified labels (`--trusted`)."
 )
 
 
@@ -119,7 +122,7 @@ class Audit:
     @property
     def text(self) -> str:
         """The findings in plain words."""
-        return "\n".join(_lines(self))
+        return "\n".join(describe(self))
 
     def __str__(self) -> str:
         return self.text
@@ -150,7 +153,7 @@ class NumericAudit:
     @property
     def text(self) -> str:
         """The findings in plain words."""
-        return "\n".join(_lines(self))
+        return "\n".join(describe(self))
 
     def __str__(self) -> str:
         return self.text
@@ -530,13 +533,16 @@ def with_calendar(
 
 
 # the report, a paragraph a line
-def _lines(found: Audit | NumericAudit) -> list[str]:
+def describe(found: Audit | NumericAudit, reviewed: str = "") -> list[str]:
+    """The findings in plain words, a paragraph a line; ``reviewed`` : the share that reviewed rows give."""
     notes = [f"The table: {note}." for note in found.notes]
+    first = headline(found, reviewed)
     if isinstance(found, NumericAudit):
-        return [headline(found), *([ranking(found)] if found.informative else []), *notes]
+        return [first, *([ranking(found)] if found.informative else []), *notes]
     if not found.informative:
-        return [headline(found), *same(found), *notes]
-    told = [headline(found), certainty(found), *same(found), *rates(found), BIAS, ranking(found)]
+        return [first, *same(found), *notes]
+    bias = BIAS if reviewed else f"{BIAS} {WHAT_SETTLES_IT}"
+    told = [first, certainty(found), *same(found), *rates(found), bias, ranking(found)]
     return [*told, *methods(found), *doubts(found), *notes]
 
 
@@ -545,12 +551,16 @@ def headline(found: Audit | NumericAudit, reviewed: str = "") -> str:
     if isinstance(found, NumericAudit):
         begin = f"{len(found.doubt)} labels that are numbers."
         if not found.informative:
-            return f"{begin} These columns say nothing about the label, nor about which labels are wrong."
+            nothing = "These columns say nothing about the label, nor about which labels are wrong."
+            return f"{begin} {nothing}"
+        remedy = ": no share of wrong ones is known without review"
+        if reviewed:
+            begin = f"{begin} {reviewed}"
+            remedy = ""
         return (
             f"{begin} {found.model}, without having seen a row, is off by {found.error:.3g} in the median; "
             f"{found.doubted.sum()} labels are more than {FAR} times as far off as is usual around them. "
-            "Whether they are wrong or rare the labels do not say: no share of wrong ones is known without "
-            "review."
+            f"Whether they are wrong or rare the labels do not say{remedy}."
         )
     count, best = found.counts.sum(), found.accuracies.iloc[0]
     begin = f"{count} labels of {len(found.classes)} classes."

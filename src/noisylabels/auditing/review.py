@@ -1,9 +1,9 @@
 """Rows that a person reviews: drawn before the first answer, written, read back, and what follows from them.
 
 `review` is called twice with the same arguments. The first call draws rows and writes ``review.csv`` with
-an empty column ``true``, and beside it ``review_plan.json`` with the seed, the rows and the model's doubts
-about them. The second reads what was filled in. A row that is skipped, or added by the user, is no part of
-an estimate.
+an empty column ``true``, and next to it ``review_plan.json`` with the seed, the rows and the model's doubts
+about them. The second reads what was filled in. A row that is skipped, or added by the user, is not part of
+an estimate. The file does not say what the model predicts, so that the prediction cannot sway the reader.
 """
 
 from __future__ import annotations
@@ -40,13 +40,40 @@ DESIGNS = {"chance": None, "doubt": 0.5, "rate": 0.3}
 class Review:
     """What is known from reviewed rows.
 
-    drawn, reviewed, skipped, picked : rows drawn; of these answered, and not; answered but not drawn.
-    wrong : share of wrong labels among all.   plain : the same with exact limits and without scores.
-    left : upper limit of the share of wrong labels among those not reviewed.   after : expected width of
-    ``wrong`` with 50 more rows.   flip_rates : true, observed, rate, low, high.   accuracies : method,
-    accuracy, low, high, on true labels.   listed : rows of the longest list that is wrong as often as
-    asked, or None. repaired : the table with the column ``<label> repaired``.   sheet : the content of
-    review.csv.
+    Attributes
+    ----------
+    drawn, reviewed, skipped, picked : int
+        Rows that were drawn, those of them with an answer and those without, and rows with an answer that
+        were not drawn.
+    wrong : Rate
+        Share of wrong labels among all, with a 95 % confidence interval.
+    plain : Rate
+        The same with exact limits and without the model's scores.
+    left : float
+        Upper limit of the share of wrong labels among those that were not reviewed.
+    after : float
+        Expected width of the interval with 50 more rows.
+    flip_rates : DataFrame
+        Columns true, observed, rate, low and high.
+    accuracies : DataFrame
+        Columns method, accuracy, low and high, on true labels.
+    precision : float or None
+        The precision that was asked of a list.
+    listed : DataFrame or None
+        Rows of the longest list of which at least this share is wrong.
+    repaired : DataFrame
+        The table with one more column, the repaired labels.
+    changed : int
+        Number of labels that differ there.
+    unreviewed : int
+        Number of labels that nobody has looked at.
+    sheet : DataFrame
+        Content of review.csv. It has nothing of what the model predicts.
+    model_says : DataFrame
+        Columns row, model_says and why, for each row of the sheet: what the model predicts, which may be the
+        observed label, and how the row was chosen.
+    path : Path
+        Place of review.csv.
     """
 
     drawn: int
@@ -62,7 +89,10 @@ class Review:
     precision: float | None
     listed: pd.DataFrame | None
     repaired: pd.DataFrame
+    changed: int
+    unreviewed: int
     sheet: pd.DataFrame
+    model_says: pd.DataFrame
     path: Path
 
     @property
@@ -105,15 +135,51 @@ def review(
     random_state: int = 0,
     precision: float | None = None,
 ) -> Review:
-    """Draw ``rows`` and write them to ``path``, or read the answers in it; more rows than before are added.
+    """Draw rows for a person to check and write them to a file, or read the answers in it.
 
-    by : "rate", three in ten among those that the model would label otherwise, the others among the rest, the
-    best for rates; "doubt", half and half, the better for a list; "chance", all rows alike. None: as the rows
-    there were drawn; else by doubt with a precision, by rate without.   precision : asks for
-    the longest list of which at least this share is wrong, with 95 % confidence.
+    Parameters
+    ----------
+    found : Audit or NumericAudit
+        The audit of the table.
+    path : str or Path, default "review.csv"
+        The file. Where it exists its answers are read.
+    rows : int, default 100
+        Number of rows. More rows than before are added to the file.
+    by : {"rate", "doubt", "chance"}, optional
+        How rows are drawn. By "rate" three in ten come from those that the model would label otherwise, which
+        is best for the share of wrong labels. By "doubt" it is every second one, which is better for a list.
+        By "chance" all rows are alike. By default rows are drawn as before; else by doubt with a precision
+        and by rate without.
+    random_state : int, default 0
+        Seed of the draw.
+    precision : float, optional
+        Asks for the longest list of which at least this share is wrong, with 95 % confidence.
 
-    Raises ValueError : an argument, or a file that was changed where it must not be, or that belongs to
-    another table, model or seed, in one line.
+    Returns
+    -------
+    Review
+        What is known so far.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range, if the file was changed where it must not be, or if it belongs to
+        another table, model or seed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> import noisylabels
+    >>> rng = np.random.default_rng(0)
+    >>> true = np.arange(200) % 2
+    >>> y = np.where(rng.random(200) < 0.1, 1 - true, true)
+    >>> X = rng.normal(size=(200, 2)) + 4 * true[:, None]
+    >>> found = noisylabels.audit(X, y, model="logistic", compare=False)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     first = noisylabels.review(found, f"{folder}/review.csv", rows=50)
+    >>> first.drawn, first.reviewed
+    (50, 0)
     """
     path, N = Path(path), len(found.table.labels)
     whole("rows", rows, 1, N)
@@ -132,7 +198,7 @@ def review(
     if plan and not same:
         how = "drawn with another model or other probabilities; audit as before, or start a new folder"
         raise ValueError(f"{planned}: {how}")
-    sheet = _sheet(found, by, draws, answers)
+    sheet = _sheet(found, draws, answers)
     if not set(draws) <= set(answers.there):
         plan = Plan(by, random_state, _digest(found.table), draws, doubts)
         planned.write_text(json.dumps(plan._asdict()), encoding="utf-8")
@@ -144,6 +210,7 @@ def review(
     strata = [np.arange(N)] if by == "chance" else [np.flatnonzero(doubted), np.flatnonzero(~doubted)]
     return _estimated(found, draws, answers.true, [each for each in strata if len(each)], {
         "precision": precision, "sheet": sheet, "path": path, "drawn": len(draws),
+        "model_says": _list_predictions(found, by, draws, answers),
     })  # fmt: skip
 
 
@@ -192,21 +259,43 @@ def _digest(table: Table) -> str:
     return hashlib.sha256("".join(_keys(table)).encode()).hexdigest()[:16]
 
 
-def _sheet(found: Audit | NumericAudit, by: str, draws: list[int], answers: Answers) -> pd.DataFrame:
-    """What a person needs to decide, a line for each row drawn, in their order; then rows the user added."""
+def _list_rows(draws: list[int], answers: Answers) -> list[int]:
+    """The rows of the file: those drawn, in their order, then those that the user added."""
+    return list(dict.fromkeys([*draws, *answers.there]))
+
+
+def _list_predictions(
+    found: Audit | NumericAudit, by: str, draws: list[int], answers: Answers
+) -> pd.DataFrame:
+    """What the model predicts for each row of the file, and why the row is in it."""
     import pandas as pd
 
-    at, keys = list(dict.fromkeys([*draws, *answers.there])), _keys(found.table)
-    doubted, suggested = found.doubted, found.expected
-    why = [f"by {by}: the model {'would label it otherwise' if doubted[i] else 'agrees'}" for i in draws]
+    rows = _list_rows(draws, answers)
+    doubted = found.doubted
+    if isinstance(found, NumericAudit):
+        predicted = found.expected
+        reasons = ("the label is about as near to the model's number as is usual", "the label is far off")
+    else:
+        predicted = np.where(doubted, found.expected, found.table.labels)
+        reasons = ("the model agrees", "the model would label it otherwise")
+    why = [f"by {by}: {reasons[int(doubted[i])]}" for i in draws]
     if by == "chance":
         why = ["by chance, as likely as any row"] * len(draws)
+    why += ["chosen by you"] * (len(rows) - len(draws))
+    columns = {"row": found.table.rows[rows], "model_says": predicted[rows], "why": why}
+    return pd.DataFrame(columns)
+
+
+def _sheet(found: Audit | NumericAudit, draws: list[int], answers: Answers) -> pd.DataFrame:
+    """What a person needs to decide about each row; nothing of what the model says."""
+    import pandas as pd
+
+    at = _list_rows(draws, answers)
+    keys = _keys(found.table)
     first = {
         "row": found.table.rows[at],
         "key": [keys[i] for i in at],
         "observed": found.table.labels[at],
-        "suggestion": suggested[at],
-        "why": why + ["chosen by you"] * (len(at) - len(draws)),
         "true": [str(answers.true.get(i, "")) for i in at],
     }
     shown = {}
@@ -338,6 +427,8 @@ def _estimated(
         accuracies=pd.DataFrame(accuracies, columns=["method", "accuracy", "low", "high"]),
         listed=listed,
         repaired=table,
+        changed=len(changed),
+        unreviewed=N - len(answers),
         **about,
     )
 
@@ -393,45 +484,70 @@ def _sentences(found: Review) -> list[str]:
     def between(low: float, high: float) -> str:
         return f"{percent(low)} to {percent(high)}"
 
-    told, wrong = [], found.wrong
+    sentences, wrong = [], found.wrong
     if not found.reviewed:
-        told.append(
+        sentences.append(
             f"{found.drawn} rows were drawn: fill in the column `true` of {found.path} and give the same "
             "command again. The order is that of the draws, so you may stop early."
         )
     else:
-        told += [
+        sentences += [
             f"{percent(wrong.value)} of the labels are wrong (95 % confidence: {between(*wrong[1:])}), from "
             f"{found.reviewed} reviewed rows; exact limits, without scores: {between(*found.plain[1:])}.",
             f"Of the labels not reviewed at most {percent(found.left)} are wrong, with 95 % confidence.",
-            f"{NEXT} more rows would narrow the interval from {percent(wrong.width)} to about "
-            f"{percent(found.after)} of the labels.",
         ]
+        if found.unreviewed:
+            sentences.append(f"{describe_gain(found)}.")
         off = found.flip_rates[found.flip_rates["true"] != found.flip_rates["observed"]].dropna()
         for true, observed, rate, low, high in off.to_numpy().tolist() if len(off) <= 6 else ():
             share = f"{percent(rate)} of class {true} ({between(low, high)})"
-            told.append(f"{true} labelled {observed}: {share}.")
+            sentences.append(f"{true} labelled {observed}: {share}.")
         for method, right, low, high in found.accuracies.to_numpy().tolist():
-            told.append(f"{method} is right for {percent(right)} of the true labels ({between(low, high)}).")
+            share = f"{percent(right)} of the true labels ({between(low, high)})"
+            sentences.append(f"{method} is right for {share}.")
         if found.skipped:
-            told.append(
+            sentences.append(
                 f"{found.skipped} rows drawn have no answer and are no part of this: the figures hold if "
                 "whether a row was answered has nothing to do with its label being wrong."
             )
     if found.picked:
-        told.append(f"{found.picked} rows you chose yourself are repaired, and no part of the estimates.")
-    if found.precision is not None and found.listed is not None:
-        share = percent(found.precision)
-        if not found.reviewed:
-            told.append(NO_LIST)
-        elif len(found.listed):
-            told.append(
-                f"Of the first {len(found.listed)} labels of the ranking at least {share} are wrong, with "
-                "95 % confidence; they were ranked before the review."
-            )
-        else:
-            told.append(
-                f"No list can be shown to be at least {share} wrong with these rows. Draw more, or by doubt "
-                "in a new folder (`--by doubt --out`)."
-            )
-    return told
+        sentences.append(
+            f"{found.picked} rows you chose yourself are repaired, and no part of the estimates."
+        )
+    if found.precision is not None:
+        sentences.append(_describe_list(found))
+    return sentences
+
+
+def describe_gain(found: Review) -> str:
+    """Say how much narrower the interval would be with more rows.
+
+    Parameters
+    ----------
+    found : Review
+        What reviewed rows say.
+
+    Returns
+    -------
+    str
+        A sentence without its full stop.
+    """
+    now = f"{100 * found.wrong.width:.1f}"
+    later = f"{100 * found.after:.1f}"
+    return f"{NEXT} more rows would narrow the interval from {now} to about {later} percentage points"
+
+
+def _describe_list(found: Review) -> str:
+    """What is known of the list that was asked for."""
+    if not found.reviewed or found.listed is None:
+        return NO_LIST
+    share = percent(found.precision or 0.0)
+    if len(found.listed):
+        return (
+            f"Of the first {len(found.listed)} labels of the ranking at least {share} are wrong, with "
+            "95 % confidence; they were ranked before the review."
+        )
+    return (
+        f"No list can be shown to be at least {share} wrong with these rows. Draw more, or by doubt "
+        "in a new folder (`--by doubt --out`)."
+    )

@@ -16,6 +16,8 @@ MOST_COLUMNS = 12
 AUDIT_TABLES = ("suspicious", "conflicts", "flip_rates", "accuracies")
 REPORT = "audit.txt"
 """The findings as text."""
+OF_REVIEWS = ("repaired.csv", "listed.csv", "review.html")
+"""Files that only a review makes; review.csv is the user's."""
 
 
 def write_audit(
@@ -25,16 +27,35 @@ def write_audit(
     command: str,
     reviewed: Review | None = None,
     remark: str = "",
-) -> None:
-    """``index.html`` in the folder ``out``, with its style, and the tables of the audit as CSV beside it.
+) -> list[str]:
+    """Write the page of an audit with its style, the report as text, and the tables as CSV.
 
-    title : what was audited.   command : what makes it again.   reviewed : adds its findings, the repaired
-    table, and a page to go through the rows.   remark : a sentence more.
+    Parameters
+    ----------
+    found : Audit or NumericAudit
+        What the audit found.
+    out : Path
+        The folder for the files.
+    title : str
+        What was audited.
+    command : str
+        The command that makes it again.
+    reviewed : Review, optional
+        Adds its findings, the repaired table, and a page to go through the rows.
+    remark : str, default ""
+        One more sentence for the report.
+
+    Returns
+    -------
+    list of str
+        Names of the files that a person reads, the most useful first.
     """
     (out / "assets").mkdir(parents=True, exist_ok=True)
     shutil.copyfile(TEMPLATES / "style.css", out / "assets/style.css")
     numeric_ = isinstance(found, NumericAudit)
+    written = ["index.html", REPORT]
     for name in AUDIT_TABLES[: 1 if numeric_ else None]:
+        written.append(f"{name}.csv")
         table = make_harmless_table(getattr(found, name))
         table.to_csv(out / f"{name}.csv", index=False, lineterminator="\n", float_format="%.6g")
     off = [] if isinstance(found, NumericAudit) else audit.off_diagonal(found)
@@ -43,24 +64,32 @@ def write_audit(
     what |= {"report": audit}
     what |= {"off": off, "end": max(0.1, 1.05 * max(rate for rate in rates if rate == rate))}
     said = reviewed.text if reviewed else remark
-    what |= {"reviewed": reviewed, "said": said.split("\n"), "shown": _suspicious(found)}
+    share = said.split("\n")[0] if reviewed and reviewed.reviewed else ""
+    what |= {"reviewed": reviewed, "said": said.split("\n"), "shown": _suspicious(found), "share": share}
     page = templates().get_template("audit.html").render(what)
     (out / "index.html").write_text(page, encoding="utf-8", newline="\n")
-    text = f"noisylabels audit of {title}\n\n{found.text}\n" + f"\n{said}\n" * bool(said)
+    paragraphs = [f"noisylabels audit of {title}", "\n".join(audit.describe(found, share))]
+    if said:
+        paragraphs.append(said)
+    text = "\n\n".join(paragraphs) + "\n"
     (out / REPORT).write_text(text, encoding="utf-8", newline="\n")
-    for name in ("repaired.csv", "listed.csv", "review.html"):  # of an earlier call
+    for name in OF_REVIEWS:  # of an earlier call
         (out / name).unlink(missing_ok=True)
     if reviewed is None:
-        return
+        return written
     sheet = make_harmless_table(reviewed.sheet.astype(str))
     cells = sheet.to_numpy().tolist()
     classes = [] if isinstance(found, NumericAudit) else [str(value) for value in found.classes]
     rows = {"header": list(sheet.columns), "classes": classes, "rows": cells}
+    rows["says"] = [make_visible(str(value)) for value in reviewed.model_says["model_says"]]
+    rows["why"] = list(reviewed.model_says["why"])
     page = templates().get_template("review.html").render(title=title, data=rows)
     (out / "review.html").write_text(page, encoding="utf-8", newline="\n")
     for name, table in (("repaired", reviewed.repaired), ("listed", reviewed.listed)):
         if reviewed.reviewed + reviewed.picked and table is not None:
             make_harmless_table(table).to_csv(out / f"{name}.csv", index=False, lineterminator="\n")
+            written.insert(0, f"{name}.csv")
+    return ["review.html", reviewed.path.name, *written]
 
 
 def _suspicious(found: Audit | NumericAudit) -> list[list[str]]:
