@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 FILES = ("CITATION.cff", "Snakefile", "environment.yml", "runtime.lock")
-FOLDERS = ("config", "src/reproduction", "src/scripts", "workflow")
+FOLDERS = ("config", "src/papers", "src/reproduction", "src/scripts", "workflow")
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
 METADATA = f"""
 [build-system]

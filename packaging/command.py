@@ -43,6 +43,11 @@ def unpacked() -> Path:
     return place
 
 
+def own_papers() -> list[str]:
+    """The folders of the papers in this folder."""
+    return sorted(str(file.parent.absolute()) for file in Path().glob("*/TITLE"))
+
+
 def has_papers() -> bool:
     """Is there a paper in this folder? Else it is no project, and only our papers can be run."""
     return any(Path().glob("*/TITLE"))
@@ -61,9 +66,9 @@ def snakemake(words: list[str], checkout: Path) -> list[str]:
     for word in words:
         ours = word.startswith(("config/", "workflow/")) and not Path(word).exists()
         found += [str(checkout / word) if ours else word] * (word != "--verbose")
-    if has_papers() and not given("project="):
+    if has_papers() and not given("papers="):
         at = found.index("--config") + 1 if "--config" in found else 0
-        found[at:at] = ["--config"] * (at == 0) + [f"project={Path.cwd()}"]
+        found[at:at] = ["--config"] * (at == 0) + [f"papers=[{','.join(own_papers())}]"]
     return found
 
 
@@ -85,5 +90,5 @@ def main() -> None:
     os.environ["GIT_CEILING_DIRECTORIES"] = str(checkout.parent)
     script = SCRIPTS.get(words[0], "start")
     own = {"start": snakemake(words, checkout), "new": words}.get(script, words[1:])
-    own += ["--project", str(Path.cwd())] * (script == "site" and has_papers() and "--project" not in own)
+    own += ["--papers", *own_papers()] * (script == "site" and has_papers() and "--papers" not in own)
     os.execv(sys.executable, [sys.executable, "-P", str(checkout / f"src/scripts/{script}.py"), *own])

@@ -12,18 +12,28 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-EXPERIMENTS = ROOT / "config/experiments"
+EXPERIMENTS = ROOT / "src/papers"
 REGISTRY = ROOT / "config/datasets.yaml"
 
 
 def paper_names() -> list[str]:
-    """Name the papers of the project, in alphabetical order."""
-    return sorted(file.parent.name for file in EXPERIMENTS.glob("*/TITLE"))
+    """Name the papers that a run makes, in alphabetical order."""
+    (listed,) = re.findall(
+        r"^papers: \[(.*)\]", (ROOT / "config/config.yaml").read_text(encoding="utf-8"), re.M
+    )
+    return sorted(listed.split(", "))
 
 
 def artifact_names() -> list[str]:
     """Name every artifact as <paper>/<artifact>."""
-    return sorted(f"{file.parent.name}/{file.stem}" for file in EXPERIMENTS.glob("*/*.yaml"))
+    return sorted(f"{file.parent.name}/{file.stem}" for file in artifact_paths())
+
+
+def artifact_paths() -> list[Path]:
+    """List the files of all artifacts."""
+    beside = ("names.yaml", "datasets.yaml", "findings.yaml")
+    files = [file for paper in paper_names() for file in (EXPERIMENTS / paper).glob("*.yaml")]
+    return sorted(file for file in files if file.name not in beside)
 
 
 @cache

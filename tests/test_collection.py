@@ -7,7 +7,7 @@ PARSED_IN_TESTS = (
     "results",
     "figures",
     "site",
-    "config/experiments",
+    "src/papers",
     "src/papers",
     "data/raw",
     "data/prepared",

@@ -24,6 +24,7 @@ from reproduction.judge.verdicts import judge_files
 from reproduction.plan import plan
 from reproduction.run.job import Job
 from reproduction.show import names, style
+from reproduction.spec.papers import HOME
 
 ROOT = Path(__file__).parents[1]
 
@@ -49,7 +50,7 @@ def paper(tmp_path, request, monkeypatch):
 
 
 def planned(paper, papers=()):
-    config = plan.configured(ROOT, "smoke") | {"papers": papers, "project": str(paper.parent)}
+    config = plan.configured(ROOT, "smoke") | {"papers": [*papers, str(paper)]}
     found = plan.planned(ROOT, config)
     _ = found.left_out
     return found
@@ -88,14 +89,16 @@ def test_printed_values_in_another_unit_are_told_from_values_that_are_far_off(pa
 
 
 def test_in_the_repository_its_commands_name_the_folder_as_seen_from_there_and_its_test_passes(tmp_path):
-    shutil.copytree(ROOT / "config/example_paper", tmp_path / "config/example_paper")
+    shutil.copytree(
+        ROOT / "src/papers/_templates/example_paper", tmp_path / "src/papers/_templates/example_paper"
+    )
     (tmp_path / "src/scripts").mkdir(parents=True)
     script, mine = (
         shutil.copy(ROOT / "src/scripts/new.py", tmp_path / "src/scripts"),
         tmp_path / "examples/mine",
     )
     subprocess.run([sys.executable, script, "new-paper", "examples/mine"], cwd=tmp_path, check=True)
-    assert "./run smoke mine --config project=examples" in (mine / "README.md").read_text()
+    assert f"./run smoke mine --config 'papers=[{mine}]'" in (mine / "README.md").read_text()
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", mine]
     path = {"PYTHONPATH": f"{mine.parent}:{ROOT / 'src'}", "PATH": "/usr/bin:/bin"}
     done = subprocess.run(command, cwd=mine, env=path, capture_output=True, text=True)
@@ -105,7 +108,7 @@ def test_in_the_repository_its_commands_name_the_folder_as_seen_from_there_and_i
 def test_commands_that_would_overwrite_or_make_no_module_are_refused(paper, tmp_path):
     said = new("new-method", paper / "other").stdout
     assert said.startswith(str(paper / "other.py"))
-    assert f'other: {{method: "{paper.name}.other:Majority"}}' in said
+    assert 'other: {method: "other:Majority"}' in said
     for words, message in (
         (("new-method", paper / "other"), "other.py is there already, and is left as it is"),
         (("new-paper", paper), "is there already"),
@@ -133,9 +136,10 @@ MISTAKES = [
     (YAML, "datasets: [ida_heart]", "datasets: [ida_heart, ida_hart]", "'ida_hart' is not in the registry"),
     (YAML, "datasets: [ida_heart]", "datasets: [ida_heart.officiel]", "no source or variant 'officiel'"),
     (YAML, "code:errors", "code:erors", "close names: errors"),
-    (YAML, "protocol: ", "protocol: no", "no module"),
+    (YAML, "protocol: ", "protocol: no", "has no module 'nocode'; did you mean code"),
+    (YAML, "protocol: code:errors", "protocol: kernels.errors", "not of the form module:function"),
     (YAML, "drawing:bars", "drawing:bar", "close names: bars"),
-    (YAML, "render: ", "render: no", "is its folder in `project`"),
+    (YAML, "render: ", "render: no", "has no module 'nodrawing'; did you mean drawing"),
     (YAML, "0.3 0.1]", "0.3]", "class_conditional takes positive and negative"),
     (YAML, "{shrinkage: 0.1}", "{shrinkage: [1]}", "shrinkage"),
     (YAML, "{shrinkage: 0.1}", "{shrinkag: 0.1}", "did you mean shrinkage"),
@@ -154,7 +158,7 @@ MISTAKES = [
     (NAMES, "metrics:", "metric:", "did you mean metrics"),
     (DRAWING, "@panels.figure\n", "", "put @panels.figure above it"),
     (CODE, '@protocol(Settings, labels=("error",))\n', "", "put @protocol above it"),
-    (YAML, "code:NearestMean", "coed:NearestMean", ".coed'; did you mean "),
+    (YAML, "code:NearestMean", "coed:NearestMean", "'coed'; did you mean code"),
     (CSV, LINE, LINE.removeprefix("ida_heart"), "TABLE1-heart: its line gives it no dataset"),
 ]
 
@@ -183,7 +187,7 @@ datasets:
   coded:
     title: Beans, read by code of one's own
     task: other
-    loader: PAPER.data:beans
+    loader: data:beans
     shape: {rows: 40}
     sources: [{name: project, files: [{name: beans.csv}]}]
 groups: {mine: [beans, coded, ida_heart]}
@@ -204,7 +208,7 @@ def beans(paper):
     """A paper with two data sets of its own, from one file."""
     rows = [f"{n},{'bombay' if n % 3 else 'cali'}" for n in range(40)]
     (paper / "beans.csv").write_text("\n".join(["width,kind", *rows, ""]), encoding="utf-8")
-    (paper / SETS).write_text(DATASETS.replace("PAPER", paper.name), encoding="utf-8")
+    (paper / SETS).write_text(DATASETS, encoding="utf-8")
     (paper / "data.py").write_text(LOADER, encoding="utf-8")
     change(paper / YAML, "datasets: [ida_heart]", "datasets: [mine]")
     change(paper / YAML, "  repetitions: 20", "  splits: {test: 0.4, stratified: true}\n  repetitions: 20")
@@ -243,7 +247,12 @@ def test_a_paper_brings_its_own_data_sets_and_a_change_of_a_file_is_seen(beans, 
         (SETS, "groups:", HEART, "datasets.ida_heart: the repository has a set of this id"),
         (SETS, "coded, ida_heart", "coded, ida_hart", "groups.mine: ida_hart is no data set of the registry"),
         (SETS, "data:beans", "data:beens", "datasets.coded: loader .*: no function beens in .*mean beans"),
-        (SETS, ".data:", ".date:", r"datasets.coded: loader .*: No module named .*\(your own: paper.module"),
+        (
+            SETS,
+            "data:beans",
+            "date:beans",
+            r"datasets.coded: loader .*: No module named .*\(of your paper: module",
+        ),
         (SETS, "{label:", "{lable:", "datasets.beans: no parameter 'lable'; did you mean label"),
         (SETS, "title: Beans\n", "titel: Beans\n", "datasets.beans: there is no key 'titel'; did you mean"),
         ("data.py", "import numpy", "import numpyy", "data.py, line 2: ModuleNotFoundError: No module named"),
@@ -272,20 +281,19 @@ def test_a_loader_of_ones_own_that_fails_says_where(beans, tmp_path, old, wrong,
 
 def test_two_papers_with_a_data_set_of_one_id_are_told_to_rename_it(beans):
     shutil.copytree(beans, beans.with_name("zzz"))
-    change(beans.with_name("zzz") / YAML, f"{beans.name}.code:errors", "zzz.code:errors")
     with pytest.raises(ValueError, match=f"zzz/{SETS}: datasets.beans: .*{beans.name}/{SETS} has this id"):
-        planned(beans)
+        planned(beans, [str(beans.with_name("zzz"))])
 
 
 def test_a_paper_of_ones_own_takes_no_names_of_ours_for_its_labels(paper):
     """`excess` of one paper was "error - bound", the loss `logistic` of another "logistic regression"."""
-    place, own = names.OURS / "kernel_boost", f"{paper.name}.code:errors"
+    place, own = HOME / "kernel_boost", f"{paper.name}.code:errors"
     with names.of(paper):
         assert names.method("nearest_mean") == "nearest mean"
         assert style.look_of("nearest_mean") == ("blue", "solid", "o", False)
         assert (names.method("logistic"), names.setting("shared_r")) == ("logistic", "shared_r")
         assert names.metric("excess", own) == "excess"
-        assert names.metric("excess", "boosting.bounds") == "error − bound"
+        assert names.metric("excess", "kernel_boost.boosting:bounds") == "error − bound"
         assert names.noise("votes against") == "more votes for another class"
         with names.of(place):
             assert names.method("logistic") == "logistic regression"
@@ -305,7 +313,7 @@ def test_what_the_names_say_is_part_of_what_is_drawn(paper):
 
 
 def test_a_setting_that_a_kernel_method_does_not_have_is_named(paper):
-    change(paper / YAML, f"{paper.name}.code:errors", "kernels.errors")
+    change(paper / YAML, "code:errors", "kernel_boost.kernels:errors")
     klr = "robust_logistic: {method: kernel_logistic, selection: cv}"
     more = "  widths: [0]\n  parametrisation: sigma2\n  folds: 2\n  methods:\n"
     change(paper / YAML, "robust_logistic: {method: robust_logistic}", klr)
@@ -350,19 +358,21 @@ def test_a_job_names_the_mistake_of_a_protocol_at_the_row(tmp_path, monkeypatch,
 
 
 def test_a_folder_without_a_paper_or_a_title_is_named(paper, tmp_path):
-    (paper / "TITLE").unlink()
+    (paper / "TITLE").rename(paper / "title")
+    (tmp_path / "empty").mkdir()
     for place, message in (
-        (paper, f"has no TITLE in {paper.name}, a line with its title"),
-        (tmp_path / "nowhere/x", "nowhere does not exist; ./run new-paper"),
-        (paper / "code.py/x", "code.py is not a folder; name the folder that your papers are in"),
+        (paper, f"{paper} has no TITLE, a file with the title of the paper"),
+        (tmp_path / "nowhere", f"there is no folder {tmp_path}/nowhere; ./run new-paper"),
+        (paper / "code.py", "code.py is not a paper; ./run new-paper"),
+        (tmp_path / "empty", "empty is not a paper; ./run new-paper"),
     ):
         with pytest.raises(ValueError, match=re.escape(message)):
             planned(place)
     (paper / "TITLE").write_text("", encoding="utf-8")
     with pytest.raises(ValueError, match="is empty; it holds the title"):
         planned(paper)
-    with pytest.raises(ValueError, match="is itself a paper; name the folder that it is in"):
-        planned(paper / "x")
+    with pytest.raises(ValueError, match=rf"{tmp_path} holds papers and is not one; name each: \[{paper}\]"):
+        planned(tmp_path)
     for file in paper.glob("*.yaml"):
         file.unlink()
     with pytest.raises(ValueError, match="has a TITLE and no artifact"):

@@ -176,7 +176,7 @@ def claims(name: str, *ids: str) -> str:
 
 def _claim(name: str, row: dict[str, str]) -> str:
     link = f"[{row['id']}](../results/reference/{name}/verdicts.csv)"
-    artifact = yaml.safe_load((ROOT / f"config/experiments/{name}.yaml").read_text(encoding="utf-8"))
+    artifact = yaml.safe_load((ROOT / f"src/papers/{name}.yaml").read_text(encoding="utf-8"))
     x = names.x_axis(metric_of(row), artifact.get("protocol", ""))
     sentences = Sentences(lambda column, key: _NAMES.get(column, str)(key), x=x)
     evidence = sentences.told(row) or sentences.evidence(row)
@@ -188,7 +188,7 @@ def gallery(paper: str) -> str:
     parts = []
     for thumb in sorted((ROOT / "figures/reference" / paper).glob("*.thumb.webp")):
         artifact = thumb.name.partition(".")[0]
-        file = next(ROOT.glob(f"*/*/{paper}/{artifact}.yaml"))  # config/experiments or examples/papers
+        file = next(ROOT.glob(f"*/*/{paper}/{artifact}.yaml"))  # src/papers or src/papers
         content = yaml.safe_load(file.read_text(encoding="utf-8"))
         caption = re.sub(r",? ?:math:`.+?`", "", " ".join(content["caption"].split()))
         sentences = re.split(r"(?<=[.?!])\s+(?=[A-Z])", caption)

@@ -18,7 +18,7 @@ if not folder.is_dir():
 if not is_results_folder(folder.name) or folder.parent.name != "results":
     parser.error(f"{given}: expected .../results/<scale>, the scales are {', '.join(SCALES)}")
 try:
-    plan = planned(checkout, configured(checkout, folder.name), added=True)
+    plan = planned(checkout, configured(checkout, folder.name), every=True)
 except ValueError as error:
     sys.exit(f"compare: {error}")
 lines, differs = archived_run.report(plan, folder.parents[1], checkout)

@@ -16,13 +16,13 @@ from reproduction.spec import user_modules
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("names", nargs="+", metavar="PAPER/ARTIFACT")
 parser.add_argument("--config", required=True, type=json.loads, help="the configuration as JSON")
+parser.add_argument("--paper", required=True, help="its name, or the path of its folder")
 parser.add_argument("--code", required=True, help="digest and roots of the code of this job")
 given = parser.parse_args()
 
 failures = []
 with code_digest.unchanged(given.code):
-    papers = sorted({name.partition("/")[0] for name in given.names})
-    plan = planned(Path(__file__).resolve().parents[2], given.config | {"papers": papers})
+    plan = planned(Path(__file__).resolve().parents[2], given.config | {"papers": [given.paper]})
     for name in given.names:
         artifact = plan.artifact(name)
         shown = plan.settings_shown(name)

@@ -39,8 +39,8 @@ elif given.read:
 else:
     keys = ROOT / "config/README.md"
     pages = {keys: key_tables.filled(keys.read_text(encoding="utf-8"))}
-    pages[ROOT / "config/settings.md"] = key_tables.settings_page()
-    pages[ROOT / "config/vocabulary.md"] = key_tables.vocabulary_page()
+    pages[ROOT / "docs/settings.md"] = key_tables.settings_page()
+    pages[ROOT / "docs/vocabulary.md"] = key_tables.vocabulary_page()
     data = ROOT / "data/README.md"
     sets = registry.load_registry(ROOT / "config/datasets.yaml")
     pages[data] = registry.readme(data.read_text(encoding="utf-8"), sets)

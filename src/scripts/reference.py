@@ -18,7 +18,7 @@ from reproduction.plan.plan import configured, planned  # noqa: E402  (a wrong c
 CHECKOUT = Path(__file__).resolve().parents[2]
 
 try:
-    plan = planned(CHECKOUT, configured(CHECKOUT, "full"), added=True)
+    plan = planned(CHECKOUT, configured(CHECKOUT, "full"), every=True)
     names = archived_run.chosen(plan, given.names)
 except ValueError as error:
     sys.exit(f"reference: {error}")

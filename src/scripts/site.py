@@ -10,7 +10,8 @@ from pathlib import Path
 parser = argparse.ArgumentParser(prog="./run site", description=__doc__)
 parser.add_argument("scales", nargs="*", help="by default those with results; without any, the reference")
 parser.add_argument("--config", type=json.loads, help="configuration as JSON, in place of config/")
-parser.add_argument("--project", default="", help="your own folder of papers, to be shown beside ours")
+papers_help = "folders of papers of your own, to be shown next to those of the configuration"
+parser.add_argument("--papers", nargs="+", default=[], metavar="FOLDER", help=papers_help)
 parser.add_argument("--out", type=Path, help="folder with a folder for each scale (default: site)")
 given = parser.parse_args()
 
@@ -30,10 +31,12 @@ try:
     if given.out:
         claim_output_folder(given.out, "site")
     scales = given.scales or finished or ["full"]
-    configs = [configured(CHECKOUT, scale) | {"project": given.project} for scale in scales]
+    configs = [configured(CHECKOUT, scale) for scale in scales]
+    for config in configs:
+        config["papers"] += given.papers
     for config in [given.config] if given.config else configs:
-        ours = any((CHECKOUT / "config/experiments" / paper).is_dir() for paper in config["papers"])
-        plan = planned(CHECKOUT, config, added=ours)
+        ours = any((CHECKOUT / "src/papers" / paper).is_dir() for paper in config["papers"])
+        plan = planned(CHECKOUT, config, every=ours)
         out = folder / plan.folder
         part = out.with_name(f".part.{os.getpid()}.{out.name}")  # the pages appear when all are written
         try:

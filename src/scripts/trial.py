@@ -29,7 +29,7 @@ from reproduction.plan.plan import configured  # noqa: E402
 from reproduction.spec.artifact import merge  # noqa: E402
 from reproduction.spec.strict_yaml import read  # noqa: E402
 
-OWN = CHECKOUT / "config/own_table"
+OWN = CHECKOUT / "src/papers/_templates/own_table"
 
 
 def main() -> None:
@@ -55,7 +55,7 @@ def main() -> None:
     np.savez(out / "table.npz", X=table.X[kept], y=y[kept])
     drawn = f"{len(kept)} of {len(y)} rows, drawn at random" if len(kept) < len(y) else f"{len(y)} rows"
     words = {"SET": name, "SPLITS": str(given.splits), "TABLE": str(out / "table.npz")}
-    words |= {"PROJECT": str(paper.parent), "ABOUT": "; ".join([drawn, *table.notes])}
+    words |= {"PAPER": str(paper), "ABOUT": "; ".join([drawn, *table.notes])}
     words["SHOWN"] = make_visible(f"{file.name}: {given.label} = {positive}")
     for target in (paper / "TITLE", paper / "names.yaml", paper / "errors.yaml", out / "config.yaml"):
         text = (OWN / target.name).read_text(encoding="utf-8")
@@ -63,7 +63,9 @@ def main() -> None:
         parts = re.split(f"({'|'.join(words)})", text)
         target.write_text("".join(inside.get(part, part) for part in parts), encoding="utf-8")
     os.chdir(out)
-    config = json.dumps(merge(configured(CHECKOUT, "full"), read(Path("config.yaml"))) | {"papers": [name]})
+    config = json.dumps(
+        merge(configured(CHECKOUT, "full"), read(Path("config.yaml"))) | {"papers": [str(paper)]}
+    )
     workflow = ["--snakefile", f"{CHECKOUT}/Snakefile", "--profile", f"{CHECKOUT}/workflow/profiles/default"]
     command = [*workflow, "--logger", "console", "--cores", "all", "--configfile", "config.yaml", "--", name]
     print(f"try: {drawn}, {given.splits} splits: minutes ...", file=sys.stderr, flush=True)

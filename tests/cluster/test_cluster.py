@@ -77,7 +77,7 @@ def test_a_controller_that_is_away_for_ten_seconds_loses_nothing(slurm, local, t
 
 def test_cells_arrive_whole_and_blocks_of_repetitions_share_a_submission(slurm, overdue, copy):
     """Four runs and two tunings, in cells of two settings."""
-    experiments = copy.folder / "config/experiments/ors"
+    experiments = copy.folder / "src/papers/ors"
     content = yaml.safe_load((experiments / "vss.yaml").read_text())
     del content["reductions"], content["claims"]
     content["settings"] |= {"repetitions": 2, "windows": 5, "grids": {"mu": [0.1]}}

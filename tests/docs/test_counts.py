@@ -140,7 +140,7 @@ def test_every_mark_names_a_verdict_and_artifacts_and_is_followed_by_its_number(
         assert mark["verdict"] in VERDICTS
         for name in mark["tables"].split():
             paper, artifact, *_ = [*name.split("/"), "TITLE"]
-            file = ROOT / f"config/experiments/{paper}/{artifact}"
+            file = ROOT / f"src/papers/{paper}/{artifact}"
             assert file.is_file() or file.with_suffix(".yaml").is_file(), name
 
 

@@ -23,13 +23,16 @@ import yaml
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "src"))
 
+from project import artifact_paths  # noqa: E402
+
 from reproduction.data.registry import load_registry  # noqa: E402
 from reproduction.spec import configuration  # noqa: E402
-from reproduction.spec.artifact import Artifact, artifact_files, load, merge  # noqa: E402
+from reproduction.spec.artifact import Artifact, load, merge  # noqa: E402
+from reproduction.spec.papers import find_paper  # noqa: E402
 from reproduction.spec.protocol import find_protocol  # noqa: E402
 from reproduction.spec.strict_yaml import read  # noqa: E402
 
-EXPERIMENTS = ROOT / "config/experiments"
+EXPERIMENTS = ROOT / "src/papers"
 REGISTRY = ROOT / "config/datasets.yaml"
 LIMIT = 5.0  # seconds of one core within which a mistake is named
 MISSING = object()
@@ -101,7 +104,7 @@ def every_case() -> Iterator[Case]:
     """Of an artifact of every protocol, of one without, and of all with printed values; a run, a registry."""
     files: list[tuple[str, Any, Callable[[Path], Any], Path | None]] = []
     seen: set[str] = set()
-    for file in sorted(EXPERIMENTS.glob("*/*.yaml")):
+    for file in artifact_paths():
         content = read(file)
         protocol, printed = content.get("protocol", ""), "published" in content
         if printed or protocol not in seen:
@@ -138,7 +141,7 @@ def load_run(file: Path) -> Any:
     overlay = merge(read(base), read(file))
     try:
         for paper in overlay["papers"]:
-            artifact_files(EXPERIMENTS, paper)
+            find_paper(paper, EXPERIMENTS)
         configuration.examine_local(overlay["data"]["local"], load_registry(REGISTRY), EXPERIMENTS)
     except ValueError as error:
         raise ValueError(f"{file}: {error}") from None  # in a run the key stands first

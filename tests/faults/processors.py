@@ -23,6 +23,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import yaml
+from project import artifact_paths
 from reruns import snakemake
 from smoke import copy_checkout
 
@@ -63,7 +64,7 @@ def playable() -> dict[str, dict[str, str]]:
 
 def artifacts(papers: Iterable[str]) -> Iterator[str]:
     """paper/artifact of every artifact that has a table of its own, measured times left out."""
-    for file in sorted(Path("config/experiments").glob("*/*.yaml")):
+    for file in artifact_paths():
         artifact = yaml.safe_load(file.read_text(encoding="utf-8"))
         wanted = not papers or file.parent.name in papers
         if wanted and "protocol" in artifact and not artifact.get("measured"):

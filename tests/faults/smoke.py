@@ -23,13 +23,13 @@ class Smoke(Run):
         copy_checkout(folder)
         super().__init__(folder, folder)
         self.targets = targets
-        papers = {file.parent.name for file in (folder / "config/experiments").glob("*/TITLE")}
+        papers = {file.parent.name for file in (folder / "src/papers").glob("*/TITLE")}
         asked = sorted({paper for paper in papers for target in targets if target.startswith(paper)})
         self.settings = [f"papers=[{','.join(asked)}]", "formats=[png]"]
         self.overlay = [] if scale == "full" else ["--configfile", f"config/{scale}.yaml"]
         self.display: list[str] = []
         self.variables: dict[str, str] = {}
-        averaging = folder / "config/experiments/noisy_online/averaging.yaml"
+        averaging = folder / "src/papers/noisy_online/averaging.yaml"
         whole = averaging.read_text(encoding="utf-8")
         averaging.write_text(whole.replace("    shards: {repetitions: 2}", "    shards: {repetitions: 1}"))
 

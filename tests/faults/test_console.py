@@ -105,20 +105,20 @@ def test_a_failed_job_shows_its_cause_once_and_counts_nothing_of_the_run_before(
 @pytest.mark.nightly
 def test_a_figure_that_cannot_be_drawn_costs_no_other_file_of_its_paper(tmp_path):
     smoke = Smoke(tmp_path, ("noisy_online",))
-    for file in (tmp_path / "config/experiments/noisy_online").glob("*.yaml"):
-        if file.stem not in ("averaging", "identities"):
+    for file in (tmp_path / "src/papers/noisy_online").glob("*.yaml"):
+        if file.stem not in ("averaging", "identities", "names"):
             file.unlink()
     broken = "@panels.figure\ndef averaging(results):\n    raise KeyError('x')\n"
-    with (tmp_path / "src/reproduction/figures/noisy_online.py").open("a") as drawing:
+    with (tmp_path / "src/papers/noisy_online/drawing.py").open("a") as drawing:
         drawing.write(broken)
     status, output = smoke.run()
     assert status == 1
     drawn = {file.name for file in (tmp_path / "figures/smoke/noisy_online").iterdir()}
     assert drawn == {f"identities.{suffix}" for suffix in ("csv", "html", "md", "tex")}
     assert "not made: noisy_online/averaging" in output
-    assert "why: noisy_online/averaging: noisy_online:averaging" in output
+    assert "why: noisy_online/averaging: noisy_online.drawing:averaging" in output
 
-    smoke.edit("src/reproduction/figures/noisy_online.py", broken, "")
+    smoke.edit("src/papers/noisy_online/drawing.py", broken, "")
     assert smoke.run()[0] == 0
     assert (tmp_path / "figures/smoke/noisy_online/averaging.png").is_file()
 

@@ -8,7 +8,7 @@ import yaml
 from reproduction.judge.claims import read_published
 
 ROOT = Path(__file__).resolve().parents[2]
-FILES = sorted(ROOT.glob("config/experiments/*/*.published.csv"))
+FILES = sorted(ROOT.glob("src/papers/*/*.published.csv"))
 RULE = {"margin": 0.5, "reason": "half a point"}
 LINES = """id,dataset,noise,method,x,value,sd,n
 one,a,flips 0.1|flips 0.2,ours,last,12.80,2.10,100
@@ -91,9 +91,7 @@ def test_an_exception_for_no_row_is_named(tmp_path):
         read(tmp_path, exceptions=[{"where": {"method": "other"}, "margin": 1}])
 
 
-@pytest.mark.parametrize(
-    "file", sorted(ROOT.glob("config/experiments/*/*.published.csv")), ids=lambda f: f.name
-)
+@pytest.mark.parametrize("file", sorted(ROOT.glob("src/papers/*/*.published.csv")), ids=lambda f: f.name)
 def test_every_file_of_printed_values_belongs_to_an_artifact_that_reads_it(file):
     artifact = file.with_name(file.name.replace(".published.csv", ".yaml"))
     entries = read_published(artifact, yaml.safe_load(artifact.read_text(encoding="utf-8"))["published"])

@@ -167,7 +167,7 @@ def test_reduced_runs_only_ran(entry):
 @pytest.mark.parametrize(("dataset", "test_points"), [("ida_heart", 100), ("ida_diabetes", 300)])
 def test_the_printed_boosting_means_are_those_of_ten_runs(dataset, test_points):
     """A mean of R errors on n points is a multiple of 100 / (R n); those printed have two decimals."""
-    table = pd.read_csv(ROOT / "config/experiments/kernel_boost/boosters.published.csv")
+    table = pd.read_csv(ROOT / "src/papers/kernel_boost/boosters.published.csv")
     means = table.loc[table["dataset"] == dataset, "value"]
     assert (table.loc[table["dataset"] == dataset, "n"] == 10).all()
     fit = [

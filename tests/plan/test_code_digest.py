@@ -58,7 +58,7 @@ def test_a_method_brings_its_own_module_and_not_its_neighbours():
     assert "noisylabels.online.linear" not in code
 
 
-READ_BY_JOBS = {"data", "data.prepared", "paths", "plan", "plan.code_digest", "protocols", "run", "spec"}
+READ_BY_JOBS = {"data", "data.prepared", "paths", "plan", "plan.code_digest", "run", "spec"}
 READ_BY_JOBS |= {
     f"run.{each}" for each in ("atomic_files", "compute_ahead", "job", "points", "protocol_loop")
 }
@@ -75,8 +75,7 @@ def test_a_job_reads_no_code_of_the_engine_but_what_can_change_a_number():
             continue
         _, *roots = plan.code(name).split()
         read = {each.partition(".")[2] for each in modules(*roots) if each.startswith("reproduction.")}
-        experiments = {each for each in read if each.startswith("protocols.")}
-        assert sorted(read - experiments - READ_BY_JOBS - LOADERS_OF_JOBS) == [], name
+        assert sorted(read - READ_BY_JOBS - LOADERS_OF_JOBS) == [], name
 
 
 def test_no_loader_of_our_data_sets_reads_tables_as_the_audit_does():

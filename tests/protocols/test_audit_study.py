@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from running import here, table, typed, values
 
+from audit.code import ESTIMATES, observed, on_splits, reviewed, scores_of
 from noisylabels.noise.simulated_crowd import simulate
 from noisylabels.seeding import Seeds
 from reproduction.data.prepared import Dataset
-from reproduction.protocols.audit import ESTIMATES, observed, on_splits, reviewed, scores_of
 from reproduction.run.protocol_loop import Walk
 
 ROBUST = {"method": "robust_logistic", "parameters": {"lam": 0.5}}

@@ -8,7 +8,7 @@ import pytest
 from running import here, table, two_classes, typed, values
 from scipy.special import betainc
 
-from reproduction.protocols.boosting import flip_rates, rounds_to_drop
+from kernel_boost.boosting import flip_rates, rounds_to_drop
 from reproduction.spec.settings import Noise
 
 ROUNDS = 6

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from running import here, table, two_classes
 
+from kernel_boost.kernels import Outcome, completed
 from noisylabels.noise.simulated_crowd import simulate
 from reproduction.data.loaders.crowd import websearch_stand_in as websearch
 from reproduction.data.prepared import Dataset
-from reproduction.protocols.kernels import Outcome, completed
 
 TRAINING = {"widths": [0, 2], "parametrisation": "sigma2", "folds": 2}
 KLR = {"method": "kernel_logistic", "selection": "cv", "grid": [0]}

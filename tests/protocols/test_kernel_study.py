@@ -9,10 +9,10 @@ import pytest
 from problems import SETTINGS, dataset
 from running import here, rows, table, two_classes, typed, values
 
+from kernel_boost import kernels
 from noisylabels.classifiers.kernel import Fits
 from noisylabels.classifiers.kernel_logistic import KernelLogisticRegression
 from noisylabels.kernels.gaussian import squared_distances
-from reproduction.protocols import kernels
 from reproduction.run import results
 from reproduction.run.protocol_loop import noisy_labels, split_of
 

@@ -7,17 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from noisy_online import tasks
+from noisy_online.code import Learner, World
 from noisylabels.noise.additive import FeatureNoise
 from noisylabels.seeding import Seeds
-from reproduction.protocols import noisy_online_tasks as tasks
-from reproduction.protocols.noisy_online import Learner, World
 from reproduction.run.protocol_loop import At, Walk
 from reproduction.spec import artifact as artifacts
 from reproduction.spec.artifact import merge
 from reproduction.spec.protocol import find_protocol
 
 SEEDS = Seeds(1, "test")
-FOLDER = Path(__file__).resolve().parents[2] / "config/experiments/noisy_online"
+FOLDER = Path(__file__).resolve().parents[2] / "src/papers/noisy_online"
 
 
 def problem(seed, n=40, d=3):

@@ -10,8 +10,8 @@ from noisylabels.filters import theory
 from noisylabels.filters.base import Sliding
 from noisylabels.filters.lms import NLMS
 from noisylabels.seeding import Seeds
-from reproduction.protocols import pnorm
-from reproduction.protocols.pnorm import Theorem
+from pnorm import code as pnorm
+from pnorm.code import Theorem
 from reproduction.run.protocol_loop import At
 
 

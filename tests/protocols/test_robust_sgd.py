@@ -12,10 +12,10 @@ from noisylabels.losses import margin as losses
 from noisylabels.seeding import Seeds
 from reproduction.data.loaders.formats import pack
 from reproduction.data.prepared import Dataset
-from reproduction.protocols import robust_sgd
 from reproduction.run import results
 from reproduction.run.protocol_loop import At, Walk
 from reproduction.spec.settings import Noise
+from robust_sgd import code as robust_sgd
 
 SEEDS = Seeds(1, "test", "toy")
 

@@ -23,7 +23,7 @@ from reproduction.show.panels import RenderError
 from reproduction.show.rendering import render
 
 ROW = {"method": "ors", "repetition": 0, "metric": "mse", "x": 1.0, "value": 0.5}
-ARTIFACT = Path(__file__).resolve().parents[2] / "config/experiments/pnorm/hadamard.yaml"
+ARTIFACT = Path(__file__).resolve().parents[2] / "src/papers/pnorm/hadamard.yaml"
 
 
 def test_a_row_takes_the_defaults(tmp_path):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from noisylabels.seeding import Seeds
-from reproduction.protocols.ors import Linear
+from ors.code import Linear
 from reproduction.run.protocol_loop import At
 from reproduction.run.tuning import FilterMethod, FilterSettings, best, grid_values, losses, tune_all
 

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from kernel_boost import kernel_drawing as kernels
 from noisylabels.statistics import Estimate
-from reproduction.figures import kernels
 from reproduction.judge.verdicts import judge
 from reproduction.run import results
 from reproduction.show import panels

@@ -11,8 +11,9 @@ from made_tables import Inputs
 from problems import SETTINGS
 
 import noisylabels
+from kernel_boost import kernel_drawing as kernels
 from noisylabels.noise import flip_models
-from reproduction.figures import kernels, ors
+from ors import drawing as ors
 from reproduction.show import names
 from reproduction.show.panels import Results
 from reproduction.show.rendering import find

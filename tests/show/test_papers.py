@@ -10,12 +10,16 @@ from made_tables import Inputs
 from project import archived_names, load_project, one_of_each_paper
 from scipy.stats import mannwhitneyu
 
+from kernel_boost import boosting_drawing as boosting
+from kernel_boost import kernel_drawing as kernels
+from noisy_online import drawing as noisy_online
+from noisy_online.code import AnalyticProblem
 from noisylabels import statistics
-from reproduction.figures import boosting, kernels, noisy_online, ors, robust_sgd
-from reproduction.protocols.noisy_online import AnalyticProblem
+from ors import drawing as ors
 from reproduction.run.results import COLUMNS, DEFAULTS
 from reproduction.show import panels, style
 from reproduction.show.panels import Results
+from robust_sgd import drawing as robust_sgd
 
 
 @pytest.mark.filterwarnings("error")

@@ -1,17 +1,17 @@
 """Artifact files: checked completely before the first job, merged by scale, cut into cells and blocks."""
 
-import shutil
 from pathlib import Path
 
 import pytest
 import yaml
+from project import artifact_paths
 
 from reproduction.data import registry
 from reproduction.spec import artifact as artifacts
 from reproduction.spec.artifact import LONGEST, SCALES, Artifact, ArtifactError, load, load_all
 
-EXPERIMENTS = Path(__file__).resolve().parents[2] / "config/experiments"
-FILES = sorted(EXPERIMENTS.glob("*/*.yaml"))
+EXPERIMENTS = Path(__file__).resolve().parents[2] / "src/papers"
+FILES = artifact_paths()
 FILTERS, BUDGETS, SPEECH = "ors/fig2", "ors/fig6", "ors/fig5"
 FLIPS, KERNELS = "robust_sgd/table1", "kernel_boost/rivals"
 WHERE = "/claims.0.checks.0.where"
@@ -40,7 +40,11 @@ def write(tmp_path):
         for place, value in changes.items():
             put(content, place, value)
         path = tmp_path / f"{source}.yaml"
-        path.parent.mkdir(exist_ok=True)
+        if not path.parent.exists():
+            path.parent.mkdir()
+            (path.parent / "TITLE").write_text("a paper")
+            for module in (EXPERIMENTS / source).parent.glob("*.py"):
+                (path.parent / module.name).symlink_to(module)
         path.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
         return path
 
@@ -147,30 +151,37 @@ def test_what_goes_with_what_in_a_paper(write):
     for change, message in [
         ({"/uses": ["fig99"]}, "uses: ors has no artifact 'fig99'"),
         ({"/uses": ["fig6"]}, "uses: 'fig6' is this one"),
-        ({}, "TITLE: is missing; it holds one line, the title of the paper"),
+        ({}, "TITLE: is empty; it holds the title of the paper"),
     ]:
         write(BUDGETS, change)
+        (papers / "ors/TITLE").write_text("" if "TITLE" in message else "a paper")
         with pytest.raises(ArtifactError, match=message):
             load_all(papers, ["ors"], "full")
-    with pytest.raises(ArtifactError, match=r"papers: 'orz' has no artifacts in .*; did you mean ors\?"):
+    with pytest.raises(ArtifactError, match=r"papers: 'orz' is not a folder of .*; did you mean ors\?"):
         load_all(EXPERIMENTS, ["orz"], "full")
 
 
 @pytest.mark.parametrize(
     ("papers", "artifacts", "message"),
     [
-        (["ors", "ors_a"], {"ors": "a_b", "ors_a": "b"}, "ors_a/b and ors/a_b have one name, ors_a_b"),
-        (["ors", "ors_a"], {"ors": "a", "ors_a": "b"}, "ors/a and ors_a have one name, ors_a; rename ors/a"),
+        (["my", "my_a"], {"my": "a_b", "my_a": "b"}, "my_a/b and my/a_b have one name, my_a_b"),
+        (["my", "my_a"], {"my": "a", "my_a": "b"}, "my/a and my_a have one name, my_a; rename my/a"),
         (["data"], {"data": "b"}, "data and the rule data of the workflow have one name, data; rename data"),
-        (["ors/../ors"], {"ors": "a"}, r"papers: paper 'ors/\.\./ors' cannot be a name"),
-        (["/tmp"], {}, "papers: paper '/tmp' cannot be a name"),
+        (["../nowhere"], {}, "papers: there is no folder .*nowhere; ./run new-paper .* makes one"),
+        (["/dev"], {}, "papers: /dev is not a paper; ./run new-paper /dev makes one"),
     ],
 )
 def test_names_that_would_be_one_target_or_no_folder_are_refused(tmp_path, papers, artifacts, message):
     for paper, name in artifacts.items():
         (tmp_path / paper).mkdir()
         (tmp_path / paper / "TITLE").write_text("a paper")
-        shutil.copy(EXPERIMENTS / "ors/vss.yaml", tmp_path / paper / f"{name}.yaml")
+        text = (
+            (EXPERIMENTS / "ors/vss.yaml")
+            .read_text()
+            .replace("code:", "ors.code:")
+            .replace("drawing:", "stock:")
+        )
+        (tmp_path / paper / f"{name}.yaml").write_text(text.replace("stock:vss", "stock:curves"))
     with pytest.raises(ArtifactError, match=message):
         load_all(tmp_path, papers, "full")
 

@@ -81,7 +81,7 @@ ARTIFACT = {
     "origin": "ours",
     "kind": "figure",
     "caption": "c",
-    "render": "mine.drawing:bars",
+    "render": "drawing:bars",
 }
 DRAWING = """
 import pathlib
@@ -144,16 +144,16 @@ def test_a_module_of_a_paper_is_imported_only_for_a_function_that_it_declares(pa
         ("barrs", "close names: bars"),
     ):
         with pytest.raises(ValueError, match=message):
-            artifact(paper, render=f"mine.drawing:{function}")
+            artifact(paper, render=f"drawing:{function}")
     assert not (paper.parent / "imported").exists()
     for function in ("bars", "lines"):
-        assert artifact(paper, render=f"mine.drawing:{function}").name == "one"
+        assert artifact(paper, render=f"drawing:{function}").name == "one"
     assert (paper.parent / "imported").exists()
 
 
 def test_a_folder_without_a_paper_is_no_project(paper):
     (paper / "TITLE").unlink()
-    with pytest.raises(ValueError, match=r"is in no project: .* has no paper, a folder with"):
+    with pytest.raises(ValueError, match=r"is in no paper: .* has no paper, a folder with"):
         artifact(paper)
     assert not (paper.parent / "imported").exists()
 

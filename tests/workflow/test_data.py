@@ -25,7 +25,7 @@ socket.socket.connect = socket.socket.connect_ex = socket.socket.sendto = socket
 
 def test_every_paper_is_fetched_from_packages_at_the_smoke_scale(run):
     here = run("smoke")
-    papers = sorted(path.parent.name for path in (here.checkout / "config/experiments").glob("*/TITLE"))
+    papers = sorted(path.parent.name for path in (here.checkout / "src/papers").glob("*/TITLE"))
     data = f"data={{offline: true, mirror: {here.folder}}}"
     files = [str(here.folder / "overlay.yaml"), str(here.checkout / "config/smoke.yaml")]
     smoke = ["--configfile", *files, "--config", f"papers=[{','.join(papers)}]", data]
@@ -39,7 +39,7 @@ def test_every_paper_is_fetched_from_packages_at_the_smoke_scale(run):
 
 def test_a_set_that_no_package_has_stops_only_what_uses_it(copy):
     copy.edit("overlay.yaml", "formats:", "data: {source: packaged}\nformats:")
-    copy.edit("config/experiments/ors/fig5.yaml", "[speech,", "[parkinsons, speech,")
+    copy.edit("src/papers/ors/fig5.yaml", "[speech,", "[parkinsons, speech,")
     reason = "parkinsons has no source or variant 'packaged'; it has: canonical, mirror"
     assert f"ors/fig5 cannot run: {reason}" in copy.snakemake("ors_fig5", options=["-n"], fail=True)
     planned = copy.snakemake("data", "ors", options=["-n", "-p"])

@@ -21,7 +21,7 @@ def test_a_run_under_an_odd_path(tmp_path):
 
 
 def test_the_name_of_a_file_is_no_command(copy):
-    source, name = copy.checkout / "config/experiments/ors/fig2.yaml", "$(touch HACKED){x}"
+    source, name = copy.checkout / "src/papers/ors/fig2.yaml", "$(touch HACKED){x}"
     shutil.copy(source, source.with_name(f"{name}.yaml"))
     assert f"{name!r} cannot be a name: use letters" in copy.snakemake(options=["-n"], fail=True)
     assert not list(copy.folder.rglob("HACKED"))

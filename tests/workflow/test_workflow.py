@@ -40,7 +40,7 @@ def two_experiments(copy):
     """Artifacts `first` (two methods, a cell each) and `second` (one method), small, made by writing one
     file each.
     """
-    content = yaml.safe_load((copy.checkout / "config/experiments/ors/vss.yaml").read_text())
+    content = yaml.safe_load((copy.checkout / "src/papers/ors/vss.yaml").read_text())
     content.pop("reductions")
     check = {"statistic": "value", "where": {"metric": "mse_tail"}, "above": 0, "for_each": ["method"]}
     content["claims"] = [{"id": "C", "statement": "s", "checks": [check]}]
@@ -49,7 +49,7 @@ def two_experiments(copy):
     content["shards"] = {"by": ["methods"]}
     for name, methods in (("first", ("nlms", "pnorm_lms")), ("second", ("nlms",))):
         content["settings"]["methods"] = {method: {"method": method} for method in methods}
-        (copy.checkout / f"config/experiments/ors/{name}.yaml").write_text(yaml.safe_dump(content))
+        (copy.checkout / f"src/papers/ors/{name}.yaml").write_text(yaml.safe_dump(content))
     return copy
 
 
@@ -65,28 +65,28 @@ def test_a_run_tells_what_was_made_and_an_edit_reruns_what_depends_on_it_and_not
     assert f"verdicts: {judged}" in output
 
     copy.edit("src/noisylabels/filters/pnorm.py", '"""', '"""Edited. ')  # a docstring
-    copy.edit("config/experiments/ors/second.yaml", "caption: ", "caption: Edited. ")  # only pages show it
+    copy.edit("src/papers/ors/second.yaml", "caption: ", "caption: Edited. ")  # only pages show it
     assert "Nothing to be done" in planned()
-    copy.edit("src/reproduction/figures/ors.py", "\nMODES = ", "\nEDITED = True\nMODES = ")
+    copy.edit("src/papers/ors/drawing.py", "\nMODES = ", "\nEDITED = True\nMODES = ")
     draws = {"draw_ors_first": 1, "draw_ors_second": 1}
     assert jobs(planned()) == draws | {"ors_first": 1, "ors_second": 1}
     copy.snakemake(*targets, cores=2)
 
-    copy.edit("config/experiments/ors/second.yaml", "above: 0", "above: 0.01")
+    copy.edit("src/papers/ors/second.yaml", "above: 0", "above: 0.01")
     assert jobs(planned()) == {"verdicts": 1, "ors_second": 1}
-    copy.edit("config/experiments/ors/second.yaml", "above: 0.01", "above: 0")
+    copy.edit("src/papers/ors/second.yaml", "above: 0.01", "above: 0")
     copy.edit("src/noisylabels/filters/pnorm.py", "\nclass ", "\nEDITED = True\n\n\nclass ")
     output = planned()
     assert (jobs(output)["tune"], jobs(output)["run"]) == (1, 1)
     assert "methods=pnorm_lms" in output
     assert "ors_second" not in jobs(output)
-    copy.edit("config/experiments/ors/second.yaml", "T: 500", "T: 600")
+    copy.edit("src/papers/ors/second.yaml", "T: 500", "T: 600")
     assert {"experiment", "draw_ors_second", "verdicts"} <= set(jobs(planned()))
 
 
 def test_a_mistake_in_a_file_stops_before_any_job(copy):
     for file, old, message in (
-        ("config/experiments/ors/fig2.yaml", "windows: ", "no key 'qwindows'; did you mean windows?"),
+        ("src/papers/ors/fig2.yaml", "windows: ", "no key 'qwindows'; did you mean windows?"),
         ("config/config.yaml", "seed:", "there is no key 'qseed'; did you mean seed"),
     ):
         copy.edit(file, old, f"q{old}")
@@ -97,7 +97,7 @@ def test_a_mistake_in_a_file_stops_before_any_job(copy):
 
 def test_a_failing_job_names_its_cause_and_leaves_no_table(two_experiments):
     two_experiments.edit(
-        "src/reproduction/protocols/ors.py",
+        "src/papers/ors/code.py",
         "at.on(noise=name, setting=mode",
         "at.on(extra=1, noise=name, setting=mode",
     )
@@ -108,7 +108,7 @@ def test_a_failing_job_names_its_cause_and_leaves_no_table(two_experiments):
 
 
 def test_a_measured_job_has_the_machine_to_itself_and_uses_one_thread(two_experiments):
-    two_experiments.edit("config/experiments/ors/second.yaml", "protocol:", "measured: true\nprotocol:")
+    two_experiments.edit("src/papers/ors/second.yaml", "protocol:", "measured: true\nprotocol:")
     one_thread = 'import argparse\nimport os\nassert os.environ["OMP_NUM_THREADS"] == "1"\n'
     two_experiments.edit("src/scripts/job.py", "import argparse\n", one_thread)
     for _ in ("experiment", "run"):

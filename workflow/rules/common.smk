@@ -27,13 +27,14 @@ os.environ |= dict.fromkeys(THREADS, "1") | {
     "MPLBACKEND": "Agg",
     "NUMBA_CACHE_DIR": str(ROOT / ".cache/numba"),
 }
-OWN = (
-    [str(Path(str(config["project"])).expanduser().absolute())]
-    if config.get("project")
-    else []
+# Folders that hold papers of the user, each a package of its own name.
+OF_USER = dict.fromkeys(
+    Path(str(paper)).expanduser().absolute().parent
+    for paper in config.get("papers", [])
+    if str(paper).startswith("~") or "/" in str(paper)
 )
 for variable, folder in {
-    "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *OWN]),
+    "PYTHONPATH": os.pathsep.join(map(str, [ROOT / "src", ROOT / "src/papers", *OF_USER])),
     "PATH": Path(sys.executable).parent,
 }.items():
     others = [path for path in [os.environ.get(variable)] if path]
@@ -128,7 +129,7 @@ def asked(resource, job):
     return ask
 
 
-REFUSALS = PLAN.refusals(ROOT / "config/experiments")
+REFUSALS = PLAN.refusals(ROOT / "src/papers")
 
 
 def refuse(wildcards):

@@ -17,8 +17,9 @@ for scope, names in PLAN.drawn_together(sys.argv).items():
             code=PLAN.drawing_code(names),
             shown=PLAN.shown_digest(names),
             names=names,
+            paper=PLAN.listed_as(scope.partition("/")[0]),
             config=DRAWN,
         message:
             f"Draw {scope}"
         shell:
-            "python -P -m scripts.draw --code {params.code:q} --config {params.config:q} {params.names:q} > {log:q} 2>&1"
+            "python -P -m scripts.draw --code {params.code:q} --paper {params.paper:q} --config {params.config:q} {params.names:q} > {log:q} 2>&1"

@@ -6,7 +6,7 @@ rule site:
         results=PLAN.promised(""),
         reference=sorted(
             os.path.relpath(file)
-            for pattern in ["results/reference/*/*/*.*", f"{plan.ADDED}/*/*.*"]
+            for pattern in ["results/reference/*/*/*.*", "src/papers/*/*.*"]
             for file in ROOT.glob(pattern)
         ),
     output:

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.linalg import eigh, qr
 from scipy.optimize import OptimizeResult, minimize
 
-from noisylabels.fixed_order import single_threaded_if_small
+from noisylabels.blas_threads import single_threaded_if_small
 from noisylabels.noise import flip_matrix
 from noisylabels.seeding import generator
 from noisylabels.solvers.flipped_logistic import START, likelihood

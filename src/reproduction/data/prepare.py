@@ -122,7 +122,7 @@ def find_loader(spec: str) -> Callable[..., Arrays]:
     try:
         module = imported(module_name)
     except ModuleNotFoundError as error:
-        remedy = "correct `loader` in the registry (your own: paper.module:function)"
+        remedy = "correct `loader` in the registry (of your paper: module:function)"
         raise ValueError(f"loader {spec}: {error}; {remedy}") from None
     loader: Callable[..., Arrays] | None = getattr(module, name, None)
     if not callable(loader):

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, PositiveInt, PrivateAttr, StringConstraints, model_validator
 
+from reproduction.spec.papers import full_name
 from reproduction.spec.strict_yaml import ArtifactError, Content, Model, check, read
 
 REGISTRY = Path(__file__).resolve().parents[3] / "config/datasets.yaml"
@@ -188,6 +189,7 @@ def _load(path: Path) -> File:
     content = read(path, keys=str | int)
     packages, sets = content.get("packages"), content.get("datasets")
     for dataset, entry in sets.items() if isinstance(sets, dict) else ():
+        _name_loaders_in_full(entry, path.parent)
         for source in entry.get("sources", ()) if isinstance(entry, dict) else ():
             for file in source.get("files", ()) if isinstance(source, dict) else ():
                 if isinstance(file, dict) and isinstance(name := file.get("package"), str):
@@ -209,6 +211,19 @@ def _load(path: Path) -> File:
     for each in found.datasets.values():
         each._file = path
     return found
+
+
+def _name_loaders_in_full(content: Any, folder: Path) -> None:
+    """Name the loaders of a paper in full, ``paper.module:function``, in an entry and in its sources."""
+    if isinstance(content, dict):
+        for key, value in content.items():
+            if key in ("loader", "local") and isinstance(value, str):
+                content[key] = full_name(value, folder)
+            else:
+                _name_loaders_in_full(value, folder)
+    elif isinstance(content, list):
+        for value in content:
+            _name_loaders_in_full(value, folder)
 
 
 def sha256_of(path: Path) -> str:

@@ -1,6 +1,6 @@
 """Which code a job reads, and its digest, which comments, docstrings, formatting and messages do not change.
 
-A root is a module (``reproduction.protocols.ors``, or one of the user's) or a script (``scripts/job.py``).
+A root is a module (``ors.code``, or one of the user's) or a script (``scripts/job.py``).
 Its code is itself and all that it imports, at the top or inside functions, with relative imports too, from
 the packages of this checkout or from the folder of the user's module; and every data file that a module names
 and that lies beside it, or in a folder ``facts`` beside it. Nothing is imported to find this out.

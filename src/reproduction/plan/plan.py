@@ -23,12 +23,11 @@ from reproduction.show import names as names_of
 from reproduction.show import rendering
 from reproduction.spec import configuration, user_modules
 from reproduction.spec.artifact import NAME, SCALES, Artifact, load_all, merge
+from reproduction.spec.papers import artifact_files, list_papers
 from reproduction.spec.protocol import find_protocol, protocol_module
 from reproduction.spec.settings import DISPLAY, method_module
 from reproduction.spec.strict_yaml import Content, near, read
 
-# The project of the repository's own: papers that were added by the recipe, run by ``project``.
-ADDED = "examples/papers"
 TABLE_SUFFIXES = ("html", "csv", "md", "tex")
 # What `./run` does beside making targets.
 COMMANDS = ["audit", "compare", "help", "lint", "new-artifact", "new-method", "new-paper"]
@@ -90,6 +89,9 @@ class Plan:
                 code_digest.digest([module])  # names a line that cannot be read
             elif user:
                 why, paper = f"methods.{label}.method: {method!r}: no module {module!r}", artifact.file.parent
+                modules = [file.stem for file in paper.glob("*.py")]
+                if difflib.get_close_matches(module, modules):
+                    raise ValueError(f"{artifact.file}: settings.{why}{near(module, modules)}")
                 if module.partition(".")[0] != paper.name:
                     return f"{why}; is its folder on PYTHONPATH?"
                 there = near(module, [f"{paper.name}.{file.stem}" for file in paper.glob("*.py")])
@@ -100,6 +102,10 @@ class Plan:
     def shown(self) -> dict[str, Artifact]:
         """The artifacts that are not left out."""
         return {name: artifact for name, artifact in self.artifacts.items() if name not in self.left_out}
+
+    def listed_as(self, paper: str) -> str:
+        """How the configuration names a paper: by its name, or by the path of its folder."""
+        return next((entry for entry in self.config["papers"] if Path(entry).name == paper), paper)
 
     def below(self, scope: str) -> dict[str, Artifact]:
         """Those shown below a scope: "" is all, "ors/" a paper, "ors/fig2/" one artifact."""
@@ -402,21 +408,20 @@ class Plan:
         papers = {artifact.paper: f"{artifact.paper}/" for artifact in self.artifacts.values()}
         return papers | {name.replace("/", "_"): f"{name}/" for name in self.shown}
 
-    def refusals(self, folder: Path) -> dict[str, str]:
+    def refusals(self, home: Path) -> dict[str, str]:
         """Target -> why it cannot be made: it lacks a data set, or ``papers`` does not list its paper.
 
-        folder: of the experiments; the files of papers that are not listed are not read.
+        home: of the repository's papers; the files of those that are not listed are not read.
         """
         found = {name.replace("/", "_"): f"{name} cannot run: {why}" for name, why in self.left_out.items()}
         known = {artifact.paper for artifact in self.artifacts.values()}
-        for file in sorted([*folder.glob("*/*.yaml"), *folder.parents[1].glob(f"{ADDED}/*/*.yaml")]):
-            paper, name = file.parent.name, f"{file.parent.name}_{file.stem}"
+        for paper in list_papers(home):
+            if paper in known:
+                continue
             once = f"--config 'papers=[{','.join([*self.config['papers'], paper])}]'"
             why = f"`papers` in config/config.yaml does not list {paper}; add it, or for one run: {once}"
-            if file.parents[1] != folder:
-                why = f"{paper} is one of the papers in {ADDED}; add --config project={ADDED}"
-            if paper not in known:
-                found |= {target: why for target in (paper, name) if NAME.fullmatch(target)}
+            names = [f"{paper}_{file.stem}" for file in artifact_files(home / paper)]
+            found |= {target: why for target in (paper, *names) if NAME.fullmatch(target)}
         return found
 
     def asked(self, words: Iterable[str]) -> list[str]:
@@ -474,36 +479,33 @@ def is_results_folder(name: str) -> bool:
     return re.fullmatch(rf"({'|'.join(SCALES)})(-seed[0-9]{{1,18}})?", name) is not None
 
 
-def planned(root: Path, config: Mapping[str, Any], added: bool = False, run: bool = False) -> Plan:
+def planned(root: Path, config: Mapping[str, Any], every: bool = False, run: bool = False) -> Plan:
     """The plan of a configuration. Raises ValueError: a mistake in one of its files, in one line.
 
-    added : with the papers in `ADDED`, whatever the configuration says of them.
+    every : with all papers of the repository, after those that the configuration lists.
     run : check the files of the user's that take the place of data sets, too.
     """
-    projects = [config.get("project", ""), *[str(root / ADDED)] * (added and bool(added_papers(root)))]
-    folder, only = root / "config/experiments", config.get("only")
-    loaded = load_all(folder, config["papers"], config["scale"], *projects, only=only)
-    papers = dict.fromkeys(artifact.file.parent for artifact in loaded.values())
-    known = registry.of_papers(registry.load_registry(root / "config/datasets.yaml"), papers)
+    home, only = root / "src/papers", config.get("only")
+    papers = [*config["papers"], *(list_papers(home) if every else ())]
+    loaded = load_all(home, papers, config["scale"], only=only)
+    folders = dict.fromkeys(artifact.file.parent for artifact in loaded.values())
+    known = registry.of_papers(registry.load_registry(root / "config/datasets.yaml"), folders)
     if run:
-        folders = dict.fromkeys([folder, *(paper.parent for paper in papers)])
-        configuration.examine_local(config["data"]["local"], known, *folders)
+        homes = dict.fromkeys([home, *(folder.parent for folder in folders)])
+        configuration.examine_local(config["data"]["local"], known, *homes)
     entries = registry.with_users(known, config["data"]["local"])
     measured = costs.read(root / "workflow/recorded/jobs.csv")
     usual_seed = read(root / "config/config.yaml").get("seed")
     return Plan(config, loaded, entries, measured, usual_seed)
 
 
-def added_papers(root: Path) -> list[str]:
-    """Papers in `ADDED`."""
-    return sorted(file.parent.name for file in root.glob(f"{ADDED}/*/TITLE"))
-
-
 def passed_over(made: Plan, checkout: Path, root: Path) -> str:
     """One line that names papers with results below ``root`` that no page shows; "" without any."""
-    known = {artifact.paper for artifact in made.artifacts.values()} | set(added_papers(checkout))
+    known = {artifact.paper for artifact in made.artifacts.values()} | set(
+        list_papers(checkout / "src/papers")
+    )
     found = {file.parents[1].name for file in (root / made.results).glob("*/*/table.csv")} - known
-    why = "its folder is neither in `papers` nor in `project`; ./run site --project FOLDER shows it"
+    why = "its folder is not in `papers`; ./run site --papers FOLDER shows it"
     return f"not shown on the pages: {', '.join(sorted(found))} ({why})" if found else ""
 
 

@@ -61,10 +61,10 @@ class Job:
         points = Points()
         handed = Walk(self.data, self.seeds, range(*map(int, repetitions.split(":"))), tuned)
         rows = self.protocol.run(self.settings, handed)
-        return points.take(self._checked(rows) if ":" in self.protocol.name else rows), points
+        return points.take(self._checked(rows)), points
 
     def _checked(self, rows: Iterable[Row]) -> Iterator[Row]:
-        """Rows of one's own protocol, the first mistake named at once. Raises ValueError."""
+        """Rows of the protocol, the first mistake named at once. Raises ValueError."""
         place, seen = self.protocol.name, set[object]()
         declared = [*self.protocol.labels, *self.words]
         try:

@@ -1,7 +1,7 @@
 """What readers see in the place of keys: names of methods, kinds of noise and axes, all from ``names.yaml``.
 
-A paper of one's own has its names in ``names.yaml`` of its folder (see `of`). Which methods a figure shows,
-in which order and as what is up to the artifact. Keys of a method there:
+A paper has its names in ``names.yaml`` of its folder (see `of`); what all papers share is in `FILE`. Which
+methods a figure shows, in which order and as what is up to the artifact. Keys of a method there:
     shown : the only panel or table that shows it (a word that the figure knows); without it, all do.
     role : control, which sees what no other method can; reference, with which the others are compared.
     label : its name in running text.   note : a sentence below the tables that show it.
@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field, field_validator
 
+from reproduction.spec.papers import full_name
 from reproduction.spec.strict_yaml import Content, Model, check, near, read
+from reproduction.spec.user_modules import module_file
 
 if TYPE_CHECKING:
     import pandas as pd
 
 FILE = Path(__file__).with_name("names.yaml")
-OURS = FILE.parents[3] / "config/experiments"
-"""The folder of the papers that `FILE` is about."""
 MARKERS = "osD^vX*<>Phpd8"
 KINDS = {"independent": "symmetric", "negative_only": "asymmetric"}
 """Name of a flip law -> what the slides of Kabán and Bootkrajang call it."""
@@ -43,7 +43,7 @@ class _Method(Model):
     @classmethod
     def _drawable(cls, look: str) -> str:
         parts = look.split()
-        known = (_ours()["colours"], _ours()["dashes"], MARKERS)
+        known = (_shared()["colours"], _shared()["dashes"], MARKERS)
         if len(parts) != 3:
             raise ValueError(f"{look!r}: a colour, a dash and a marker are expected, such as `blue dash o`")
         for word, words in zip(parts, known, strict=True):
@@ -60,7 +60,7 @@ class _Axes(Model):
 
 
 class _Names(Model):
-    """The file of a paper of one's own."""
+    """The file of a paper."""
 
     methods: dict[str, _Method] = Field(default={})
     noise: dict[str, str] = Field(default={})
@@ -70,43 +70,47 @@ class _Names(Model):
     opens: dict[str, str] = Field(default={})
 
 
-_paper: ContextVar[Content | None] = ContextVar("paper", default=None)
-"""The names of the paper of one's own that is drawn or shown; None of a paper of ours."""
+_names: ContextVar[Content] = ContextVar("names")
+"""The names of the paper that is drawn or shown."""
 
 
 @cache
-def _ours() -> Content:
+def _shared() -> Content:
     return read(FILE)
 
 
 @cache
 def own(paper: Path) -> Content:
-    """What ``names.yaml`` in the folder of a paper says; {} without it.
+    """What ``names.yaml`` in the folder of a paper says, protocols and drawings named in full; {} without it.
 
     Raises ArtifactError : one line with the file and the key.
     """
     file = paper / FILE.name
-    return check(_Names, read(file), file).model_dump(exclude_unset=True) if file.is_file() else {}
+    if not file.is_file():
+        return {}
+    found = check(_Names, read(file), file).model_dump(exclude_unset=True)
+    for section in ("protocols", "opens"):
+        if section in found:
+            found[section] = {full_name(key, paper): entry for key, entry in found[section].items()}
+    return found
 
 
 @contextmanager
 def of(paper: Path) -> Iterator[None]:
-    """Names of a paper, by its folder, for everything inside the ``with`` block.
-
-    Of a paper of one's own no label takes a name that `FILE` has for a method, a setting or a metric of ours.
-    """
-    token = _paper.set(None if paper.parent == OURS else own(paper))
+    """Names of a paper, by its folder, for everything inside the ``with`` block."""
+    token = _names.set(own(paper))
     try:
         yield
     finally:
-        _paper.reset(token)
+        _names.reset(token)
 
 
-def listed(section: str, ours: bool = True) -> Mapping[str, Any]:
-    """A section of ``names.yaml``: of a paper of one's own its section, behind it ours where that applies."""
-    found, paper = _ours()[section], _paper.get()
-    inherited = paper is None or (ours and section not in ("methods", "settings", "tasks"))
-    return (found if inherited else {}) | (paper or {}).get(section, {})
+def listed(section: str, protocol: str = "") -> Mapping[str, Any]:
+    """A section of ``names.yaml``: what all papers share, a protocol's paper says, this one says."""
+    found = {**_shared().get(section, {})}
+    if file := module_file(protocol.partition(":")[0]) if protocol else None:
+        found |= own(file.parent).get(section, {})
+    return found | _names.get({}).get(section, {})
 
 
 def method(key: str) -> str:
@@ -129,7 +133,7 @@ def flips(noise: str) -> str:
         positive, negative = (f"{100 * float(rate):g} %" for rate in rates)
         return f"{positive} of class +, {negative} of class −"
     if law not in KINDS:
-        return str({**listed("tasks"), **listed("noise")}.get(noise, noise))
+        return str(listed("noise").get(noise, noise))
     return f"{100 * float(rates[0]):g} % {KINDS[law]}" if float(rates[0]) else "clean labels"
 
 
@@ -154,19 +158,20 @@ def of_table(frame: pd.DataFrame, methods: Iterable[str], noises: Iterable[str])
 
 def metric(key: str, protocol: str = "") -> str:
     """Name of a metric, with its unit where it has one; a key that is not listed, in words."""
-    own = listed("protocols").get(protocol, {}).get("metrics", {})
-    return str(({**listed("metrics", ":" not in protocol)} | own).get(key, key.replace("_", " ")))
+    of_protocol = listed("protocols", protocol).get(protocol, {}).get("metrics", {})
+    known = {**listed("metrics", protocol), **of_protocol}
+    return str(known.get(key, key.replace("_", " ")))
 
 
 def x_axis(key: str, protocol: str) -> str:
     """What a metric of a protocol is drawn against; "x" where it is not listed."""
-    entry = listed("protocols").get(protocol, {})
+    entry = listed("protocols", protocol).get(protocol, {})
     return str(entry.get("x_of", {}).get(key, entry.get("x", "x")))
 
 
 def first_metric(protocol: str, render: str = "") -> str:
     """The metric to show first, of a drawing function or else of a protocol; "" where none is listed."""
-    return str(listed("opens").get(render, listed("protocols").get(protocol, {}).get("opens", "")))
+    return str(listed("opens").get(render, listed("protocols", protocol).get(protocol, {}).get("opens", "")))
 
 
 def _entry(spec: Any, key: str, default: str = "") -> str:

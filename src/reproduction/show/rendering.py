@@ -1,11 +1,9 @@
-"""From a render name, "module:function" below `reproduction.figures`, to what it draws."""
+"""From a render name, "paper.module:function" or "stock:function", to what it draws."""
 
 import difflib
-import importlib
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from pkgutil import iter_modules
 from typing import Any
 
 from reproduction.run.records import verify
@@ -14,20 +12,18 @@ from reproduction.show import names, style
 from reproduction.show import tables as writer
 from reproduction.show.panels import RenderError, Results, add_room
 from reproduction.spec.protocol import find_protocol
-from reproduction.spec.strict_yaml import near
 from reproduction.spec.user_modules import check_declared, imported, module_file
 
-PACKAGE = "reproduction.figures"
 STOCK = "reproduction.show.stock"
 """Figures and tables of any result table."""
 
 
 def module_of(name: str) -> str:
-    """The module of a render name: of this package, or with a dot in its name one of one's own."""
+    """The module of a render name: a paper's, or `STOCK`."""
     module = name.partition(":")[0]
     if module == "stock":
         return STOCK
-    return module if "." in module else f"{PACKAGE}.{module}"
+    return module
 
 
 def find(name: str) -> Callable[[Results[Any]], Any]:
@@ -40,14 +36,10 @@ def find(name: str) -> Callable[[Results[Any]], Any]:
         raise RenderError(f"render: {name!r} is not of the form module:function")
     place = module_of(name)
     if module_file(place) is None:
-        if "." in module_name:
-            remedy = "is its folder in `project`, or on PYTHONPATH?"
-            raise RenderError(f"render: {name!r}: no module {module_name!r}; {remedy}")
-        modules = ["stock", *(each.name for each in iter_modules(importlib.import_module(PACKAGE).__path__))]
-        nearest = near(module_name, modules)
-        raise RenderError(f"render: {name!r}: {PACKAGE} has no module {module_name!r}{nearest}")
+        remedy = "is its folder in `papers`, or on PYTHONPATH?"
+        raise RenderError(f"render: {name!r}: no module {module_name!r}; {remedy}")
     try:
-        check_declared(place, function, ("panels.figure", "panels.table"))
+        check_declared(place, function, ("panels.figure", "panels.table", "panels.picture"))
         module = imported(place)
     except ValueError as error:
         raise RenderError(f"render: {error}") from error

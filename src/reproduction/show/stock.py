@@ -1,12 +1,16 @@
-"""A figure and a table of any result table, for an artifact that needs no drawing of its own."""
+"""Figures and tables of any result table, for an artifact that needs no drawing of its own."""
 
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from noisylabels import statistics
 from reproduction.show import names, panels, tables
+from reproduction.show.names import data_set, flips
+from reproduction.spec.settings import labels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -53,3 +57,83 @@ def _name(table: pd.DataFrame, part: pd.DataFrame) -> str:
     """What tells a part apart from the rest of the table, as readers know it."""
     named = zip(SECTIONS, (names.data_set, names.noise, names.setting), strict=True)
     return ", ".join(name(part[column].iloc[0]) for column, name in named if table[column].nunique() > 1)
+
+
+@panels.table
+def errors(results: panels.Results[Any]) -> pd.DataFrame:
+    """Any methods on any noise: a section per data set, the mean error of every method."""
+    methods, rows = list(results.settings.methods), []
+    for name, noise in product(results.settings.datasets, labels(results.settings.noise)):
+        chosen = results.select(dataset=name, noise=noise, metric="error", method=methods)
+        cells = tables.mean_sd_cells(chosen, methods)
+        rows.append({"data set": data_set(name), "flips": flips(noise)} | cells)
+    return tables.noted(pd.DataFrame(rows).set_index(["data set"]), *error_notes(results))
+
+
+@panels.table
+def ranked(results: panels.Results[Any]) -> pd.DataFrame:
+    """Of one data set a row for every method, a column for every noise; bold is what may be the best.
+
+    m is told from b, whose mean is lowest, if mean(e_m - e_b) - t_{1 - 0.025/k} se > 0 for k others: in 95 %
+    of such tables the best method is bold. The first sentence below says it of the first noise.
+    """
+    methods, columns, answer = results.settings.methods, {}, ""
+    for noise in labels(results.settings.noise):
+        rows = results.select(noise=noise, metric="error", method=list(methods))
+        errors = rows.pivot(index="repetition", columns="method", values="value")
+        best, *others = errors.mean().sort_values(kind="stable").index
+        gaps, equal = {}, [best]
+        for method in others:
+            gap = statistics.mean_se(errors[method] - errors[best])
+            low, high = statistics.t_interval(gap, 1 - 0.05 / len(others))
+            gaps[method] = f"{names.label(methods, method)} (+{gap.mean:.2f} [{low:.2f}, {high:.2f}])"
+            equal += [method] * (not low > 0)
+        columns[flips(noise)] = {
+            method: tables.mean_sd(errors[method].mean(), errors[method].std(), bold=method in equal)
+            for method in (best, *others)
+        }
+        if not answer:
+            near = ", ".join(gaps[method] for method in equal[1:]) or f"none, the next is {gaps[others[0]]}"
+            least = f"With {flips(noise)}, {names.label(methods, best)} errs least"
+            answer = f"{least}; not to be told from it: {near}."
+    frame = pd.DataFrame(columns).rename(index={method: names.label(methods, method) for method in methods})
+    count = results.table["repetition"].nunique()
+    return tables.noted(
+        frame.rename_axis("method").reset_index(),
+        f"{answer} Test error in %, mean ± standard deviation over {count} splits.",
+        "Bold: not to be told from the lowest mean of its column; t-intervals of the paired differences,",
+        "95 % for all of a column together.",
+        *error_notes(results)[1:],
+    )
+
+
+def error_notes(results: panels.Results[Any]) -> list[str]:
+    """What the numbers are, how many splits, which runs were flagged, whose points they are."""
+    table, methods = results.table, results.settings.methods
+    flagged = table[(table["metric"] == "flagged") & table["method"].isin(list(methods))]
+    groups = flagged.groupby("method", sort=False)["value"]
+    runs = ", ".join(f"{names.label(methods, str(m))} {int(v.sum())} of {len(v)}" for m, v in groups)
+    return [
+        note_splits(table, results.settings.datasets),
+        f"Doubtful runs (collapsed, not converged, classes swapped): {runs}." if runs else "",
+        note_sources(table),
+        *names.notes(methods),
+    ]
+
+
+def note_splits(table: pd.DataFrame, datasets: list[str]) -> str:
+    """What the numbers are, and over how many splits."""
+    counts = table[table["metric"] == "error"].groupby("dataset")["repetition"].nunique()[datasets]
+    most = int(counts.max())
+    fewer = ", ".join(f"{data_set(str(name))} {n}" for name, n in counts.items() if n < most)
+    over = f"{most} splits" + (f" ({fewer})" if fewer else "")
+    return f"Test error in %, mean ± standard deviation over {over}; the lowest mean is bold."
+
+
+def note_sources(table: pd.DataFrame) -> str:
+    """Names the data sets that are not the genuine IDA files."""
+    kinds = table.drop_duplicates("dataset").set_index("dataset")["source"]
+    words = {"rebuilt": "rebuilt points and our own splits", "generated": "points drawn anew, our own splits"}
+    named = {text: ", ".join(map(data_set, kinds[kinds == kind].index)) for kind, text in words.items()}
+    found = "; ".join(f"{text} ({sets})" for text, sets in named.items() if sets)
+    return f"Not the genuine IDA files: {found}." if found else ""

@@ -10,7 +10,6 @@ import itertools
 import json
 import math
 import re
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from fnmatch import fnmatchcase
@@ -33,6 +32,7 @@ from reproduction.judge.claims import (
 )
 from reproduction.show import names, rendering
 from reproduction.spec.captions import check_caption
+from reproduction.spec.papers import artifact_files, check_short, find_papers, full_name
 from reproduction.spec.protocol import find_protocol
 from reproduction.spec.settings import Distinct, Settings
 from reproduction.spec.strict_yaml import ArtifactError, Content, Model, check, near, read, texts
@@ -48,8 +48,6 @@ FIRST = ("experiment", "first_split", "repetitions", "splits")
 # Columns of a result table whose entries are labels of the settings or of the protocol.
 LABELS = ("noise", "setting", "method", "metric")
 MOST = 100_000  # jobs of an artifact
-# Files of a paper of one's own that are no artifacts: its names and its data sets.
-BESIDE = (names.FILE.name, registry.REGISTRY.name)
 RULES = {"all", "data", "fetch", "prepare", "experiment", "tune", "run"}
 RULES |= {"collect", "seeds", "site", "unknown", "verdicts"}
 NAME = re.compile(r"[A-Za-z0-9_+][A-Za-z0-9._+-]*", re.ASCII)
@@ -85,7 +83,7 @@ class Reductions(Model):
 
 
 class Artifact(Model):
-    """The file ``config/experiments/<paper>/<artifact>.yaml`` at one scale."""
+    """The file ``src/papers/<paper>/<artifact>.yaml`` at one scale."""
 
     title: Annotated[Text, Field(max_length=300)] = Field(description="what it shows, in a line")
     source: str = Field(description="paper and number of the figure or table")
@@ -94,9 +92,9 @@ class Artifact(Model):
     caption: str = Field(description="reStructuredText, shown on its page")
     protocol: str = Field(
         default="",
-        pattern=r"^[a-z0-9_.]+(:[a-z0-9_]+)?$",
-        description="`<module>.<function>` below `src/reproduction/protocols/` that computes the rows; "
-        "your own: `<package>.<module>:<function>`",
+        pattern=r"^([a-z0-9_.]+:[a-z0-9_]+)?$",
+        description="`<module>:<function>` of the paper's folder that computes the rows, such as "
+        "`code:errors`; of another paper `<paper>.<module>:<function>`",
     )
     datasets: Distinct[str] = Field(
         default=[],
@@ -126,8 +124,7 @@ class Artifact(Model):
     uses: Distinct[str] = Field(default=[], description="other artifacts of the paper whose tables are drawn")
     render: str = Field(
         pattern="^[a-z_0-9.]+:[a-z_0-9]+$",
-        description="`<module>:<function>` below `src/reproduction/figures/`, or your own "
-        "`<package>.<module>:<function>`, that draws it; "
+        description="`<module>:<function>` of the paper's folder that draws it, such as `drawing:fig2`; "
         "`stock:curves` and `stock:last_values` draw any result table",
     )
     published: PublishedRule | None = Field(
@@ -339,7 +336,7 @@ def _located(where: str = "") -> Iterator[None]:
 
 def expanded(path: Path) -> Content:
     """What a file says, with the ids of data sets for the names of groups, and with `settings.datasets`."""
-    content: Content = _without_groups(read(path), registry.groups(path.parent))
+    content: Content = _with_full_names(_without_groups(read(path), registry.groups(path.parent)), path)
     settings, listed = content.get("settings"), content.get("datasets")
     if isinstance(settings, dict) and "datasets" not in settings and listed and isinstance(listed, list):
         with suppress(ValueError):  # a protocol that does not exist is refused later
@@ -347,6 +344,25 @@ def expanded(path: Path) -> Content:
                 stems = [name.partition(".")[0] for name in listed if isinstance(name, str)]
                 first = {key: settings[key] for key in settings if key in FIRST}
                 content["settings"] = first | {"datasets": stems} | settings
+    return content
+
+
+def _with_full_names(content: Content, path: Path) -> Content:
+    """The content with the names of the paper's functions and classes in full.
+
+    Raises ArtifactError: a protocol or a drawing that is not ``module:function`` of the folder.
+    """
+    folder = path.parent
+    for key, known in (("protocol", ()), ("render", ("stock",))):
+        if isinstance(name := content.get(key), str) and name:
+            with _located(f"{path}: "):
+                check_short(key, name, folder, known)
+            content[key] = full_name(name, folder)
+    settings = content.get("settings")
+    methods = settings.get("methods") if isinstance(settings, dict) else None
+    for method in methods.values() if isinstance(methods, dict) else ():
+        if isinstance(method, dict) and isinstance(name := method.get("method"), str):
+            method["method"] = full_name(name, folder)
     return content
 
 
@@ -454,53 +470,22 @@ def _check_shards(artifact: Artifact) -> None:
         _ = artifact.cells
 
 
-def own_papers(project: str) -> dict[str, Path]:
-    """Paper -> its folder, for all folders with a ``TITLE`` in the user's project, which is importable then.
-
-    Raises ArtifactError: the project is no folder, or has no paper.
-    """
-    if not project:
-        return {}
-    home = Path(project).expanduser().absolute()
-    if found := {file.parent.name: file.parent for file in sorted(home.glob("*/TITLE"))}:
-        sys.path += [str(home)] * (str(home) not in sys.path)
-        return found
-    made = f"; ./run new-paper {home}/NAME makes one"
-    if not home.exists():
-        why = f"does not exist{made}"
-    elif not home.is_dir():
-        why = "is not a folder; name the folder that your papers are in"
-    elif (home / "TITLE").is_file():
-        why = f"is itself a paper; name the folder that it is in: {home.parent}"
-    elif untitled := sorted(file.parent.name for file in home.glob("*/*.yaml")):
-        why = f"has no TITLE in {untitled[0]}, a line with its title{made}"
-    else:
-        why = f"has no folder with a TITLE{made}"
-    raise ArtifactError(f"project: {home} {why}")
-
-
 def load_all(
-    folder: Path, papers: Iterable[str], scale: str, *projects: str, only: Content | None = None
+    home: Path, papers: Iterable[str], scale: str, only: Content | None = None
 ) -> dict[str, Artifact]:
-    """All artifacts of the papers, and of those in users' projects, by their names ``<paper>/<artifact>``.
+    """Load all artifacts of papers, by their names ``<paper>/<artifact>``.
 
-    Of two projects with a paper of one name, the first has it.   only : see `load`.
+    papers : names of folders in ``home``, or paths of folders anywhere.   only : see `load`.
 
     Raises ArtifactError: also of a paper without artifacts, of one that uses what does not exist, and of two
     names of one target of the workflow.
     """
     found: dict[str, Artifact] = {}
-    own: dict[str, Path] = {}
-    for project in projects:
-        own = own_papers(project) | own
-    if twice := sorted(name for name in own if (folder / name).is_dir()):
-        said = "the repository has a paper of this name; rename the folder"
-        raise ArtifactError(f"project: {own[twice[0]]}: {said}")
-    papers, only = list(dict.fromkeys([*papers, *own])), _without_groups(only, registry.groups())
-    for paper in papers:
+    folders = find_papers(papers, home)
+    only = _without_groups(only, registry.groups())
+    for paper, place in folders.items():
         check_name("paper", paper, "papers")
-        place = own.get(paper, folder / paper)
-        loaded = {file.stem: load(file, scale, only) for file in artifact_files(place.parent, paper)}
+        loaded = {file.stem: load(file, scale, only) for file in artifact_files(place)}
         for name, artifact in loaded.items():
             found[f"{paper}/{name}"] = artifact
             with _located(f"{artifact.file}: "):
@@ -515,24 +500,12 @@ def load_all(
         if name not in listed:
             raise ArtifactError(f"only.datasets: no artifact has the data set {name!r}{near(name, listed)}")
     targets = {rule: f"the rule {rule} of the workflow" for rule in RULES}
-    for name in (*papers, *found):
+    for name in (*folders, *found):
         target = name.replace("/", "_")
         if other := targets.get(target):
-            raise ArtifactError(f"{folder}: {name} and {other} have one name, {target}; rename {name}")
+            raise ArtifactError(f"papers: {name} and {other} have one name, {target}; rename {name}")
         targets[target] = name
     return found
-
-
-def artifact_files(folder: Path, paper: str) -> list[Path]:
-    """The files of the artifacts of a paper. Raises ArtifactError: it has none; the message lists papers."""
-    place = folder / paper
-    if files := sorted(file for file in place.glob("*.yaml") if file.name not in BESIDE):
-        return files
-    if (place / "TITLE").is_file():
-        made = f"./run new-artifact {place}/table1 makes one"
-        raise ArtifactError(f"{place}: has a TITLE and no artifact; {made}")
-    known = sorted(path.name for path in folder.iterdir() if path.is_dir())
-    raise ArtifactError(f"papers: {paper!r} has no artifacts in {place}{near(paper, known)}")
 
 
 def _check_title(file: Path) -> None:

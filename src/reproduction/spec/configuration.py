@@ -75,11 +75,9 @@ class Config(Model):
         description="`full` (the papers' protocols), `quick` (minutes), `smoke` (seconds). Results of the"
         " scales never overwrite each other"
     )
-    papers: Distinct[str] = Field(description="folders of `experiments/` to run")
-    project: str = Field(
-        default="",
-        description="a folder of your own: every folder in it with a `TITLE` is a paper, and its modules can "
-        "be named in artifacts ([extending.md](../docs/extending.md))",
+    papers: Distinct[str] = Field(
+        description="papers to run: names of folders of `src/papers/`, or paths of folders of your own "
+        "([extending.md](../docs/extending.md))"
     )
     seed: NonNegativeInt = Field(
         description="root of every random number; results of another seed than the one of this file are in "
@@ -103,6 +101,17 @@ class Config(Model):
     formats: Distinct[Literal["png", "pdf", "svg"]] = Field(
         description="file formats of figures; `png` must be one of them"
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _current_keys(cls, content: Any) -> Any:
+        """Name the new form of a key that is gone."""
+        if isinstance(content, dict) and "project" in content:
+            folder = Path(str(content["project"])).expanduser()
+            papers = [str(file.parent) for file in sorted(folder.glob("*/TITLE"))] or [f"{folder}/NAME"]
+            rule = "there is no such key; list the folder of each paper in `papers`"
+            raise ValueError(f"project: {rule}: papers: [{', '.join(papers)}]")
+        return content
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

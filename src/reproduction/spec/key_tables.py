@@ -7,16 +7,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
 from typing import Any
 
 from pydantic import BaseModel
 
 from noisylabels.noise import flip_models
-from reproduction import protocols
 from reproduction.run import results, splits
 from reproduction.spec.artifact import Artifact
 from reproduction.spec.configuration import Config
+from reproduction.spec.papers import find_papers, list_papers
 from reproduction.spec.protocol import Protocol
 from reproduction.spec.strict_yaml import Content
 
@@ -26,10 +25,11 @@ TYPES = {"string": "text", "boolean": "true or false", "integer": "whole number"
 
 
 def every_protocol() -> dict[str, Protocol]:
-    """Name -> protocol, of all modules."""
-    modules = (
-        import_module(f"{protocols.__name__}.{each.name}") for each in iter_modules(protocols.__path__)
-    )
+    """Name -> protocol, of all papers of the repository."""
+    folders = find_papers(list_papers()).values()
+    files = [file for folder in folders for file in sorted(folder.glob("*.py"))]
+    declaring = [file for file in files if "\n@protocol(" in file.read_text(encoding="utf-8")]
+    modules = [import_module(f"{file.parent.name}.{file.stem}") for file in declaring]
     members = (member for module in modules for member in vars(module).values())
     return {each.protocol.name: each.protocol for each in members if hasattr(each, "protocol")}
 
@@ -45,18 +45,18 @@ def write_schemas(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, model in models().items():
         text = json.dumps(model.model_json_schema(), indent=1)
-        (folder / f"{name}.schema.json").write_text(text + "\n", encoding="utf-8")
+        (folder / f"{name.replace(':', '.')}.schema.json").write_text(text + "\n", encoding="utf-8")
 
 
 def settings_page() -> str:
-    """The page ``config/settings.md``: the keys of the settings of every protocol."""
+    """The page ``docs/settings.md``: the keys of the settings of every protocol."""
     head = "# Settings of the protocols\n\nWritten by `python src/scripts/generate.py` from the models.\n"
     parts = (f"\n## {p.name}\n\n{_summary(p.run)}\n\n{table(p.settings)}" for p in every_protocol().values())
     return head + "".join(parts)
 
 
 def vocabulary_page() -> str:
-    """The page ``config/vocabulary.md``, from the code: kinds of noise, fields of data, columns of rows."""
+    """The page ``docs/vocabulary.md``, from the code: kinds of noise, fields of data, columns of rows."""
     from reproduction.data.prepared import Dataset
 
     noise = {

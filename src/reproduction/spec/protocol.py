@@ -22,7 +22,7 @@ Tune = Callable[[S, "Walk"], dict[str, Any]]
 
 @dataclass(frozen=True)
 class Protocol:
-    """A protocol by its name ``module.function``: its settings model, how it runs and how it tunes, if so.
+    """A protocol by its name ``paper.module:function``: its settings, how it runs and how it tunes.
 
     labels : patterns (`fnmatch`) of the labels in its rows that are not words of the settings.
     """
@@ -40,9 +40,7 @@ def protocol(
     """Declare a function a protocol; ``tune`` finds its parameters, on data kept apart, in an earlier job."""
 
     def declared(run: Run[S]) -> Run[S]:
-        module = run.__globals__.get("FAMILY", run.__module__.removeprefix("reproduction.protocols."))
-        ours = run.__module__.startswith("reproduction.")
-        name = f"{module}{'.' if ours else ':'}{run.__name__}"
+        name = f"{run.__module__}:{run.__name__}"
         run.protocol = Protocol(name, settings, run, tune, labels)  # type: ignore[attr-defined]
         return run
 
@@ -50,16 +48,16 @@ def protocol(
 
 
 def protocol_module(name: str) -> str:
-    """The module of a protocol ``module.function`` of this project or ``package.module:function``."""
-    return name.partition(":")[0] if ":" in name else f"reproduction.protocols.{name.rpartition('.')[0]}"
+    """The module of a protocol ``package.module:function``."""
+    return name.partition(":")[0]
 
 
 def find_protocol(name: str) -> Protocol:
-    """The protocol ``module.function``, or ``package.module:function`` of one's own.
+    """Find the protocol ``paper.module:function``.
 
     Raises ValueError : no such module, or no protocol of that name in it; with the nearest names.
     """
-    module_name, _, function = name.rpartition(":" if ":" in name else ".")
+    module_name, _, function = name.rpartition(":")
     place = protocol_module(name)
     try:
         check_declared(place, function, ("protocol",))

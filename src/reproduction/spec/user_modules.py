@@ -40,7 +40,7 @@ def raised(error: BaseException) -> str:
 
 
 def check_declared(module: str, function: str, decorators: Sequence[str]) -> None:
-    """Refuse a function that an artifact names unless a project declares it; its module is only read.
+    """Refuse a function that an artifact names unless a paper declares it; its module is only read.
 
     So a name in an artifact can start no other module: those of Python and of installed packages are in no
     folder with papers.
@@ -51,11 +51,11 @@ def check_declared(module: str, function: str, decorators: Sequence[str]) -> Non
         return
     file = module_file(module)
     if file is None:
-        raise ValueError(f"no module {module!r}; is its folder in `project`, or on PYTHONPATH?")
+        raise ValueError(f"no module {module!r}; is its folder in `papers`, or on PYTHONPATH?")
     project = file.parents[module.count(".") + (file.name == "__init__.py")]
     if not any(project.glob("*/TITLE")):
         where = f"{project} has no paper, a folder with a TITLE"
-        raise ValueError(f"module {module!r} is in no project: {where}; move it to yours")
+        raise ValueError(f"module {module!r} is in no paper: {where}; move it to yours")
     if file.suffix != ".py":
         raise ValueError(f"module {module!r} ({file}) is not Python source")
     names = {decorator.rpartition(".")[2] for decorator in decorators}

@@ -1,5 +1,6 @@
 """Papers added by the recipe: kept and shown like all others, and counted apart from them."""
 
+import shutil
 import subprocess
 import sys
 
@@ -18,34 +19,35 @@ NAME, OURS = "added_paper", "pnorm/bounds"
 def checkout(tmp_path, monkeypatch):
     """A checkout with one added paper."""
     monkeypatch.setattr(sys, "path", [*sys.path])
-    for part in ("config", "workflow"):
+    for part in ("config", "workflow", "src/papers/pnorm", "src/papers/_templates"):
+        (tmp_path / part).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / part).symlink_to(CHECKOUT / part)
-    new = [sys.executable, CHECKOUT / "src/scripts/new.py", "new-paper", tmp_path / plans.ADDED / NAME]
+    new = [sys.executable, CHECKOUT / "src/scripts/new.py", "new-paper", tmp_path / "src/papers" / NAME]
     subprocess.run(new, check=True, capture_output=True)
     return tmp_path
 
 
-def planned(checkout, added=True, **more):
-    config = plans.configured(CHECKOUT, "full") | {"papers": ["pnorm"]} | more
-    return plans.planned(checkout, config, added=added)
+def planned(checkout, every=True, papers=("pnorm",)):
+    config = plans.configured(CHECKOUT, "full") | {"papers": [*papers]}
+    return plans.planned(checkout, config, every=every)
 
 
 def test_an_added_paper_is_planned_where_asked_and_refused_elsewhere_with_its_place(checkout):
     name = f"{NAME}/table1"
     assert name in planned(checkout).artifacts
-    assert name in planned(checkout, added=False, project=str(checkout / plans.ADDED)).artifacts
-    alone = planned(checkout, added=False)
+    assert name in planned(checkout, every=False, papers=[NAME]).artifacts
+    alone = planned(checkout, every=False)
     assert name not in alone.artifacts
-    why = alone.refusals(checkout / "config/experiments")[f"{NAME}_table1"]
-    assert why == f"{NAME} is one of the papers in {plans.ADDED}; add --config project={plans.ADDED}"
+    why = alone.refusals(checkout / "src/papers")[f"{NAME}_table1"]
+    assert why.endswith(f"does not list {NAME}; add it, or for one run: --config 'papers=[pnorm,{NAME}]'")
 
 
-def test_a_folder_of_ones_own_comes_before_an_added_paper_of_the_same_name(checkout, tmp_path):
-    mine = tmp_path / "mine"
-    (checkout / plans.ADDED).rename(mine)
-    (checkout / plans.ADDED / NAME).mkdir(parents=True)
-    (checkout / plans.ADDED / NAME / "TITLE").write_text("Another")
-    assert planned(checkout, project=str(mine)).artifacts[f"{NAME}/table1"].file.parents[1] == mine
+def test_a_folder_of_ones_own_that_has_the_name_of_a_paper_here_is_to_be_renamed(checkout, tmp_path):
+    mine = tmp_path / "mine" / NAME
+    mine.parent.mkdir()
+    shutil.copytree(checkout / "src/papers" / NAME, mine)
+    with pytest.raises(ValueError, match=f"papers: {mine}: the repository has a paper of this name; rename"):
+        planned(checkout, every=False, papers=[str(mine)])
 
 
 def test_it_is_kept_and_shown_apart_and_in_no_total(checkout):
@@ -57,7 +59,7 @@ def test_it_is_kept_and_shown_apart_and_in_no_total(checkout):
     front = (checkout / "pages/index.html").read_text()
     page = (checkout / f"pages/{NAME}_table1.html").read_text()
     assert front.index("Added by the recipe") < front.index(f'href="#{NAME}"')
-    build.write(planned(checkout, added=False), checkout, checkout, checkout / "alone")
+    build.write(planned(checkout, every=False), checkout, checkout, checkout / "alone")
     alone = (checkout / "alone/index.html").read_text()
     counted, others = (
         text.partition('<dl class="totals">')[2].partition("</dl>")[0] for text in (front, alone)
@@ -65,7 +67,7 @@ def test_it_is_kept_and_shown_apart_and_in_no_total(checkout):
     assert counted == others != ""
     assert f"{len(plan.below('pnorm/')) - 1} more results have not been run yet" in front
     assert "added by the recipe" in page
-    assert f"./run full {NAME}_table1 --config project={checkout / plans.ADDED}" in page
+    assert f"./run full {NAME}_table1 --config 'papers=[{NAME}]'" in page
     assert "added by the recipe" not in (checkout / f"pages/{OURS.replace('/', '_')}.html").read_text()
 
 

@@ -16,7 +16,7 @@ KEPT = sorted(str(file.parent.relative_to(FOLDER)) for file in FOLDER.glob("*/*/
 
 @pytest.fixture(scope="module")
 def plan():
-    return plans.planned(CHECKOUT, plans.configured(CHECKOUT, "full"), added=True)
+    return plans.planned(CHECKOUT, plans.configured(CHECKOUT, "full"), every=True)
 
 
 @pytest.fixture(scope="module")

@@ -47,7 +47,7 @@ SPECIAL |= {"θ": r"$\theta$", "×": r"$\times$", "√": r"$\surd$", "∞": r"$\
 class Verdict(BaseModel):
     """One statement or printed value, judged; numbers are in the units of the paper."""
 
-    paper: str = Field(description="folder of the paper in config/experiments")
+    paper: str = Field(description="folder of the paper")
     artifact: str = Field(description="the figure or table that judges it")
     id: str = Field(description="unique within its paper")
     kind: str = Field(description="claim: a statement; published: a printed value")

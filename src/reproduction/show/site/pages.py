@@ -6,7 +6,7 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,7 +23,7 @@ from reproduction.paths import CHECKOUT
 from reproduction.plan.plan import Plan
 from reproduction.show import names
 from reproduction.spec.artifact import Artifact
-from reproduction.spec.strict_yaml import Content
+from reproduction.spec.strict_yaml import Content, read
 from reproduction.spec.strict_yaml import read as read_yaml
 
 
@@ -134,6 +134,12 @@ class DataSet(NamedTuple):
     source: Mapping[str, Any]
 
 
+@cache
+def _default_papers() -> list[str]:
+    """The papers of a run for which nothing else is said."""
+    return list(read(CHECKOUT / "config/config.yaml")["papers"])
+
+
 @dataclass(frozen=True)
 class Page:
     """One artifact: ``own`` is the run at the plan's scale below ``root``, ``reference`` the repository's."""
@@ -235,7 +241,8 @@ class Page:
         scale, local = self.plan.config["scale"], self.plan.config["data"].get("local", {})
         read = {name.partition(".")[0]: name for name in self.content.get("datasets", [])}
         own = {key: local.get(key, "FILE") for key in read if key in local or read[key].endswith(".local")}
-        values = [f"project={self.project}"] * bool(self.project)
+        listed = self.plan.listed_as(self.artifact.paper)
+        values = [] if listed in _default_papers() else [f"papers=[{listed}]"]
         values += [f"only={json.dumps(self.part)}"] * bool(self.part)
         values += [f"data={json.dumps({'local': own})}"] * bool(own)
         words = ["./run", "full" if scale in JUDGED else scale, self.key]
@@ -244,16 +251,9 @@ class Page:
         return " ".join(words)
 
     @property
-    def project(self) -> str:
-        """The project that its paper is in; "" of ours."""
-        project = self.artifact.file.parents[1]
-        shown = str(project.relative_to(CHECKOUT) if project.is_relative_to(CHECKOUT) else project)
-        return "" if shown == "config/experiments" else shown
-
-    @property
-    def added(self) -> str:
-        """The project that its paper is in, if it was added by the recipe."""
-        return "" if self.artifact.paper in self.plan.config["papers"] else self.project
+    def added(self) -> bool:
+        """Whether the configuration does not list its paper, which only the archived run has."""
+        return self.plan.listed_as(self.artifact.paper) not in self.plan.config["papers"]
 
     @cached_property
     def drawn(self) -> list[Artifact]:

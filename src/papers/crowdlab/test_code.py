@@ -1,0 +1,44 @@
+import numpy as np
+
+from crowdlab.code import LabelQuality, Vote, drawn, quality, ranked
+from noisylabels import OneCoin
+
+
+def test_ties_of_the_vote_are_broken_by_the_classifier_and_nothing_else_is():
+    labels = [[0, 1, None], [0, 0, 1], [1, 1, None]]
+    p = np.array([[0.1, 0.9], [0.01, 0.99], [0.6, 0.4]])
+    vote = Vote([0, 1]).fit(labels, p)
+    assert vote.labels_.tolist() == [1, 0, 1]
+    assert vote.confidence_.tolist() == [0.5, 2 / 3, 1.0]
+    assert vote.quality_.tolist() == [2 / 3, 1.0, 0.0]
+    by_p = LabelQuality([0, 1]).fit(labels, p)
+    assert by_p.labels_.tolist() == [1, 0, 1]
+    np.testing.assert_allclose(by_p.confidence_, [0.9, 0.01, 0.4])
+
+
+def test_labels_are_drawn_without_replacement_and_all_are_equally_likely():
+    item = np.repeat([2, 0, 1], [4, 2, 1])
+    rng = np.random.default_rng(0)
+    kept = [drawn(item, np.array([1, 5, 3]), rng) for _ in range(4000)]
+    assert all(np.bincount(item[each]).tolist() == [1, 1, 3] for each in kept)
+    often = np.bincount(np.concatenate(kept), minlength=7) / 4000
+    np.testing.assert_allclose(often, [0.75] * 4 + [0.5] * 2 + [1.0], atol=0.03)
+
+
+def test_a_perfect_ranking_and_one_by_chance():
+    wrong = np.arange(1000) < 100
+    coins = np.random.default_rng(0).random(1000)
+    best = ranked(wrong, wrong.astype(float), coins, [50, 200])
+    assert best == {"auroc": 1.0, "auprc": 1.0, "lift 50": 10.0, "lift 200": 5.0}
+    none = ranked(wrong, np.zeros(1000), coins, [200])
+    assert none["auroc"] == 0.5
+    assert abs(none["lift 200"] - 1) < 0.4
+
+
+def test_labels_that_are_sure_beyond_rounding_are_still_ranked():
+    labels = np.zeros((40, 60))
+    labels[20:] = 1
+    labels[0, :3] = 1
+    found = OneCoin([0, 1], smoothing=1).fit(labels)
+    assert found.confidence_[0] == found.confidence_[1] == 1.0
+    assert quality(found, found.labels_)[0] < quality(found, found.labels_)[1] < 0

@@ -1,1 +1,0 @@
-"""Figures and tables: one module per paper, drawn from tidy result tables only."""

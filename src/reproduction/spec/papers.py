@@ -1,0 +1,113 @@
+"""Papers: folders with a TITLE. Those of the repository are in src/papers, a user's are anywhere.
+
+A configuration names a paper by its folder: by the folder's name in src/papers, or by its path. Each is a
+package of its own name, importable once it was found. In its files, ``module:object`` is an object of a
+module of its folder.
+"""
+
+import re
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from reproduction.paths import SOURCES
+from reproduction.spec.strict_yaml import ArtifactError, near
+
+HOME = SOURCES / "papers"
+"""The folder of the repository's papers."""
+NOT_ARTIFACTS = ("names.yaml", "datasets.yaml", "findings.yaml")
+"""YAML files of a paper that are no figures or tables: its names, its data sets, what was found."""
+
+
+def list_papers(home: Path = HOME) -> list[str]:
+    """List the papers of the repository, in alphabetical order."""
+    return sorted(file.parent.name for file in home.glob("*/TITLE"))
+
+
+def find_paper(name: str, home: Path = HOME) -> Path:
+    """Find the folder of a paper by its name in ``home`` or by its path, and make it importable.
+
+    Raises ArtifactError: there is no such folder, or it is not a paper.
+    """
+    folder = home / name
+    if "/" in name or name.startswith("~"):
+        folder = Path(name).expanduser().absolute()
+    if not (folder / "TITLE").is_file():
+        raise ArtifactError(f"papers: {_why_not_a_paper(name, folder, home)}")
+    if str(folder.parent) not in sys.path:
+        sys.path.append(str(folder.parent))
+    return folder
+
+
+def _why_not_a_paper(name: str, folder: Path, home: Path) -> str:
+    made = f"./run new-paper {folder} makes one"
+    if folder.parent == home and not folder.exists():
+        known = near(name, list_papers(home))
+        return f"{name!r} is not a folder of {home}{known} (a folder of your own is named by its path)"
+    if inside := sorted(file.parent for file in folder.glob("*/TITLE")):
+        paths = ", ".join(map(str, inside))
+        return f"{folder} holds papers and is not one; name each: [{paths}]"
+    if folder.is_dir() and any(folder.glob("*.yaml")):
+        return f"{folder} has no TITLE, a file with the title of the paper"
+    if folder.exists():
+        return f"{folder} is not a paper; {made}"
+    return f"there is no folder {folder}; {made}"
+
+
+def find_papers(names: Iterable[str], home: Path = HOME) -> dict[str, Path]:
+    """Find the folders of papers, by their names.
+
+    Raises ArtifactError: see `find_paper`; two have one name.
+    """
+    found: dict[str, Path] = {}
+    for name in dict.fromkeys(names):
+        folder = find_paper(name, home)
+        if found.setdefault(folder.name, folder) != folder:
+            both = f"{found[folder.name]} and {folder}"
+            raise ArtifactError(f"papers: {both} have one name; rename one of them")
+    for name, folder in found.items():
+        if folder.parent != home and (home / name / "TITLE").is_file():
+            said = "the repository has a paper of this name; rename the folder"
+            raise ArtifactError(f"papers: {folder}: {said}")
+    return found
+
+
+def artifact_files(folder: Path) -> list[Path]:
+    """List the files of the artifacts of a paper. Raises ArtifactError: it has none."""
+    files = sorted(file for file in folder.glob("*.yaml") if file.name not in NOT_ARTIFACTS)
+    if not files:
+        made = f"./run new-artifact {folder}/table1 makes one"
+        raise ArtifactError(f"{folder}: has a TITLE and no artifact; {made}")
+    return files
+
+
+def has_module(folder: Path, module: str) -> bool:
+    """Whether a paper has the module."""
+    return (folder / f"{module}.py").is_file() or (folder / module / "__init__.py").is_file()
+
+
+def full_name(name: str, folder: Path) -> str:
+    """Write a name of a paper's file in full: ``code:errors`` -> ``paper.code:errors``; others stay."""
+    module, colon, _ = name.partition(":")
+    if colon and re.fullmatch(r"\w+", module) and has_module(folder, module):
+        return f"{folder.name}.{name}"
+    return name
+
+
+def check_short(key: str, name: str, folder: Path, known: Iterable[str] = ()) -> None:
+    """Refuse a name of a protocol or drawing that is not ``module:object``, and old forms of it.
+
+    Raises ValueError: the name to write in its place, or the modules that there are.
+    """
+    module, colon, attribute = name.partition(":")
+    if not colon:
+        where = f"{key}: {name!r} is not of the form module:function"
+        raise ValueError(f"{where}; the module is a file of {folder}, as in code:{name.rpartition('.')[2]}")
+    if module.startswith(f"{folder.name}."):
+        short = f"{module.partition('.')[2]}:{attribute}"
+        raise ValueError(f"{key}: {name!r} starts with its own folder; write {short}")
+    if re.fullmatch(r"\w+", module) and module not in known and not has_module(folder, module):
+        modules = [file.stem for file in folder.glob("*.py") if not file.name.startswith(("_", "test_"))]
+        raise ValueError(
+            f"{key}: {name!r}: {folder} has no module {module!r}{near(module, [*modules, *known])}"
+        )
