@@ -45,7 +45,6 @@ NOT_CONVERTED = frozenset(
         "csv_text",
         "filters.base",
         "filters.label_budget",
-        "filters.lms",
         "filters.ors",
         "filters.pnorm",
         "filters.river_models",

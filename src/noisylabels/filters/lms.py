@@ -13,13 +13,41 @@ DIVERGED = 1e6  # times the energy that a stable filter can reach
 
 
 class LMS(Filter):
-    """w_t = w_{t-1} + mu e_t x_t,  e_t = y_t - w_{t-1}.x_t.
+    r"""Take a step of fixed size along each row, against its error.
 
-    mu: step size, > 0; stable in the mean for mu < 2 / (largest eigenvalue of E[x x']).
-    Raises ValueError: mu <= 0; divergence, with its row. As long as mu ||x_t||^2 <= 1, the energy of the
-    predictions is at most ||w_0||^2 / mu plus the energy of the labels; a million times that is divergence.
-    Source: B. Widrow, M. E. Hoff, Adaptive switching circuits, IRE WESCON Convention Record, 1960; the bound:
-    B. Hassibi, A. H. Sayed, T. Kailath, H-infinity optimality of the LMS algorithm, IEEE Trans. SP 44, 1996.
+    Parameters
+    ----------
+    mu : float, default 0.01
+        Step size, above 0, in units of 1 / squared norm of a row. Smaller steps learn more slowly and
+        end nearer to the optimum.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range, or if the filter diverges; the message names the row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels import LMS
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(2000, 3))
+    >>> y = X @ [1.0, -2.0, 0.5] + 0.1 * rng.normal(size=2000)
+    >>> LMS(mu=0.02).fit(X, y).w.round(1)
+    array([ 1. , -2. ,  0.5])
+
+    Notes
+    -----
+    :math:`w_t = w_{t-1} + \mu e_t x_t` with :math:`e_t = y_t - w_{t-1} \cdot x_t`. It is stable in the
+    mean for mu below 2 / (largest eigenvalue of the mean of :math:`x x^\top`). As long as
+    :math:`\mu \lVert x_t \rVert^2 \le 1`, the energy of the predictions is at most
+    :math:`\lVert w_0 \rVert^2 / \mu` plus the energy of the labels. A million times that is reported
+    as divergence.
+
+    References
+    ----------
+    Widrow and Hoff (1960), Adaptive switching circuits, IRE WESCON Convention Record. The bound: Hassibi,
+    Sayed and Kailath (1996), H-infinity optimality of the LMS algorithm, IEEE Trans. SP 44.
     """
 
     name = "lms"
@@ -37,13 +65,39 @@ class LMS(Filter):
 
 
 class NLMS(Filter):
-    """w_t = w_{t-1} + mu e_t x_t / (eps + X_t),  e_t = y_t - w_{t-1}.x_t,  X_t = ||x_t||^2.
+    r"""Take a step along each row that is normalised by the energy of the row.
 
-    mu: step size, 0 < mu < 2 for stability.
-    eps: regularisation in units of X, >= 0; a row with eps + X_t = 0 is skipped.
-    With mu = 1 and eps = r it is `ORS(variant="noisy", r=r)`.
-    Raises ValueError: mu <= 0, eps < 0; divergence, with the first row that is not finite.
-    Source: J. Nagumo, A. Noda, A learning method for system identification, IEEE Trans. AC 12, 1967.
+    Parameters
+    ----------
+    mu : float, default 0.5
+        Step size, above 0 and below 2 for stability. With 1 the error of the row would be 0 after
+        the step.
+    eps : float, default 1e-3
+        Regularisation, at least 0, in units of a row's squared norm. With 0, rows of zeros are skipped.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range, or if the filter diverges; the message names the row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels import NLMS
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(500, 3))
+    >>> y = X @ [1.0, -2.0, 0.5]
+    >>> NLMS(mu=0.5).fit(X, y).w.round(3)
+    array([ 1. , -2. ,  0.5])
+
+    Notes
+    -----
+    :math:`w_t = w_{t-1} + \mu e_t x_t / (\epsilon + \lVert x_t \rVert^2)` with
+    :math:`e_t = y_t - w_{t-1} \cdot x_t`. With mu = 1 and eps = r it is ``ORS(variant="noisy", r=r)``.
+
+    References
+    ----------
+    Nagumo and Noda (1967), A learning method for system identification, IEEE Trans. AC 12.
     """
 
     name = "nlms"
@@ -68,13 +122,39 @@ def _nlms(
 
 
 class ZALMS(Filter):
-    """w_t = w_{t-1} + mu (y_t - yhat_t) x_t - rho sign(w_{t-1}).
+    r"""Learn a sparse target: LMS with a constant pull of every weight towards zero.
 
-    Gradient steps on the squared error plus an l1 penalty.
+    Parameters
+    ----------
+    mu : float, default 0.01
+        Step size, above 0.
+    rho : float, default 1e-5
+        Pull of each weight per row, at least 0. With 0 the filter is LMS.
 
-    mu: step size, > 0.  rho: pull per step, >= 0; 0 is LMS.
-    Raises ValueError: mu <= 0, rho < 0; divergence, with the first row that is not finite.
-    Source: Y. Chen, Y. Gu, A. O. Hero, Sparse LMS for system identification, ICASSP 2009.
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range, or if the filter diverges; the message names the row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels import LMS, ZALMS
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(3000, 20))
+    >>> y = X[:, 0] + rng.normal(size=3000)
+    >>> sparse, plain = ZALMS(mu=0.01, rho=5e-4).fit(X, y), LMS(mu=0.01).fit(X, y)
+    >>> bool(np.abs(sparse.w[1:]).mean() < np.abs(plain.w[1:]).mean())
+    True
+
+    Notes
+    -----
+    :math:`w_t = w_{t-1} + \mu (y_t - \hat y_t) x_t - \rho\, \mathrm{sign}(w_{t-1})`: gradient steps on the
+    squared error plus an l1 penalty.
+
+    References
+    ----------
+    Chen, Gu and Hero (2009), Sparse LMS for system identification, ICASSP.
     """
 
     name = "za_lms"
@@ -97,16 +177,45 @@ def _za(x: Floats, step: int, w: Floats, y: Floats, yhat: Floats, mu: float, rho
 
 
 class PNLMS(Filter):
-    """w_t = w_{t-1} + mu e_t G x_t / (x_t.G x_t + eps),  G = diag(g_i / mean g).
+    r"""Learn a sparse target: NLMS whose step of each weight is in proportion to its size.
 
-    g_i = max(rho max(delta, max_j |w_j|), |w_i|).
+    Parameters
+    ----------
+    mu : float, default 0.5
+        Step size, above 0 and below 2 for stability.
+    rho : float, default 0.01
+        Smallest share of a weight in the step, relative to the largest, above 0 and at most 1. With 1
+        the filter is NLMS.
+    delta : float, default 0.01
+        Size, above 0, from which weights count. It starts the adaptation at w = 0.
+    eps : float, default 1e-3
+        Regularisation, at least 0, in units of a row's squared norm.
 
-    mu: step size, 0 < mu < 2.  rho: smallest share of a tap, 0 < rho <= 1; rho = 1 is NLMS.
-    delta: > 0, in units of the weights, starts the adaptation at w = 0.
-    eps: regularisation in units of ||x||^2, >= 0; a row with a zero denominator is skipped.
-    Raises ValueError: mu, rho, delta or eps outside these ranges; divergence.
-    Source: D. L. Duttweiler, Proportionate normalized LMS adaptation in echo cancelers,
-    IEEE Trans. SAP 8(5), 2000.
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range, or if the filter diverges; the message names the row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels import NLMS, PNLMS
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 50))
+    >>> y = X[:, 7]
+    >>> errors = [np.mean((f.run(X, y) - y)[50:] ** 2) for f in (PNLMS(), NLMS())]
+    >>> bool(errors[0] < 0.1 * errors[1])
+    True
+
+    Notes
+    -----
+    :math:`w_t = w_{t-1} + \mu e_t G x_t / (x_t^\top G x_t + \epsilon)`, :math:`G` diagonal with
+    :math:`g_i / \mathrm{mean}(g)` and :math:`g_i = \max(\rho \max(\delta, \max_j |w_j|), |w_i|)`. A row
+    with a zero denominator is skipped.
+
+    References
+    ----------
+    Duttweiler (2000), Proportionate normalized LMS adaptation in echo cancelers, IEEE Trans. SAP 8(5).
     """
 
     name = "pnlms"
@@ -128,16 +237,19 @@ def _pnlms(
 ) -> None:  # fmt: skip
     d = len(w)
     top = np.abs(w).max()
-    g, gx = np.empty(d), np.empty(d)
+    g = np.empty(d)
+    gx = np.empty(d)
     for t in range(len(y)):
-        at, floor = t * step, rho * max(delta, top)
+        at = t * step
+        floor = rho * max(delta, top)
         for i in range(d):
             g[i] = abs(w[i]) if abs(w[i]) > floor else floor
             gx[i] = g[i] * x[at + i]
         yhat[t] = dot(x, at, w)
         size = dot(x, at, gx) + eps * sum_lanes(g, 0, d) / d
         if size > 0:
-            gain, largest = mu * (y[t] - yhat[t]) / size, np.int64(0)
+            gain = mu * (y[t] - yhat[t]) / size
+            largest = np.int64(0)
             for i in range(d):
                 w[i] = fma(gain, gx[i], w[i])
                 largest = max(largest, bits(abs(w[i])))  # as bits: the compiler makes vectors of it
@@ -145,14 +257,40 @@ def _pnlms(
 
 
 class SMNLMS(Filter):
-    """w_t = w_{t-1} + (1 - gamma_t/|e_t|)_+ e_t x_t / (eps + X_t),  gamma_t = sqrt(tau v_t).
+    r"""Take a step only if the error is larger than the noise of the label explains.
 
-    After a step the error of the same row is gamma_t (at eps = 0); rows with |e_t| <= gamma_t are left alone.
-    tau: width of the dead zone in noise variances, >= 0 (usual: 5).  eps: regularisation in units of X, >= 0.
-    Side information of `run`: v, the variance of the label noise.
-    Raises ValueError: tau < 0, eps < 0, missing v.
-    Source: S. Gollamudi et al., Set-membership filtering and a set-membership normalized LMS algorithm with
-    an adaptive step size, IEEE Signal Processing Letters 5, 1998.
+    Parameters
+    ----------
+    tau : float, default 5.0
+        Squared width of the dead zone in noise variances, at least 0.
+    eps : float, default 1e-6
+        Regularisation, at least 0, in units of a row's squared norm.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range, or if `run` is not given ``v``, the variance of the label noise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels import SMNLMS
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(500, 3))
+    >>> y = X @ [1.0, -2.0, 0.5] + 0.1 * rng.normal(size=500)
+    >>> SMNLMS().fit(X, y, v=0.01).w.round(1)
+    array([ 1. , -2. ,  0.5])
+
+    Notes
+    -----
+    :math:`w_t = w_{t-1} + (1 - \gamma_t / |e_t|)_+\, e_t x_t / (\epsilon + \lVert x_t \rVert^2)` with
+    :math:`\gamma_t = \sqrt{\tau v_t}`. After a step the error of the same row is :math:`\gamma_t` (at
+    eps = 0).
+
+    References
+    ----------
+    Gollamudi et al. (1998), Set-membership filtering and a set-membership normalized LMS algorithm with an
+    adaptive step size, IEEE Signal Processing Letters 5.
     """
 
     name = "sm_nlms"
@@ -178,15 +316,42 @@ def _sm_nlms(x: Floats, step: int, w: Floats, y: Floats, yhat: Floats, gamma: Fl
 
 
 class NPVSSNLMS(Filter):
-    """w_t = w_{t-1} + mu_t e_t x_t,  mu_t = (1 - sqrt(v_t) / (eps + s_t)) / (delta + X_t).
+    r"""Take a step that shrinks as the power of the errors falls to that of the label noise.
 
-    mu_t = 0 where s_t < sqrt(v_t).
-    s_t^2 = lambda s_{t-1}^2 + (1 - lambda) e_t^2 is the power of the error, lambda = 1 - 1/(K d), s_0 = 0.
-    K: memory in filter lengths, K d >= 1 (usual: 2 to 10).  delta: regularisation, >= 0 (usual: 20 times the
-    variance of an entry of x).  eps: avoids 0/0, >= 0.
-    Side information of `run`: v, the variance of the label noise.
-    Raises ValueError: K d < 1, delta < 0, eps < 0, missing v.
-    Source: J. Benesty et al., A nonparametric VSS NLMS algorithm, IEEE Signal Processing Letters 13, 2006.
+    Parameters
+    ----------
+    K : float, default 6.0
+        Memory of the power in filter lengths; K times the length is at least 1. Usual: 2 to 10.
+    delta : float, default 20.0
+        Regularisation, at least 0. Usual: 20 times the variance of an entry of a row.
+    eps : float, default 1e-8
+        Added to the root of the power, at least 0.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range, or if `run` is not given ``v``, the variance of the label noise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels import NPVSSNLMS
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(2000, 3))
+    >>> y = X @ [1.0, -2.0, 0.5] + 0.1 * rng.normal(size=2000)
+    >>> NPVSSNLMS().fit(X, y, v=0.01).w.round(1)
+    array([ 1. , -2. ,  0.5])
+
+    Notes
+    -----
+    :math:`w_t = w_{t-1} + \mu_t e_t x_t` with
+    :math:`\mu_t = (1 - \sqrt{v_t} / (\epsilon + s_t)) / (\delta + \lVert x_t \rVert^2)`, and 0 where
+    :math:`s_t < \sqrt{v_t}`. The power of the error is
+    :math:`s_t^2 = \lambda s_{t-1}^2 + (1 - \lambda) e_t^2` with :math:`\lambda = 1 - 1/(K d)`.
+
+    References
+    ----------
+    Benesty et al. (2006), A nonparametric VSS NLMS algorithm, IEEE Signal Processing Letters 13.
     """
 
     name = "npvss_nlms"
@@ -224,16 +389,44 @@ def _npvss(
 
 
 class JONLMS(Filter):
-    """w_t = w_{t-1} + mu_t e_t x_t,  mu_t = p_t / (d v_t + (d + 2) p_t X_t / d),  p_t = m_{t-1} + d q_{t-1}.
+    r"""Take the step that minimises the expected distance to the target, with the noise of each label known.
 
-    m_t = (1 - mu_t X_t / d) p_t estimates ||w_t - u||^2, m_0 = misalignment; q_t = ||w_t - w_{t-1}||^2 / d
-    estimates the motion of the target u if tracking, else q = 0. A Kalman filter with P = (m/d) I, in effect:
-    fed with the local v_t it weights every label.
-    misalignment: expected ||u||^2 at the start, > 0.  tracking: does the target move?
-    Side information of `run`: v, the variance of the label noise.
-    Raises ValueError: misalignment <= 0, missing v.
-    Source: S. Ciochina, C. Paleologu, J. Benesty, An optimized NLMS algorithm for system identification,
-    Signal Processing 118, 2016.
+    Parameters
+    ----------
+    misalignment : float, default 1.0
+        Expected squared norm of the target, above 0.
+    tracking : bool, default False
+        Whether the target moves.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range, or if `run` is not given ``v``, the variance of the label noise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels import JONLMS
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(1000, 3))
+    >>> variance = rng.uniform(0, 2, size=1000)
+    >>> y = X @ [1.0, -2.0, 0.5] + np.sqrt(variance) * rng.normal(size=1000)
+    >>> JONLMS(misalignment=5.0).fit(X, y, v=variance).w.round(1)
+    array([ 1. , -2. ,  0.5])
+
+    Notes
+    -----
+    :math:`w_t = w_{t-1} + \mu_t e_t x_t`,
+    :math:`\mu_t = p_t / (d v_t + (d + 2) p_t X_t / d)`, :math:`p_t = m_{t-1} + d q_{t-1}`, with
+    :math:`X_t = \lVert x_t \rVert^2`. :math:`m_t = (1 - \mu_t X_t / d) p_t` estimates
+    :math:`\lVert w_t - u \rVert^2`; :math:`q_t = \lVert w_t - w_{t-1} \rVert^2 / d` estimates the
+    motion of the target u if tracking, else it is 0. In effect it is a Kalman filter with
+    :math:`P = (m/d) I`.
+
+    References
+    ----------
+    Ciochina, Paleologu and Benesty (2016), An optimized NLMS algorithm for system identification, Signal
+    Processing 118.
     """
 
     name = "jo_nlms"
@@ -259,7 +452,8 @@ def _jo_nlms(
     for t in range(len(y)):
         at = t * step
         yhat[t] = dot(x, at, w)
-        e, X = y[t] - yhat[t], energy(x, at, d)
+        e = y[t] - yhat[t]
+        X = energy(x, at, d)
         p = m[0] + d * m[1]
         size = d * v[t] + (d + 2) * p * X / d
         mu = p / size if size > 0 else 0.0
@@ -269,20 +463,51 @@ def _jo_nlms(
 
 
 class INLMS(Filter):
-    """w_t = w_{t-1} + mu_t e_t x_t / X_t,  mu_t = min(eta_t P(yhat) / P(e), mu_max).
+    r"""Take a step that shrinks as the prediction becomes small next to the error; nothing need be known.
 
-    P is a running power with rate 1/memory. eta, the estimated misalignment, moves multiplicatively with the
-    agreement of successive gradients: eta <- eta exp(rho cos(e_t x_t, psi)), within [1e-6, 1], and then
-    psi <- (1 - 1/memory) psi + e_t x_t. Silent rows (x_t = 0) change nothing. The first `start` rows with
-    x_t != 0 and e_t != 0 take the step mu_max, and so does every row while P(yhat) = 0, as at w = 0.
+    Parameters
+    ----------
+    eta : float, default 0.1
+        Estimated misalignment at the start, above 0 and at most 1.
+    rho : float, default 0.01
+        How fast the estimate moves, at least 0.
+    mu_max : float, default 0.5
+        Largest step, above 0 and at most 2.
+    memory : float, default 100.0
+        Rows over which powers are averaged, at least 1.
+    start : int, default 100
+        Rows that take the largest step, at least 0. Only rows that are not 0, with an error that is not
+        0, count.
 
-    Written from memory of Valin and Collings,
-    Interference-normalised least mean square algorithm, IEEE Signal Processing Letters 14, 2007:
-    it follows the recalled form and is *not verified* against the published one.
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range, or if the filter diverges; the message names the row.
 
-    eta: at the start, 0 < eta <= 1.  rho: >= 0.  mu_max: 0 < mu_max <= 2.  memory: rows, >= 1.
-    start: rows, >= 0.
-    No side information. Raises ValueError: a hyperparameter outside its range.
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels import INLMS
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(3000, 3))
+    >>> X[:1000] = 0.0  # silence
+    >>> y = X @ [1.0, -2.0, 0.5] + 0.1 * rng.normal(size=3000)
+    >>> INLMS().fit(X, y).w.round(1)
+    array([ 1. , -2. ,  0.5])
+
+    Notes
+    -----
+    :math:`w_t = w_{t-1} + \mu_t e_t x_t / \lVert x_t \rVert^2` with
+    :math:`\mu_t = \min(\eta P(\hat y) / P(e), \mu_{max})` and running powers P of rate 1/memory. eta moves by
+    the agreement of successive gradients: :math:`\eta \leftarrow \eta \exp(\rho \cos(e_t x_t, \psi))`, within
+    [1e-6, 1], and then :math:`\psi \leftarrow (1 - 1/memory) \psi + e_t x_t`. Rows of zeros change nothing.
+    While :math:`P(\hat y) = 0`, as at w = 0, the step is the largest one.
+
+    References
+    ----------
+    Written from memory of Valin and Collings (2007), Interference-normalised least mean square algorithm,
+    IEEE Signal Processing Letters 14. It follows the recalled form and is *not verified* against the
+    published one.
     """
 
     name = "inlms"
@@ -340,23 +565,48 @@ def _inlms(
 
 
 class RLS(Filter):
-    """w_t = w_{t-1} + k_t e_t,  k_t = P x_t / s_t,  s_t = v_t + noise + x_t'P x_t.
+    r"""Find the weighted least squares estimate after every row.
 
-    Then P <- P - k_t x_t'P + drift I; P_0 = prior I.
+    Parameters
+    ----------
+    prior : float, default 1.0
+        Variance of an entry of the target, above 0.
+    noise : float, optional
+        Variance of the labels on top of ``v``, at least 0. If it is left out, it is 0 with ``v`` and 1
+        without.
+    drift : float, default 0.0
+        Variance, at least 0, of the random step that each entry of the target takes per row.
 
-    With drift = 0, w_t minimises sum_s (y_s - w.x_s)^2 / (v_s + noise) + ||w||^2 / prior over the rows so
-    far: the best linear estimate when the variances are right. With drift > 0 it is the Kalman filter of a
-    target that takes a random step of variance drift per entry and row.
-    prior: variance of an entry of the target, P_0 = prior I, > 0.
-    noise: variance on top of v (the process noise of the clean label, or all of it), >= 0; None: 0 beside v,
-    1 without v. drift: >= 0.
-    Side information of `run`: v, which may be left out unless noise = 0.  O(d^2) a row; s_t = 0 is skipped.
-    Raises ValueError: a hyperparameter outside its range, neither v nor noise; P with a negative eigenvalue,
-    with the row.
-    With drift = 0 a square root S of P = S S' is updated, so that P never loses its sign (Potter's form).
-    Source: R. E. Kalman, A new approach to linear filtering and prediction problems,
-    J. Basic Engineering 82, 1960; G. J. Bierman, Factorization methods for discrete sequential estimation,
-    1977, Section II.
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range; if noise is 0 and `run` is not given ``v``, the variance of the
+        label noise; with drift, if rounding has made the covariance negative. The message names the row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels import RLS
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(100, 3))
+    >>> y = X @ [1.0, -2.0, 0.5]
+    >>> bool(np.allclose(RLS(prior=10.0).fit(X, y).w, np.linalg.solve(X.T @ X + np.eye(3) / 10, X.T @ y)))
+    True
+
+    Notes
+    -----
+    :math:`w_t = w_{t-1} + P x_t e_t / s_t` with :math:`s_t = v_t + noise + x_t^\top P x_t`; then
+    :math:`P \leftarrow P - P x_t x_t^\top P / s_t + drift\, I`, from :math:`P_0 = prior\, I`. Without drift,
+    :math:`w_t` minimises
+    :math:`\sum_s (y_s - w \cdot x_s)^2 / (v_s + noise) + \lVert w \rVert^2 / prior`: the best linear estimate
+    when the variances are right. With drift it is the Kalman filter of a target that walks at random. A row
+    takes :math:`O(d^2)`; one with :math:`s_t = 0` is skipped. Without drift a square root S of
+    :math:`P = S S^\top` is updated, so that P never loses its sign (Potter's form).
+
+    References
+    ----------
+    Kalman (1960), A new approach to linear filtering and prediction problems, J. Basic Engineering 82.
+    Bierman (1977), Factorization methods for discrete sequential estimation, Section II.
     """
 
     name = "rls"
@@ -372,7 +622,7 @@ class RLS(Filter):
 
     @property
     def P(self) -> Floats:
-        """The covariance of the error of the weights, (d, d)."""
+        """Covariance of the error of the weights, of shape (d, d)."""
         return self._state @ self._state.T if self._is_root else self._state
 
     def _start(self, d: int) -> None:
