@@ -1,8 +1,9 @@
-"""Algorithm 4: kernels, analytic losses, noise of unknown law, a random number of copies; and its baseline.
+r"""Algorithm 4: kernel learning from a random number of copies of every sample; and its baseline.
 
-In linear time: estimates of different degrees are orthogonal, so w is known by
-W_n = sum_i alpha_i s_i x_i^(1) (x) ... (x) x_i^(n), d^n numbers for every degree n <= cut;
-the rare estimates of higher degree are kept one by one.
+A round takes the same time however many rounds came before. Estimates of different degrees are
+orthogonal, so the hypothesis is known by the tensors
+:math:`W_n = \sum_i \alpha_i s_i x_i^{(1)} \otimes \dots \otimes x_i^{(n)}`, with :math:`d^n`
+numbers for every degree up to a limit. The rare estimates of higher degree are kept one by one.
 """
 
 from __future__ import annotations
@@ -22,15 +23,33 @@ from noisylabels.losses.analytic import DIFFERENCE, MARGIN_LESS_ONE, AnalyticLos
 from noisylabels.losses.compiling import compiled
 from noisylabels.online.linear import LinearLearner, project
 from noisylabels.online.oracles import OnlineLearner, Oracle
-from noisylabels.online.theory import checked_p, largest_degree, log_inverse_probabilities, mean_queries
+from noisylabels.online.theory import (
+    checked_p,
+    largest_degree,
+    log_inverse_probabilities,
+    mean_queries,
+)
 from noisylabels.validation import Floats, Ints, number, of_class, real, shown, whole
 
-LARGEST_TENSOR = 4096  # numbers in a tensor; estimates of higher degree are kept one by one
-BLOCK_QUERIES = 2**20  # copies drawn at once in a whole run
+LARGEST_TENSOR = 4096
+"""Numbers in a tensor; estimates of higher degree are kept one by one."""
+
+BLOCK_QUERIES = 2**20
+"""Copies drawn at once in a whole run."""
 
 
 class AnalyticRun(NamedTuple):
-    """predictions: (T,) f_t(x_t), each before its update.  queries: (T,) copies used.  norm: ||w||^2."""
+    """A whole run of `AnalyticKernel`.
+
+    Attributes
+    ----------
+    predictions : ndarray of shape (n_rounds,)
+        Predictions of the clean samples, each before its update.
+    queries : ndarray of shape (n_rounds,)
+        Copies used in each round.
+    norm : float
+        Squared norm of the hypothesis.
+    """
 
     predictions: Floats
     queries: Ints
@@ -38,24 +57,72 @@ class AnalyticRun(NamedTuple):
 
 
 class AnalyticKernel(OnlineLearner):
-    """f_t(x) = sum_{i<t} alpha_i <Psi~_i, Psi(x)>,  alpha_t = -eta g~_t.
+    r"""Kernel learning on samples seen through unknown noise, from a random number of copies.
 
-    E Psi~_t = Psi(x_t) and E g~_t = l'(f_t(x_t)): both estimates are unbiased, whatever the noise.
-    alpha is scaled back when ||w||^2 exceeds B_w. The estimates of one degree are summed up in one tensor, so
-    that a round costs the same at any t.
-    kernel: `kernels.tensor`.  loss: `losses.analytic`.  eta: step size, > 0.  p > 1: larger p, fewer queries.
-    B_w: squared radius, > 0.  rng: for the degrees that are drawn.
-    Raises ValueError: a parameter out of range; a label that is not -1 or 1 (classification); too few copies;
-    divergence.
-    Source: Cesa-Bianchi, Shalev-Shwartz, Shamir 2011, Algorithm 4 and Subroutine 1.
+    Estimates of the feature and of the gradient are unbiased, whatever the noise. Those of one
+    degree are summed up in one tensor, so that a round costs the same at any time.
+
+    Parameters
+    ----------
+    kernel : TensorKernel
+        The kernel, from `noisylabels.kernels.tensor`.
+    loss : AnalyticLoss
+        The loss, from `noisylabels.losses.analytic`.
+    eta : float
+        Step size, above 0.
+    rng : numpy.random.Generator
+        Source of the degrees that are drawn.
+    p : float, default 2.0
+        Base of their distribution, above 1. A larger base needs fewer copies, of larger variance.
+    B_w : float, default 1.0
+        Squared radius of the ball that holds the hypothesis, above 0.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range, a label does not fit the loss, a round has too few copies,
+        or the hypothesis diverges.
+
+    Warns
+    -----
+    UserWarning
+        If ``p`` is so small that a round takes more than 400 copies.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels import AnalyticKernel
+    >>> from noisylabels.kernels.tensor import linear
+    >>> from noisylabels.losses.analytic import squared
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, size=(20000, 2))
+    >>> learner = AnalyticKernel(linear(), squared(), eta=0.002, rng=rng)
+    >>> run = learner.run(X, lambda rounds: X[rounds], X @ [0.6, -0.3])
+    >>> round(learner.predict([1.0, 0.0]), 1)
+    0.6
+
+    Notes
+    -----
+    The hypothesis is :math:`f_t(x) = \sum_{i<t} \alpha_i \langle \tilde{\Psi}_i, \Psi(x) \rangle`
+    with :math:`\alpha_t = -\eta \tilde{g}_t`, :math:`E \tilde{\Psi}_t = \Psi(x_t)` and
+    :math:`E \tilde{g}_t = l'(f_t(x_t))`. It is scaled back when its squared norm exceeds ``B_w``.
+
+    References
+    ----------
+    Cesa-Bianchi, Shalev-Shwartz and Shamir 2011, Algorithm 4 and Subroutine 1.
     """
 
     name = "analytic_kernel"
 
     def __init__(
-        self, kernel: TensorKernel, loss: AnalyticLoss, eta: float, rng: np.random.Generator,
-        p: float = 2.0, B_w: float = 1.0,
-    ) -> None:  # fmt: skip
+        self,
+        kernel: TensorKernel,
+        loss: AnalyticLoss,
+        eta: float,
+        rng: np.random.Generator,
+        p: float = 2.0,
+        B_w: float = 1.0,
+    ) -> None:
         self.kernel = of_class("kernel", kernel, TensorKernel)
         self.loss = of_class("loss", loss, AnalyticLoss)
         self.rng = of_class("rng", rng, np.random.Generator)
@@ -65,41 +132,78 @@ class AnalyticKernel(OnlineLearner):
 
     @property
     def norm(self) -> float:
-        """||w||^2, carried along."""
+        """Squared norm of the hypothesis, carried along."""
         return float(self._state.numbers[NORM])
 
     def run(self, X: ArrayLike, copies: Callable[[Ints], Floats], y: ArrayLike) -> AnalyticRun:
-        """T rounds at once, the same numbers as `partial_fit` on the same copies and with the same coin.
+        """Run many rounds at once, with the same numbers as `partial_fit` on the same draws.
 
-        X: (T, d) instances to predict, never learnt from.  y: (T,) exact targets.
-        copies(rounds): fresh copies (m, d) of the instances of these rounds, numbers from 0 to T - 1.
-        Raises ValueError: wrong shape, not finite, a label that is not -1 or 1 (classification), divergence.
+        Parameters
+        ----------
+        X : array_like of shape (n_rounds, d)
+            Samples to predict. The learner never learns from them.
+        copies : callable
+            Gives, for an array of m numbers of rounds from 0, fresh copies of their samples, of
+            shape (m, d).
+        y : array_like of shape (n_rounds,)
+            Exact targets.
+
+        Returns
+        -------
+        AnalyticRun
+            The run.
+
+        Raises
+        ------
+        ValueError
+            If a shape is wrong, a value is not finite, a label does not fit the loss, or the
+            hypothesis diverges.
         """
         clean = real("X", X, (None, None))
-        exact = real("y", y, (len(clean),))
+        n_rounds, d = clean.shape
+        exact = real("y", y, (n_rounds,))
         self.loss.check_labels(exact)
         if not callable(copies):
             raise ValueError(f"copies: must be a function, got {shown(copies)}")
-        self._ready(clean.shape[1])
-        block = max(1, int(BLOCK_QUERIES / mean_queries(self.p, gaussian=self.kernel.sigma2 is not None)))
-        predictions, queries = np.empty(len(exact)), np.empty(len(exact), np.int64)
-        for begin in range(0, len(exact), block):
-            rows = slice(begin, min(begin + block, len(exact)))
+        self._ready(d)
+        queries_per_round = mean_queries(self.p, gaussian=self.kernel.sigma2 is not None)
+        block = max(1, int(BLOCK_QUERIES / queries_per_round))
+        predictions = np.empty(n_rounds)
+        queries = np.empty(n_rounds, np.int64)
+        for begin in range(0, n_rounds, block):
+            rows = slice(begin, min(begin + block, n_rounds))
             plan = self._plan(rows.stop - begin)
             queries[rows] = np.diff(plan.start[plan.first])
-            asked = np.repeat(np.arange(begin, rows.stop), queries[rows])
-            X_noisy = real("copies", copies(asked), (int(plan.start[-1]), clean.shape[1]))
+            round_of_copy = np.repeat(np.arange(begin, rows.stop), queries[rows])
+            X_noisy = real("copies", copies(round_of_copy), (int(plan.start[-1]), d))
             targets = np.repeat(exact[rows], np.diff(plan.first))
             self._rounds(plan, clean[rows], X_noisy, targets, predictions[rows])
         return AnalyticRun(predictions, queries, self.norm)
 
-    def _plan(self, T: int) -> Plan:
-        return draw_plan(self.rng, T, math.log(self.p), self.kernel.sigma2 is not None)
+    def _plan(self, n_rounds: int) -> Plan:
+        return draw_plan(self.rng, n_rounds, math.log(self.p), self.kernel.sigma2 is not None)
 
-    def _rounds(self, plan: Plan, X: Floats, copies: Floats, y: Floats, predictions: Floats) -> None:
+    def _rounds(
+        self,
+        plan: Plan,
+        X: Floats,
+        copies: Floats,
+        y: Floats,
+        predictions: Floats,
+    ) -> None:
         self._reserve(plan)
-        parameters = self.loss.kind, self.eta, self.B_w, predictions
-        _run(self._state, self._tables, plan, X, copies, y, *parameters)
+        _run(
+            self._state,
+            self._tables,
+            plan,
+            X,
+            copies,
+            y,
+            self.loss.kind,
+            self.eta,
+            self.B_w,
+            predictions,
+        )
         self._check(self._state.numbers, predictions)
 
     def _learn(self, oracle: Oracle) -> None:
@@ -113,38 +217,65 @@ class AnalyticKernel(OnlineLearner):
             y[:] = oracle.target()
             self.loss.check_labels(y)
         else:
+            # The first estimate is the stored feature, which needs no target.
             y[1:] = [oracle.target() for _ in y[1:]]
         self._rounds(plan, np.empty((0, oracle.d)), copies, y, np.empty(0))
 
     def _values(self, X: Floats) -> Floats:
         rows = np.ascontiguousarray(X)
-        return np.array([_predict(self._state, self._tables, z[None, :]) for z in rows])
+        return np.array([_predict(self._state, self._tables, row[None, :]) for row in rows])
 
     def _start(self, d: int) -> None:
-        highest, sigma2 = largest_degree(self.p), self.kernel.sigma2
+        highest = largest_degree(self.p)
+        self._tables = self._weights_by_degree(highest)
+        highest_tensor = highest
+        if d > 1:
+            highest_tensor = int(math.log(LARGEST_TENSOR) / math.log(d))
+        if self.kernel.degree is not None:
+            highest = self.kernel.degree
+        highest_tensor = min(highest_tensor, highest)
+        sizes = [d**n for n in range(highest_tensor + 1)]
+        offset = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        self._state = State(
+            W=np.zeros(offset[-1]),
+            offset=offset,
+            buffer=np.empty(d**highest_tensor),
+            numbers=np.array([1.0, 0.0]),
+            counts=np.zeros(3, np.int64),
+            item_degree=np.empty(0, np.int64),
+            item_weight=np.empty(0),
+            item_start=np.empty(0, np.int64),
+            item_points=np.empty((0, d)),
+        )
+
+    def _weights_by_degree(self, highest: int) -> Tables:
+        sigma2 = self.kernel.sigma2
         inverse = log_inverse_probabilities(self.p, highest)
         beta = self.kernel.log_betas(highest)
         signs, logs = self.loss.series(highest)
         pairs = np.ones(1)
+        rate = 0.0
         if sigma2 is not None:
             n = np.arange(highest + 1)
             factorials = np.array([math.lgamma(k + 1.0) for k in n])
             pairs = (-1.0) ** n * np.exp(inverse - factorials - n * math.log(sigma2))
-        slope, rate = signs * np.exp(logs + inverse), 0.0 if sigma2 is None else 1.0 / sigma2
-        self._tables = Tables(np.exp(beta + 2.0 * inverse), np.exp(beta + inverse), pairs, slope, rate)
-        cut = highest if d == 1 else int(math.log(LARGEST_TENSOR) / math.log(d))
-        cut = min(cut, highest if self.kernel.degree is None else self.kernel.degree)
-        offset = np.concatenate([[0], np.cumsum([d**n for n in range(cut + 1)])]).astype(np.int64)
-        numbers, counts, none = np.array([1.0, 0.0]), np.zeros(3, np.int64), np.empty(0, np.int64)
-        items = none, np.empty(0), none, np.empty((0, d))
-        self._state = State(np.zeros(offset[-1]), offset, np.empty(d**cut), numbers, counts, *items)
+            rate = 1.0 / sigma2
+        return Tables(
+            product=np.exp(beta + 2.0 * inverse),
+            point=np.exp(beta + inverse),
+            pairs=pairs,
+            slope=signs * np.exp(logs + inverse),
+            rate=rate,
+        )
 
     def _reserve(self, plan: Plan) -> None:
-        """Room for the estimates of this plan that are kept one by one."""
+        """Make room for the estimates of a plan that are kept one by one."""
         state = self._state
-        n = plan.points[plan.first[:-1]]
-        n = n[(n >= len(state.offset) - 1) & (self._tables.product[n] != 0.0)]
-        items, points = int(state.counts[ITEMS]) + len(n), int(state.counts[POINTS] + n.sum())
+        degrees = plan.points[plan.first[:-1]]
+        is_item = (degrees >= len(state.offset) - 1) & (self._tables.product[degrees] != 0.0)
+        degrees = degrees[is_item]
+        items = int(state.counts[ITEMS]) + len(degrees)
+        points = int(state.counts[POINTS] + degrees.sum())
         if items > len(state.item_weight) or points > len(state.item_points):
             self._state = state._replace(
                 item_degree=np.resize(state.item_degree, 2 * items),
@@ -157,14 +288,22 @@ class AnalyticKernel(OnlineLearner):
 SCALE, NORM = 0, 1  # places in State.numbers
 TOP, ITEMS, POINTS = 0, 1, 2  # places in State.counts
 SMALL = 1e-150
+"""A smaller scale is multiplied into the tensors."""
 
 
 class Plan(NamedTuple):
-    """Which degrees are drawn in T rounds; it depends on p and the coin alone, never on data.
+    """The degrees that are drawn in several rounds. They never depend on data.
 
-    first: (T + 1,) the estimates of round t are first[t], ..., first[t+1] - 1, the stored one first.
-    pairs, points: (E,) n_1 and n_2 of each estimate.
-    start: (E + 1,) where its copies begin, pairs before points.
+    Attributes
+    ----------
+    first : ndarray of shape (n_rounds + 1,)
+        Number of the first estimate of each round, the one of the stored feature, and of the end.
+    pairs : ndarray of shape (n_estimates,)
+        Pairs of copies of each estimate, for the factor of a Gaussian kernel.
+    points : ndarray of shape (n_estimates,)
+        Further copies of each estimate: its degree.
+    start : ndarray of shape (n_estimates + 1,)
+        Where the copies of each estimate begin, pairs before points.
     """
 
     first: Ints
@@ -174,9 +313,20 @@ class Plan(NamedTuple):
 
 
 class Tables(NamedTuple):
-    """Weights by degree: of Prod, of Prod with a known point, of the pairs, of the gradient length.
+    """Weights of estimates by their degree.
 
-    rate: 1 / sigma2, 0 for dot-product kernels.
+    Attributes
+    ----------
+    product : ndarray of shape (highest + 1,)
+        Weights of the scalar product of two estimates.
+    point : ndarray of shape (highest + 1,)
+        Weights of the scalar product of an estimate and a known point.
+    pairs : ndarray of shape (highest + 1,)
+        Weights of the factor of a Gaussian kernel, by its number of pairs.
+    slope : ndarray of shape (highest + 1,)
+        Weights of the gradient length, by its number of factors.
+    rate : float
+        Rate of the factor of a Gaussian kernel, 0 for other kernels.
     """
 
     product: Floats
@@ -187,10 +337,28 @@ class Tables(NamedTuple):
 
 
 class State(NamedTuple):
-    """W: the tensors, that of degree n from offset[n] on; buffer: room for one.  numbers: scale, ||w||^2.
+    """The hypothesis of `AnalyticKernel`.
 
-    counts: highest degree in W, number of estimates kept one by one, number of their points.
-    item_degree, item_weight, item_start: those estimates; item_points: their points, (.., d).
+    Attributes
+    ----------
+    W : ndarray
+        The tensors, one after the other.
+    offset : ndarray of shape (n_degrees + 1,)
+        Where the tensor of each degree begins, and where they end.
+    buffer : ndarray
+        Room for a tensor of the highest degree.
+    numbers : ndarray of shape (2,)
+        Scale and squared norm.
+    counts : ndarray of shape (3,)
+        Highest degree in ``W``, number of estimates kept one by one, and number of their points.
+    item_degree : ndarray
+        Degree of each of those estimates.
+    item_weight : ndarray
+        Their weights.
+    item_start : ndarray
+        Where their points begin.
+    item_points : ndarray of shape (n_points, d)
+        Their points.
     """
 
     W: Floats
@@ -206,22 +374,55 @@ class State(NamedTuple):
 
 @compile_kernel()
 def degree(uniform: float, log_p: float) -> int:
-    """n = floor(log U / -log p), U = 1 - uniform on (0, 1]: P(n) = (p-1) / p^(n+1)."""
+    r"""Turn a uniform random number into a random degree.
+
+    Parameters
+    ----------
+    uniform : float
+        A random number from 0 to below 1.
+    log_p : float
+        Logarithm of the base of the distribution.
+
+    Returns
+    -------
+    int
+        The degree n, with probability :math:`(p - 1) / p^{n + 1}`.
+    """
     return math.floor(math.log(1.0 - uniform) / -log_p)
 
 
 @compile_kernel()
 def draw_plan(rng: np.random.Generator, T: int, log_p: float, gaussian: bool) -> Plan:
-    """The plan of T rounds, from the coin `rng` in the order of the algorithm."""
-    first, start, pairs, points = np.zeros(T + 1, np.int64), [0], [0] * 0, [0] * 0
+    """Draw the degrees of several rounds, in the order of the algorithm.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Source of the draws.
+    T : int
+        Number of rounds.
+    log_p : float
+        Logarithm of the base of the distribution.
+    gaussian : bool
+        Whether the kernel is Gaussian, so that estimates need pairs.
+
+    Returns
+    -------
+    Plan
+        The degrees.
+    """
+    first = np.zeros(T + 1, np.int64)
+    start = [0]
+    pairs = [0] * 0  # empty lists of integers
+    points = [0] * 0
     for t in range(T):
-        wanted = 1
-        while len(points) < first[t] + wanted:
+        n_estimates = 1
+        while len(points) < first[t] + n_estimates:
             pairs.append(degree(rng.random(), log_p) if gaussian else 0)
             points.append(degree(rng.random(), log_p))
             start.append(start[-1] + 2 * pairs[-1] + points[-1])
             if len(points) == first[t] + 1:
-                wanted += degree(rng.random(), log_p)
+                n_estimates += degree(rng.random(), log_p)
         first[t + 1] = len(points)
     return Plan(first, np.array(pairs), np.array(points), np.array(start))
 
@@ -237,13 +438,16 @@ def _dot(x: Floats, z: Floats) -> float:
 @compile_kernel()
 def _contracted(state: State, n: int, x: Floats, step: int) -> float:
     """<W_n, x_1 (x) ... (x) x_n>, x_j = x[(j - 1) step]; step 0: x_1 n times."""
-    W, at, buffer = state.W, state.offset[n], state.buffer
+    W = state.W
+    start = state.offset[n]
+    buffer = state.buffer
     if n == 0:
-        return W[at]
+        return W[start]
     d = x.shape[1]
     size = d ** (n - 1)
     for i in range(size):
-        buffer[i] = _dot(W[at + i * d : at + (i + 1) * d], x[(n - 1) * step])
+        row = W[start + i * d : start + (i + 1) * d]
+        buffer[i] = _dot(row, x[(n - 1) * step])
     for j in range(n - 2, -1, -1):
         size //= d
         for i in range(size):
@@ -256,7 +460,7 @@ def _contracted(state: State, n: int, x: Floats, step: int) -> float:
 
 @compile_kernel(forceinline=True)
 def _with_item(state: State, i: int, weight: float, x: Floats, step: int) -> float:
-    """weight prod_j <x_i^(j), x_j> for estimate i of those kept one by one; x, step: see `_contracted`."""
+    """weight prod_j <x_i^(j), x_j> for estimate i of those kept one by one; see `_contracted`."""
     for j in range(state.item_degree[i]):
         weight *= _dot(state.item_points[state.item_start[i] + j], x[j * step])
     return weight
@@ -265,7 +469,8 @@ def _with_item(state: State, i: int, weight: float, x: Floats, step: int) -> flo
 @compile_kernel()
 def _inner(state: State, tables: Tables, scalar: float, x: Floats) -> float:
     """<w, Psi~> for an estimate with points x (n, d)."""
-    n, value = len(x), 0.0
+    n = len(x)
+    value = 0.0
     weight = tables.product[n]
     if weight == 0.0:
         return 0.0
@@ -286,7 +491,8 @@ def _predict(state: State, tables: Tables, z: Floats) -> float:
         if tables.point[n] != 0.0:
             total += tables.point[n] * _contracted(state, n, z, 0)
     for i in range(state.counts[ITEMS]):
-        total += _with_item(state, i, state.item_weight[i] * tables.point[state.item_degree[i]], z, 0)
+        weight = state.item_weight[i] * tables.point[state.item_degree[i]]
+        total += _with_item(state, i, weight, z, 0)
     if tables.rate > 0.0:
         total *= math.exp(-tables.rate * _dot(z[0], z[0]))
     return state.numbers[SCALE] * total
@@ -294,7 +500,7 @@ def _predict(state: State, tables: Tables, z: Floats) -> float:
 
 @compile_kernel()
 def _scalar(pairs: int, start: int, copies: Floats, tables: Tables) -> float:
-    """The estimate of exp(-||x||^2 / sigma2) from `pairs` pairs of copies; 1 for dot products."""
+    """Estimate exp(-||x||^2 / sigma2) from pairs of copies; 1 for dot products."""
     value = tables.pairs[pairs]
     for j in range(pairs):
         value *= _dot(copies[start + 2 * j], copies[start + 2 * j + 1])
@@ -302,9 +508,18 @@ def _scalar(pairs: int, start: int, copies: Floats, tables: Tables) -> float:
 
 
 @compile_kernel()
-def _slope(state: State, tables: Tables, plan: Plan, t: int, copies: Floats, y: Floats, kind: int) -> float:
+def _slope(
+    state: State,
+    tables: Tables,
+    plan: Plan,
+    t: int,
+    copies: Floats,
+    y: Floats,
+    kind: int,
+) -> float:
     """Subroutine 1 for round t; y: the targets of the estimates, y[e]."""
-    first, last = plan.first[t] + 1, plan.first[t + 1]
+    first = plan.first[t] + 1
+    last = plan.first[t + 1]
     g = tables.slope[last - first]
     label = y[first - 1]
     if kind != DIFFERENCE:
@@ -312,9 +527,9 @@ def _slope(state: State, tables: Tables, plan: Plan, t: int, copies: Floats, y: 
     if g == 0.0:
         return 0.0
     for e in range(first, last):
-        at = plan.start[e] + 2 * plan.pairs[e]
+        start = plan.start[e] + 2 * plan.pairs[e]
         scalar = _scalar(plan.pairs[e], plan.start[e], copies, tables)
-        value = _inner(state, tables, scalar, copies[at : at + plan.points[e]])
+        value = _inner(state, tables, scalar, copies[start : start + plan.points[e]])
         if kind == DIFFERENCE:
             g *= value - y[e]
         elif kind == MARGIN_LESS_ONE:
@@ -326,10 +541,12 @@ def _slope(state: State, tables: Tables, plan: Plan, t: int, copies: Floats, y: 
 
 @compile_kernel()
 def _store(state: State, weight: float, x: Floats) -> None:
-    """w += weight times the estimate with points x (n, d): in its tensor, or by itself if there is none."""
+    """w += weight times the estimate with points x (n, d): in its tensor, or alone without one."""
     n, d = x.shape
     if n < len(state.offset) - 1:
-        buffer, at, size = state.buffer, state.offset[n], 1
+        buffer = state.buffer
+        start = state.offset[n]
+        size = 1
         buffer[0] = weight
         for j in range(n):
             for i in range(size - 1, -1, -1):
@@ -338,23 +555,34 @@ def _store(state: State, weight: float, x: Floats) -> None:
                     buffer[i * d + k] = value * x[j, k]
             size *= d
         for i in range(size):
-            state.W[at + i] += buffer[i]
+            state.W[start + i] += buffer[i]
         state.counts[TOP] = max(state.counts[TOP], n)
         return
-    i, at = state.counts[ITEMS], state.counts[POINTS]
-    state.item_degree[i], state.item_weight[i], state.item_start[i] = n, weight, at
+    item = state.counts[ITEMS]
+    start = state.counts[POINTS]
+    state.item_degree[item] = n
+    state.item_weight[item] = weight
+    state.item_start[item] = start
     for j in range(n):
-        put(state.item_points[at + j], x[j])
+        put(state.item_points[start + j], x[j])
     state.counts[ITEMS] += 1
     state.counts[POINTS] += n
 
 
 @compile_kernel()
 def _run(
-    state: State, tables: Tables, plan: Plan, clean: Floats, copies: Floats, y: Floats, kind: int,
-    eta: float, B_w: float, predictions: Floats,
-) -> None:  # fmt: skip
-    """predictions[t] = <w_t, Psi(clean[t])>, if wanted, then one round of Algorithm 4; for every t."""
+    state: State,
+    tables: Tables,
+    plan: Plan,
+    clean: Floats,
+    copies: Floats,
+    y: Floats,
+    kind: int,
+    eta: float,
+    B_w: float,
+    predictions: Floats,
+) -> None:
+    """Predict the clean sample, if there is one, then make a round of Algorithm 4, for every t."""
     for t in range(len(plan.first) - 1):
         if len(predictions):
             predictions[t] = _predict(state, tables, clean[t : t + 1])
@@ -368,7 +596,8 @@ def _run(
         square = weight * scalar * scalar
         for j in range(len(x)):
             square *= _dot(x[j], x[j])
-        norm = state.numbers[NORM] + 2.0 * alpha * _inner(state, tables, scalar, x) + alpha * alpha * square
+        inner = _inner(state, tables, scalar, x)
+        norm = state.numbers[NORM] + 2.0 * alpha * inner + alpha * alpha * square
         _store(state, alpha / state.numbers[SCALE] * scalar, x)
         state.numbers[NORM] = max(norm, 0.0)
         if norm > B_w:
@@ -380,22 +609,61 @@ def _run(
             state.numbers[SCALE] = 1.0
 
 
-BLOCK = 16_384  # rows whose features are in memory at once
+BLOCK = 16_384
+"""Rows whose features are in memory at once."""
 
 
 class NaiveFeatureOGD(LinearLearner):
-    """w_{t+1} = P(w_t - eta l'(<w_t, Psi(x~_t)>, y_t) Psi(x~_t)),  one copy, Psi up to the degree `highest`.
+    r"""Kernel learning that takes noisy samples for clean ones: the baseline.
 
-    On clean instances it is the noise-free control.
-    kernel: `kernels.tensor`.  loss: `losses.analytic`.  eta: step size, > 0.  B_w: squared radius, > 0.
-    highest: degree at which the features of an infinite kernel are cut off.
-    Raises ValueError: eta or B_w not positive and finite; a label that is not -1 or 1 (classification).
+    On clean samples it is the control without noise.
+
+    Parameters
+    ----------
+    kernel : TensorKernel
+        The kernel, from `noisylabels.kernels.tensor`.
+    loss : AnalyticLoss
+        The loss, from `noisylabels.losses.analytic`.
+    eta : float
+        Step size, above 0.
+    B_w : float, default 1.0
+        Squared radius of the ball that holds the hypothesis, above 0.
+    highest : int, default 30
+        Degree at which the features of an infinite kernel are cut off.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range, or a label does not fit the loss.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels import NaiveFeatureOGD
+    >>> from noisylabels.kernels.tensor import polynomial
+    >>> from noisylabels.losses.analytic import squared
+    >>> X = np.random.default_rng(0).uniform(-1, 1, size=(3000, 1))
+    >>> learner = NaiveFeatureOGD(polynomial(2), squared(), eta=0.05, B_w=9.0)
+    >>> predictions = learner.run(X, X, X[:, 0] ** 2)
+    >>> round(learner.predict([0.5]), 2)
+    0.25
+
+    Notes
+    -----
+    The step is
+    :math:`w_{t+1} = P(w_t - \eta\, l'(a_t, y_t) \Psi(\tilde{x}_t))` with
+    :math:`a_t = \langle w_t, \Psi(\tilde{x}_t) \rangle`.
     """
 
     name = "naive_feature_ogd"
 
     def __init__(
-        self, kernel: TensorKernel, loss: AnalyticLoss, eta: float, B_w: float = 1.0, highest: int = 30
+        self,
+        kernel: TensorKernel,
+        loss: AnalyticLoss,
+        eta: float,
+        B_w: float = 1.0,
+        highest: int = 30,
     ) -> None:
         super().__init__(eta, B_w)
         self.kernel = of_class("kernel", kernel, TensorKernel)
@@ -404,13 +672,31 @@ class NaiveFeatureOGD(LinearLearner):
         self.highest = highest if kernel.degree is None else kernel.degree
 
     def run(self, X: ArrayLike, X1: ArrayLike, y: ArrayLike) -> Floats:
-        """Predictions <w_t, Psi(x_t)> (T,), each before its update, from the present w.
+        """Run many rounds at once, from the present hypothesis.
 
-        X: (T, d) instances to predict, never learnt from.  X1: (T, d) one copy each.  y: (T,) targets.
-        Raises ValueError: wrong shape, not finite, a label that is not -1 or 1 (classification), divergence.
+        Parameters
+        ----------
+        X : array_like of shape (n_rounds, d)
+            Samples to predict. The learner never learns from them.
+        X1 : array_like of shape (n_rounds, d)
+            A copy of each.
+        y : array_like of shape (n_rounds,)
+            Targets.
+
+        Returns
+        -------
+        ndarray of shape (n_rounds,)
+            Predictions of the clean samples, each before its update.
+
+        Raises
+        ------
+        ValueError
+            If a shape is wrong, a value is not finite, a label does not fit the loss, or the
+            hypothesis diverges.
         """
         clean = real("X", X, (None, None))
-        noisy, targets = real("X1", X1, clean.shape), real("y", y, (len(clean),))
+        noisy = real("X1", X1, clean.shape)
+        targets = real("y", y, (len(clean),))
         self.loss.check_labels(targets)
         self._ready(clean.shape[1])
         predictions = np.empty(len(targets))
@@ -433,23 +719,49 @@ class NaiveFeatureOGD(LinearLearner):
 
     def _steps(self, clean: Floats, noisy: Floats, y: Floats, predictions: Floats) -> None:
         Psi = self.kernel.features(clean, self.highest).ravel()
-        noisy_Psi = Psi if noisy is clean else self.kernel.features(noisy, self.highest).ravel()
-        loss = self.loss.kind, compiled(self.loss.formula), np.array([self.loss.s])
-        _steps(Psi, noisy_Psi, y, *loss, self.eta, self.B_w, self.w, predictions)
+        noisy_Psi = Psi
+        if noisy is not clean:
+            noisy_Psi = self.kernel.features(noisy, self.highest).ravel()
+        _steps(
+            Psi,
+            noisy_Psi,
+            y,
+            self.loss.kind,
+            compiled(self.loss.formula),
+            np.array([self.loss.s]),
+            self.eta,
+            self.B_w,
+            self.w,
+            predictions,
+        )
         self._check(predictions, self.w)
 
 
 @compile_kernel()
 def _steps(
-    clean: Floats, noisy: Floats, y: Floats, kind: int, slope: Any, s: Floats, eta: float, B_w: float,
-    w: Floats, predictions: Floats,
-) -> None:  # fmt: skip
+    clean: Floats,
+    noisy: Floats,
+    y: Floats,
+    kind: int,
+    slope: Any,
+    s: Floats,
+    eta: float,
+    B_w: float,
+    w: Floats,
+    predictions: Floats,
+) -> None:
+    """Predict the clean sample, then make one step, for all rounds."""
     d = len(w)
-    b, g = np.empty(1), np.empty(1)
+    argument = np.empty(1)
+    derivative = np.empty(1)
     for t in range(len(y)):
         predictions[t] = dot(clean, t * d, w)
         a = dot(noisy, t * d, w)
-        b[0] = a - y[t] if kind == DIFFERENCE else y[t] * a - (kind == MARGIN_LESS_ONE)
-        slope(b.ctypes, s.ctypes, 1, g.ctypes, 1)
-        add(w, -eta * (g[0] if kind == DIFFERENCE else y[t] * g[0]), noisy, t * d)
+        if kind == DIFFERENCE:
+            argument[0] = a - y[t]
+        else:
+            argument[0] = y[t] * a - (kind == MARGIN_LESS_ONE)
+        slope(argument.ctypes, s.ctypes, 1, derivative.ctypes, 1)
+        gradient = derivative[0] if kind == DIFFERENCE else y[t] * derivative[0]
+        add(w, -eta * gradient, noisy, t * d)
         project(w, B_w)

@@ -1,16 +1,20 @@
-"""Theory of learning from noisy copies: unbiased estimates of analytic functions, and bounds on the regret.
+r"""Theory of learning from noisy copies: unbiased estimates, and bounds on the regret.
 
-theta = gamma_n p^(n+1) / (p-1) X_1 ... X_n with P(n) = (p-1) / p^(n+1):  E theta = sum_n gamma_n (E X)^n =
-f(E X). A round of Algorithm 4 asks for N_0 + N_1 + ... + N_M copies: the stored feature, and M features in
-the gradient length, M geometric. The law of that number depends on p alone.
+An estimate is :math:`\theta = \gamma_n \frac{p^{n+1}}{p-1} X_1 \cdots X_n` with a random degree of
+:math:`P(n) = (p - 1) / p^{n+1}`. Its mean is :math:`\sum_n \gamma_n (E X)^n = f(E X)`. A round of
+Algorithm 4 asks for :math:`N_0 + N_1 + \dots + N_M` copies: the stored feature, and M features in
+the gradient length, with M geometric. The law of that number depends on p alone.
 
-Reg_T = E sum_t l(<w_t, x_t>, y_t) - min_w sum_t l(<w, x_t>, y_t), both on clean data, for gradient descent
-with unbiased gradient estimates, one function per constant.
-B_w bounds the squared norm of w; B_x, B_y bound E ||x~_t||^2 and E y~_t^2 in every round;
-G bounds the second moment of the gradient estimate. Constants are ours: complete, valid, perhaps not those of
-the paper. At the end, what no learner with a single copy can do.
-Source: Cesa-Bianchi, Shalev-Shwartz, Shamir 2011, Lemma 1, Theorems 1 to 3 and 5 to 9; exact second moments
-and the law of the number of copies are ours.
+The regret
+:math:`E \sum_t l(\langle w_t, x_t \rangle, y_t) - \min_w \sum_t l(\langle w, x_t \rangle, y_t)`,
+both on clean data, is bounded for gradient descent with unbiased estimates of the gradient, by one
+function per constant. :math:`B_w` bounds the squared norm of w; :math:`B_x` and :math:`B_y` bound
+:math:`E \lVert \tilde{x}_t \rVert^2` and :math:`E \tilde{y}_t^2` in every round; :math:`G` bounds
+the second moment of the estimated gradient. The constants are ours: complete, valid, perhaps not
+those of the paper. At the end is what no learner with a single copy can do.
+
+Source: Cesa-Bianchi, Shalev-Shwartz and Shamir 2011, Lemma 1, Theorems 1 to 3 and 5 to 9. Exact
+second moments and the law of the number of copies are ours.
 """
 
 from __future__ import annotations
@@ -24,22 +28,81 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from noisylabels.kernels.tensor import TensorKernel
-from noisylabels.losses.analytic import DIFFERENCE, MARGIN_LESS_ONE, AnalyticLoss, log_second_moment
+from noisylabels.losses.analytic import (
+    DIFFERENCE,
+    MARGIN_LESS_ONE,
+    AnalyticLoss,
+    log_second_moment,
+)
 from noisylabels.noise.additive import checked_covariance
 from noisylabels.validation import Floats, number, real, whole
 
+MANY_QUERIES = 1.05
+"""Below this base a round of Algorithm 4 takes more than 400 copies."""
+
+BITS = 53.0
+"""Bits of a uniform random number: none is nearer to 1 than 2 to the power of -BITS."""
+
 
 def mean_queries(p: float, *, gaussian: bool = False) -> float:
-    """p / (p-1)^2 for a dot-product kernel, three times that for the Gaussian kernel."""
+    r"""Compute the mean number of copies that a round of Algorithm 4 takes.
+
+    Parameters
+    ----------
+    p : float
+        Base of the distribution of degrees, above 1.
+    gaussian : bool, default False
+        Whether the kernel is Gaussian.
+
+    Returns
+    -------
+    float
+        The mean, :math:`p / (p - 1)^2`, and three times that for a Gaussian kernel.
+
+    Examples
+    --------
+    >>> from noisylabels.online.theory import mean_queries
+    >>> mean_queries(2.0), mean_queries(2.0, gaussian=True)
+    (2.0, 6.0)
+    """
     p = number("p", p, above=1)
     return (3.0 if gaussian else 1.0) * p / (p - 1.0) ** 2
 
 
 def pmf(p: float, highest: int, *, gaussian: bool = False) -> Floats:
-    """P(total = k), k = 0..highest: (highest + 1,).
+    r"""Compute the distribution of the number of copies that a round takes.
 
-    Dot product: (1 - rho) rho^k, rho = p / (p^2 - p + 1).
-    Gaussian: with q = (p-1)/p, g(z) = q / (1 - z/p), H(z) = g(z^2) g(z), the series of H(z) q / (1 - H(z)/p).
+    Parameters
+    ----------
+    p : float
+        Base of the distribution of degrees, above 1.
+    highest : int
+        Highest number, at least 0.
+    gaussian : bool, default False
+        Whether the kernel is Gaussian.
+
+    Returns
+    -------
+    ndarray of shape (highest + 1,)
+        Probability of each number from 0.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Examples
+    --------
+    >>> from noisylabels.online.theory import pmf
+    >>> round(float(pmf(2.0, 100).sum()), 6)
+    1.0
+
+    Notes
+    -----
+    For a kernel of the scalar product :math:`P(k) = (1 - \rho) \rho^k` with
+    :math:`\rho = p / (p^2 - p + 1)`. For a Gaussian kernel, with :math:`q = (p - 1) / p`,
+    :math:`g(z) = q / (1 - z / p)` and :math:`H(z) = g(z^2) g(z)`, the probabilities are the series
+    of :math:`q H(z) / (1 - H(z) / p)`.
     """
     p = number("p", p, above=1)
     if highest < 0:
@@ -48,9 +111,11 @@ def pmf(p: float, highest: int, *, gaussian: bool = False) -> Floats:
         rho = p / (p * p - p + 1.0)
         return (1.0 - rho) * rho ** np.arange(highest + 1.0)
     H = _one_estimate(p, highest)
+    q = (p - 1.0) / p
     total = np.empty(highest + 1)
     for k in range(highest + 1):  # F (1 - H/p) = q H
-        total[k] = ((p - 1.0) / p * H[k] + (H[1 : k + 1] @ total[k - 1 :: -1][:k]) / p) / (1.0 - H[0] / p)
+        convolved = H[1 : k + 1] @ total[k - 1 :: -1][:k]
+        total[k] = (q * H[k] + convolved / p) / (1.0 - H[0] / p)
     return total
 
 
@@ -63,40 +128,154 @@ def _one_estimate(p: float, highest: int) -> Floats:
     return np.convolve(single, double)[: highest + 1]
 
 
-MANY_QUERIES = 1.05  # below this p a round of Algorithm 4 takes more than 400 queries
-
-
 def checked_p(p: float) -> float:
-    """p as a float. Raises ValueError: p <= 1 or not finite. Warns: p < 1.05."""
+    """Check the base of the distribution of degrees.
+
+    Parameters
+    ----------
+    p : float
+        The base.
+
+    Returns
+    -------
+    float
+        The base.
+
+    Raises
+    ------
+    ValueError
+        If it is not above 1 and finite.
+
+    Warns
+    -----
+    UserWarning
+        If it is below 1.05, so that a round takes many copies.
+
+    Examples
+    --------
+    >>> from noisylabels.online.theory import checked_p
+    >>> checked_p(2)
+    2.0
+    """
     p = number("p", p, above=1)
     if p < MANY_QUERIES:
-        warnings.warn(f"p = {p:g}: a round takes about {p / (p - 1) ** 2:.0f} queries", stacklevel=3)
+        queries = p / (p - 1) ** 2
+        warnings.warn(f"p = {p:g}: a round takes about {queries:.0f} queries", stacklevel=3)
     return p
 
 
 def degrees(rng: np.random.Generator, p: float, size: int) -> NDArray[np.int64]:
-    """n = floor(log U / -log p), U uniform on (0, 1]: P(n) = (p-1) / p^(n+1); (size,)."""
+    r"""Draw random degrees.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Source of the draws.
+    p : float
+        Base of their distribution, above 1.
+    size : int
+        How many.
+
+    Returns
+    -------
+    ndarray of shape (size,)
+        Degrees n with probability :math:`(p - 1) / p^{n + 1}`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.online.theory import degrees
+    >>> 0.48 < float(np.mean(degrees(np.random.default_rng(0), 2.0, 10_000) == 0)) < 0.52
+    True
+    """
     U = 1.0 - rng.random(size)
     return np.floor(np.log(U) / -math.log(p)).astype(np.int64)
 
 
 def largest_degree(p: float) -> int:
-    """No draw of `degrees` is larger: U >= 2^-53."""
-    return int(53.0 * math.log(2.0) / math.log(p)) + 1
+    """Compute a degree that no draw of `degrees` exceeds.
+
+    Parameters
+    ----------
+    p : float
+        Base of the distribution, above 1.
+
+    Returns
+    -------
+    int
+        The degree.
+
+    Examples
+    --------
+    >>> from noisylabels.online.theory import largest_degree
+    >>> largest_degree(2.0)
+    54
+    """
+    return int(BITS * math.log(2.0) / math.log(p)) + 1
 
 
 def log_inverse_probabilities(p: float, highest: int) -> Floats:
-    """log(p^(n+1) / (p-1)) for n = 0..highest."""
+    r"""Compute the logarithm of one over the probability of each degree.
+
+    Parameters
+    ----------
+    p : float
+        Base of the distribution, above 1.
+    highest : int
+        Highest degree.
+
+    Returns
+    -------
+    ndarray of shape (highest + 1,)
+        :math:`\log(p^{n + 1} / (p - 1))` for each degree n from 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.online.theory import log_inverse_probabilities
+    >>> np.exp(log_inverse_probabilities(2.0, 2)).round(6).tolist()
+    [2.0, 4.0, 8.0]
+    """
     return np.arange(1.0, highest + 2.0) * math.log(p) - math.log(p - 1.0)
 
 
 def estimates(
-    coefficients: ArrayLike, p: float, draw: Callable[[np.random.Generator, int], ArrayLike],
-    rng: np.random.Generator, size: int,
-) -> tuple[Floats, NDArray[np.int64]]:  # fmt: skip
-    """`size` independent theta and their numbers of copies n; draw(rng, m) gives m copies of X (m,).
+    coefficients: ArrayLike,
+    p: float,
+    draw: Callable[[np.random.Generator, int], ArrayLike],
+    rng: np.random.Generator,
+    size: int,
+) -> tuple[Floats, NDArray[np.int64]]:
+    """Draw unbiased estimates of a power series of a mean.
 
-    coefficients: gamma_0.., 0 beyond the last.
+    Parameters
+    ----------
+    coefficients : array_like of shape (n_coefficients,)
+        Coefficients of the series, 0 beyond the last.
+    p : float
+        Base of the distribution of degrees, above 1.
+    draw : callable
+        Gives for a generator and a number m that many copies of the random number, of shape (m,).
+    rng : numpy.random.Generator
+        Source of the draws.
+    size : int
+        Number of independent estimates.
+
+    Returns
+    -------
+    theta : ndarray of shape (size,)
+        The estimates.
+    n : ndarray of shape (size,)
+        How many copies each one took.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.online.theory import estimates
+    >>> rng = np.random.default_rng(0)
+    >>> theta, _ = estimates([1, 1, 1], 2.0, lambda rng, m: rng.uniform(0, 1, m), rng, 100_000)
+    >>> round(float(theta.mean()), 1)  # the series at 0.5 is 1.75
+    1.7
     """
     gamma = real("coefficients", coefficients, (None,))
     n = degrees(rng, p, size)
@@ -109,23 +288,97 @@ def estimates(
 
 
 def second_moment(coefficients: ArrayLike, p: float, EX2: float) -> float:
-    """E theta^2 = p/(p-1) sum_n gamma_n^2 (p E X^2)^n, exactly."""
+    r"""Compute the second moment of an estimate, exactly.
+
+    Parameters
+    ----------
+    coefficients : array_like of shape (n_coefficients,)
+        Coefficients of the series.
+    p : float
+        Base of the distribution of degrees, above 1.
+    EX2 : float
+        Second moment of the random number.
+
+    Returns
+    -------
+    float
+        :math:`E \theta^2 = \frac{p}{p - 1} \sum_n \gamma_n^2 (p\, E X^2)^n`.
+
+    Examples
+    --------
+    >>> from noisylabels.online.theory import second_moment
+    >>> second_moment([1.0, 1.0], 2.0, EX2=0.5)
+    4.0
+    """
     gamma = real("coefficients", coefficients, (None,))
-    return p / (p - 1.0) * float((gamma**2 * (p * EX2) ** np.arange(len(gamma))).sum())
+    powers = (p * EX2) ** np.arange(len(gamma))
+    return p / (p - 1.0) * float((gamma**2 * powers).sum())
 
 
 def second_moment_bound(coefficients: ArrayLike, p: float, EX2: float) -> float:
-    """E theta^2 <= p/(p-1) f_+(sqrt(p E X^2))^2,  f_+(r) = sum_n |gamma_n| r^n."""
+    r"""Compute the paper's bound on the second moment of an estimate.
+
+    Parameters
+    ----------
+    coefficients : array_like of shape (n_coefficients,)
+        Coefficients of the series.
+    p : float
+        Base of the distribution of degrees, above 1.
+    EX2 : float
+        Second moment of the random number.
+
+    Returns
+    -------
+    float
+        :math:`\frac{p}{p - 1} f_+(\sqrt{p\, E X^2})^2` with :math:`f_+(r) = \sum_n |\gamma_n| r^n`.
+
+    Examples
+    --------
+    >>> from noisylabels.online.theory import second_moment_bound
+    >>> second_moment_bound([1.0, 1.0], 2.0, EX2=0.5)
+    8.0
+    """
     gamma = np.abs(real("coefficients", coefficients, (None,)))
-    return p / (p - 1.0) * float((gamma * math.sqrt(p * EX2) ** np.arange(len(gamma))).sum()) ** 2
+    powers = math.sqrt(p * EX2) ** np.arange(len(gamma))
+    return p / (p - 1.0) * float((gamma * powers).sum()) ** 2
 
 
 def feature_moment(kernel: TensorKernel, p: float, B_x: float, m_2: float | None = None) -> float:
-    """E ||Psi~||^2 of the estimated feature, E ||x~||^2 = B_x; with B_x a bound, a bound too.
+    r"""Compute the second moment of the estimated feature.
 
-    Dot product: p/(p-1) Q(p B_x).  Gaussian: (p/(p-1))^2 I_0(2 sqrt(p m_2) / sigma2) exp(2 p B_x / sigma2),
-    m_2 = E <x~, x~'>^2 for two copies, at most B_x^2, which is taken if m_2 is not given.
-    Raises ValueError: p <= 1.
+    Parameters
+    ----------
+    kernel : TensorKernel
+        The kernel.
+    p : float
+        Base of the distribution of degrees, above 1.
+    B_x : float
+        Second moment of the norm of a copy. With a bound on it, the result is a bound too.
+    m_2 : float, optional
+        Second moment of the scalar product of two copies, for a Gaussian kernel. At most the square
+        of ``B_x``, which is taken if it is not given.
+
+    Returns
+    -------
+    float
+        The second moment.
+
+    Raises
+    ------
+    ValueError
+        If p is not above 1.
+
+    Examples
+    --------
+    >>> from noisylabels.kernels.tensor import linear
+    >>> from noisylabels.online.theory import feature_moment
+    >>> feature_moment(linear(), 2.0, B_x=3.0)
+    12.0
+
+    Notes
+    -----
+    For a kernel of the scalar product it is :math:`\frac{p}{p - 1} Q(p B_x)`, for a Gaussian kernel
+    :math:`(\frac{p}{p - 1})^2 I_0(2 \sqrt{p\, m_2} / \sigma^2) \exp(2 p B_x / \sigma^2)`.
     """
     from scipy.special import i0
 
@@ -138,17 +391,68 @@ def feature_moment(kernel: TensorKernel, p: float, B_x: float, m_2: float | None
 
 
 def feature_moment_bound(kernel: TensorKernel, p: float, B_x: float) -> float:
-    """B_psi of the theorems: `feature_moment`; Gaussian: (p/(p-1))^2 exp(2 (sqrt p + p) B_x / sigma2)."""
+    r"""Compute the bound of the theorems on the second moment of the estimated feature.
+
+    Parameters
+    ----------
+    kernel : TensorKernel
+        The kernel.
+    p : float
+        Base of the distribution of degrees, above 1.
+    B_x : float
+        Bound on the second moment of the norm of a copy.
+
+    Returns
+    -------
+    float
+        `feature_moment`, for a Gaussian kernel
+        :math:`(\frac{p}{p - 1})^2 \exp(2 (\sqrt{p} + p) B_x / \sigma^2)`.
+
+    Examples
+    --------
+    >>> from noisylabels.kernels.tensor import linear
+    >>> from noisylabels.online.theory import feature_moment_bound
+    >>> feature_moment_bound(linear(), 2.0, B_x=3.0)
+    12.0
+    """
     if kernel.sigma2 is None:
         return feature_moment(kernel, p, B_x)
     p = number("p", p, above=1)
-    return (p / (p - 1.0)) ** 2 * math.exp(2.0 * (math.sqrt(p) + p) * B_x / kernel.sigma2)
+    exponent = 2.0 * (math.sqrt(p) + p) * B_x / kernel.sigma2
+    return (p / (p - 1.0)) ** 2 * math.exp(exponent)
 
 
 def regret(B_w: float, G: float, T: int, eta: float | None = None) -> float:
-    """B_w / (2 eta) + eta G T / 2 for every eta > 0; sqrt(B_w G T) at the best one, which is the default.
+    r"""Compute the bound on the regret.
 
-    A step m times the best costs the factor (m + 1/m) / 2.
+    Parameters
+    ----------
+    B_w : float
+        Squared radius of the ball.
+    G : float
+        Bound on the second moment of the gradient.
+    T : int
+        Number of rounds.
+    eta : float, optional
+        Step size, above 0; the best one if not given.
+
+    Returns
+    -------
+    float
+        The bound.
+
+    Examples
+    --------
+    >>> from noisylabels.online.theory import best_step, regret
+    >>> regret(1.0, 4.0, 100)
+    20.0
+    >>> regret(1.0, 4.0, 100, eta=2 * best_step(1.0, 4.0, 100))
+    25.0
+
+    Notes
+    -----
+    It is :math:`B_w / (2 \eta) + \eta G T / 2` for every step, and :math:`\sqrt{B_w G T}` for the
+    best one. A step m times the best costs the factor :math:`(m + 1/m) / 2`.
     """
     if eta is None:
         return math.sqrt(B_w * G * T)
@@ -156,49 +460,228 @@ def regret(B_w: float, G: float, T: int, eta: float | None = None) -> float:
 
 
 def best_step(B_w: float, G: float, T: int) -> float:
-    """eta = sqrt(B_w / (G T)). Raises ValueError: B_w or G not positive and finite, T not whole or < 1."""
+    r"""Compute the step size with the smallest bound on the regret.
+
+    Parameters
+    ----------
+    B_w : float
+        Squared radius of the ball, above 0.
+    G : float
+        Bound on the second moment of the gradient, above 0.
+    T : int
+        Number of rounds, at least 1.
+
+    Returns
+    -------
+    float
+        The step size, :math:`\sqrt{B_w / (G T)}`.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Examples
+    --------
+    >>> from noisylabels.online.theory import best_step
+    >>> round(best_step(1.0, 4.0, 100), 6)
+    0.05
+    """
     return best_step_of_log(B_w, math.log(number("G", G, above=0)), T)
 
 
 def best_step_of_log(B_w: float, log_G: float, T: int) -> float:
-    """`best_step` where G itself would overflow: exp((log B_w - log G - log T) / 2)."""
-    return math.exp(0.5 * (math.log(number("B_w", B_w, above=0)) - log_G - math.log(whole("T", T, 1))))
+    """Compute the best step size where the bound on the second moment would overflow.
+
+    Parameters
+    ----------
+    B_w : float
+        Squared radius of the ball, above 0.
+    log_G : float
+        Logarithm of the bound on the second moment of the gradient.
+    T : int
+        Number of rounds, at least 1.
+
+    Returns
+    -------
+    float
+        The step size, see `best_step`.
+
+    Examples
+    --------
+    >>> from noisylabels.online.theory import best_step_of_log
+    >>> 0 < best_step_of_log(1.0, 1000.0, 100) < 1e-200
+    True
+    """
+    log_B_w = math.log(number("B_w", B_w, above=0))
+    return math.exp(0.5 * (log_B_w - log_G - math.log(whole("T", T, 1))))
 
 
 def two_copy_moment(B_w: float, B_x: float, B_y: float) -> float:
-    """G_1 = 4 B_x (sqrt(B_w B_x) + sqrt(B_y))^2, two copies of the instance (Theorem 1)."""
+    r"""Bound the second moment of the gradient from two copies of the sample.
+
+    Parameters
+    ----------
+    B_w : float
+        Squared radius of the ball.
+    B_x : float
+        Bound on the second moment of the norm of a copy.
+    B_y : float
+        Bound on the second moment of a target.
+
+    Returns
+    -------
+    float
+        :math:`G_1 = 4 B_x (\sqrt{B_w B_x} + \sqrt{B_y})^2`.
+
+    Examples
+    --------
+    >>> from noisylabels.online.theory import two_copy_moment
+    >>> two_copy_moment(1.0, 1.0, 1.0)
+    16.0
+
+    References
+    ----------
+    Theorem 1.
+    """
     return 4.0 * B_x * (math.sqrt(B_w * B_x) + math.sqrt(B_y)) ** 2
 
 
-def known_covariance_moment(B_w: float, M_4: float, B_x: float, B_y: float, B_Sigma: float) -> float:
-    """G_2 = 4 (sqrt(B_w M_4) + sqrt(B_y B_x) + B_Sigma sqrt(B_w))^2, one copy, known covariance (Theorem 2).
+def known_covariance_moment(
+    B_w: float,
+    M_4: float,
+    B_x: float,
+    B_y: float,
+    B_Sigma: float,
+) -> float:
+    r"""Bound the second moment of the gradient from one copy and the covariance of its noise.
 
-    M_4 bounds E ||x~_t||^4, see `gaussian_fourth_moment`; B_Sigma the largest eigenvalue of Sigma_t.
+    Parameters
+    ----------
+    B_w : float
+        Squared radius of the ball.
+    M_4 : float
+        Bound on the fourth moment of the norm of a copy, see `gaussian_fourth_moment`.
+    B_x : float
+        Bound on the second moment of the norm of a copy.
+    B_y : float
+        Bound on the second moment of a target.
+    B_Sigma : float
+        Bound on the largest eigenvalue of the covariance.
+
+    Returns
+    -------
+    float
+        :math:`G_2 = 4 (\sqrt{B_w M_4} + \sqrt{B_y B_x} + B_\Sigma \sqrt{B_w})^2`.
+
+    Examples
+    --------
+    >>> from noisylabels.online.theory import known_covariance_moment
+    >>> known_covariance_moment(1.0, 1.0, 1.0, 1.0, 1.0)
+    36.0
+
+    References
+    ----------
+    Theorem 2.
     """
     return 4.0 * (math.sqrt(B_w * M_4) + math.sqrt(B_y * B_x) + B_Sigma * math.sqrt(B_w)) ** 2
 
 
 def gaussian_fourth_moment(X: ArrayLike, covariance: ArrayLike) -> Floats:
-    """E ||x + n||^4 = (||x||^2 + tr S)^2 + 2 tr S^2 + 4 x.S x for n ~ N(0, S); X: (n, d) -> (n,)."""
+    r"""Compute the fourth moment of the norm of each sample with Gaussian noise.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, d)
+        Clean samples.
+    covariance : array_like of shape (d, d)
+        Covariance of the noise.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The moments.
+
+    Examples
+    --------
+    >>> from noisylabels.online.theory import gaussian_fourth_moment
+    >>> gaussian_fourth_moment([[0.0]], [[1.0]]).tolist()
+    [3.0]
+
+    Notes
+    -----
+    :math:`(\lVert x \rVert^2 + \mathrm{tr}\, S)^2 + 2\, \mathrm{tr}\, S^2 + 4 x^\top S x` is the
+    fourth moment of :math:`\lVert x + n \rVert` for :math:`n` from :math:`N(0, S)`.
+    """
     S = checked_covariance("covariance", covariance)
     rows = real("X", X, (None, len(S)))
     second = (rows**2).sum(1) + np.trace(S)
-    return second**2 + 2.0 * np.trace(S @ S) + 4.0 * np.einsum("ti,ij,tj->t", rows, S, rows)
+    forms = np.einsum("ti,ij,tj->t", rows, S, rows)
+    return second**2 + 2.0 * np.trace(S @ S) + 4.0 * forms
 
 
 def surrogate_moment(ball: float, diagonal: float, B_y: float) -> float:
-    """G_3 = 4 C (sqrt(C B~) + sqrt(B_y))^2 with B~ = `ball`, C = `diagonal` = k~(x, x) (Theorem 3).
+    r"""Bound the second moment of the gradient from a surrogate kernel.
 
-    For a radial kernel C is D_0 (Theorem 5: G_5).
+    Parameters
+    ----------
+    ball : float
+        Squared radius of the ball in the space of the surrogate.
+    diagonal : float
+        The surrogate of a sample with itself.
+    B_y : float
+        Bound on the second moment of a target.
+
+    Returns
+    -------
+    float
+        :math:`G_3 = 4 C (\sqrt{C \tilde{B}} + \sqrt{B_y})^2` with the diagonal :math:`C`.
+
+    Examples
+    --------
+    >>> from noisylabels.online.theory import surrogate_moment
+    >>> surrogate_moment(1.0, 1.0, 1.0)
+    16.0
+
+    References
+    ----------
+    Theorem 3; Theorem 5 for a radial kernel.
     """
     return 4.0 * diagonal * (math.sqrt(diagonal * ball) + math.sqrt(B_y)) ** 2
 
 
 def surrogate_ball(B_w: float, alpha: float, domination: float) -> float:
-    """B~ = 2 C B_w / (1 - cos alpha): holds every w~ whose w has ||w||^2 <= B_w and angle >= alpha (Lemma 8).
+    r"""Compute the ball that holds the surrogates of all hypotheses in a ball.
 
-    domination: C of k~ <= C k; C_max for a radial kernel.
-    Raises ValueError: alpha not in (0, pi].
+    Parameters
+    ----------
+    B_w : float
+        Squared radius of the ball of the hypotheses.
+    alpha : float
+        Their smallest `angle`, above 0 and at most pi.
+    domination : float
+        Largest factor between surrogate and kernel.
+
+    Returns
+    -------
+    float
+        Squared radius :math:`\tilde{B} = 2 C B_w / (1 - \cos \alpha)`.
+
+    Raises
+    ------
+    ValueError
+        If the angle is out of range.
+
+    Examples
+    --------
+    >>> import math
+    >>> from noisylabels.online.theory import surrogate_ball
+    >>> surrogate_ball(1.0, math.pi, domination=2.0)
+    2.0
+
+    References
+    ----------
+    Lemma 8.
     """
     if not 0.0 < alpha <= math.pi:
         raise ValueError(f"alpha: the angle must be in (0, pi], got {alpha:g}")
@@ -206,49 +689,126 @@ def surrogate_ball(B_w: float, alpha: float, domination: float) -> float:
 
 
 def angle(gamma: ArrayLike, K: ArrayLike) -> float:
-    """alpha_w in [0, pi] between the positive and the negative part of w = sum_j gamma_j Psi(c_j); K: (n, n).
+    """Compute the angle between the positive and the negative part of a hypothesis.
 
-    pi if one of the parts is 0.
+    Parameters
+    ----------
+    gamma : array_like of shape (n,)
+        Coefficients of the hypothesis.
+    K : array_like of shape (n, n)
+        Kernel matrix of its points.
+
+    Returns
+    -------
+    float
+        The angle, from 0 to pi; pi if one of the parts is 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.online.theory import angle
+    >>> round(angle([1.0, -1.0], np.eye(2)), 3)
+    1.571
     """
     weights = real("gamma", gamma, (None,))
     matrix = real("K", K, (len(weights), len(weights)))
-    plus, minus = np.maximum(weights, 0.0), np.maximum(-weights, 0.0)
-    a, b = plus @ matrix @ plus, minus @ matrix @ minus
-    if a <= 0.0 or b <= 0.0:
+    plus = np.maximum(weights, 0.0)
+    minus = np.maximum(-weights, 0.0)
+    plus_square = plus @ matrix @ plus
+    minus_square = minus @ matrix @ minus
+    if plus_square <= 0.0 or minus_square <= 0.0:
         return math.pi
-    return math.acos(min(1.0, max(-1.0, float(plus @ matrix @ minus) / math.sqrt(a * b))))
+    cosine = float(plus @ matrix @ minus) / math.sqrt(plus_square * minus_square)
+    return math.acos(min(1.0, max(-1.0, cosine)))
 
 
 def log_gradient_moment(
-    loss: AnalyticLoss, p: float, B_w: float, B_psi: float, *, B_y: float = 1.0, tight: bool = False
+    loss: AnalyticLoss,
+    p: float,
+    B_w: float,
+    B_psi: float,
+    *,
+    B_y: float = 1.0,
+    tight: bool = False,
 ) -> float:
-    """log nu, nu = p/(p-1) l'_+(sqrt(p) R)^2 B_psi bounds E ||g~ Psi~||^2 (Theorems 6, 7).
+    r"""Bound the second moment of the estimated gradient of Algorithm 4.
 
-    R: sqrt(E X_j^2) <= R for the factors of the gradient length (Lemma 4), sqrt(B_w B_psi), plus B_y >= |y|
-    for regression, plus 1 for the argument y a - 1.  B_psi bounds E ||Psi~||^2.
-    tight: p/(p-1) sum_n gamma_n^2 (p R^2)^n B_psi instead, at most that.
-    Raises ValueError: p <= 1; l'_+ infinite at sqrt(p) R.
+    Parameters
+    ----------
+    loss : AnalyticLoss
+        The loss.
+    p : float
+        Base of the distribution of degrees, above 1.
+    B_w : float
+        Squared radius of the ball.
+    B_psi : float
+        Bound on the second moment of the estimated feature.
+    B_y : float, default 1.0
+        Bound on the size of a target, for regression.
+    tight : bool, default False
+        Sum the squared coefficients, which gives at most the bound of the paper.
+
+    Returns
+    -------
+    float
+        Logarithm of the bound.
+
+    Raises
+    ------
+    ValueError
+        If p is not above 1, or the majorant of the loss is infinite.
+
+    Examples
+    --------
+    >>> import math
+    >>> from noisylabels.losses.analytic import squared
+    >>> from noisylabels.online.theory import log_gradient_moment
+    >>> round(math.exp(log_gradient_moment(squared(), 2.0, B_w=1.0, B_psi=1.0)), 6)
+    64.0
+
+    Notes
+    -----
+    The bound is :math:`\nu = \frac{p}{p - 1} l'_+(\sqrt{p} R)^2 B_\Psi`. The second moment of a
+    factor of the gradient length is at most :math:`R^2`, where :math:`R` is
+    :math:`\sqrt{B_w B_\Psi}`, plus ``B_y`` for regression, plus 1 for the argument :math:`y a - 1`
+    (Lemma 4). The tight form is :math:`\frac{p}{p - 1} \sum_n \gamma_n^2 (p R^2)^n B_\Psi`.
+
+    References
+    ----------
+    Theorems 6 and 7.
     """
     p = number("p", p, above=1)
     shift = {DIFFERENCE: B_y, MARGIN_LESS_ONE: 1.0}.get(loss.kind, 0.0)
     r = math.sqrt(p) * (math.sqrt(B_w * B_psi) + shift)
-    inner = log_second_moment(loss, r) if tight else 2.0 * loss.log_majorant(r)
-    if not math.isfinite(inner):
-        raise ValueError(
-            f"loss: l'_+ of the {loss.name} loss is infinite at sqrt(p) R = {r:g}; take a smaller ball"
-        )
-    return math.log(p / (p - 1.0)) + inner + math.log(B_psi)
+    log_square = log_second_moment(loss, r) if tight else 2.0 * loss.log_majorant(r)
+    if not math.isfinite(log_square):
+        fault = f"l'_+ of the {loss.name} loss is infinite at sqrt(p) R = {r:g}"
+        raise ValueError(f"loss: {fault}; take a smaller ball")
+    return math.log(p / (p - 1.0)) + log_square + math.log(B_psi)
 
 
-# Two worlds that one copy per round cannot distinguish. A: x is 3 or -1 with probability 1/2 each, no noise.
-# B: x = 1 always, and the noise makes it 3 or -1. The one observed copy has the same law in both, y = 1, but
-# F_A(w) = (l(3w) + l(-w)) / 2 and F_B(w) = l(w) have different minimisers. The numbers are ours.
+# Two worlds that one copy per round cannot distinguish. A: x is 3 or -1 with probability 1/2 each,
+# no noise. B: x = 1 always, and the noise makes it 3 or -1. The one observed copy has the same law
+# in both, y = 1, but F_A(w) = (l(3w) + l(-w)) / 2 and F_B(w) = l(w) have different minimisers. The
+# numbers are ours.
 POINTS = (3.0, -1.0)
 """The support of the observed copy in both worlds; its mean is 1."""
 
 
 class Worlds(NamedTuple):
-    """argmin F_A, argmin F_B, min_w max(F_A(w) - min F_A, F_B(w) - min F_B), and the w that attains it."""
+    """What the best learners of two worlds do that one copy per round cannot distinguish.
+
+    Attributes
+    ----------
+    best_A : float
+        Best weight in world A.
+    best_B : float
+        Best weight in world B.
+    unavoidable : float
+        Smallest excess loss in the worse world of any weight.
+    compromise : float
+        The weight with that excess loss.
+    """
 
     best_A: float
     best_B: float
@@ -256,27 +816,97 @@ class Worlds(NamedTuple):
     compromise: float
 
 
-def worlds(loss: Callable[[Floats], Floats], radius: float = 3.0, points: int = 600_001) -> Worlds:
-    """The constants for l(a, 1) = loss(a), convex, on |w| <= radius, by a grid of `points` values of w.
+def worlds(
+    loss: Callable[[Floats], Floats],
+    radius: float = 3.0,
+    points: int = 600_001,
+) -> Worlds:
+    """Compute what no learner with a single copy can avoid.
 
-    By Jensen's inequality the time-averaged regret of any single-copy learner is, in expectation,
-    at least `unavoidable` in the worse world.
+    By Jensen's inequality the regret per round of any such learner is, in expectation, at least
+    ``unavoidable`` in the worse world.
+
+    Parameters
+    ----------
+    loss : callable
+        The convex loss of predictions for the target 1, as a function of an array.
+    radius : float, default 3.0
+        Largest size of the weight.
+    points : int, default 600001
+        Number of weights on the grid.
+
+    Returns
+    -------
+    Worlds
+        The constants.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.online.theory import worlds
+    >>> constants = worlds(lambda a: (a - 1) ** 2, points=3001)
+    >>> round(constants.best_A, 2), round(constants.best_B, 2)
+    (0.2, 1.0)
     """
     w = np.linspace(-radius, radius, points)
-    F_A, F_B = 0.5 * (loss(3.0 * w) + loss(-w)), loss(w)
+    F_A = 0.5 * (loss(3.0 * w) + loss(-w))
+    F_B = loss(w)
     worse = np.maximum(F_A - F_A.min(), F_B - F_B.min())
-    at = int(worse.argmin())
-    return Worlds(float(w[F_A.argmin()]), float(w[F_B.argmin()]), float(worse[at]), float(w[at]))
+    compromise = int(worse.argmin())
+    return Worlds(
+        best_A=float(w[F_A.argmin()]),
+        best_B=float(w[F_B.argmin()]),
+        unavoidable=float(worse[compromise]),
+        compromise=float(w[compromise]),
+    )
 
 
 def copies(rng: np.random.Generator, T: int) -> Floats:
-    """The observed copies (T, 1), each 3 or -1: in world A they are the clean instances too."""
+    """Draw the observed copies of the two worlds.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Source of the draws.
+    T : int
+        Number of rounds.
+
+    Returns
+    -------
+    ndarray of shape (T, 1)
+        The copies, each 3 or -1. In world A they are the clean samples too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.online.theory import copies
+    >>> sorted(set(copies(np.random.default_rng(0), 100)[:, 0].tolist()))
+    [-1.0, 3.0]
+    """
     return np.where(rng.random(T) < 0.5, POINTS[0], POINTS[1])[:, None]
 
 
 def scored_on_noise(w: ArrayLike, v: float) -> float:
-    """||w||^2 v / (1 + v): excess loss per round of the best fixed predictor when noisy inputs are scored.
+    r"""Compute the excess loss of the best predictor when noisy samples are scored.
 
-    x_t = w / ||w||, y_t = ||w||, isotropic noise of variance v: nobody does better, even knowing w.
+    Parameters
+    ----------
+    w : array_like of shape (d,)
+        The true weights.
+    v : float
+        Variance of the isotropic noise.
+
+    Returns
+    -------
+    float
+        Excess loss per round, :math:`\lVert w \rVert^2 v / (1 + v)`. It is that of samples
+        :math:`w / \lVert w \rVert` with the target :math:`\lVert w \rVert`. Nobody does better,
+        even knowing w.
+
+    Examples
+    --------
+    >>> from noisylabels.online.theory import scored_on_noise
+    >>> scored_on_noise([2.0], v=1.0)
+    2.0
     """
     return float(np.square(np.asarray(w, dtype=float)).sum()) * v / (1.0 + v)
