@@ -446,7 +446,7 @@ def regret(B_w: float, G: float, T: int, eta: float | None = None) -> float:
     >>> from noisylabels.online.theory import best_step, regret
     >>> regret(1.0, 4.0, 100)
     20.0
-    >>> regret(1.0, 4.0, 100, eta=2 * best_step(1.0, 4.0, 100))
+    >>> round(regret(1.0, 4.0, 100, eta=2 * best_step(1.0, 4.0, 100)), 6)
     25.0
 
     Notes
