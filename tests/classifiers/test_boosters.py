@@ -159,7 +159,8 @@ def test_rounds_help_and_members_differ(booster):
     model = fresh(booster, rounds=50, **settings).fit(X, y)
     errors = [np.mean(found != y_test) for found in model.staged_predict(X_test)]
     assert errors[-1] < 0.5 * errors[0]
-    outputs = {model._outputs(member, X_test).tobytes() for member in model.members_}
+    inputs = model._inputs(X_test)
+    outputs = {model._outputs(member, inputs).tobytes() for member in model.members_}
     assert len(outputs) > 0.5 * len(model.members_)
 
 
@@ -179,7 +180,7 @@ def test_modest_boost_leaf_by_leaf():
         a = np.exp(-s * H)
         a /= a.sum()
         inverse = (1 / a) / (1 / a).sum()
-        leaves = tree.apply(X.astype(np.float32))
+        leaves = tree.apply(model._inputs(X))
         for leaf in np.unique(leaves):
             inside = leaves == leaf
             P, N = a[inside & (s > 0)].sum(), a[inside & (s < 0)].sum()

@@ -31,6 +31,7 @@ from noisylabels.fixed_order.exp_and_log import LARGEST, exp_of_negative
 from noisylabels.noise import flip_matrix as flips
 from noisylabels.seeding import generator
 from noisylabels.solvers import weighted_logistic
+from noisylabels.solvers.regression_tree import RegressionTree, grow_tree, sort_columns
 from noisylabels.validation import Floats, choice, flag, number, numbers, shown, whole
 
 Base = Literal["logistic", "robust_logistic"]
@@ -163,15 +164,17 @@ class BoostingClassifier(Repeated, DecisionClassifier):
     def decision_function(self, X: Any) -> Floats:
         """H(x) per row of X (n, d); ValueError: not fitted, other features."""
         X = features_of(self, X)
+        inputs = self._inputs(X)
         terms = zip(self.members_, self.steps_, strict=True)
-        return sum((alpha * self._outputs(member, X) for member, alpha in terms), np.zeros(len(X)))
+        return sum((alpha * self._outputs(member, inputs) for member, alpha in terms), np.zeros(len(X)))
 
     def staged_decision_function(self, X: Any) -> Iterator[Floats]:
         """H(x) per row of X (n, d) after 1, 2, ... rounds."""
         X = features_of(self, X)
+        inputs = self._inputs(X)
         H = np.zeros(len(X))
         for member, alpha in zip(self.members_, self.steps_, strict=True):
-            H = H + alpha * self._outputs(member, X)
+            H = H + alpha * self._outputs(member, inputs)
             yield H
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
@@ -179,8 +182,12 @@ class BoostingClassifier(Repeated, DecisionClassifier):
         for H in self.staged_decision_function(X):
             yield self.classes_[(H >= 0).astype(np.intp)]
 
-    def _outputs(self, member: Any, X: Floats) -> Floats:
-        """h(x) of one member per row of X (n, d)."""
+    def _inputs(self, X: Floats) -> Any:
+        """The rows X (n, d) in the form that members read."""
+        return X
+
+    def _outputs(self, member: Any, inputs: Any) -> Floats:
+        """h(x) of one member per row."""
         raise NotImplementedError
 
     def _checked(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> tuple[Floats, Floats]:
@@ -247,8 +254,8 @@ class AdaBoostClassifier(BoostingClassifier):
         self._boost(X, FlippedExponential(s))
         return self
 
-    def _outputs(self, member: Floats, X: Floats) -> Floats:
-        return np.where(X @ member[1:] + member[0] >= 0, 1.0, -1.0)
+    def _outputs(self, member: Floats, inputs: Floats) -> Floats:
+        return np.where(inputs @ member[1:] + member[0] >= 0, 1.0, -1.0)
 
     def _boost(self, X: Floats, loss: FlippedExponential, after: After | None = None) -> None:
         """`_add` with logistic members; ValueError: wrong parameters."""
@@ -381,7 +388,8 @@ class GentleBoostClassifier(BoostingClassifier):
 
     rounds : T.   splits : of each tree.   random_state : which of two equally good splits a tree takes.
 
-    Fitted: members_, the T trees (scikit-learn), each with the values of its nodes; steps_ (T,), ones;
+    Fitted: members_, the T trees (`noisylabels.solvers.regression_tree`), each with the values of its nodes;
+    steps_ (T,), ones;
     log_losses_ (T,), the log of the mean of exp(-s H) after each round; classes_ (2,).
     Raises ValueError: labels that are not two classes, NaN or infinity, wrong parameters.
     Source: Friedman, Hastie and Tibshirani, Annals of Statistics 28, 2000, algorithm 4.
@@ -397,30 +405,33 @@ class GentleBoostClassifier(BoostingClassifier):
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> GentleBoostClassifier:
         """Boost for X (n, d) and the labels y (n,), with weights (n,) as `Weighted` says."""
-        from sklearn.tree import DecisionTreeRegressor
-
         X, s = self._checked(X, y, sample_weight)
         splits = whole("splits", self.splits, 1)
         rng = generator(self.random_state)
-        coarse = X.astype(np.float32)
+        columns = sort_columns(X)
 
         def learn(weights: Floats, labels: Floats) -> tuple[Any, Floats]:
-            grower = DecisionTreeRegressor(max_leaf_nodes=splits + 1, random_state=int(rng.integers(2**31)))
-            tree = grower.fit(coarse, labels, sample_weight=weights / weights.sum(), check_input=False).tree_
-            leaves = tree.apply(coarse)
+            visited = rng.permutation(X.shape[1])
+            tree = grow_tree(columns, labels, weights / weights.sum(), splits, visited)
+            leaves = tree.apply(columns.values)
             values = self._leaf_values(tree, leaves, weights, s)
             return (tree, values), values[leaves]
 
         self._add(FlippedExponential(s), learn)
         return self
 
-    def _outputs(self, member: Any, X: Floats) -> Floats:
-        tree, values = member
-        return np.asarray(values[tree.apply(X.astype(np.float32))])
+    def _inputs(self, X: Floats) -> NDArray[np.float32]:
+        return np.ascontiguousarray(X.T, dtype=np.float32)
 
-    def _leaf_values(self, tree: Any, leaves: NDArray[np.intp], weights: Floats, s: Floats) -> Floats:
+    def _outputs(self, member: tuple[RegressionTree, Floats], inputs: NDArray[np.float32]) -> Floats:
+        tree, values = member
+        return values[tree.apply(inputs)]
+
+    def _leaf_values(
+        self, tree: RegressionTree, leaves: NDArray[np.int32], weights: Floats, s: Floats
+    ) -> Floats:
         """The value of each node of a tree; leaves, weights, s (n,) : of the points, s the labels."""
-        return np.asarray(tree.value[:, 0, 0].copy())
+        return tree.value.copy()
 
 
 class ModestBoostClassifier(GentleBoostClassifier):
@@ -437,13 +448,15 @@ class ModestBoostClassifier(GentleBoostClassifier):
 
     name = "modest_boost"
 
-    def _leaf_values(self, tree: Any, leaves: NDArray[np.intp], weights: Floats, s: Floats) -> Floats:
+    def _leaf_values(
+        self, tree: RegressionTree, leaves: NDArray[np.int32], weights: Floats, s: Floats
+    ) -> Floats:
         weights = np.maximum(weights / weights.sum(), 1e-280)  # so that the inverse is finite
         inverse = 1.0 / weights
         inverse /= inverse.sum()
 
         def mass(points: NDArray[np.bool_], a: Floats) -> Floats:
-            return np.bincount(leaves, np.where(points, a, 0.0), tree.node_count).astype(float)
+            return np.bincount(leaves, np.where(points, a, 0.0), len(tree.value)).astype(float)
 
         P, N = mass(s > 0, weights), mass(s < 0, weights)
         if not (P.any() and N.any()):  # weights have left one class
