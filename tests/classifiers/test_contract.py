@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from found import CLASSIFIERS, every, made
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import noisylabels as nl
 from noisylabels import METHODS
+from noisylabels.checks import check_classifier
 from noisylabels.classifiers.base import FitFlags
 from noisylabels.classifiers.kernel import KernelClassifier
 from noisylabels.losses.margin import SmoothRamp
@@ -36,6 +36,11 @@ DRAWS = {
 """Classifier -> why a weight gives other random numbers than as many equal rows in another order."""
 
 
+def nightly(estimator):
+    """A case of the nightly level."""
+    return pytest.param(estimator, marks=pytest.mark.nightly)
+
+
 def expected_failures(estimator):
     """Checks that an estimator cannot pass, with the reason, as scikit-learn lists them for its own."""
     reason = DRAWS.get(type(estimator))
@@ -45,11 +50,9 @@ def expected_failures(estimator):
     return dict.fromkeys(checks, reason)
 
 
-@parametrize_with_checks(
-    [*map(made, CLASSIFIERS), *OTHER_PARAMETERS], expected_failed_checks=expected_failures
-)
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
+@pytest.mark.parametrize("estimator", [*map(made, CLASSIFIERS), *map(nightly, OTHER_PARAMETERS)], ids=repr)
+def test_every_classifier_keeps_the_contract_of_scikit_learn(estimator):
+    check_classifier(estimator, expected_failures(estimator))
 
 
 def test_all_classifiers_are_found():

@@ -134,8 +134,9 @@ def every_rule(folder: Path) -> Smoke:
 
 
 def two_at_once(smoke: Smoke) -> str:
-    both = [smoke.start(), smoke.start()]
-    outputs = [process.communicate()[0] for process in both]
+    with smoke.started() as one, smoke.started() as other:
+        both = [one, other]
+        outputs = [process.communicate()[0] for process in both]
     return next((text for process, text in zip(both, outputs, strict=True) if process.returncode), "")
 
 

@@ -1,8 +1,12 @@
 """A copied checkout in which a few artifacts run at smoke scale, exactly as `./run` starts them."""
 
+import os
 import shutil
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -48,10 +52,20 @@ class Smoke(Run):
             **(pipes | options),
         )
 
+    @contextmanager
+    def started(self, **options: Any) -> Iterator["subprocess.Popen[str]"]:
+        """Start a run; if the test fails before its end, end it with all its jobs."""
+        with self.start(**options) as process:
+            try:
+                yield process
+            finally:
+                if process.poll() is None:
+                    os.killpg(process.pid, signal.SIGKILL)
+
     def run(self, **options: Any) -> tuple[int, str]:
         """Run to the end; exit status and what was printed."""
-        process = self.start(**options)
-        output, _ = process.communicate()
+        with self.started(**options) as process:
+            output, _ = process.communicate()
         return process.returncode, output or ""
 
     def clear(self) -> None:

@@ -67,6 +67,15 @@ def edited_job(smoke: Smoke, line: str):
     script.write_text(old)
 
 
+def command_lines(process: psutil.Process) -> list[str]:
+    """Read the command lines of all processes below one; any of them may end at this moment."""
+    found = []
+    for child in process.children(recursive=True):
+        with suppress(psutil.Error):
+            found.append(" ".join(child.cmdline()))
+    return found
+
+
 def said(output: str) -> list[str]:
     """What was shown beside lines of progress, and beside the first line."""
     return [line for line in output.splitlines() if not LINE.fullmatch(line)][1:]
@@ -127,10 +136,10 @@ def test_a_figure_that_cannot_be_drawn_costs_no_other_file_of_its_paper(tmp_path
 def test_an_interrupt_ends_the_jobs_at_once_and_the_same_command_goes_on(shown):
     for number in (signal.SIGINT, signal.SIGTERM):
         sleep = f"import time, signal; signal.signal({int(number)}, signal.SIG_IGN); time.sleep(600)"
-        with edited_job(shown, sleep):
-            process = shown.start()
+        with edited_job(shown, sleep), shown.started() as process:
             main = psutil.Process(process.pid)
-            while not any("scripts.job" in " ".join(job.cmdline()) for job in main.children(recursive=True)):
+            while not any("scripts.job" in line for line in command_lines(main)):
+                assert process.poll() is None, "the run ended before its first job"
                 time.sleep(0.05)
             jobs = main.children(recursive=True)
             time.sleep(0.5)
@@ -152,13 +161,13 @@ def test_an_interrupt_ends_the_jobs_at_once_and_the_same_command_goes_on(shown):
 def on_a_terminal(smoke: Smoke) -> list[str]:
     """What a terminal is sent by a run that works."""
     ours, theirs = pty.openpty()
-    process = smoke.start(stdout=theirs, stderr=theirs)
-    os.close(theirs)
     output = b""
-    with suppress(OSError):  # the other side is closed
-        while part := os.read(ours, 65536):
-            output += part
-    assert process.wait() == 0, output
+    with smoke.started(stdout=theirs, stderr=theirs) as process:
+        os.close(theirs)
+        with suppress(OSError):  # the other side is closed
+            while part := os.read(ours, 65536):
+                output += part
+        assert process.wait() == 0, output
     return output.decode().split("\r\n")
 
 

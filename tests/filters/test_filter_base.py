@@ -15,6 +15,7 @@ from sklearn.metrics import r2_score
 from sklearn.model_selection import GridSearchCV, TimeSeriesSplit
 
 from noisylabels import METHODS
+from noisylabels.checks import yield_filter_checks
 from noisylabels.filters.base import NoisySequence, Rows, Sliding
 from noisylabels.filters.lms import INLMS, JONLMS, LMS, NLMS, NPVSSNLMS, PNLMS, RLS, SMNLMS, ZALMS
 from noisylabels.filters.ors import ORS, VARIANTS
@@ -37,14 +38,9 @@ every = pytest.mark.parametrize("f", EVERY, ids=lambda f: f"{f.name}-{getattr(f,
 
 
 @every
-def test_chunks_equal_one_pass(f):
-    data = sequence(200, 7)
-    y = data.labels[:, 0]
-    whole = f.fit(data.x, y, **told(data)).w.copy()
-    f._start(7)
-    for part in (slice(0, 1), slice(1, 90), slice(90, 200)):
-        f.partial_fit(data.x[part], y[part], **told(data, part))
-    assert np.array_equal(f.w, whole)
+@pytest.mark.parametrize("check", list(yield_filter_checks()), ids=lambda check: check.__name__)
+def test_every_filter_keeps_the_contract_of_filters(f, check):
+    check(f)
 
 
 @every
@@ -105,17 +101,6 @@ def test_a_silent_beginning_teaches_nothing(f):
     silent = {name: np.pad(values, (5000, 0)) for name, values in told(data).items()}
     f.fit(np.pad(data.x, ((5000, 0), (0, 0))), np.pad(y, (5000, 0)), **silent)
     assert np.array_equal(f.w, weights)
-
-
-@every
-def test_predictions_precede_learning(f):
-    data = sequence(30, 5)
-    y = data.labels[:, 0]
-    f._start(5)
-    for t in range(30):
-        part = slice(t, t + 1)
-        before = pytest.approx(f.predict(data.x[t]), rel=1e-12, abs=1e-14)
-        assert f.run(data.x[part], y[part], **told(data, part))[0] == before
 
 
 @every

@@ -11,6 +11,7 @@ from layouts import check_layouts
 
 import noisylabels
 from noisylabels import METHODS
+from noisylabels.checks import check_online_learner
 from noisylabels.kernels import tensor
 from noisylabels.kernels.surrogate import gaussian_pair, rational_pair, truncated_rational
 from noisylabels.losses import analytic
@@ -38,6 +39,12 @@ def made(cls, **changed):
 def refused(message, call, *arguments):
     with pytest.raises(ValueError, match=message):
         call(*arguments)
+
+
+@every
+def test_every_learner_keeps_the_contract_of_learners(cls):
+    entries = PAIR.d if "pair" in inspect.signature(cls).parameters else 5
+    check_online_learner(made(cls), copies=200, entries=entries)
 
 
 @every
