@@ -49,6 +49,57 @@ def test_what_is_no_audio_is_refused(tmp_path):
             audio.recording({"x": tmp_path / name})
 
 
+def header_length(content, name, order):
+    """The place of the length of the samples in a file's content, and the length."""
+    at = content.index(name) + 4
+    return at, int.from_bytes(content[at : at + 4], order)
+
+
+CONTAINERS = {
+    "WAV": (b"data", "little", "PCM_16"),
+    "AIFF": (b"SSND", "big", "PCM_16"),
+    "WAV of floats": (b"data", "little", "FLOAT"),
+    "WAV of bytes": (b"data", "little", "PCM_U8"),
+}
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.parametrize("share", [0.5, 0.9, 1.0])
+def test_a_recording_that_is_cut_short_is_refused_with_both_numbers(container, share, tmp_path):
+    name, order, subtype = CONTAINERS[container]
+    path = tmp_path / "x.wav"
+    soundfile.write(path, NOISE, 16_000, subtype=subtype, format=container.split()[0])
+    content = path.read_bytes()
+    at, length = header_length(content, name, order)
+    assert len(audio.read(path)[0]) == 8000
+    end = at + 4 + int(share * length) - 1
+    path.write_bytes(content[:end])
+    numbers = f"its header promises {length} bytes of samples, the file has {end - at - 4}"
+    with pytest.raises(
+        ValueError, match=rf"x\.wav: the recording is not complete: {numbers}; copy or export"
+    ):
+        audio.read(path)
+
+
+@pytest.mark.parametrize("length", [0, 0x7FFFF000, 0xFFFFFFFF])
+def test_a_length_that_a_stream_could_not_know_is_no_cut(length, tmp_path):
+    path = wav(tmp_path / "x.wav", subtype="PCM_16")
+    content = path.read_bytes()
+    at, _ = header_length(content, b"data", "little")
+    path.write_bytes(content[:at] + length.to_bytes(4, "little") + content[at + 4 :])
+    if length:
+        assert len(audio.read(path)[0]) == 8000
+    else:
+        with pytest.raises(ValueError, match="promises 0 bytes of samples, the file has 16000"):
+            audio.read(path)
+
+
+def test_samples_in_another_unit_are_refused_and_loud_ones_are_not(tmp_path):
+    assert audio.recording({"x": wav(tmp_path / "x.wav", 20 * NOISE)})["signal"].max() > 4
+    with pytest.raises(ValueError, match=r"has samples up to \d+.*, but full scale is 1; divide by the full"):
+        audio.recording({"x": wav(tmp_path / "x.wav", 32768 * NOISE)})
+
+
 # rooms
 
 

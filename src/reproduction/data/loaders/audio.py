@@ -5,6 +5,7 @@ Recordings are neither centred nor scaled; whoever uses them does that. The room
 """
 
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import soundfile
@@ -15,6 +16,8 @@ from reproduction.data.loaders.formats import Arrays, Files, only
 Signal = NDArray[np.float64]
 RATE, SHORTEST = 16_000, 0.25
 """Samples per second of everything that is prepared; seconds, a shorter recording is taken for a mistake."""
+LARGEST_SAMPLE = 10.0  # of a recording with full scale 1: far above it samples have another unit
+UNKNOWN_LENGTH = 0x7FFFF000  # programs that write to a stream put this length or a larger one into the header
 DIRECT = 5
 """Tap of the direct path, counted from 0."""
 SIZE, SOURCE, MICROPHONE = (5.0, 4.0, 3.0), (1.5, 2.0, 1.5), (3.2, 2.3, 1.2)  # metres
@@ -30,7 +33,9 @@ def read(path: Path) -> tuple[Signal, int]:
     except soundfile.SoundFileError as error:
         raise ValueError(f"{path}: not a readable audio file ({error})") from None
     n, channels = samples.shape
-    problem = ""
+    problem = describe_missing_samples(path)
+    if problem:
+        raise ValueError(f"{path}: {problem}")
     if not n:
         problem = "the recording is empty"
     elif not (finite := np.isfinite(samples).all(axis=1)).all():
@@ -44,6 +49,29 @@ def read(path: Path) -> tuple[Signal, int]:
     if problem:
         raise ValueError(f"{path}: {problem}")
     return np.ascontiguousarray(samples[:, 0]), int(rate)
+
+
+def describe_missing_samples(path: Path) -> str:
+    """Say how much of a WAV or AIFF file is missing, "" if nothing is or the header does not know.
+
+    The library that reads such files takes what is there for all of the recording.
+    """
+    with open(path, "rb") as file:
+        form, _, kind = file.read(4), file.read(4), file.read(4)
+        if form not in (b"RIFF", b"RIFX", b"FORM") or kind not in (b"WAVE", b"AIFF", b"AIFC"):
+            return ""
+        order: Literal["little", "big"] = "little" if form == b"RIFF" else "big"
+        while len(header := file.read(8)) == 8:
+            promised = int.from_bytes(header[4:], order)
+            if header[:4] in (b"data", b"SSND"):
+                found = path.stat().st_size - file.tell()
+                known = promised < UNKNOWN_LENGTH
+                if known and (promised > found or (promised == 0 and found)):
+                    numbers = f"its header promises {promised} bytes of samples, the file has {found}"
+                    return f"the recording is not complete: {numbers}; copy or export it again"
+                return ""
+            file.seek(promised + promised % 2, 1)
+    return ""
 
 
 def resample(signal: Signal, rate: int, to_rate: int) -> Signal:
@@ -63,6 +91,10 @@ def recording(files: Files) -> Arrays:
     if rate != RATE:
         how = f"resample with `sox {path.name} -r {RATE} out.wav`"
         raise ValueError(f"{path}: expects {RATE} Hz, file has {rate}; {how}")
+    largest = float(np.abs(signal).max())
+    if largest > LARGEST_SAMPLE:
+        unit = f"has samples up to {largest:.6g}, but full scale is 1"
+        raise ValueError(f"{path}: {unit}; divide by the full scale (32768 for 16 bits) and export again")
     return {"signal": signal, "rate": np.array(RATE, np.int64)}
 
 
