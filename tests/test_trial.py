@@ -53,8 +53,14 @@ def test_a_table_ends_as_a_page_with_the_errors_of_every_method(beans):
     assert page == str(beans / "out/site/full/my_my_beans_errors.html")
     text = (beans / "out/site/full/my_my_beans_errors.html").read_text()
     names = ("rMKLR", "SGD RGomp", "rBoost/rLR", "TRY-3", "40 of 60 rows", "holds dates", "kind = pinto")
-    for part in (" errs least; not to be told from it: ", *names):
+    noises = ("labels as given", "+ 20 % flipped", "+ 30 % of one class flipped")
+    for part in (" errs least; not to be told from it: ", *names, *noises):
         assert part in text
+    for place in (text, done.stdout):
+        assert "clean labels" not in place.lower()
+        assert "against the labels as given" in " ".join(place.split())
+    for path in re.findall(r"(?:figures|tables?) in (\S+)|see (\S+\.csv)", done.stdout + done.stderr):
+        assert (beans / "".join(path)).exists(), path
     assert not any(word in text for word in ("SPLITS", "ABOUT", "SHOWN"))
     assert text.index("errs least") < text.index('id="claims"')
     index = (beans / "out/site/full/index.html").read_text()

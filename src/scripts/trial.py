@@ -26,6 +26,7 @@ from noisylabels.output_folder import claim_output_folder  # noqa: E402
 from noisylabels.safe_text import make_visible  # noqa: E402
 from reproduction.paths import CHECKOUT  # noqa: E402
 from reproduction.plan.plan import configured  # noqa: E402
+from reproduction.run.console import TYPED_IN  # noqa: E402
 from reproduction.spec.artifact import merge  # noqa: E402
 from reproduction.spec.strict_yaml import read  # noqa: E402
 
@@ -62,6 +63,7 @@ def main() -> None:
         inside = {word: json.dumps(words[word])[1:-1] for word in words} if target.suffix else words
         parts = re.split(f"({'|'.join(words)})", text)
         target.write_text("".join(inside.get(part, part) for part in parts), encoding="utf-8")
+    os.environ[TYPED_IN] = os.getcwd()
     os.chdir(out)
     config = json.dumps(
         merge(configured(CHECKOUT, "full"), read(Path("config.yaml"))) | {"papers": [str(paper)]}
@@ -74,6 +76,8 @@ def main() -> None:
         if status := os.spawnv(os.P_WAIT, sys.executable, run):
             sys.exit(status)
     print(Path("figures/full", name, "errors.md").read_text(encoding="utf-8"))
+    print("Errors are measured against the labels as given, so labels that are wrong count as errors too.")
+    print("The page also judges three sentences about modelling flips on this table.")
     print(f"Look:   {out}/site/full/{name}_errors.html")
 
 

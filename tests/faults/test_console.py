@@ -180,6 +180,33 @@ def test_the_expected_time_starts_from_what_is_known_and_follows_the_machine():
     assert Progress(2, {}).expected(5.0) == 0.0
 
 
+def test_the_expected_time_does_not_grow_while_long_jobs_run(monkeypatch):
+    now = 0.0
+    monkeypatch.setattr(console.time, "monotonic", lambda: now)
+    progress = Progress(2, {1: 60.0, 2: 60.0, 3: 5.0})
+    progress.start(3, "short")
+    now = 5.0
+    progress.finished(3)
+    for job in (1, 2):
+        progress.start(job, "long")
+    expected = []
+    for now in (10.0, 20.0, 40.0, 60.0):
+        expected.append(progress.expected(now))
+    assert max(expected) < 90  # 62.5 s on two cores that are always busy
+    assert expected == sorted(expected, reverse=True)
+    now = 200.0  # they take longer than expected: the rest is what has not begun
+    assert progress.expected(now) == pytest.approx(200.0)
+
+
+def test_paths_are_shown_from_where_the_command_was_typed(monkeypatch, tmp_path):
+    monkeypatch.delenv(console.TYPED_IN, raising=False)
+    assert console.path_to_show("figures/full") == "figures/full"
+    monkeypatch.setenv(console.TYPED_IN, str(tmp_path))
+    (tmp_path / "beans_try").mkdir()
+    monkeypatch.chdir(tmp_path / "beans_try")
+    assert console.path_to_show("figures/full") == "beans_try/figures/full"
+
+
 def test_what_was_computed_ahead_counts_until_its_own_job_puts_it_in_place(tmp_path, monkeypatch):
     monkeypatch.setattr(console, "AHEAD", {tmp_path / name: job for job, name in enumerate("abc")})
     progress = Progress(1, dict.fromkeys(range(4), 10.0))

@@ -34,21 +34,31 @@ LOCKED = "another run in this checkout works on the same files; wait until it ha
 OF_JOBS = ("RuleException", "WorkflowError")
 # The last line of the log of a failed job, and what of it is shown.
 CAUSE = re.compile(r"(?:error: |(?:\w+\.)*(?=\w+Error: ))(.+)")
+# The folder in which a person typed the command, where it is another than that of the run.
+TYPED_IN = "NOISYLABELS_TYPED_IN"
 REFUSING = ("draw", "verdicts")  # logs of scripts that say nothing but why they refuse a table
 
 
 class Progress:
     """What is done, what runs, and how long the rest will take.
 
-    rest = (expected seconds of what is left) / cores x (time so far) / (time expected so far)
+    All of it takes (time so far) x (expected seconds of everything) / (expected seconds so far). A job that
+    runs counts with the time since it began, but at most with what is expected of it: else the estimate
+    would grow with the time while long jobs run.
     """
 
     def __init__(self, cores: int, seconds: Mapping[int, float]) -> None:
         self.cores, self.seconds = max(cores, 1), seconds
         self.running: dict[int, str] = {}
+        self.started: dict[int, float] = {}  # job -> seconds from the beginning
         self.done = self.total = 0
         self.passed = 0.0
         self.began = time.monotonic()
+
+    def start(self, job: int, name: str) -> None:
+        """Count a job as running."""
+        self.running[job] = name
+        self.started[job] = time.monotonic() - self.began
 
     def finished(self, job: int) -> None:
         """Count a job as done."""
@@ -67,7 +77,11 @@ class Progress:
     def expected(self, elapsed: float) -> float:
         """Seconds from the first to the last job; 0 where nothing is known of them."""
         whole = sum(self.seconds.values())
-        passed = self.passed + sum(self.seconds.get(job, 0.0) for file, job in AHEAD.items() if file.exists())
+        ahead = {job for file, job in AHEAD.items() if file.exists()}
+        passed = self.passed + sum(self.seconds.get(job, 0.0) for job in ahead)
+        for job in self.running.keys() - ahead:
+            since = elapsed - self.started.get(job, elapsed)
+            passed += min(since, self.seconds.get(job, 0.0))
         if passed > 0.05 * whole:  # enough to tell how fast this machine is
             return elapsed * whole / passed
         return max(whole / self.cores, elapsed) if whole else 0.0
@@ -96,7 +110,7 @@ class LogHandler(LogHandlerBase):
             self.progress.total = int(said.get("stats", {}).get("total", 0))
         elif event == LogEvent.JOB_INFO and self.progress:
             self.jobs = True
-            self.progress.running[job] = _short(said)
+            self.progress.start(job, _short(said))
         elif event == LogEvent.JOB_FINISHED and self.progress:
             self.progress.finished(said["job_id"])
         elif event == LogEvent.JOB_ERROR and "NOISYLABELS_STOPPED" not in os.environ:
@@ -104,7 +118,8 @@ class LogHandler(LogHandlerBase):
             if self.progress:
                 what = self.progress.running.pop(job, what)
             red, plain = ("\x1b[31m", "\x1b[0m") if self.coloured else ("", "")
-            self._print(f"{red}failed{plain}: {what}{f' ({log})' if log else ''}")  # `causes` says why
+            where = f" ({path_to_show(log)})" if log else ""
+            self._print(f"{red}failed{plain}: {what}{where}")  # `causes` says why
         elif said.get("exception") == "LockException":
             self._print(LOCKED)
         else:
@@ -152,19 +167,26 @@ def summary(plan: Plan, words: Iterable[str], failed: bool = False, stopped: boo
     made = [name for name in names if all(_is_there(file) for file in plan.outputs(name))]
     kinds = Counter(plan.artifacts[name].kind for name in made)
     counted = (f"{kinds[kind]} {kind}{'s' * (kinds[kind] != 1)}" for kind in ("figure", "table"))
-    lines = [f"{plan.config['scale']} scale: {' and '.join(counted)} in {plan.figures}"]
+    lines = [f"{plan.config['scale']} scale: {' and '.join(counted)} in {path_to_show(plan.figures)}"]
     asked = [scope.strip("/") for scope in scopes if scope.strip("/") in made]
-    lines += [f"made: {plan.drawings(name)[0]}" for name in asked]
+    lines += [f"made: {path_to_show(plan.drawings(name)[0])}" for name in asked]
     pages = dict.fromkeys(page for scope in scopes for page in plan.pages(scope))
     lines += [line for page in pages for line in _verdicts(plan, page)]
     missing = [name for name in names if name not in made]
     if stopped:
         lines.append(f"stopped, {len(missing)} to go; what is finished is kept, the same command goes on")
     elif failed:
-        lines.append(f"not made: {', '.join(missing) or 'verdicts'}; why: logs/{plan.folder}")
+        logs = path_to_show(f"logs/{plan.folder}")
+        lines.append(f"not made: {', '.join(missing) or 'verdicts'}; why: {logs}")
     lines.append(passed_over(plan, CHECKOUT, Path()) if "" in scopes else "")
     out = (item for item in plan.left_out.items() if f"{item[0]}/".startswith(tuple(scopes)))
     return "\n".join([*filter(None, lines), *(f"left out: {name}: {why}" for name, why in out)])
+
+
+def path_to_show(file: str | Path) -> str:
+    """The path of a file of the run as it is from where the command was typed."""
+    typed_in = os.environ.get(TYPED_IN)
+    return os.path.relpath(file, typed_in) if typed_in else str(file)
 
 
 def _is_there(file: str) -> bool:
@@ -179,7 +201,7 @@ def causes(logs: Path, since: float) -> list[str]:
         said = CAUSE.match(last)
         if why := said[1] if said else last * (file.stem in REFUSING):
             found.setdefault(why, file)
-    return [f"why: {why} ({file})" for why, file in found.items()][:5]  # the logs have all
+    return [f"why: {why} ({path_to_show(file)})" for why, file in found.items()][:5]  # the logs have all
 
 
 def _verdicts(plan: Plan, scope: str) -> list[str]:
@@ -195,4 +217,4 @@ def _verdicts(plan: Plan, scope: str) -> list[str]:
         artifact.other_unit(row for row in rows if f"{row['paper']}/{row['artifact']}" == name)
         for name, artifact in judged.items()
     )
-    return [f"verdicts: {counts}{what}; see {file}", *filter(None, units)]
+    return [f"verdicts: {counts}{what}; see {path_to_show(file)}", *filter(None, units)]

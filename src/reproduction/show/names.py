@@ -127,13 +127,18 @@ def data_set(key: str) -> str:
 
 
 def flips(noise: str) -> str:
-    """``independent 0.3`` -> ``30 % symmetric``; ``independent 0`` -> ``clean labels``; others as listed."""
+    """``independent 0.3`` -> ``30 % symmetric``; ``independent 0`` -> ``clean labels``; others as listed.
+
+    A paper of one's own may list any of them under another name.
+    """
+    if noise in listed("noise"):
+        return str(listed("noise")[noise])
     law, *rates = noise.split() or [""]
     if law == "class_conditional":
         positive, negative = (f"{100 * float(rate):g} %" for rate in rates)
         return f"{positive} of class +, {negative} of class −"
     if law not in KINDS:
-        return str(listed("noise").get(noise, noise))
+        return noise
     return f"{100 * float(rates[0]):g} % {KINDS[law]}" if float(rates[0]) else "clean labels"
 
 
