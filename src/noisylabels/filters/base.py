@@ -20,11 +20,40 @@ from noisylabels.validation import Floats, Ints, as_array, finite, first_index, 
 
 
 class Sliding:
-    """Row t = (s[t+delay], s[t+delay-1], ..., s[t+delay-d+1]): the last d samples of a signal, newest first.
+    r"""Give a filter the last samples of a signal as the rows it sees, newest sample first.
 
-    signal: (T,) samples; outside of it they count as 0.  d: taps, 1 <= d <= T.  delay: samples of look-ahead.
-    n: number of rows (default T). The rows are never stored: `padded` has n + d - 1 samples, and
-    padded[t : t+d] is row t *reversed*.
+    Parameters
+    ----------
+    signal : array-like of shape (T,)
+        The samples. Outside of the signal they count as 0.
+    d : int
+        Number of taps, at least 1 and at most T.
+    delay : int, default 0
+        Samples of look-ahead.
+    n : int, optional
+        Number of rows, at most T, which is the default.
+
+    Attributes
+    ----------
+    padded : ndarray of shape (n + d - 1,)
+        The samples that the rows need. ``padded[t : t + d]`` is row t with the newest sample last.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range, or the signal has fewer than d samples.
+
+    Examples
+    --------
+    >>> from noisylabels.filters.base import Sliding
+    >>> Sliding([1.0, 2.0, 3.0], d=2).rows(0, 3)
+    array([[1., 0.],
+           [2., 1.],
+           [3., 2.]])
+
+    Notes
+    -----
+    Row t is :math:`(s_{t+delay}, s_{t+delay-1}, \ldots, s_{t+delay-d+1})`. The rows are never stored.
     """
 
     def __init__(self, signal: ArrayLike, d: int, delay: int = 0, n: int | None = None) -> None:
@@ -44,7 +73,23 @@ class Sliding:
         return self.n
 
     def rows(self, start: int, stop: int) -> Floats:
-        """Rows start..stop-1 as an array (stop-start, d); for tests and small pieces."""
+        """Make an array of some rows, for tests and small pieces.
+
+        Parameters
+        ----------
+        start, stop : int
+            The first row, and the one after the last.
+
+        Returns
+        -------
+        ndarray of shape (stop - start, d)
+            The rows.
+
+        Raises
+        ------
+        ValueError
+            If there are no such rows.
+        """
         if not 0 <= start < stop <= self.n:
             raise ValueError(f"rows: need 0 <= start < stop <= {self.n}, got {start}, {stop}")
         windows = np.lib.stride_tricks.sliding_window_view(self.padded[start : stop + self.d - 1], self.d)
@@ -53,11 +98,31 @@ class Sliding:
 
 @dataclass(frozen=True)
 class NoisySequence:
-    """One labelled sequence of T rounds.
+    """Hold a labelled sequence of T rounds, checked.
 
-    x: (T, d) rows or a `Sliding` of T rows.  y: (T,) clean target.  labels: (T, K) noisy labels, column 0 is
-    the one everybody sees.  v: (T,) true variance of the noise of each label (a scalar is repeated).
-    Raises ValueError naming the argument and the first bad index: wrong shape, not finite, v < 0.
+    Parameters
+    ----------
+    x : array-like of shape (T, d) or Sliding
+        The rows.
+    y : array-like of shape (T,)
+        The clean target.
+    labels : array-like of shape (T, K)
+        Noisy labels; everybody sees the first column.
+    v : float or array-like of shape (T,)
+        Variance of the noise of each label.
+
+    Raises
+    ------
+    ValueError
+        If a shape is wrong or a value is not finite; if a variance is negative.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.filters.base import NoisySequence
+    >>> data = NoisySequence(np.ones((5, 2)), np.ones(5), np.ones((5, 1)), 0.5)
+    >>> len(data), data.d, data.v.tolist()
+    (5, 2, [0.5, 0.5, 0.5, 0.5, 0.5])
     """
 
     x: Floats | Sliding
@@ -80,17 +145,43 @@ class NoisySequence:
 
     @property
     def d(self) -> int:
-        """Entries of a row."""
+        """Number of entries of a row."""
         return self.rows.d
 
     @property
     def rows(self) -> Rows:
-        """x for the compiled loops."""
+        """The rows as compiled loops take them."""
         return Rows.of(self.x)
 
 
 def spread(name: str, value: ArrayLike, n: int) -> Floats:
-    """(n,) numbers; a scalar is repeated."""
+    """Repeat a number for every row, or check one number per row.
+
+    Parameters
+    ----------
+    name : str
+        Name of the argument, for messages.
+    value : float or array-like of shape (n,)
+        The number, or the numbers.
+    n : int
+        Number of rows.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The numbers.
+
+    Raises
+    ------
+    ValueError
+        If the shape is another one or a number is not finite.
+
+    Examples
+    --------
+    >>> from noisylabels.filters.base import spread
+    >>> spread("v", 2.0, 3)
+    array([2., 2., 2.])
+    """
     given = as_array(name, value)
     if np.ma.is_masked(given) or given.ndim > 0:
         return finite(name, given, (n,))
@@ -98,9 +189,20 @@ def spread(name: str, value: ArrayLike, n: int) -> Floats:
 
 
 class Rows(NamedTuple):
-    """n rows as the compiled loops want them: row t is flat[t*step : t*step + d], contiguous.
+    """Hold n rows as compiled loops take them, each contiguous.
 
-    An array has step = d. A sliding window has step = 1 and its rows *reversed*; then w is reversed as well.
+    Attributes
+    ----------
+    flat : ndarray
+        Row t is ``flat[t * step : t * step + d]``.
+    step : int
+        Distance of two rows: d for an array, 1 for sliding windows.
+    n : int
+        Number of rows.
+    d : int
+        Number of entries of a row.
+    reversed : bool
+        Whether the rows run backwards, as those of sliding windows do. Then weights do so too.
     """
 
     flat: Floats
@@ -128,10 +230,26 @@ class Rows(NamedTuple):
 
 
 def signal_under(X: Any) -> Floats | None:
-    """The samples under a view of sliding windows, newest sample first or last; None if X is no such view.
+    """Find the signal under a view of sliding windows, which then needs no copy.
 
-    Such a view is ``sliding_window_view(signal, d)``, or the same with ``[:, ::-1]``. Taken as it is, it
-    needs no copy of n d numbers.
+    Parameters
+    ----------
+    X : array-like
+        Perhaps ``sliding_window_view(signal, d)``, or the same with ``[:, ::-1]``.
+
+    Returns
+    -------
+    ndarray or None
+        The samples, or None if X is no such view of doubles.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.filters.base import signal_under
+    >>> signal_under(np.lib.stride_tricks.sliding_window_view(np.arange(4.0), 2)[:, ::-1])
+    array([0., 1., 2., 3.])
+    >>> signal_under(np.eye(3)) is None
+    True
     """
     if type(X) is not np.ndarray or X.ndim != 2 or X.dtype != np.float64 or min(X.shape) < 2:
         return None
@@ -152,7 +270,17 @@ def _check_squares(rows: Rows) -> None:
 
 
 class Side(NamedTuple):
-    """Side information of a run, checked: known variance, second label, clean label; each (n,) or None."""
+    """Hold what a filter may know beside rows and labels, checked.
+
+    Attributes
+    ----------
+    v : ndarray of shape (n,) or None
+        Known variance of the label noise.
+    second : ndarray of shape (n,) or None
+        Second label.
+    clean : ndarray of shape (n,) or None
+        Clean label, for oracles.
+    """
 
     v: Floats | None = None
     second: Floats | None = None
@@ -169,14 +297,65 @@ PASS = "pass v=, one number or one per row, to run, fit or partial_fit"
 
 
 def known_variance(filter_: Filter, side: Side) -> Floats:
-    """side.v, or a ValueError that says who needs it."""
+    """Give the noise variance of every row, for a filter that needs it.
+
+    Parameters
+    ----------
+    filter_ : Filter
+        The filter, which the message names.
+    side : Side
+        What the caller knows.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The variances.
+
+    Raises
+    ------
+    ValueError
+        If the variances are missing.
+
+    Examples
+    --------
+    >>> from noisylabels import SMNLMS
+    >>> from noisylabels.filters.base import Side, known_variance
+    >>> known_variance(SMNLMS(), Side.of(2, v=0.5))
+    array([0.5, 0.5])
+    """
     if side.v is None:
         raise ValueError(f"v: {filter_.name} needs the noise variance of every row; {PASS}")
     return side.v
 
 
 def named_row(x: Mapping[Any, float], keys: tuple[Any, ...] = ()) -> tuple[tuple[Any, ...], Floats]:
-    """The names of a row in the order of ``keys``, or in its own, and its values (d,) in that order."""
+    """Put the values of a named row in the order of known names.
+
+    Parameters
+    ----------
+    x : mapping of names to numbers
+        The row.
+    keys : tuple, optional
+        The names in order. If there are none, they are those of the row.
+
+    Returns
+    -------
+    tuple
+        The names in order.
+    ndarray of shape (d,)
+        The values.
+
+    Raises
+    ------
+    ValueError
+        If the row has other names, or a value is not finite.
+
+    Examples
+    --------
+    >>> from noisylabels.filters.base import named_row
+    >>> named_row({"b": 2.0, "a": 1.0}, ("a", "b"))
+    (('a', 'b'), array([1., 2.]))
+    """
     keys = keys or tuple(x)
     if set(keys) != set(x):
         raise ValueError(f"x: has the names {sorted(map(str, x))}, the filter {sorted(map(str, keys))}")
@@ -184,16 +363,56 @@ def named_row(x: Mapping[Any, float], keys: tuple[Any, ...] = ()) -> tuple[tuple
 
 
 class Diverged(ValueError):
-    """The weights of a filter have left what numbers, or its theory, allow."""
+    """The weights of a filter have left what numbers, or its theory, allow.
+
+    Examples
+    --------
+    >>> from noisylabels import LMS
+    >>> from noisylabels.filters.base import Diverged
+    >>> try:
+    ...     LMS(mu=10.0).run([[3.0]] * 50, [1.0] * 50)
+    ... except Diverged as error:
+    ...     print(error)
+    lms: diverged at row 2; take a smaller step or scale the rows
+    """
 
 
 class Filter:
-    """yhat_t = w_{t-1}.x_t, then w_t from the label (w_0 = 0).
+    r"""Predict each row before learning from its label, from weights 0.
 
-    A subclass sets `name`, keeps each hyperparameter of ``__init__`` under its own name, and implements
-    `_learn`; extra state is created in `_start`. `_taps` names the state arrays with an entry for each tap.
-    Parameters go by `get_params` and `set_params`; `learn_one` takes one row; over a whole signal `run` is
-    hundreds of times faster.
+    A filter of your own has its parameters in ``__init__``, each under its own name, its update in
+    `_learn`, and further state in `_start`. Checks, chunks, sliding windows, named rows and losses
+    are inherited.
+
+    Attributes
+    ----------
+    name : str
+        Its name in experiments and messages.
+    w : ndarray of shape (d,)
+        The weights, once it has seen a row.
+
+    Examples
+    --------
+    >>> from noisylabels.filters.base import Filter
+    >>> class SignFilter(Filter):
+    ...     name = "sign"
+    ...
+    ...     def __init__(self, mu: float = 0.1) -> None:
+    ...         self.mu = mu
+    ...
+    ...     def _learn(self, rows, w, y, yhat, side):
+    ...         for t in range(rows.n):
+    ...             row = rows.flat[t * rows.step : t * rows.step + rows.d]
+    ...             yhat[t] = w @ row
+    ...             if y[t] != yhat[t]:
+    ...                 w += self.mu * row * (1 if y[t] > yhat[t] else -1)
+    >>> SignFilter().fit([[1.0], [2.0]], [1.0, 2.0]).w
+    array([0.3])
+
+    Notes
+    -----
+    :math:`\hat y_t = w_{t-1} \cdot x_t`, then :math:`w_t` from the label, with :math:`w_0 = 0`. `learn_one`
+    takes one row; over a whole signal `run` is hundreds of times faster.
     """
 
     name: ClassVar[str]
@@ -224,7 +443,23 @@ class Filter:
         raise NotImplementedError
 
     def predict(self, X: ArrayLike | Sliding) -> Any:
-        """X.w, no learning. X: (d,) -> float; (n, d) or `Sliding` -> (n,)."""
+        """Predict without learning.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d) or (d,), or Sliding
+            The rows, or one row.
+
+        Returns
+        -------
+        ndarray of shape (n,) or float
+            The predictions.
+
+        Raises
+        ------
+        ValueError
+            If a value is not finite or the rows have another length than before.
+        """
         if isinstance(X, Sliding):
             self._ready(X.d)
             return np.correlate(X.padded, self.w[::-1], "valid")
@@ -237,9 +472,24 @@ class Filter:
         return array @ self.w
 
     def score(self, X: ArrayLike | Sliding, y: ArrayLike) -> float:
-        """R^2 = 1 - sum (y - X.w)^2 / sum (y - mean y)^2, no learning; for searches over streams cut by time.
+        """Compute R squared without learning, for searches over streams cut by time.
 
-        X (n, d) or `Sliding`, y (n,), n >= 2. Raises ValueError: other shapes, not finite, a constant y.
+        Parameters
+        ----------
+        X : array-like of shape (n, d) or Sliding
+            The rows, at least two.
+        y : array-like of shape (n,)
+            The targets.
+
+        Returns
+        -------
+        float
+            1 - (sum of squared errors) / (sum of squares of y around its mean).
+
+        Raises
+        ------
+        ValueError
+            If a shape is wrong, a value is not finite, or all targets are equal.
         """
         label = finite("y", y, (len(np.atleast_1d(self.predict(X))),))
         spread_of_y = float(((label - label.mean()) ** 2).sum())
@@ -251,12 +501,31 @@ class Filter:
         self, X: ArrayLike | Sliding | Rows, y: ArrayLike, *, v: ArrayLike | None = None,
         second: ArrayLike | None = None, clean: ArrayLike | None = None,
     ) -> Floats:  # fmt: skip
-        """Predictions yhat_t = w_{t-1}.x_t, each made before the filter learns from row t; (n,).
+        """Predict each row, then learn from it, from the present state on.
 
-        X: (n, d) or `Sliding`.  y: (n,) label of the step.  v: known variance of its noise, (n,) or scalar.
-        second: (n,) second label.  clean: (n,) clean label (oracles only).
-        Raises ValueError: wrong shape, not finite, v < 0, missing side information, divergence,
-        squares that overflow. A call that raises leaves the filter as it was.
+        Parameters
+        ----------
+        X : array-like of shape (n, d) or Sliding
+            The rows. Views of sliding windows are not copied.
+        y : array-like of shape (n,)
+            Label of each row.
+        v : float or array-like of shape (n,), optional
+            Known variance of the label noise.
+        second : array-like of shape (n,), optional
+            Second label.
+        clean : array-like of shape (n,), optional
+            Clean label, for oracles.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The predictions, each made before the filter learned from the row.
+
+        Raises
+        ------
+        ValueError
+            If a shape is wrong, a value is not finite, side information is missing or squares overflow; if
+            the filter diverges. The filter is then as it was before.
         """
         with self._unchanged_by_errors():
             rows = Rows.of(X)
@@ -276,12 +545,42 @@ class Filter:
             return yhat
 
     def partial_fit(self, X: ArrayLike | Sliding, y: ArrayLike, **side: ArrayLike | None) -> Self:
-        """`run` from the current state, predictions dropped."""
+        """Learn from rows, from the present state on.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d) or Sliding
+            The rows.
+        y : array-like of shape (n,)
+            Label of each row.
+        **side
+            As `run` takes it.
+
+        Returns
+        -------
+        Filter
+            The filter itself.
+        """
         self.run(X, y, **side)
         return self
 
     def fit(self, X: ArrayLike | Sliding, y: ArrayLike, **side: ArrayLike | None) -> Self:
-        """`run` from w = 0, predictions dropped."""
+        """Forget everything, then learn from rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d) or Sliding
+            The rows.
+        y : array-like of shape (n,)
+            Label of each row.
+        **side
+            As `run` takes it.
+
+        Returns
+        -------
+        Filter
+            The filter itself.
+        """
         with self._unchanged_by_errors():
             self._start(Rows.of(X).d)
             return self.partial_fit(X, y, **side)
@@ -319,11 +618,38 @@ class Filter:
         return type("Tagged", (RegressorMixin, BaseEstimator), {})().__sklearn_tags__()
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The hyperparameters by name; ``deep`` changes nothing."""
+        """Give the parameters by name.
+
+        Parameters
+        ----------
+        deep : bool, default True
+            Has no effect.
+
+        Returns
+        -------
+        dict
+            Name to value.
+        """
         return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
 
     def set_params(self, **parameters: Any) -> Self:
-        """Change hyperparameters and keep the weights. Raises ValueError: an unknown name, a wrong value."""
+        """Change parameters and keep the weights.
+
+        Parameters
+        ----------
+        **parameters
+            New values by name.
+
+        Returns
+        -------
+        Filter
+            The filter itself.
+
+        Raises
+        ------
+        ValueError
+            If a name is unknown or a value is out of range.
+        """
         known = self.get_params()
         for name in parameters:
             if name not in known:
@@ -332,14 +658,41 @@ class Filter:
         return self
 
     def predict_one(self, x: Mapping[Any, float] | ArrayLike) -> float:
-        """w.x of one row x, (d,) or {name: value}; 0 before anything was learned."""
+        """Predict one row without learning.
+
+        Parameters
+        ----------
+        x : array-like of shape (d,) or mapping of names to numbers
+            The row.
+
+        Returns
+        -------
+        float
+            The prediction, 0 before anything was learned.
+        """
         return float(self.predict(self._row(x)[1]))
 
     def learn_one(self, x: Mapping[Any, float] | ArrayLike, y: float, **side: float | None) -> Self:
-        """`partial_fit` on one row x, (d,) or {name: value}, and its label y.
+        """Learn from one row and its label.
 
-        side : v, second, clean of `run`, one number each.
-        Raises ValueError : names other than those of the first row; see `run`.
+        Parameters
+        ----------
+        x : array-like of shape (d,) or mapping of names to numbers
+            The row.
+        y : float
+            The label.
+        **side
+            As `run` takes it, one number each.
+
+        Returns
+        -------
+        Filter
+            The filter itself.
+
+        Raises
+        ------
+        ValueError
+            If the names are others than those of the first row; see `run`.
         """
         keys, row = self._row(x)
         self.run(row[np.newaxis], [y], **side)
@@ -354,10 +707,21 @@ class Filter:
 
     @classmethod
     def losses(cls, filters: Sequence[Filter], data: NoisySequence, windows: int) -> Floats:
-        """Mean of (yhat_t - y_t)^2 over `windows` equal consecutive windows; (len(filters), windows).
+        """Compute the mean squared error of filters on consecutive windows of a sequence.
 
-        Every filter starts from w = 0 and is left as it was. The last window takes the remainder. A filter
-        that diverges has NaN in all windows.
+        Parameters
+        ----------
+        filters : sequence of Filter
+            Each starts from w = 0 and is left as it was.
+        data : NoisySequence
+            The sequence.
+        windows : int
+            Number of windows of equal length. The last one takes the remainder.
+
+        Returns
+        -------
+        ndarray of shape (len(filters), windows)
+            Mean of (prediction - clean target) squared. NaN in all windows for a filter that diverges.
         """
         starts = window_starts(len(data), windows)
         result = np.empty((len(filters), windows))
@@ -375,11 +739,50 @@ class Filter:
 
 
 def window_starts(T: int, windows: int) -> Ints:
-    """First round of each of `windows` equal windows of T rounds; the last one takes the remainder."""
+    """Give the first round of each of some windows of equal length.
+
+    Parameters
+    ----------
+    T : int
+        Number of rounds.
+    windows : int
+        Number of windows. The last one takes the remainder.
+
+    Returns
+    -------
+    ndarray of shape (windows,)
+        The first rounds.
+
+    Examples
+    --------
+    >>> from noisylabels.filters.base import window_starts
+    >>> window_starts(10, 3)
+    array([0, 3, 6])
+    """
     windows = whole("windows", windows, 1, T)
     return np.arange(windows, dtype=np.int64) * (T // windows)
 
 
 def window_means(values: Floats, starts: Ints) -> Floats:
-    """Mean of `values` over the windows that begin at `starts`."""
+    """Compute means over consecutive windows.
+
+    Parameters
+    ----------
+    values : ndarray of shape (T,)
+        The values.
+    starts : ndarray of int
+        First round of each window, see `window_starts`.
+
+    Returns
+    -------
+    ndarray
+        The mean of each window.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.filters.base import window_means
+    >>> window_means(np.arange(5.0), np.array([0, 2]))
+    array([0.5, 3. ])
+    """
     return np.add.reduceat(values, starts) / np.diff(np.append(starts, len(values)))

@@ -20,6 +20,13 @@ class RiverRegressor(StreamModel, base.Regressor):  # type: ignore[misc]
     ----------
     model : Filter
         A copy of it learns.
+
+    Examples
+    --------
+    >>> from noisylabels import NLMS
+    >>> from noisylabels.filters.river_models import RiverRegressor
+    >>> RiverRegressor(NLMS()).predict_one({"rain": 2.0})
+    0.0
     """
 
     def __init__(self, model: Filter) -> None:
@@ -39,6 +46,15 @@ class RiverClassifier(StreamModel, base.Classifier):  # type: ignore[misc]
         A copy of it learns.
     classes : sequence
         All classes.
+
+    Examples
+    --------
+    >>> from noisylabels import PegasosClassifier
+    >>> from noisylabels.filters.river_models import RiverClassifier
+    >>> model = RiverClassifier(PegasosClassifier(), ["dry", "wet"])
+    >>> model.learn_one({"rain": 2.0}, "wet")
+    >>> model.predict_one({"rain": 3.0})
+    'wet'
     """
 
     def __init__(self, model: Any, classes: Sequence[Any] | None) -> None:
