@@ -14,6 +14,8 @@ add("--label", default="y", help="the column with the labels in doubt (default: 
 learn = "what to learn from, separated by commas (default: all others); quoted as in a CSV"
 add("--columns", default="", help=learn)
 add("--trusted", help="a column with verified labels, empty where there is none")
+grouped = "a column of patients, videos or sites: rows of one count as one, and it is not learned from"
+add("--groups", metavar="COLUMN", help=grouped)
 add("--out", type=Path, help="folder for the results (default: <name of the file>_audit)")
 add("--rows", type=int, help="rows a model is trained on at most (default: all; 2000 for rmklr)")
 models = "rmklr, robust_logistic, logistic, forest, gradient_boosting, best or package:Class"
@@ -30,6 +32,7 @@ given = parser.parse_args()
 
 from noisylabels.auditing import tables  # noqa: E402  (a wrong command line should not wait for imports)
 from noisylabels.auditing.audit import LARGEST_SEED, of_probabilities, of_table  # noqa: E402
+from noisylabels.auditing.copies import groups_of  # noqa: E402
 from noisylabels.auditing.review import NO_LIST, recorded, review  # noqa: E402
 from noisylabels.auditing.summary import summarise  # noqa: E402
 from noisylabels.output_folder import claim_output_folder  # noqa: E402
@@ -55,7 +58,11 @@ try:
         raise ValueError(f"--precision must lie between 0 and 1, got {given.precision}")
     ours = given.probabilities is None
     check = tables.check_labels if ours else tables.check_classes
-    table = tables.read(file, given.label, columns=columns, trusted=given.trusted, check=check, learn=ours)
+    options = {"columns": columns, "trusted": given.trusted, "groups": given.groups, "check": check}
+    table = tables.read(file, given.label, learn=ours, **options)
+    groups = None
+    if given.groups is not None:
+        groups = groups_of(table.contents[given.groups], len(table.contents[given.label]))[table.rows]
     if given.review is not None and not 1 <= given.review <= len(table.labels):
         raise ValueError(
             f"--review must lie in 1..{len(table.labels)}, the labels there are, got {given.review}"
@@ -65,12 +72,11 @@ try:
         recorded(out / "review.csv", table, given.by, given.seed)
     inputs = [file] if ours else [file, given.probabilities.expanduser()]
     claim_output_folder(out, "audit", inputs)
-    options = {"most_rows": given.rows, "random_state": given.seed, "say": say}
-    found = (
-        of_table(table, given.model, **options)
-        if probabilities is None
-        else of_probabilities(table, probabilities)
-    )
+    if probabilities is None:
+        options = {"most_rows": given.rows, "random_state": given.seed, "say": say}
+        found = of_table(table, given.model, groups=groups, **options)
+    else:
+        found = of_probabilities(table, probabilities, groups=groups)
     shown = make_visible(str(out))
     reviewed = None
     if given.review is not None:

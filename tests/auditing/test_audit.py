@@ -299,6 +299,16 @@ def test_the_script_from_the_draw_to_the_repaired_table(tmp_path):
     assert (code, "these columns say nothing" in out) == (0, True)
 
 
+def test_the_script_counts_the_rows_of_a_group_once(tmp_path):
+    lines = "".join(f"{i},{i * i % 37},site {i // 4},{'xy'[i // 4 % 2]}\n" for i in range(80))
+    (tmp_path / "beans.csv").write_text("a,b,site,kind\n" + lines)
+    code, out, err = run(
+        tmp_path, *["beans.csv", "--label", "kind", "--groups", "site", "--model", "logistic"]
+    )
+    assert code == 0, err
+    assert "rows of one group count as one: 20 groups" in (tmp_path / "beans_audit/audit.txt").read_text()
+
+
 def test_files_that_no_audit_made_are_never_overwritten(tmp_path):
     (tmp_path / "suspicious.csv").write_text(BEANS)
     arguments = ("suspicious.csv", "--label", "kind", "--model", "logistic", "--out")
@@ -379,6 +389,9 @@ def test_an_interrupted_audit_says_so_in_one_line(tmp_path):
          "; name another folder"),
         ("~nobody.here/beans.csv", "Could not determine home directory."),
         ("beans.csv --seed -1", "--seed must lie in 0..4294967295, got -1"),
+        ("beans.csv --label kind --groups sie", "beans.csv: no column 'sie'; it has: a, b, kind"),
+        ("beans.csv --label kind --columns a --groups a", "beans.csv: column 'a' names groups; it cannot be "
+         "learned from or checked too"),
         ("beans.csv --rows 3", "--rows must be at least 20, got 3"),
     ],
 )  # fmt: skip

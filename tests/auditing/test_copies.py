@@ -3,6 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_matrix
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
@@ -160,3 +162,37 @@ def test_a_table_without_copies_has_the_same_audit_with_a_group_for_each_row():
     plain, grouped = noisylabels.audit(X, y, **options), noisylabels.audit(X, y, groups=range(200), **options)
     pd.testing.assert_frame_equal(plain.ranking, grouped.ranking)
     assert (plain.bounds, plain.guess) == (grouped.bounds, grouped.guess)
+
+
+@pytest.mark.parametrize("by", ["rate", "doubt", "chance"])
+@pytest.mark.parametrize(("share", "noise"), [(1.0, 0.0), (0.5, 0.0), (0.5, 0.02)])
+def test_a_review_draws_copies_once_and_an_answer_repairs_equal_rows(by, share, noise, tmp_path):
+    X, source = with_copies(share, noise, rows=200)
+    rng = np.random.default_rng(0)
+    true = (X[np.argsort(source, kind="stable")[np.unique(np.sort(source), return_index=True)[1]], 0] > 0) * 1
+    observed = np.where(rng.random(200) < 0.2, 1 - true, true)
+    found = noisylabels.audit(X, observed[source], model="logistic", compare=False, repetitions=1)
+    path = tmp_path / "review.csv"
+    noisylabels.review(found, path, 60, by=by)
+    sheet = pd.read_csv(path)
+    assert len(set(source[sheet["row"]])) == len(sheet) == 60
+    sheet.assign(true=true[source[sheet["row"]]]).to_csv(path, index=False)
+    reviewed = noisylabels.review(found, path, 60, by=by)
+    assert reviewed.copies == pytest.approx(200 * share, abs=10 * (noise > 0))
+    assert f"{reviewed.copies} rows are copies of others with the same label" in reviewed.text
+    repaired = reviewed.repaired["y repaired"].astype(int).to_numpy()
+    known = np.isin(source, source[sheet["row"]])
+    if noise:  # rows that are only nearly equal may be different rows
+        known = np.isin(np.arange(len(source)), sheet["row"])
+    assert (repaired == true[source])[known].all()
+    assert (repaired == observed[source])[~known].all()
+
+
+def test_copies_are_in_one_fold_of_a_corrected_classifier():
+    X, source = with_copies(1.0, 0.0)
+    y = np.random.default_rng(0).integers(2, size=300)[source]  # coins, which a model can only look up
+    model = noisylabels.CorrectedClassifier(RandomForestClassifier(30, random_state=0), "importance")
+    for table, groups in ((X, None), (X + 0.5 * np.sin(99 * X), source), (pd.DataFrame(X), None)):
+        found = model.fit(table, y, groups=groups)
+        assert (found.flip_matrix_[[0, 1], [1, 0]] > 0.25).all()
+    assert noisylabels.CorrectedClassifier(method="prune").fit(csr_matrix(X), y).weights_.shape == (600, 2)

@@ -1,7 +1,5 @@
 """Any classifier corrected for flipped labels: identities of the methods, and that they help."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -40,18 +38,9 @@ def flipped(K=2, n=1500, seed=0, distance=1.5):
     return X, y, observed
 
 
-def expected_failures(estimator):
-    """Checks that an estimator cannot pass, with the reason, as scikit-learn lists them for its own."""
-    if estimator.method != "likelihood":
-        return {}
-    checks = [f"check_sample_weight_equivalence_on_{form}_data" for form in ("dense", "sparse")]
-    return dict.fromkeys(checks, "equal rows lie in different folds, which are drawn at random")
-
-
 @pytest.mark.parametrize("method", ["importance", "likelihood"])
 def test_scikit_learn_contract(method):
-    estimator = CorrectedClassifier(method=method)
-    check_classifier(estimator, expected_failures(estimator))
+    check_classifier(CorrectedClassifier(method=method))
 
 
 @pytest.mark.parametrize("method", ["importance", "forward", "backward"])
@@ -150,12 +139,12 @@ def test_without_weights_rows_are_drawn_in_proportion():
 
 
 def folds_by(source):
-    """A splitter like StratifiedKFold that puts the rows of one source into one fold."""
+    """A splitter that puts the rows of one source into one fold."""
 
-    def split(folds, **_):
-        held = [source % folds == k for k in range(folds)]
-        parts = [(np.flatnonzero(~at), np.flatnonzero(at)) for at in held]
-        return SimpleNamespace(split=lambda X, y: parts)
+    def split(y, folds, seed, groups):
+        for k in range(folds):
+            held = source % folds == k
+            yield np.flatnonzero(~held), np.flatnonzero(held)
 
     return split
 
@@ -176,7 +165,7 @@ def test_a_whole_weight_is_as_many_rows(method, flips, folds, monkeypatch):
         (rows, (X[rows], observed[rows]), again, {}),
         (np.arange(300), (X, observed), trusted, {}),
     ):
-        monkeypatch.setattr(corrected, "StratifiedKFold", folds_by(source))
+        monkeypatch.setattr(corrected, "split_folds", folds_by(source))
         fits.append(clone(model).fit(*data, kept, **weights))
     heavy, many, plain = fits
     np.testing.assert_allclose(heavy.flip_matrix_, many.flip_matrix_, atol=1e-6)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from noisylabels.auditing import cross_fitting, flip_rates, tables
-from noisylabels.auditing.copies import Copies, combine_groups, find_copies, number_groups
+from noisylabels.auditing.copies import Copies, combine_groups, find_copies, groups_of, number_groups
 from noisylabels.auditing.cross_fitting import (
     LARGEST,
     MANY,
@@ -216,23 +216,6 @@ def audit(
         most_rows=most_rows,
         compare=compare,
     )
-
-
-def groups_of(names: ArrayLike, rows: int) -> Groups:
-    """Number the groups that users name, such as patients, from 0, (rows,); a missing name is a group.
-
-    Raises
-    ------
-    ValueError
-        If there is not one name for each row.
-    """
-    values = np.asarray(names, dtype=object)
-    if values.shape != (rows,):
-        raise ValueError(f"groups must have one name for each of {rows} rows, got shape {values.shape}")
-    texts = [str(value).strip() for value in values]
-    alone = [tables.is_missing(text) for text in texts]
-    kept = [f"row {i}" if alone[i] else f"group {text}" for i, text in enumerate(texts)]
-    return number_groups(kept)
 
 
 def find_units(table: tables.Table, groups: Groups | None) -> tuple[Copies, Groups | None, list[str]]:

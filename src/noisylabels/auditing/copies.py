@@ -16,7 +16,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+from noisylabels.auditing.tables import is_missing
 
 Array = NDArray[np.float64]
 Groups = NDArray[np.intp]
@@ -31,6 +33,8 @@ FEW_VALUES = 20
 """A column with at most this many values is discrete: near copies are equal in it."""
 MOST_DIRECTIONS = 40
 """Of more columns, this many random projections are taken."""
+MOST_CELLS = 20_000_000
+"""Of a sparse table that copies are looked for in."""
 MOST_NEIGHBOURS, MOST_ROUNDS = 40, 6
 MOST_JOINED = 4
 """Times the number of rows that a gap shows in a group that links may join to one."""
@@ -139,6 +143,29 @@ def find_copies(X: Array, text: Any = None) -> Copies:
     return Copies(groups, alone if coincident else number_groups(equal), near=len(linked) > 0)
 
 
+def find_copies_of_numbers(X: Any) -> Groups | None:
+    """The groups of copies in a table of numbers, gaps allowed; None of anything else, or if too large."""
+    if hasattr(X, "toarray"):
+        if X.shape[0] * X.shape[1] > MOST_CELLS:
+            return None
+        X = X.toarray()
+    values = np.asarray(X)
+    if values.ndim != 2 or values.dtype.kind not in "fiub" or not len(values) or np.isinf(values).any():
+        return None
+    table = values.astype(float)
+    gaps = np.isnan(table)
+    if gaps.any():
+        table = np.hstack([np.where(gaps, 0.0, table), gaps.astype(float)])
+    return find_copies(table).groups
+
+
+def first_of_each(copies: Copies, labels: NDArray[Any]) -> NDArray[np.intp]:
+    """The first row of each group of copies with the same label, ascending."""
+    label = np.unique(labels, return_inverse=True)[1]
+    both = np.column_stack([copies.groups, label])
+    return np.sort(np.unique(both, axis=0, return_index=True)[1])
+
+
 def combine_groups(one: Groups | None, other: Groups | None) -> Groups | None:
     """Groups of rows that are in one group of either kind, (n,); None if each row is alone."""
     if one is None or other is None:
@@ -152,6 +179,23 @@ def combine_groups(one: Groups | None, other: Groups | None) -> Groups | None:
     if both is None or int(both.max()) + 1 == len(both):
         return None
     return both
+
+
+def groups_of(names: ArrayLike, rows: int) -> Groups:
+    """Number the groups that users name, such as patients, from 0, (rows,); a missing name is a group.
+
+    Raises
+    ------
+    ValueError
+        If there is not one name for each row.
+    """
+    values = np.asarray(names, dtype=object)
+    if values.shape != (rows,):
+        raise ValueError(f"groups must have one name for each of {rows} rows, got shape {values.shape}")
+    texts = [str(value).strip() for value in values]
+    alone = [is_missing(text) for text in texts]
+    kept = [f"row {i}" if alone[i] else f"group {text}" for i, text in enumerate(texts)]
+    return number_groups(kept)
 
 
 def number_groups(names: Any) -> Groups:

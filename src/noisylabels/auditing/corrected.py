@@ -9,12 +9,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import assert_all_finite, get_tags, indexable
 from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_parameter
 
 from noisylabels.auditing import flip_rates
-from noisylabels.auditing.cross_fitting import Array, Classes, folds_for, normalised
+from noisylabels.auditing.copies import combine_groups, find_copies_of_numbers, groups_of
+from noisylabels.auditing.cross_fitting import (
+    Array,
+    Classes,
+    Groups,
+    folds_for,
+    normalised,
+    numbered,
+    split_folds,
+)
 from noisylabels.classifiers.base import FitFlags, Repeated, classes_of, rows_at, trusted_rows
 from noisylabels.classifiers.linear import RobustLogisticRegression
 from noisylabels.noise import flip_matrix as flips
@@ -51,8 +59,10 @@ class CorrectedClassifier(FitFlags, Repeated, MetaEstimatorMixin, ClassifierMixi
     class_weight : of the observed classes, see `noisylabels.classifiers.base.Weighted`.
 
     With weights a_n of the examples, ``sample_weight`` of `fit`, row n counts a_n times everywhere: W_nj is
-    multiplied by a_n, and Omega is that of the weighted rows. A whole a_n is as many equal rows, all in one
-    fold. Weights whose mean is below 1 are scaled to 1 for the estimate of Omega.
+    multiplied by a_n, and Omega is that of the weighted rows. A whole a_n is as many equal rows. Weights of a
+    mean below 1 are scaled to 1 for the estimate of Omega. Copies of rows, equal or nearly equal
+    (`noisylabels.auditing.copies`), are in one fold, as are rows of one of the ``groups``; copies are looked
+    for where X holds numbers.
 
     Fitted: ``estimator_``, ``classes_`` (K,), ``flip_matrix_`` (K, K), ``weights_`` W (n, K), ``flags_``:
     flips_shrunk, where an estimate of Omega was drawn to the identity until it named the classes and could
@@ -72,8 +82,11 @@ class CorrectedClassifier(FitFlags, Repeated, MetaEstimatorMixin, ClassifierMixi
     def fit(
         self, X: Any, y: ArrayLike, trusted: ArrayLike | None = None, *,
         sample_trusted: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
     ) -> Self:  # fmt: skip
         """Train on X (n, ...), whatever the estimator takes, and the observed labels y (n,).
+
+        groups : (n,) names of groups of rows, such as patients: a group is in one fold.
 
         trusted : (n,) true labels, gaps (NaN, None) where they are not known. Omega is counted on these rows,
             and their true labels are trained on.   sample_weight : (n,) >= 0.
@@ -87,14 +100,16 @@ class CorrectedClassifier(FitFlags, Repeated, MetaEstimatorMixin, ClassifierMixi
         known, true = (none, none) if trusted is None else trusted_rows(trusted, self.classes_, n)
         a = self._weights(labels, sample_weight)
         self.weights_, self._given, here = np.zeros((n, K)), a is not None, np.arange(n)
+        units = combine_groups(find_copies_of_numbers(X), None if groups is None else groups_of(groups, n))
         if a is not None:
             here = np.flatnonzero(a)
             X, labels, a, there = rows_at(X, here), labels[here], a[here], a[known] > 0
             known, true = np.searchsorted(here, known[there]), true[there]
+            units = numbered(units, here)
         if not hasattr(self._base(), "predict_proba"):
             how = "wrap it in sklearn's CalibratedClassifierCV"
             raise ValueError(f"estimator: {type(self._base()).__name__} has no predict_proba; {how}")
-        p, W = self._reweighted(X, labels, a, known, true)
+        p, W = self._reweighted(X, labels, a, known, true, units)
         self.weights_[here] = W
         if self.method == "likelihood":
             learn = isinstance(self.flips, str) and trusted is None
@@ -116,13 +131,19 @@ class CorrectedClassifier(FitFlags, Repeated, MetaEstimatorMixin, ClassifierMixi
         return X, np.searchsorted(self.classes_, observed)
 
     def _reweighted(
-        self, X: Any, labels: Classes, a: Array | None, known: NDArray[np.intp], true: Classes
+        self,
+        X: Any,
+        labels: Classes,
+        a: Array | None,
+        known: NDArray[np.intp],
+        true: Classes,
+        units: Groups | None,
     ) -> tuple[Array, Array]:
         """p and W (n, K) of the rows X with weights a (n,) > 0; sets estimator_ and flip_matrix_."""
         rng, one_hot = generator(self.random_state), np.eye(len(self.classes_))
-        folds = folds_for(labels) if self.folds is None else whole("folds", self.folds, 1)
+        folds = folds_for(labels, units) if self.folds is None else whole("folds", self.folds, 1)
         times = np.ones((len(labels), 1)) if a is None else a[:, np.newaxis]
-        p = self._probabilities(X, one_hot[labels] * times, labels, folds, rng)
+        p = self._probabilities(X, one_hot[labels] * times, labels, folds, rng, units)
         counted = None if a is None else a * max(1.0, len(a) / a.sum())
         self.flip_matrix_ = omega = self._flips(p, labels, known, true, counted)
         g = normalised(np.clip(p @ np.linalg.inv(omega), 0.0, None))
@@ -131,7 +152,7 @@ class CorrectedClassifier(FitFlags, Repeated, MetaEstimatorMixin, ClassifierMixi
             W[known] = one_hot[true]
             W *= times
             if self.method == "forward":
-                g = self._probabilities(X, W, labels, folds, rng)
+                g = self._probabilities(X, W, labels, folds, rng, units)
         if not (kept := np.abs(W).sum(axis=0) > 0).all():
             lost = self.classes_[~kept][0]
             raise ValueError(f"method: {self.method!r} leaves no row of class {lost!s}; take another method")
@@ -185,13 +206,14 @@ class CorrectedClassifier(FitFlags, Repeated, MetaEstimatorMixin, ClassifierMixi
             raise ValueError(f"flips: the condition number of Omega is above {most:g}: labels say too little")
         return omega
 
-    def _probabilities(self, X: Any, W: Array, y: Classes, folds: int, rng: np.random.Generator) -> Array:
+    def _probabilities(
+        self, X: Any, W: Array, y: Classes, folds: int, rng: np.random.Generator, units: Groups | None
+    ) -> Array:
         """Probabilities of the classes by the estimator trained on the other folds, (n, K)."""
         if folds == 1:
             return np.asarray(self._trained(X, W, rng).predict_proba(X), dtype=float)
         p = np.zeros(W.shape)
-        cut = StratifiedKFold(folds, shuffle=True, random_state=int(rng.integers(2**31)))
-        for train, held in cut.split(np.zeros(len(W)), y):
+        for train, held in split_folds(y, folds, int(rng.integers(2**31)), units):
             model = self._trained(rows_at(X, train), W[train], rng)
             columns = np.searchsorted(self.classes_, model.classes_)
             p[np.ix_(held, columns)] = model.predict_proba(rows_at(X, held))

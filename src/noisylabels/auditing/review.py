@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from noisylabels.auditing import intervals
 from noisylabels.auditing.audit import Audit, NumericAudit, percent
 from noisylabels.auditing.columns import is_missing
+from noisylabels.auditing.copies import first_of_each
 from noisylabels.auditing.intervals import Rate
 from noisylabels.auditing.tables import Table, exact, measured
 from noisylabels.csv_text import SPREADSHEET, read_records
@@ -74,6 +75,8 @@ class Review:
         observed label, and how the row was chosen.
     path : Path
         Place of review.csv.
+    copies : int
+        Number of rows that are copies of others with the same label. All shares are of the other rows.
     """
 
     drawn: int
@@ -94,6 +97,7 @@ class Review:
     sheet: pd.DataFrame
     model_says: pd.DataFrame
     path: Path
+    copies: int = 0
 
     @property
     def text(self) -> str:
@@ -187,12 +191,14 @@ def review(
         raise ValueError(f"by must be one of {', '.join(DESIGNS)}, got {by!r}")
     if precision is not None and not 0 < precision < 1:
         raise ValueError(f"precision must lie between 0 and 1, got {precision}")
-    doubted = found.doubted
+    units = first_of_each(found.copies, found.table.labels)  # copies are drawn, and count, as one row
+    doubted = found.doubted[units]
     before = recorded(path, found.table, by, random_state)
     plan, answers = before or (None, Answers({}, {}, []))
     by = plan.by if plan else by or ("rate" if precision is None else "doubt")
     n = len(plan.draws) if plan else 0
-    draws, planned = drawn(doubted, max(rows, n), by, random_state), path.with_name(PLAN)
+    draws = [int(units[i]) for i in drawn(doubted, max(rows, n), by, random_state)]
+    planned = path.with_name(PLAN)
     doubts = found.doubt[draws].round(6).tolist()
     same = plan and draws[:n] == plan.draws and np.allclose(doubts[:n], plan.doubts, rtol=0, atol=2e-6)
     if plan and not same:
@@ -207,8 +213,8 @@ def review(
             new, index=False, lineterminator="\n", encoding="utf-8-sig"
         )
         new.replace(path)
-    strata = [np.arange(N)] if by == "chance" else [np.flatnonzero(doubted), np.flatnonzero(~doubted)]
-    return _estimated(found, draws, answers.true, [each for each in strata if len(each)], {
+    strata = [units] if by == "chance" else [units[doubted], units[~doubted]]
+    return _estimated(found, units, draws, answers.true, [each for each in strata if len(each)], {
         "precision": precision, "sheet": sheet, "path": path, "drawn": len(draws),
         "model_says": _list_predictions(found, by, draws, answers),
     })  # fmt: skip
@@ -365,6 +371,7 @@ def _same(now: str, was: str) -> bool:
 
 def _estimated(
     found: Audit | NumericAudit,
+    units: NDArray[np.intp],
     draws: list[int],
     answers: dict[int, Any],
     strata: list[NDArray[np.intp]],
@@ -372,7 +379,7 @@ def _estimated(
 ) -> Review:
     import pandas as pd
 
-    labels, N = found.table.labels, len(found.table.labels)
+    labels, N = found.table.labels, len(units)
     rows = np.array([i for i in draws if i in answers], dtype=np.intp)
     true = np.array([answers[int(i)] for i in rows], dtype=object)
     sampled = [(np.isin(rows, stratum), stratum) for stratum in strata]
@@ -382,7 +389,7 @@ def _estimated(
         """Of the rows whose true label is not the one given."""
         wrong = (true != given[rows]).astype(float)
         if len(sampled) == 1:
-            return intervals.rate(wrong, score[rows], score.mean(), N, intervals.mid)
+            return intervals.rate(wrong, score[rows], score[units].mean(), N, intervals.mid)
         return intervals.stratified([(wrong[at], len(all_)) for at, all_ in sampled], shares)
 
     w, n, wrong = (true != labels[rows]).astype(float), len(rows), share(found.doubt, labels)
@@ -391,23 +398,29 @@ def _estimated(
         return intervals.combined([intervals.counted(w[at], len(all_), tail) for at, all_ in sampled], shares)
 
     repaired = labels.astype(object)
-    repaired[np.array(list(answers), dtype=np.intp)] = list(answers.values())
+    known = _answered(found, answers)
+    repaired[list(known)] = list(known.values())
     changed = np.flatnonzero(repaired != labels)
     accuracies, rates = [], list[list[Any]]()
     if not isinstance(found, NumericAudit):
         for method, guessed in found.predictions.items():
-            rate = share(1.0 - found.probabilities[np.arange(N), guessed], found.classes[guessed])
+            p = found.probabilities[np.arange(len(labels)), guessed]
+            rate = share(1.0 - p, found.classes[guessed])
             accuracies.append([method, 1 - rate.value, 1 - rate.high, 1 - rate.low])
         if min(int(at.sum()) for at, _ in sampled) > 2:
             rates = _flip_rates(true, rows, sampled, found)
+    most_wrong = N * plain(TAIL).high
+    unknown = N - int(np.isin(units, list(known)).sum())
     ahead = (n / (n + NEXT)) ** 0.5 if n else float("nan")
     if len(strata) == 1 and n < N:
         ahead *= intervals.finite(n + NEXT, N) / intervals.finite(n, N)
     listed, precision = None, about["precision"]
     if precision is not None:
-        rank = np.argsort(np.searchsorted(found.table.rows, found.ranking["row"]))
+        places = np.argsort(np.searchsorted(found.table.rows, found.ranking["row"]))
+        ranked = found.ranking.iloc[np.sort(places[units])]
+        rank = np.searchsorted(np.sort(places[units]), places[rows])
         most = len(strata[0])  # by doubt: the rows doubted, which the ranking begins with
-        listed = found.ranking.head(intervals.longest(w, rank[rows], precision, TAIL, most))
+        listed = ranked.head(intervals.longest(w, rank, precision, TAIL, most))
     table = pd.DataFrame({name: list(column) for name, column in found.table.contents.items()})
     name = f"{found.table.label} repaired"
     while name in table:
@@ -421,16 +434,28 @@ def _estimated(
         picked=len(answers) - n,
         wrong=wrong,
         plain=plain(TAIL / 2),
-        left=min(1.0, max(0.0, N * plain(TAIL).high - len(changed)) / max(N - len(answers), 1)),
+        left=min(1.0, max(0.0, most_wrong - np.isin(units, changed).sum()) / max(unknown, 1)),
         after=wrong.width * ahead,
         flip_rates=pd.DataFrame(rates, columns=["true", "observed", "rate", "low", "high"]),
         accuracies=pd.DataFrame(accuracies, columns=["method", "accuracy", "low", "high"]),
         listed=listed,
         repaired=table,
         changed=len(changed),
-        unreviewed=N - len(answers),
+        unreviewed=len(labels) - len(known),
+        copies=len(labels) - N,
         **about,
     )
+
+
+def _answered(found: Audit | NumericAudit, answers: dict[int, Any]) -> dict[int, Any]:
+    """The answers, which also hold for rows that are equal and have the same label."""
+    known = {}
+    equal, labels = found.copies.equal, found.table.labels
+    if len(np.unique(equal)) < len(equal):
+        for row, true in answers.items():
+            same = (equal == equal[row]) & (labels == labels[row])
+            known |= dict.fromkeys(np.flatnonzero(same).tolist(), true)
+    return known | answers
 
 
 def _flip_rates(
@@ -447,7 +472,8 @@ def _flip_rates(
     from scipy.special import stdtrit
 
     observed, true = found.observed, np.searchsorted(found.classes, labels.astype(found.classes.dtype))
-    N, K, p, table = len(observed), len(found.classes), found.probabilities, []
+    K, p, table = len(found.classes), found.probabilities, []
+    N = sum(len(all_) for _, all_ in sampled)
     quantile = float(stdtrit(len(rows) - 2, 1 - TAIL / 2))
     for j, k in np.ndindex(K, K):
         base, score = (true == j).astype(float), p[:, j] * (observed == k)
@@ -510,6 +536,11 @@ def _sentences(found: Review) -> list[str]:
                 f"{found.skipped} rows drawn have no answer and are no part of this: the figures hold if "
                 "whether a row was answered has nothing to do with its label being wrong."
             )
+    if found.copies and found.reviewed:
+        sentences.append(
+            f"{found.copies} rows are copies of others with the same label: shares are of the rows without "
+            "them, and an answer repairs all rows that are equal."
+        )
     if found.picked:
         sentences.append(
             f"{found.picked} rows you chose yourself are repaired, and no part of the estimates."
