@@ -302,7 +302,7 @@ def test_the_script_from_the_draw_to_the_repaired_table(tmp_path):
 def test_the_script_counts_the_rows_of_a_group_once(tmp_path):
     lines = "".join(f"{i},{i * i % 37},site {i // 4},{'xy'[i // 4 % 2]}\n" for i in range(80))
     (tmp_path / "beans.csv").write_text("a,b,site,kind\n" + lines)
-    code, out, err = run(
+    code, _out, err = run(
         tmp_path, *["beans.csv", "--label", "kind", "--groups", "site", "--model", "logistic"]
     )
     assert code == 0, err
