@@ -19,7 +19,7 @@ import time
 import numpy as np
 from sklearn.svm import SVC
 
-from noisylabels.classifiers.kernel import KernelSVMClassifier
+from noisylabels.classifiers.kernel_svm import KernelSVMClassifier
 from noisylabels.kernels.gaussian import WIDTHS, Gram, rbf, squared_distances, useful_widths
 from noisylabels.seeding import Seeds
 from reproduction.data.prepared import load_prepared

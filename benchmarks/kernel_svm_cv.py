@@ -27,7 +27,7 @@ import time
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
-from noisylabels.classifiers.kernel import KernelSVMClassifier
+from noisylabels.classifiers.kernel_svm import KernelSVMClassifier
 from noisylabels.kernels.gaussian import Gram, rbf, squared_distances
 from noisylabels.seeding import Seeds
 from reproduction.data.prepared import load_prepared

@@ -7,8 +7,7 @@ from noisylabels.classifiers.boosting import AdaBoostClassifier as AdaBoostClass
 from noisylabels.classifiers.boosting import GentleBoostClassifier as GentleBoostClassifier
 from noisylabels.classifiers.boosting import ModestBoostClassifier as ModestBoostClassifier
 from noisylabels.classifiers.boosting import RBoostClassifier as RBoostClassifier
-from noisylabels.classifiers.kernel import KernelSVMClassifier as KernelSVMClassifier
-from noisylabels.classifiers.kernel import RobustKernelFisherClassifier as RobustKernelFisherClassifier
+from noisylabels.classifiers.kernel_fisher import RobustKernelFisherClassifier as RobustKernelFisherClassifier
 from noisylabels.classifiers.kernel_logistic import KernelLogisticRegression as KernelLogisticRegression
 from noisylabels.classifiers.kernel_logistic import NystromLogisticRegression as NystromLogisticRegression
 from noisylabels.classifiers.kernel_logistic import (
@@ -17,6 +16,7 @@ from noisylabels.classifiers.kernel_logistic import (
 from noisylabels.classifiers.kernel_logistic import (
     RobustNystromLogisticRegression as RobustNystromLogisticRegression,
 )
+from noisylabels.classifiers.kernel_svm import KernelSVMClassifier as KernelSVMClassifier
 from noisylabels.classifiers.large_margin import BoundMinimiser as BoundMinimiser
 from noisylabels.classifiers.large_margin import (
     LargeMarginDistributionClassifier as LargeMarginDistributionClassifier,
@@ -25,8 +25,8 @@ from noisylabels.classifiers.large_margin import ZeroOneLossClassifier as ZeroOn
 from noisylabels.classifiers.linear import LiblinearClassifier as LiblinearClassifier
 from noisylabels.classifiers.linear import MarginMinimiser as MarginMinimiser
 from noisylabels.classifiers.linear import PegasosClassifier as PegasosClassifier
-from noisylabels.classifiers.linear import RobustLogisticRegression as RobustLogisticRegression
 from noisylabels.classifiers.linear import RobustSGDClassifier as RobustSGDClassifier
+from noisylabels.classifiers.logistic import RobustLogisticRegression as RobustLogisticRegression
 from noisylabels.classifiers.multi_kernel import (
     RobustMultiKernelLogisticRegression as RobustMultiKernelLogisticRegression,
 )

@@ -7,12 +7,12 @@ import pytest
 from problems import gram, noisy_columns, two_moons
 from sklearn.svm import SVC
 
-from noisylabels.classifiers.kernel import (
-    KernelSVMClassifier,
+from noisylabels.classifiers.kernel_fisher import (
     RobustKernelFisherClassifier,
     expectation_maximisation,
     ridges,
 )
+from noisylabels.classifiers.kernel_svm import KernelSVMClassifier
 from noisylabels.solvers import svm_path
 
 GRID = np.exp2(np.arange(-10, 11, 2))

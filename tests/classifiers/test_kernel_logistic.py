@@ -12,7 +12,7 @@ from noisylabels.classifiers.kernel_logistic import (
     RobustKernelLogisticRegression,
     marginal_zeta,
 )
-from noisylabels.classifiers.linear import RobustLogisticRegression
+from noisylabels.classifiers.logistic import RobustLogisticRegression
 from noisylabels.kernels.gaussian import Gram, basis, rbf, squared_distances
 from noisylabels.noise import flip_matrix as flips
 from noisylabels.solvers.flipped_logistic import Bias, Penalty, fit_batch

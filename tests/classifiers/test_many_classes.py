@@ -5,7 +5,8 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from noisylabels.classifiers.kernel_logistic import RobustKernelLogisticRegression
-from noisylabels.classifiers.linear import RobustLogisticRegression, RobustSGDClassifier
+from noisylabels.classifiers.linear import RobustSGDClassifier
+from noisylabels.classifiers.logistic import RobustLogisticRegression
 from noisylabels.classifiers.multi_kernel import RobustMultiKernelLogisticRegression
 from noisylabels.kernels.bank import KernelBank
 from noisylabels.kernels.gaussian import squared_distances

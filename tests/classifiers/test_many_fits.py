@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from problems import gram, noisy_columns, two_moons
 
-from noisylabels.classifiers.kernel import KernelSVMClassifier, RobustKernelFisherClassifier
+from noisylabels.classifiers.kernel_fisher import RobustKernelFisherClassifier
 from noisylabels.classifiers.kernel_logistic import KernelLogisticRegression, RobustKernelLogisticRegression
+from noisylabels.classifiers.kernel_svm import KernelSVMClassifier
 from noisylabels.classifiers.multi_kernel import RobustMultiKernelLogisticRegression, StPMKLLikeClassifier
 from noisylabels.kernels.gaussian import squared_distances
 

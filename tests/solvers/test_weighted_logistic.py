@@ -6,7 +6,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
-from noisylabels.classifiers.linear import RobustLogisticRegression
+from noisylabels.classifiers.logistic import RobustLogisticRegression
 from noisylabels.noise import flip_matrix as flips
 from noisylabels.solvers.weighted_logistic import decisions, draws, fit, platt
 

@@ -24,7 +24,7 @@ from noisylabels.auditing.cross_fitting import (
     split_folds,
 )
 from noisylabels.classifiers.base import FitFlags, Repeated, classes_of, rows_at, trusted_rows
-from noisylabels.classifiers.linear import RobustLogisticRegression
+from noisylabels.classifiers.logistic import RobustLogisticRegression
 from noisylabels.noise import flip_matrix as flips
 from noisylabels.seeding import generator
 from noisylabels.validation import check_features, check_labels, choice, whole

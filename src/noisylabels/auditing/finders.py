@@ -56,7 +56,7 @@ class ConfidentLearning:
 
 def wrong_given(p: Array, y: Classes) -> Array:
     """1 - P(true = y | p, y), (n,), by a robust logistic regression on log p, which mends too sure models."""
-    from noisylabels.classifiers.linear import RobustLogisticRegression
+    from noisylabels.classifiers.logistic import RobustLogisticRegression
 
     log = np.log(np.maximum(p, flip_rates.LEAST))
     features = log[:, :-1] - log[:, -1:]

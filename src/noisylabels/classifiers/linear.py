@@ -1,6 +1,4 @@
-"""Linear classifiers: margin losses by SGD, by L-BFGS, Pegasos and LIBLINEAR; and logistic regression that
-estimates how often the labels of each class were flipped.
-"""
+"""Linear classifiers with margin losses: by SGD, by L-BFGS, by Pegasos and by LIBLINEAR."""
 
 from __future__ import annotations
 
@@ -13,13 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_softmax
 
-from noisylabels.classifiers.base import LinearBinaryClassifier, Repeated, TrueLabelPosterior, Weighted
+from noisylabels.classifiers.base import LinearBinaryClassifier, Repeated, Weighted
 from noisylabels.losses.margin import Loss, resolve
-from noisylabels.noise import flip_matrix as flips
 from noisylabels.seeding import generator
 from noisylabels.solvers import sgd
-from noisylabels.solvers.flipped_linear import fit_two_classes
-from noisylabels.solvers.flipped_softmax import Fit, em_newton
 from noisylabels.validation import Floats, choice, finite, flag, number, whole
 
 BLOCKS = "blocks"
@@ -431,149 +426,3 @@ class PegasosClassifier(Repeated, LinearBinaryClassifier):
         self.coef_ = state[np.newaxis, :-3].copy()
         self.intercept_ = float(self.fit_intercept) * state[-3:-2]
         return self
-
-
-@dataclass(eq=False, repr=False)
-class RobustLogisticRegression(Weighted, TrueLabelPosterior, LinearBinaryClassifier):
-    r"""Logistic regression that learns how often the labels of each class were flipped.
-
-    Parameters
-    ----------
-    lam : float, default 1e-3
-        Penalty of the weights, above 0; the bias is not penalised.
-    omega : array_like (K, K), default 0.8 on the diagonal for two classes
-        Flip matrix where the fit begins, rows are true classes. The default stands for 0.8 on the diagonal
-        and equal other entries for any number of classes.
-    learn_omega : bool, default True
-        False keeps the flip matrix as given; with the identity this is plain logistic regression.
-    max_iter : int, default 500
-        Most rounds of the solver.
-    class_weight : dict or "balanced", optional
-        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
-
-    Attributes
-    ----------
-    coef_ : ndarray (1, d), or (K, d) for more than two classes
-    intercept_ : ndarray (1,) or (K,)
-    classes_ : ndarray (K,)
-    flip_matrix_ : ndarray (K, K)
-        Probability of each observed class, given the true one (rows).
-    objectives_ : list of float
-        Penalised log-likelihood after each round.
-    n_iter_ : int
-        Number of rounds.
-    converged_ : bool
-    flags_ : tuple of str
-        ``not_converged``; ``classes_swapped``: the flip matrix was then reset.
-    flagged_ : bool
-        Whether there is a flag.
-
-    Raises
-    ------
-    ValueError
-        For labels of one class, NaN or infinity, parameters out of range, or negative weights.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from noisylabels import RobustLogisticRegression
-    >>> rng = np.random.default_rng(0)
-    >>> y = rng.integers(2, size=5000)
-    >>> X = rng.normal(size=(5000, 2)) + 3 * y[:, None]
-    >>> observed = np.where((y == 0) & (rng.random(5000) < 0.3), 1, y)
-    >>> model = RobustLogisticRegression().fit(X, observed)
-    >>> model.flip_matrix_.round(1)
-    array([[0.7, 0.3],
-           [0. , 1. ]])
-    >>> bool(model.score(X, y) > 0.98)
-    True
-
-    Notes
-    -----
-    The fit maximises :math:`\sum_n a_n \log \tilde P_n - \lambda \lVert w \rVert^2` with
-    :math:`f = x \cdot w + b` and
-    :math:`\tilde P^k = \omega_{0k} (1 - \sigma(f)) + \omega_{1k} \sigma(f)`.
-    For more classes the softmax of :math:`f_1, \dots, f_K`, whose sum is 0, takes the place of
-    :math:`\sigma`, and the penalty is :math:`2 \lambda \sum_k \lVert w_k \rVert^2`, which for two classes is
-    the one above. The flip matrix is identified by its diagonal, which holds the largest entry of each row
-    and column.
-
-    Columns are centred and scaled inside, which changes rounding only. Two classes are solved by L-BFGS on
-    weights and flip rates together. More classes, fits that do not converge, and classes that change their
-    names are solved by the authors' method: a Newton step on the surrogate of EM and an update of the flip
-    matrix in turn. The likelihood can have several maxima; both methods begin at w = 0 and one flip matrix.
-
-    References
-    ----------
-    Bootkrajang and Kabán (2012), Label-noise robust logistic regression and its applications, ECML PKDD; the
-    start of the flip matrix is that of their public code.
-    """
-
-    name = "robust_logistic"
-    SPARSE: ClassVar[bool] = False
-    MULTICLASS: ClassVar[bool] = True
-    LINK: ClassVar[float] = 1.0
-
-    lam: float = 1e-3
-    _: KW_ONLY
-    omega: ArrayLike = ((0.8, 0.2), (0.2, 0.8))
-    learn_omega: bool = True
-    max_iter: int = 500
-
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit to X (n, d) and the labels y (n,), with weights a (n,) >= 0 of the examples, 1 if not given."""
-        number("lam", self.lam, above=0)
-        flag("learn_omega", self.learn_omega)
-        whole("max_iter", self.max_iter, 1)
-        X, labels, weights = self._examples(X, y, sample_weight)
-        omega = flips.checked(self.omega, len(self.classes_))
-        ZT, centre, scale = standardised_columns(X, weights)
-        penalty = np.append(0.0, float(self.lam) / scale**2)
-        fit = self._solve(ZT, labels, penalty, omega, weights)
-        W = fit.theta.T.reshape(-1, len(ZT))
-        self.coef_ = W[:, 1:] / scale
-        self.intercept_ = W[:, 0] - self.coef_ @ centre
-        self.flip_matrix_, self.objectives_ = fit.omega, fit.objectives
-        self.converged_, self.n_iter_ = fit.converged, len(fit.objectives)
-        self._flag(not_converged=not fit.converged, classes_swapped=fit.permuted)
-        return self
-
-    def _solve(
-        self, ZT: Floats, labels: NDArray[np.intp], penalty: Floats, omega: Floats, weights: Floats | None
-    ) -> Fit:
-        """W and Omega of two classes by L-BFGS; by EM for more, where it fails or where the classes swap."""
-        if len(omega) == 2:
-            a = np.ones(len(labels)) if weights is None else weights
-            fit = fit_two_classes(
-                ZT,
-                labels.astype(float),
-                a,
-                penalty,
-                omega,
-                learn_omega=self.learn_omega,
-                rounds=self.max_iter,
-            )
-            if fit.converged and not fit.permuted:
-                return fit
-        return em_newton(
-            ZT.T, labels, penalty, omega, learn_omega=self.learn_omega, weights=weights, rounds=self.max_iter
-        )
-
-
-def standardised_columns(X: Floats, weights: Floats | None = None) -> tuple[Floats, Floats, Floats]:
-    """A row of ones and the columns of X (n, d), centred and scaled, (1 + d, n); the means and the scales.
-
-    Newton steps and L-BFGS lose their digits where columns have other units or lie far from 0.
-    """
-    n, d = X.shape
-    ZT = np.ones((1 + d, n))
-    ZT[1:] = X.T
-    centre = np.empty(d)
-    scale = np.empty(d)
-    for j, column in enumerate(ZT[1:]):
-        centre[j] = np.average(column, weights=weights)
-        column -= centre[j]
-        deviation = math.sqrt(np.average(column * column, weights=weights))
-        scale[j] = deviation if deviation > 0.0 else 1.0
-        column /= scale[j]
-    return ZT, centre, scale
