@@ -198,6 +198,19 @@ def test_the_expected_time_does_not_grow_while_long_jobs_run(monkeypatch):
     assert progress.expected(now) == pytest.approx(200.0)
 
 
+def test_a_job_that_takes_longer_than_expected_delays_the_end_by_no_more_than_that(monkeypatch):
+    now = 0.0
+    monkeypatch.setattr(console.time, "monotonic", lambda: now)
+    progress = Progress(2, {1: 10.0, 2: 10.0, 3: 80.0})
+    progress.start(1, "first")
+    now = 14.0
+    progress.finished(1)
+    progress.start(2, "slow")
+    before = progress.expected(now)
+    for now in (34.0, 84.0, 134.0):
+        assert progress.expected(now) - before <= now - 14.0
+
+
 def test_paths_are_shown_from_where_the_command_was_typed(monkeypatch, tmp_path):
     monkeypatch.delenv(console.TYPED_IN, raising=False)
     assert console.path_to_show("figures/full") == "figures/full"

@@ -34,6 +34,7 @@ LOCKED = "another run in this checkout works on the same files; wait until it ha
 OF_JOBS = ("RuleException", "WorkflowError")
 # The last line of the log of a failed job, and what of it is shown.
 CAUSE = re.compile(r"(?:error: |(?:\w+\.)*(?=\w+Error: ))(.+)")
+ENOUGH = 0.05  # of the expected seconds, to tell how fast this machine is
 # The folder in which a person typed the command, where it is another than that of the run.
 TYPED_IN = "NOISYLABELS_TYPED_IN"
 REFUSING = ("draw", "verdicts")  # logs of scripts that say nothing but why they refuse a table
@@ -42,9 +43,9 @@ REFUSING = ("draw", "verdicts")  # logs of scripts that say nothing but why they
 class Progress:
     """What is done, what runs, and how long the rest will take.
 
-    All of it takes (time so far) x (expected seconds of everything) / (expected seconds so far). A job that
-    runs counts with the time since it began, but at most with what is expected of it: else the estimate
-    would grow with the time while long jobs run.
+    The rest takes (expected seconds of what is left) x pace. The pace is measured when a job has finished:
+    (time so far) / (expected seconds so far). A job that runs counts with the time since it began, but at
+    most with what is expected of it. So the estimate does not grow with the time while long jobs run.
     """
 
     def __init__(self, cores: int, seconds: Mapping[int, float]) -> None:
@@ -53,6 +54,8 @@ class Progress:
         self.started: dict[int, float] = {}  # job -> seconds from the beginning
         self.done = self.total = 0
         self.passed = 0.0
+        self.measured_at = 0.0  # expected seconds of finished jobs when the pace was measured
+        self.pace = 1.0 / self.cores
         self.began = time.monotonic()
 
     def start(self, job: int, name: str) -> None:
@@ -77,14 +80,18 @@ class Progress:
     def expected(self, elapsed: float) -> float:
         """Seconds from the first to the last job; 0 where nothing is known of them."""
         whole = sum(self.seconds.values())
+        if not whole:
+            return 0.0
         ahead = {job for file, job in AHEAD.items() if file.exists()}
-        passed = self.passed + sum(self.seconds.get(job, 0.0) for job in ahead)
+        finished = self.passed + sum(self.seconds.get(job, 0.0) for job in ahead)
+        passed = finished
         for job in self.running.keys() - ahead:
             since = elapsed - self.started.get(job, elapsed)
             passed += min(since, self.seconds.get(job, 0.0))
-        if passed > 0.05 * whole:  # enough to tell how fast this machine is
-            return elapsed * whole / passed
-        return max(whole / self.cores, elapsed) if whole else 0.0
+        if finished != self.measured_at and finished > ENOUGH * whole:
+            self.measured_at = finished
+            self.pace = elapsed / passed
+        return elapsed + max(whole - passed, 0.0) * self.pace
 
 
 class LogHandler(LogHandlerBase):

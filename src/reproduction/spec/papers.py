@@ -34,8 +34,9 @@ def find_paper(name: str, home: Path = HOME) -> Path:
         folder = Path(name).expanduser().absolute()
     if not (folder / "TITLE").is_file():
         raise ArtifactError(f"papers: {_why_not_a_paper(name, folder, home)}")
-    if str(folder.parent) not in sys.path:
-        sys.path.append(str(folder.parent))
+    for parent in (folder.parent, home):  # a user's paper may name the experiments of ours
+        if str(parent) not in sys.path:
+            sys.path.append(str(parent))
     return folder
 
 
