@@ -47,7 +47,6 @@ NOT_CONVERTED = frozenset(
         "compilation",
         "csv_text",
         "filters.label_budget",
-        "filters.ors",
         "filters.pnorm",
         "filters.theory",
         "fixed_order.exp_and_log",

@@ -41,11 +41,35 @@ CLEAN, ONE, MEAN, VARIANCE, SPREAD = range(5)
 
 
 class Rule(NamedTuple):
-    """What one filter puts into the step; as rows of an array (12, 8) in the compiled loops.
+    """Hold what one variant puts into the step; an array (12, 8) of them goes into the compiled loops.
 
-    The label is label_clean y_t + label_one (label 1) + label_mean (mean of labels 1 and 2), with two
-    weights 0 and one weight 1; ybar_t likewise.  vbar_t = v v_t + e e_t^2 + spread (label 1 - label 2)^2 / 4.
-    delta weighs (ybar_t - yhat_t)^2: it is 1/4 where ybar_t lies half way between label and prediction.
+    Attributes
+    ----------
+    label_clean : float
+        Weight of the clean label in the label of the step. One of three weights is 1, the others are 0.
+    label_one : float
+        Weight of label 1 in it.
+    label_mean : float
+        Weight of the mean of labels 1 and 2 in it.
+    ybar_clean : float
+        Weight of the clean label in the estimate of the signal; again one of three is 1.
+    ybar_one : float
+        Weight of label 1 in it.
+    ybar_mean : float
+        Weight of the mean of labels 1 and 2 in it.
+    delta : float
+        Weight of the squared difference of that label and the prediction: 1/4 where the estimate lies
+        half way between them.
+    v : float
+        Weight of the known noise variance in the estimate of the noise.
+    e : float
+        Weight of the squared error in it.
+    spread : float
+        Weight in it of a quarter of the squared difference of the two labels.
+    r : float
+        Regularisation of `ORS`.
+    beta : float
+        Strength of the fixed weighting of `ORS`.
     """
 
     label_clean: float = 0.0
@@ -68,7 +92,15 @@ VariantName = Literal[
 
 
 class Variant(NamedTuple):
-    """One line of the table: the step's proxies, and the side information they need."""
+    """Hold one line of the table of variants.
+
+    Attributes
+    ----------
+    rule : Rule
+        What the variant puts into the step.
+    needs : tuple of str
+        Side information that it needs.
+    """
 
     rule: Rule
     needs: tuple[str, ...] = ()
@@ -93,26 +125,62 @@ VARIANTS: dict[VariantName, Variant] = {
 
 
 class ORS(Filter):
-    """w_t = w_{t-1} + g_t e_t x_t / (r + X_t),  g_t = delta_t^2 / (delta_t^2 + vbar_t).
+    r"""Trust a noisy label only as far as its noise allows.
 
-    e_t = label - w_{t-1}.x_t, delta_t = ybar_t - w_{t-1}.x_t, X_t = ||x_t||^2; the variant says which
-    label, ybar_t and vbar_t (see `VARIANTS`). "beta": w_t = w_{t-1} + e_t x_t / (r (1 + beta v_t) + X_t).
-    This is the paper's step (4) with r_t = r + (r + X_t) vbar_t / delta_t^2, in the form that never divides
-    by delta_t or alpha_t.
+    In each round the filter predicts, sees a noisy label and moves its weights towards it. The step
+    shrinks when the expected label noise is large compared with the squared prediction error.
 
-    variant: one of `VARIANTS`.
-    r: weight of the last w, >= 0, in units of X.
-    beta: >= 0, in units of 1/v; only for the variant "beta", which needs it.
-    two_variance: variance that "two" assumes for the mean of two labels, "half" = v_t/2 (what the derivation
-    asks for) or "full" = v_t; the paper does not say.
-    Side information of `run`: v for beta, opt, one, one_pred, two; second for two, two_u, two_noisy; clean
-    for clean and opt. Variants that need none of them never read them.
+    Parameters
+    ----------
+    variant : str, default "one_pred"
+        How the step estimates signal and noise, by the paper's names. "one", "one_pred", "two", "beta"
+        and "opt" know the noise variance; "one_pred_u" and "two_u" do not; "noisy", "two_noisy" and
+        "clean" never shrink the step.
+    r : float, default 1.0
+        Regularisation, at least 0, in units of a row's squared norm. Larger values make smaller steps.
+    beta : float, optional
+        Strength of the fixed weighting, at least 0, in units of 1 / variance. Only for
+        ``variant="beta"``, which needs it.
+    two_variance : {"half", "full"}, default "half"
+        Noise variance assumed for the mean of two labels: half of one label's variance, which the
+        derivation asks for, or all of it. The paper does not say.
 
-    "one_pred_u" is not adaptive: its g_t is 1/2 in every round. It equals NLMS with a half step, and "noisy"
-    with r' = 2 r + X_t; what it gains over "noisy" at the same r is the smaller step.
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range or out of place, or `run` lacks the variances or labels that the
+        variant needs.
 
-    Raises ValueError: unknown variant, r < 0, beta < 0 or out of place, missing side information.
-    Source: Moroshko, Crammer, Online Regression with Controlled Label Noise Rate, ECML PKDD 2017, Section 3.
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels import ORS
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(2000, 5))
+    >>> target = X @ np.arange(5.0)
+    >>> variance = rng.uniform(0, 5, size=2000)
+    >>> labels = target + rng.normal(size=2000) * np.sqrt(variance)
+    >>> prediction = ORS("one_pred", r=10).run(X, labels, v=variance)
+    >>> round(float(np.mean((prediction - target)[-500:] ** 2)), 2)
+    0.24
+
+    Notes
+    -----
+    :math:`w_t = w_{t-1} + g_t e_t x_t / (r + \lVert x_t \rVert^2)` with
+    :math:`g_t = \delta_t^2 / (\delta_t^2 + \bar v_t)`, :math:`e_t = label - w_{t-1} \cdot x_t` and
+    :math:`\delta_t = \bar y_t - w_{t-1} \cdot x_t`; ``VARIANTS`` says which label, :math:`\bar y_t` and
+    :math:`\bar v_t`. It is the paper's step (4) with
+    :math:`r_t = r + (r + \lVert x_t \rVert^2) \bar v_t / \delta_t^2`, in the form that never divides by
+    :math:`\delta_t`. For "beta":
+    :math:`w_t = w_{t-1} + e_t x_t / (r (1 + \beta v_t) + \lVert x_t \rVert^2)`.
+
+    `run` takes ``v`` for beta, opt, one, one_pred and two, ``second`` for two, two_u and two_noisy, and
+    ``clean`` for clean and opt. "one_pred_u" is not adaptive: its :math:`g_t` is 1/2 in every round. It
+    equals NLMS with a half step; what it gains over "noisy" at the same r is the smaller step.
+
+    References
+    ----------
+    Moroshko and Crammer (2017), Online Regression with Controlled Label Noise Rate, ECML PKDD, Section 3.
     """
 
     name = "ors"
@@ -142,7 +210,7 @@ class ORS(Filter):
         return np.array(rule._replace(v=v, r=self.r, beta=self.beta or 0.0))
 
     def _labels(self, y: Floats, side: Side) -> Labels:
-        """What `look` takes, as far as the variant needs it; zeros otherwise."""
+        """What `_look` takes, as far as the variant needs it; zeros otherwise."""
         zero = np.zeros(len(y))
         values = []
         for name, what in (("clean", "clean label"), ("second", "second label"), ("v", "noise variance")):
@@ -160,12 +228,32 @@ class ORS(Filter):
             _windows(rows, labels, rules, w[None, :], np.array([0, rows.n]), yhat[None, :])
         else:
             seen = np.zeros((rows.n, 5))
-            look(labels, 0, seen)
-            run_rows(rows.flat, rows.step, seen, rules, w, yhat)
+            _look(labels, 0, seen)
+            _run_rows(rows.flat, rows.step, seen, rules, w, yhat)
 
     @classmethod
     def losses(cls, filters: Sequence[Filter], data: NoisySequence, windows: int) -> Floats:
-        """`Filter.losses` for many ORS filters at once: they share the data, the window and its energy."""
+        """Compute the losses of many ORS filters at once: they share the data, the window and its energy.
+
+        Parameters
+        ----------
+        filters : sequence of ORS
+            Each starts from w = 0 and is left as it was.
+        data : NoisySequence
+            The sequence.
+        windows : int
+            Number of windows of equal length. The last one takes the remainder.
+
+        Returns
+        -------
+        ndarray of shape (len(filters), windows)
+            Mean of (prediction - clean target) squared.
+
+        Raises
+        ------
+        ValueError
+            If a filter is no ORS, or a variant needs a second label that the data lack.
+        """
         own = [f for f in filters if isinstance(f, ORS)]
         if len(own) != len(filters):
             raise ValueError("filters: ORS.losses needs ORS filters only")
@@ -183,10 +271,10 @@ class ORS(Filter):
             losses = _windows(rows, labels, _rules(own, group), w, bounds, w[:, :0].copy())
             result[group] = losses[: len(group)]
         seen = np.zeros((0 if all(blocks) else len(data), 5))
-        look(labels, 0, seen)
+        _look(labels, 0, seen)
         for group in _groups([i for i, block in enumerate(blocks) if not block], LANES):
             losses = np.empty((LANES, windows))
-            losses_rows(rows.flat, rows.step, rows.d, seen, _rules(own, group), bounds, losses)
+            _losses_rows(rows.flat, rows.step, rows.d, seen, _rules(own, group), bounds, losses)
             result[group] = losses[: len(group)]
         return result
 
@@ -212,7 +300,7 @@ def _windows(
     s[: len(rows.flat)] = rows.flat
     losses = np.empty((LANES, len(bounds) - 1))
     columns = tuple(np.ascontiguousarray(column) for column in labels)
-    run_windows(s, rows.d, columns, rules, padded, bounds, losses, yhat)
+    _run_windows(s, rows.d, columns, rules, padded, bounds, losses, yhat)
     w[:] = padded[:, : rows.d]
     return losses
 
@@ -225,7 +313,7 @@ def _aligned(*shape: int) -> Floats:
 
 
 @compile_kernel()
-def look(labels: Any, t: int, seen: Floats) -> None:
+def _look(labels: Any, t: int, seen: Floats) -> None:
     """seen[i] = what round t+i shows. labels: y_t, label 1, label 2 and v_t, four arrays (n,)."""
     clean, one, two, v = labels
     for i in range(min(len(seen), len(clean) - t)):
@@ -235,12 +323,33 @@ def look(labels: Any, t: int, seen: Floats) -> None:
 
 @compile_kernel(forceinline=True)
 def coefficient(rules: Floats, seen: Floats, X: float, yhat: Any) -> Any:
-    """c_t of w_t = w_{t-1} + c_t x_t:  c = g e / (r (1 + beta v) + X),  g = delta^2 / (delta^2 + vbar).
+    """Compute by how much of the row the weights of eight filters move.
 
-    Of eight filters. rules: (12, 8), see `Rule`.  seen: (5,), what the round shows.  X: its energy.
-    Nothing is divided by alpha or delta: 0/0 in g is 1, and a step with r = X = 0 is skipped.
+    Parameters
+    ----------
+    rules : ndarray of shape (12, 8)
+        A column for each filter, see `Rule`.
+    seen : ndarray of shape (5,)
+        What the round shows: clean label, label 1, mean label, variance, spread of the labels.
+    X : float
+        Squared norm of the row.
+    yhat : vector of eight doubles
+        Prediction of each filter.
+
+    Returns
+    -------
+    vector of eight doubles
+        c of each filter.
+
+    Notes
+    -----
+    w_t = w_{t-1} + c_t x_t with c = g e / (r (1 + beta v) + X) and g = delta^2 / (delta^2 + vbar). Nothing is
+    divided by alpha or delta: 0/0 in g is 1, and a step with r = X = 0 is skipped.
     """
-    clean, one, mean, v = splat(seen[CLEAN]), splat(seen[ONE]), splat(seen[MEAN]), splat(seen[VARIANCE])
+    clean = splat(seen[CLEAN])
+    one = splat(seen[ONE])
+    mean = splat(seen[MEAN])
+    v = splat(seen[VARIANCE])
     e = load(rules, 0) * clean + load(rules, 8) * one + load(rules, 16) * mean - yhat
     delta = load(rules, 24) * clean + load(rules, 32) * one + load(rules, 40) * mean - yhat
     square = load(rules, 48) * delta * delta
@@ -250,7 +359,7 @@ def coefficient(rules: Floats, seen: Floats, X: float, yhat: Any) -> Any:
 
 
 @compile_kernel()
-def run_rows(x: Floats, step: int, seen: Floats, rules: Floats, w: Floats, yhat: Floats) -> None:
+def _run_rows(x: Floats, step: int, seen: Floats, rules: Floats, w: Floats, yhat: Floats) -> None:
     """The first filter, row by row: the definition."""
     c = np.empty(LANES)
     for t in range(len(yhat)):
@@ -260,14 +369,16 @@ def run_rows(x: Floats, step: int, seen: Floats, rules: Floats, w: Floats, yhat:
 
 
 @compile_kernel()
-def losses_rows(
+def _losses_rows(
     x: Floats, step: int, d: int, seen: Floats, rules: Floats, bounds: Ints, losses: Floats
 ) -> None:
     """Eight filters side by side: losses[f, i] = mean of (yhat_t - y_t)^2 for bounds[i] <= t < bounds[i+1].
 
     The update of round t-1 and the prediction of round t share one pass over the taps.
     """
-    w, total, c = np.zeros((d, LANES)), np.zeros(LANES), splat(0.0)
+    w = np.zeros((d, LANES))
+    total = np.zeros(LANES)
+    c = splat(0.0)
     old = x[:d]
     for i in range(len(bounds) - 1):
         loss = splat(0.0)
@@ -305,15 +416,15 @@ def _moved(w: Floats, c: Any, old: Floats, k: int) -> Any:
 
 
 @compile_kernel()
-def run_windows(
+def _run_windows(
     s: Floats, d: int, labels: Any, rules: Floats, w: Floats, bounds: Ints, losses: Floats, yhat: Floats
 ) -> None:
-    """1 or 4 filters on a sliding window, x_t = s[t : t+d], in blocks of 16 rounds; else as `run_rows`.
+    """1 or 4 filters on a sliding window, x_t = s[t : t+d], in blocks of 16 rounds; else as `_run_rows`.
 
     With w fixed at the start of a block at t, and G_l(t) = x_t.x_{t+l}:
         yhat_{t+i} = w.x_{t+i} + sum_{j<i} c_{t+j} G_{i-j}(t+j),    w_new = w + sum_j c_{t+j} x_{t+j}.
-    w: (F, D or more), D is d rounded up to 16, zero beyond d.  s: n + D + 32 samples.  labels: see `look`.
-    rules: (12, 8), the first F columns count.  losses: (8, windows), as in `losses_rows`.
+    w: (F, D or more), D is d rounded up to 16, zero beyond d.  s: n + D + 32 samples.  labels: see `_look`.
+    rules: (12, 8), the first F columns count.  losses: (8, windows), as in `_losses_rows`.
     yhat: (F, n), or (F, 0) where predictions are not wanted.
     """
     F, n = len(w), bounds[-1]
@@ -331,7 +442,7 @@ def run_windows(
         highest = max(highest, high)
         if low < QUIET * highest:
             refreshed, highest = t, _exact_block(s, d, t, lags, G)
-        look(labels, t, seen)
+        _look(labels, t, seen)
         _step_block(rules, seen, G, sums, p, c)
         left, i = min(BLOCK, n - t), 0
         c[left:] = 0.0
