@@ -53,7 +53,7 @@ class Source(NamedTuple):
 class TupleKernel(CPUDispatcher):  # type: ignore[misc]
     """A compiled function that returns a tuple and lets an interrupt through as what it is."""
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Call the function.
 
         Numba runs a little Python when it makes arrays of the results, and does not look whether that
@@ -61,7 +61,7 @@ class TupleKernel(CPUDispatcher):  # type: ignore[misc]
         arrive as the cause of a SystemError.
         """
         try:
-            return super().__call__(*arguments)
+            return super().__call__(*arguments, **named)
         except SystemError as error:
             raised: BaseException = error
             while isinstance(raised, SystemError) and raised.__cause__ is not None:
