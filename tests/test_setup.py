@@ -307,7 +307,7 @@ def test_a_file_is_no_environment(checkout):
 
 
 def test_two_starts_at_once_set_up_once(checkout):
-    both = [checkout.start("-n", FAKE_SECONDS="0.2") for _ in range(2)]
+    both = [checkout.start("-n", FAKE_SECONDS="0.6") for _ in range(2)]  # long enough to overlap
     outputs = [process.communicate(timeout=60) for process in both]
     assert [process.returncode for process in both] == [0, 0]
     assert all(stdout.startswith("snakemake ") for stdout, _ in outputs)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -128,7 +129,7 @@ def _check_refused_input_changes_nothing(candidate: Filter) -> None:
     gap = y.copy()
     gap[3] = np.nan
     for named, rows, labels in (("y", X, gap), ("y", X, y[:-1]), ("X", X[:, 0], y), ("X", X[:, :-1], y)):
-        message = _message_of(lambda rows=rows, labels=labels: learned.run(rows, labels, **known))
+        message = _message_of(partial(learned.run, rows, labels, **known))
         assert message.startswith(f"{named}: "), (
             f"{_name(candidate)}: bad {named} must raise a ValueError that begins with '{named}: ', "
             f"got {message or 'no error'}"

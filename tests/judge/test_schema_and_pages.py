@@ -75,6 +75,7 @@ def write_inputs(folder, content=None):
     return artifact, folder / "table.csv"
 
 
+@pytest.mark.nightly
 def test_the_script_writes_the_same_bytes_twice(tmp_path):
     artifact, table = write_inputs(tmp_path)
     made = []

@@ -4,6 +4,7 @@ import re
 
 import pytest
 from finished_runs import CHECKOUT
+from project import one_of_each_paper
 
 from reproduction.judge import archived_run
 from reproduction.judge.sentences import Sentences
@@ -25,8 +26,9 @@ def verdicts():
     return {row["id"]: row["verdict"] for name in KEPT for row in archived_run.kept(name, CHECKOUT).verdicts}
 
 
-def test_the_reference_is_of_the_present_settings_and_claims(plan):
-    lines, failed = archived_run.old(plan, KEPT, CHECKOUT)
+@pytest.mark.parametrize("name", one_of_each_paper(KEPT))
+def test_the_reference_is_of_the_present_settings_and_claims(plan, name):
+    lines, failed = archived_run.old(plan, [name], CHECKOUT)
     assert not failed, "\n".join(lines)
 
 
