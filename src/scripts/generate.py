@@ -39,6 +39,7 @@ elif given.read:
 else:
     keys = ROOT / "config/README.md"
     pages = {keys: key_tables.filled(keys.read_text(encoding="utf-8"))}
+    pages[ROOT / "config/schema.json"] = key_tables.config_schema()
     pages[ROOT / "docs/settings.md"] = key_tables.settings_page()
     pages[ROOT / "docs/vocabulary.md"] = key_tables.vocabulary_page()
     data = ROOT / "data/README.md"

@@ -48,6 +48,11 @@ def write_schemas(folder: Path) -> None:
         (folder / f"{name.replace(':', '.')}.schema.json").write_text(text + "\n", encoding="utf-8")
 
 
+def config_schema() -> str:
+    """The JSON Schema of ``config/config.yaml`` and of what is laid over it: ``config/schema.json``."""
+    return json.dumps(Config.model_json_schema(), indent=1) + "\n"
+
+
 def settings_page() -> str:
     """The page ``docs/settings.md``: the keys of the settings of every protocol."""
     head = "# Settings of the protocols\n\nWritten by `python src/scripts/generate.py` from the models.\n"
