@@ -140,14 +140,14 @@ def cell(name, kind, rate, draws, rows, seed=0, of=population):
         halves = [np.arange(N)] if by == "chance" else [np.flatnonzero(each) for each in (doubted, ~doubted)]
         strata = [each for each in halves if len(each)]
         shares, found = [len(each) / N for each in strata], []
-        for seed in range(first, first + draws):
-            at = np.array(drawn(doubted, min(rows, N // 2), by, seed))
+        for draw in range(first, first + draws):
+            at = np.array(drawn(doubted, min(rows, N // 2), by, draw))
             parts = [(at[np.isin(at, each)], each) for each in strata]
             w = wrong[at]
             got = intervals.stratified([(wrong[part], len(each)) for part, each in parts], shares)
             if len(strata) == 1:
                 got = intervals.rate(w, doubt[at], doubt.mean(), N, intervals.mid)
-            plain = intervals.counted(wrong[drawn(doubted, len(at), "chance", seed)], N)
+            plain = intervals.counted(wrong[drawn(doubted, len(at), "chance", draw)], N)
             limits = [intervals.counted(wrong[part], len(each), TAIL) for part, each in parts]
             limit = intervals.combined(limits, shares).high
             length = intervals.longest(w, rank[at], 0.8, TAIL, len(strata[0]))

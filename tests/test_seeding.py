@@ -20,7 +20,12 @@ def test_equal_names_give_equal_numbers(experiment, dataset, repetition, stream)
 
 
 def test_every_axis_changes_the_numbers():
-    keys = [(1, "e", "d", 0, "x"), (2, "e", "d", 0, "x"), (1, "f", "d", 0, "x"), (1, "e", "c", 0, "x")]
+    keys = [
+        (1, "e", "d", 0, "x"),
+        (2, "e", "d", 0, "x"),
+        (1, "f", "d", 0, "x"),
+        (1, "e", "c", 0, "x"),
+    ]
     keys += [
         (1, "e", "d", 1, "x"),
         (1, "e", "d", "tuning", "x"),
@@ -36,9 +41,11 @@ def test_streams_are_uncorrelated():
 
 
 def test_the_numbers_are_the_same_in_another_process():
-    code = "from noisylabels.seeding import Seeds; print(Seeds(5, 'e', 'd').generator(3, 'x').random().hex())"
+    number = "Seeds(5, 'e', 'd').generator(3, 'x').random().hex()"
+    code = f"from noisylabels.seeding import Seeds; print({number})"
     env = {"PYTHONHASHSEED": "1", "PYTHONPATH": "src"}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env)
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=env)
     assert done.stdout == Seeds(5, "e", "d").generator(3, "x").random().hex() + "\n"
 
 

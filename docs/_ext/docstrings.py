@@ -18,7 +18,10 @@ _MARKED = re.compile(r"``(?P<code>.+?)``|`(?P<name>.+?)`|(?<![\w*])\*(?P<stress>
 _SEVERAL = re.compile(r"(?<=[.;]) +(?=[a-z]\w* : )|(?<=[.;,])  +(?=\w+(?: \([^()]*\))? ?: )")
 _TABLE = re.compile(r"^=+( +=+)+$")
 _UNDERLINE = re.compile(r"^-{3,}$")
-_NUMPYDOC = re.compile(r"^(Parameters|Returns|Attributes|Examples|Notes|References)\n-+$", re.MULTILINE)
+_NUMPYDOC = re.compile(
+    r"^(Parameters|Returns|Attributes|Examples|Notes|References)\n-+$",
+    re.MULTILINE,
+)
 
 NOT_CONVERTED = frozenset(
     f"noisylabels.{module}"
@@ -106,11 +109,12 @@ def _opening(block: list[str]) -> Iterator[str]:
 
 
 def _joined(block: list[str]) -> list[str]:
-    """Lines that continue an item, which are indented or follow a parameter in mid-sentence, joined to it."""
+    """Join the lines that continue an item: indented ones, or those after a part of a sentence."""
     joined: list[str] = []
     for line in block:
         last = joined[-1] if joined else ""
-        unfinished = _NAMED.match(last) and not last.endswith((".", ";", ":")) and not _NAMED.match(line)
+        is_open = _NAMED.match(last) and not last.endswith((".", ";", ":"))
+        unfinished = is_open and not _NAMED.match(line)
         if last and (line.startswith(" ") or unfinished):
             joined[-1] += f" {line.strip()}"
         else:
@@ -128,35 +132,43 @@ def _block(block: list[str]) -> Iterator[str]:
     if block and all(line.startswith("  ") for line in block):  # a sketch or an example
         yield from ["::", "", *(f"   {line}" for line in block)]
         return
-    for line in (part for item in _joined(block) for part in _SEVERAL.split(item)):
-        if named := _NAMED.match(line):
-            name, meaning = filter(None, named.groups())
-            yield from ["", f"**{_escape(name)}**", f"    {inline(meaning)}", ""]
-        else:
-            yield inline(line)
+    for item in _joined(block):
+        for line in _SEVERAL.split(item):
+            yield from _item(line)
+
+
+def _item(line: str) -> Iterator[str]:
+    if named := _NAMED.match(line):
+        name, meaning = filter(None, named.groups())
+        yield from ["", f"**{_escape(name)}**", f"    {inline(meaning)}", ""]
+    else:
+        yield inline(line)
 
 
 def convert(lines: list[str]) -> list[str]:
     """The lines of a docstring as reStructuredText."""
     first, *others = [*_paragraphs(lines)] or [[]]
-    return [line for part in (_opening(first), *map(_block, others)) for line in [*part, ""]]
+    converted = [*_opening(first), ""]
+    for block in others:
+        converted += [*_block(block), ""]
+    return converted
 
 
 def skip(app: Any, what: str, name: str, obj: object, skipped: bool, options: Any) -> bool | None:
-    """Hook of autodoc: leave out what others made, ``set_score_request`` and the fields of named tuples."""
+    """Hook of autodoc: leave out what others made, such as ``set_score_request``."""
     made = name.startswith("set_") and name.endswith("_request")
     return True if made or str(getattr(obj, "__doc__", "")).startswith("Alias for field") else None
 
 
 def is_converted(name: str, text: str) -> bool:
-    """Decide whether the docstring of an object is in numpydoc form: by its sections, else by its module."""
+    """Decide whether a docstring is in numpydoc form: by its sections, else by its module."""
     if _NUMPYDOC.search(text):
         return True
     return not any(name == module or name.startswith(f"{module}.") for module in NOT_CONVERTED)
 
 
 def connect(app: Any) -> None:
-    """Read every docstring in the form that it has: numpydoc's own hook would read the older ones too."""
+    """Read docstrings in the form that they have: numpydoc's own hook would read all of them."""
     for listener in list(app.events.listeners["autodoc-process-docstring"]):
         if listener.handler is numpydoc.mangle_docstrings:
             app.disconnect(listener.id)

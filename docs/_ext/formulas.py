@@ -1,4 +1,4 @@
-"""Formulas as they are typed, ``sum_n w_n^2 <= ||w||^2``, as HTML with indices, powers and Greek letters."""
+"""Formulas as they are typed, such as ``sum_n w_n^2 <= ||w||^2``, as HTML."""
 
 import html
 import re
@@ -8,17 +8,27 @@ from typing import Any
 from docutils import nodes
 
 LETTERS = (
-    "alpha|beta|gamma|delta|epsilon|eps|zeta|eta|theta|kappa|lambda|mu|nu|xi|pi|rho|sigma|tau|phi|chi|psi|omega|"
+    "alpha|beta|gamma|delta|epsilon|eps|zeta|eta|theta|kappa|lambda|mu|nu|xi|pi|rho|sigma|tau|phi|"
+    "chi|psi|omega|"
     "Gamma|Delta|Theta|Lambda|Sigma|Phi|Psi|Omega"
 )
-SPECIAL = {"epsilon": "ε", "eps": "ε", "sum": "∑", "prod": "∏", "sqrt": "√", "integral": "∫", "inf": "∞"}
+SPECIAL = {
+    "epsilon": "ε",
+    "eps": "ε",
+    "sum": "∑",
+    "prod": "∏",
+    "sqrt": "√",
+    "integral": "∫",
+    "inf": "∞",
+}
 SIGNS = {"<=>": "⇔", "<=": "≤", ">=": "≥", "!=": "≠", "->": "→", "||": "‖", "+-": "±", "-/+": "∓"}
 _SIGN = re.compile("|".join(map(re.escape, SIGNS)))
 _SCRIPT = re.compile(r"([_^])(?:\{([^{}]*)\}|\(([^()]*)\)|([+\-−]?[A-Za-z0-9Α-ω*∞]+))")
 _WORD = re.compile(rf"(?<![A-Za-z])({'|'.join([LETTERS, *SPECIAL])})(?=[^A-Za-z]|$)")
 _LETTER = re.compile(r"(?<![\w&;])([A-Zb-hj-zα-ωΑ-Ω])(?![\w;'’])")
 _NAME = r"[a-z]{3,}_(?![a-z]\b)\w*|[a-z]+_[a-z]{3,}\w*"
-_CODE = re.compile(rf"``([^`]+)``|`([^`]+)`|(?<!\w)((?!(?:{LETTERS}|{'|'.join(SPECIAL)})_)(?:{_NAME}))")
+_NO_SYMBOL = rf"(?!(?:{LETTERS}|{'|'.join(SPECIAL)})_)"
+_CODE = re.compile(rf"``([^`]+)``|`([^`]+)`|(?<!\w)({_NO_SYMBOL}(?:{_NAME}))")
 """Code between backticks, and names such as ``flip_matrix_`` without."""
 _FORMULA = re.compile(r"[_^=<>≤≥]|\|\|| -> ")
 
@@ -41,7 +51,9 @@ def _letter(name: str) -> str:
 def _script(match: re.Match[str]) -> str:
     sign, braced, bracketed, token = match.groups()
     tag = "sub" if sign == "_" else "sup"
-    inside = f"({bracketed})" if bracketed is not None else braced if braced is not None else token
+    inside = token if braced is None else braced
+    if bracketed is not None:
+        inside = f"({bracketed})"
     return f"<{tag}>{inside}</{tag}>"
 
 
@@ -69,7 +81,6 @@ def display(app: Any, doctree: nodes.document) -> None:
         return
     for block in list(doctree.findall(nodes.literal_block)):
         if block.get("language", "none") == "none":
-            lines = "".join(
-                f'<p class="formula display">{render(line)}</p>' for line in block.astext().splitlines()
-            )
-            block.replace_self(nodes.raw("", lines, format="html"))
+            lines = block.astext().splitlines()
+            html_lines = [f'<p class="formula display">{render(line)}</p>' for line in lines]
+            block.replace_self(nodes.raw("", "".join(html_lines), format="html"))

@@ -1,4 +1,4 @@
-"""Formulas of docstrings and pages as MathML, which browsers draw without JavaScript or a network."""
+"""Formulas as MathML, which browsers draw without JavaScript and without a network."""
 
 from typing import Any, NoReturn
 

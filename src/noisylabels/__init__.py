@@ -1,7 +1,8 @@
-"""Learning and filtering with noisy labels: adaptive filters, online learners and robust classifiers.
+"""Learning with noisy labels: adaptive filters, online learners and robust classifiers.
 
-``audit(X, y)`` reports how noisy the labels of a table are. The class of every method can be imported from
-here, ``from noisylabels import ORS, RobustSGDClassifier``; its module is loaded when its name is first used.
+``audit(X, y)`` reports how noisy the labels of a table are. The class of every method can be
+imported from here, ``from noisylabels import ORS, RobustSGDClassifier``. Its module is loaded when
+its name is first used.
 The library never imports the project that reproduces the papers' experiments.
 """
 
@@ -82,7 +83,7 @@ def __getattr__(name: str) -> object:
 
         try:
             return metadata.version("noisylabels")
-        except metadata.PackageNotFoundError:  # imported from the source tree (PYTHONPATH=src), not installed
+        except metadata.PackageNotFoundError:  # imported from the source tree, not installed
             return "unknown"
     if name not in _PUBLIC:
         import difflib

@@ -218,7 +218,7 @@ def test_a_mirror_of_urls_is_asked_once_too_and_a_pinned_source_does_not_take_th
 
 
 def test_an_error_of_the_disk_is_named():
-    full = {number: "no space left for lock" for number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)}
+    full = dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), "no space left for lock")
     for number, message in (full | {errno.EROFS: "lock cannot be written", errno.EIO: "lock: Input"}).items():
         with pytest.raises(StorageError, match=message), transport.storage_errors(Path("elsewhere")):
             refuse(number)("lock")

@@ -116,10 +116,9 @@ def test_a_name_that_comes_later_was_zero_before(model):
     full = StreamModel(model, classes)
     growing = StreamModel(model, classes)
     for t, (x, y) in enumerate(zip(X[["b", "a", "c"]].to_dict("records"), labels, strict=True)):
-        if t < 20:
-            x = {"b": x["b"], "a": x["a"]}
-        full.learn_one({"b": 0.0, "a": 0.0, "c": 0.0, **x}, y)
-        growing.learn_one(x, y)
+        seen = {"b": x["b"], "a": x["a"]} if t < 20 else x
+        full.learn_one({"b": 0.0, "a": 0.0, "c": 0.0, **seen}, y)
+        growing.learn_one(seen, y)
     predictions = [growing.predict_one(x) for x in rows(X)]
     wanted = [full.predict_one(x) for x in rows(X)]
     assert predictions == (pytest.approx(wanted, rel=1e-2, abs=1e-3) if is_filter else wanted)

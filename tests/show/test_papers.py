@@ -329,7 +329,7 @@ def test_the_table_of_ones_own_set_says_which_methods_may_be_the_best():
     inputs, change = Inputs("kernel_boost/rivals"), np.array([2, -1, 3, -2, 1, -1, 2, 0])
     own, noises = inputs.settings["rivals"], ["independent 0.1", "negative_only 0.3"]
     own["datasets"], own["noise"] = ["ida_heart"], noises
-    own["methods"] = {label: own["methods"]["svm"] for label in "ABC"}
+    own["methods"] = dict.fromkeys("ABC", own["methods"]["svm"])
     gaps = {(noise, "A"): 0 * change for noise in noises}
     gaps |= {(noise, "C"): 2 + change / 99 for noise in noises}
     gaps |= {(noises[0], "B"): change, (noises[1], "B"): 3 + change / 99}

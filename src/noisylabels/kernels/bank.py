@@ -263,7 +263,8 @@ class KernelBank:
         """
         used = np.flatnonzero(eta.any(axis=1))
         right = np.ascontiguousarray(eta[used][:, :, np.newaxis] * weights.T)
-        return np.asarray(_scores(np.ascontiguousarray(D_out), self.group[used], self.gamma[used], right))
+        D = np.ascontiguousarray(D_out)
+        return np.asarray(_scores(D, self.group[used], self.gamma[used], right))
 
 
 def mixtures(

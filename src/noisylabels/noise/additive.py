@@ -179,7 +179,7 @@ def _quantised(y: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
 
 
 def _clipped(y: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """Cut at the 20 % and 80 % quantiles. Only an oracle knows the squared errors that are given."""
+    """Cut at the 20 % and 80 % quantiles, and give the squared errors as an oracle would."""
     clipped = np.clip(y, *np.quantile(y, [0.2, 0.8]))
     return clipped, (clipped - y) ** 2
 

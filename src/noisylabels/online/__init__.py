@@ -1,1 +1,1 @@
-"""Learners that see every instance only through noise: Cesa-Bianchi, Shalev-Shwartz and Shamir, 2011."""
+"""Learners that see samples only through noise (Cesa-Bianchi, Shalev-Shwartz, Shamir 2011)."""

@@ -274,8 +274,8 @@ def estimates(
     >>> from noisylabels.online.theory import estimates
     >>> rng = np.random.default_rng(0)
     >>> theta, _ = estimates([1, 1, 1], 2.0, lambda rng, m: rng.uniform(0, 1, m), rng, 100_000)
-    >>> round(float(theta.mean()), 1)  # the series at 0.5 is 1.75
-    1.7
+    >>> abs(float(theta.mean()) - 1.75) < 0.1  # the series at 0.5 is 1.75
+    True
     """
     gamma = real("coefficients", coefficients, (None,))
     n = degrees(rng, p, size)

@@ -275,7 +275,8 @@ def test_few_repetitions_have_no_interval_and_few_points_no_curve(tmp_path):
     write_rows(rows_of_curves(repetitions=4), tmp_path / "table.csv")
     assert "half" not in json.loads(charts.curves(tmp_path / "table.csv", {}))[0]["curves"][0]
     for last in (0, 3):
-        rows = rows_of_curves(last=last) if last else [dict(method="a", repetition=0, metric="e", value=1.0)]
+        single = {"method": "a", "repetition": 0, "metric": "e", "value": 1.0}
+        rows = rows_of_curves(last=last) if last else [single]
         write_rows(rows, tmp_path / "table.csv")
         assert charts.curves(tmp_path / "table.csv", {}) == ""
 
