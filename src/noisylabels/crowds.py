@@ -23,6 +23,7 @@ from scipy.special import expit, log_expit, logsumexp, softmax
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from noisylabels.auditing.matching import match_columns, match_rows
 from noisylabels.seeding import generator
 from noisylabels.validation import Floats, finite, number, whole
 
@@ -1017,7 +1018,8 @@ class CrowdLab(MajorityVote):
             A wide or a long table of labels, see `read_crowd_labels`.
         p : array_like of shape (n, K)
             The classifier's probabilities, rows in the order of ``items_`` and columns in that of
-            ``classes_``. They must be made without the labels of their row (cross-fitted).
+            ``classes_``; a data frame is matched by its names. They must be made without the
+            labels of their row (cross-fitted).
 
         Returns
         -------
@@ -1064,6 +1066,7 @@ class CrowdLab(MajorityVote):
     def _check_probabilities(p: Any, data: _CrowdLabels) -> Floats:
         if p is None:
             raise ValueError("p: a classifier's probabilities are needed, (items, classes); else use OneCoin")
+        p = match_columns(match_rows(p, data.items.tolist()), data.classes.tolist(), what="p")
         p = finite("p", p, (len(data.items), len(data.classes)))
         if p.min() < 0 or not np.allclose(p.sum(axis=1), 1.0):
             raise ValueError("p: rows must be probabilities that sum to 1")

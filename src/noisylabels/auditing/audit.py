@@ -31,6 +31,12 @@ from noisylabels.auditing.cross_fitting import (
     split_folds,
 )
 from noisylabels.auditing.flip_rates import Sureness
+from noisylabels.auditing.matching import (
+    match_columns,
+    match_rows,
+    refuse_other_index,
+    refuse_other_order,
+)
 from noisylabels.validation import whole
 
 if TYPE_CHECKING:
@@ -163,7 +169,8 @@ def audit(
     X: Any = None,
     y: ArrayLike | None = None,
     *,
-    pred_probs: ArrayLike | None = None,
+    pred_probs: Any = None,
+    classes: ArrayLike | None = None,
     model: Any = None,
     trusted: ArrayLike | None = None,
     groups: ArrayLike | None = None,
@@ -177,8 +184,10 @@ def audit(
     Labels that are numbers with more than 50 values get a `NumericAudit`; model is a regressor then.
 
     X : data frame or array (n, d), numbers or words, values may be missing.   y (n,) : K >= 2 classes.
-    pred_probs (n, K) : in place of a model, probabilities of the classes in sorted order, of each row by a
-    model that did not see it; X may then be left out.
+    pred_probs (n, K) : in place of a model, probabilities of the classes, of each row by a model that did not
+    see it; X may then be left out. Columns and rows of a data frame are matched by their names. Columns that
+    have none are in the order of ``np.unique(y)``, as scikit-learn has it, or of ``classes``.
+    classes (K,) : the names of the columns of pred_probs.
     model : any scikit-learn classifier with ``predict_proba``, a name ("forest", "gradient_boosting",
     "logistic", "robust_logistic", "rmklr"), "package:Class", or "best": of these five the one whose
     cross-fitted probabilities give the observed labels the largest likelihood. None: rMKLR, above 5000 rows
@@ -197,6 +206,9 @@ def audit(
     whole("random_state", random_state, 0, LARGEST_SEED)
     if y is None or (X is None and pred_probs is None):
         raise ValueError("audit needs the observed labels y, and the table X or probabilities pred_probs")
+    if classes is not None and pred_probs is None:
+        raise ValueError("classes: names of the columns of pred_probs, which are not given")
+    refuse_other_index(X, y)
     given = np.arange(len(np.asarray(y)))[:, np.newaxis] if X is None else X
     check = tables.check_labels if pred_probs is None else tables.check_classes
     table = tables.of_arrays(given, y, trusted, check)
@@ -206,7 +218,14 @@ def audit(
             raise ValueError("y: a row without a label; leave it out, and its probabilities too")
         if X is None:  # the numbers of the rows are no columns
             table = replace(table, X=np.empty((len(table.rows), 0)), names=[])
-        return of_probabilities(table, pred_probs, groups=named)
+        p = match_rows(pred_probs, getattr(y if hasattr(y, "loc") else X, "index", None))
+        if classes is not None and len(np.unique(np.asarray(classes))) != np.size(classes):
+            raise ValueError("classes: a class is named twice")
+        order = order_of_classes(y, table.labels)
+        p = match_columns(p, order, classes)
+        if p.shape == (len(table.labels), len(order)):
+            p = p[:, np.argsort(np.searchsorted(np.unique(table.labels), order))]
+        return of_probabilities(table, p, groups=named)
     return of_table(
         table,
         model,
@@ -216,6 +235,17 @@ def audit(
         most_rows=most_rows,
         compare=compare,
     )
+
+
+def order_of_classes(y: ArrayLike, labels: NDArray[Any]) -> NDArray[Any]:
+    """The classes as the audit reads them, in the order in which ``np.unique`` sorts them as given."""
+    classes = np.unique(labels)
+    try:
+        first = np.unique(np.asarray(y), return_index=True)[1]
+    except TypeError:  # texts among numbers, which have no order
+        return classes
+    ordered = labels[first]
+    return ordered if len(ordered) == len(classes) else classes
 
 
 def find_units(table: tables.Table, groups: Groups | None) -> tuple[Copies, Groups | None, list[str]]:
@@ -246,6 +276,8 @@ def of_probabilities(table: tables.Table, pred_probs: ArrayLike, *, groups: Grou
         raise ValueError(
             f"pred_probs, row {wrong.argmax()}: {p[wrong.argmax()]} are no probabilities of sum 1"
         )
+    classes, y = np.unique(table.labels, return_inverse=True)
+    refuse_other_order(p, y, classes.tolist())
     fit = CrossFit(p[np.newaxis], p[np.newaxis], np.full((1, K, K), np.nan))
     copies, units, notes = find_units(table, groups)
     return of_cross_fits(table, {"your model": fit}, [*table.notes, *notes], copies, units)
