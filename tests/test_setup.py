@@ -115,7 +115,7 @@ case "$*" in
     "-c "*) [[ $2 != *version_info* || $FAKE_VERSION == 3.1[123].* ]] ;;
     "-m venv "*) echo venv >>"$FAKE_LOG"; dir="${!#}"; mkdir -p "$dir/bin"
         cp "$0" "$dir/bin/python" ;;
-    "-P src/scripts/start.py"*) shift 2; echo "snakemake $*" ;;
+    "-P -m noisylabels"*) shift 3; echo "noisylabels $*" ;;
     *"pip --version") ;;
     *"pip install "*) sleep "${FAKE_SECONDS:-0}"; echo "pip $*" >>"$FAKE_LOG"
         [ -z "$FAKE_ERROR" ] || { echo "$FAKE_ERROR"; exit 1; } ;;
@@ -189,19 +189,20 @@ def test_run_refuses_a_python_or_a_place_in_one_line_and_writes_nothing(checkout
     assert not (checkout.path / ".venv").exists()
 
 
-def test_help_lists_the_commands_and_sets_nothing_up(checkout):
+def test_help_sets_nothing_up(checkout):
     for word in ("help", "-h", "--help"):
         done, asked = checkout.run(word)
-        assert (done.returncode, asked) == (0, [])
-        assert done.stdout.startswith("Sets up the environment where needed")
-        assert "./run audit FILE --label COLUMN" in done.stdout
-        assert "set -euo" not in done.stdout
+        assert (done.returncode, asked, done.stdout) == (0, [], "noisylabels help\n")
+        assert not (checkout.path / ".venv").exists()
 
 
 def test_a_folder_that_cdpath_names_is_not_taken_for_the_checkout(tmp_path):
     for folder in ("here/proj", "elsewhere/proj"):
         (tmp_path / folder).mkdir(parents=True)
-        (tmp_path / folder / "run").write_text((ROOT / "run").read_text().replace("Sets up", folder, 1))
+        (tmp_path / folder / "run").write_text((ROOT / "run").read_text())
+        (tmp_path / folder / "src/noisylabels").mkdir(parents=True)
+        (tmp_path / folder / "src/noisylabels/__init__.py").touch()
+        (tmp_path / folder / "src/noisylabels/__main__.py").write_text(f"print({folder!r})")
     command = ["bash", "proj/run", "help"]
     there = os.environ | {"CDPATH": str(tmp_path / "elsewhere")}
     done = subprocess.run(command, cwd=tmp_path / "here", env=there, capture_output=True, text=True)
@@ -217,7 +218,7 @@ def test_first_start_installs_the_lock_by_hash_and_the_second_installs_nothing(c
     """Then a change is installed, another Python or place has a new environment, a profile has plugins."""
     done, asked = checkout.run("full", "ors", "--cores", "2")
     assert done.returncode == 0, done.stderr
-    assert done.stdout == "snakemake full ors --cores 2\n"
+    assert done.stdout == "noisylabels full ors --cores 2\n"
     assert asked[0] == "venv"
     halves = [line for line in asked if line.endswith((".lock.0", ".lock.1"))]
     assert len(halves) == 2
@@ -226,9 +227,9 @@ def test_first_start_installs_the_lock_by_hash_and_the_second_installs_nothing(c
     assert sorted(both.splitlines()) == sorted((checkout.path / "runtime.lock").read_text().splitlines())
     assert asked[-1].endswith("-e .")
     done, asked = checkout.run("-n")
-    assert done.stdout == "snakemake -n\n"
+    assert done.stdout == "noisylabels -n\n"
     assert asked == []
-    assert checkout.run()[0].stdout == "snakemake \n"
+    assert checkout.run()[0].stdout == "noisylabels \n"
     for changed, options, made in (
         ("runtime.lock", {}, False),
         ("pyproject.toml", {}, False),
@@ -242,7 +243,7 @@ def test_first_start_installs_the_lock_by_hash_and_the_second_installs_nothing(c
         assert asked[-1].endswith("-e .")
     slurm = ["--profile", "workflow/profiles/slurm"]
     done, asked = checkout.run(*slurm)
-    assert done.stdout == f"snakemake {' '.join(slurm)}\n"
+    assert done.stdout == f"noisylabels {' '.join(slurm)}\n"
     assert installed(asked) == ["cluster.lock"]
     assert installed(checkout.run(*slurm, "-n")[1]) == []
     assert installed(checkout.run("-n")[1]) == []  # a larger lock needs no smaller one
@@ -262,7 +263,7 @@ def test_a_failed_installation_says_why_and_is_repaired_by_the_next_start(checko
         assert done.returncode == 1
         assert output in done.stderr
         assert message in done.stderr
-        assert "snakemake" not in done.stdout
+        assert "noisylabels" not in done.stdout
         assert not checkout.stamp.exists()
     done, asked = checkout.run("-n")
     assert done.returncode == 0
@@ -310,7 +311,7 @@ def test_two_starts_at_once_set_up_once(checkout):
     both = [checkout.start("-n", FAKE_SECONDS="0.6") for _ in range(2)]  # long enough to overlap
     outputs = [process.communicate(timeout=60) for process in both]
     assert [process.returncode for process in both] == [0, 0]
-    assert all(stdout.startswith("snakemake ") for stdout, _ in outputs)
+    assert all(stdout.startswith("noisylabels ") for stdout, _ in outputs)
     assert checkout.asked.count("venv") == 1
     assert sum("Waiting for another ./run" in stderr for _, stderr in outputs) == 1
 

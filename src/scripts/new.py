@@ -1,7 +1,6 @@
 """Write a working paper, artifact or method of your own into a folder of yours, to be changed from there."""
 
 import argparse
-import os
 import re
 import sys
 from pathlib import Path
@@ -9,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 HOME = ROOT / "src/papers"
 EXAMPLE = HOME / "_templates/example_paper"
-RUN = os.environ.get("NOISYLABELS_COMMAND", "./run")
+RUN = "./run"
 
 parser = argparse.ArgumentParser(prog=RUN, description=__doc__)
 parser.add_argument("what", choices=("new-paper", "new-artifact", "new-method"))
@@ -27,7 +26,7 @@ def written(source: str, target: Path) -> None:
         "EX": target.name.partition(".")[0].upper(),
     }
     names |= {"table1": target.stem} if source.startswith("table1") else {}
-    text = (EXAMPLE / source).read_text(encoding="utf-8").replace("./run", RUN)
+    text = (EXAMPLE / source).read_text(encoding="utf-8")
     target.write_text(re.sub(r"\w+", lambda word: names.get(word[0], word[0]), text), encoding="utf-8")
 
 

@@ -20,7 +20,7 @@ from sklearn.linear_model import LogisticRegression
 
 import noisylabels
 from noisylabels.auditing import audit, flip_rates, tables
-from reproduction.show.site import audit_page
+from noisylabels.auditing import page as audit_page
 
 ROOT = Path(__file__).resolve().parents[2]
 

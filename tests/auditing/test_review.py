@@ -23,7 +23,7 @@ from noisylabels.statistics import share_interval
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 import audit_path
 
-from reproduction.show.site import audit_page
+from noisylabels.auditing import page as audit_page
 
 sys.path.pop(0)
 

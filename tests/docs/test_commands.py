@@ -11,6 +11,7 @@ from snakemake.cli import get_argument_parser, parse_config
 
 from reproduction.data.registry import load_registry, with_users
 from reproduction.plan.plan import COMMANDS
+from reproduction.run.command_line import COMMANDS as RUNNABLE
 from reproduction.run.command_line import read_request
 from reproduction.spec.artifact import merge
 from reproduction.spec.configuration import Config
@@ -47,8 +48,7 @@ def test_a_command_can_be_given(page, command, tmp_path):
         words.pop(0)
     arguments = words[1:]
     if arguments[:1] and arguments[0] in COMMANDS:
-        run = (ROOT / "run").read_text(encoding="utf-8")
-        assert re.search(rf"^    ([\w-]+ \| )*{arguments[0]}( \| [\w-]+)*\)$", run, re.M)
+        assert arguments[0] in {*RUNNABLE, "audit", "help"}
         return
     if words[0] == "./run":
         handed_on = read_request(arguments).arguments

@@ -298,7 +298,7 @@ def of_table(
     try:
         import pandas  # noqa: F401
     except ModuleNotFoundError as missing:
-        how = "an audit answers with data frames, which need pandas: pip install 'noisylabels[audit]'"
+        how = "an audit answers with data frames, which need pandas: pip install pandas"
         raise ModuleNotFoundError(how, name="pandas") from missing
     copies, units, said = find_units(table, groups)
     table = replace(table, notes=[*table.notes, *said])

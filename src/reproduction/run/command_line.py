@@ -1,9 +1,15 @@
-"""What `./run` makes of its words: a scale, targets, and what is handed on to Snakemake."""
+"""The commands of the experiments, and what a run makes of its words: scale, targets, words for Snakemake."""
 
+import os
 import re
-from collections.abc import Iterable
+import sys
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from typing import NoReturn
+
+from reproduction.paths import CHECKOUT
 
 SCALES = ("smoke", "full")
 """The words that name a scale; without one it is the first."""
@@ -163,3 +169,74 @@ def check_scale(content: object, file: str, scale: str) -> None:
             f"{file}: scale: the scale is a word of the command: ./run {chosen} "
             f"(this is {scale}); remove the key"
         )
+
+
+# Commands, beside those of the library
+
+
+def run_workflow(words: list[str]) -> NoReturn:
+    """Start Snakemake in the checkout, as the words say."""
+    os.chdir(CHECKOUT)
+    _become("start", words)
+
+
+def _become(script: str, words: list[str]) -> NoReturn:
+    """Replace this process by a script of the project."""
+    sources = str(CHECKOUT / "src")
+    path = [sources, *filter(None, [os.environ.get("PYTHONPATH")])]
+    os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(path))
+    os.environ.setdefault("MPLBACKEND", "Agg")
+    for library in ("OMP", "OPENBLAS", "MKL", "NUMBA"):
+        os.environ[f"{library}_NUM_THREADS"] = "1"  # more would change the last bits of results
+    file = str(CHECKOUT / f"src/scripts/{script}.py")
+    os.execv(sys.executable, [sys.executable, "-P", file, *words])
+
+
+def _in_checkout(script: str, words: list[str]) -> NoReturn:
+    os.chdir(CHECKOUT)
+    _become(script, words)
+
+
+def _shell(command: str, words: list[str]) -> NoReturn:
+    os.execvp("bash", ["bash", str(CHECKOUT / "run"), command, *words])
+
+
+def _of_scale(scale: str, words: list[str]) -> NoReturn:
+    run_workflow([scale, *words])
+
+
+def _new(what: str, words: list[str]) -> NoReturn:
+    _become("new", [what, *words])
+
+
+COMMANDS: dict[str, tuple[str, str, Callable[[list[str]], None]]] = {
+    "smoke": (
+        "[TARGET ...] [OPTIONS]",
+        "Every figure and table at its smallest, in minutes, and their pages; without a word it is this.",
+        partial(_of_scale, "smoke"),
+    ),
+    "full": (
+        "[TARGET ...] [OPTIONS]",
+        "The papers' settings, judged. A target is a paper or a figure: ors, ors_fig2; options are "
+        "Snakemake's: --cores 2; -n previews.",
+        partial(_of_scale, "full"),
+    ),
+    "site": ("[SCALE ...]", "Pages of what is finished.", partial(_in_checkout, "site")),
+    "compare": (
+        "[FOLDER]",
+        "How a run compares with the archived one in results/reference.",
+        partial(_in_checkout, "compare"),
+    ),
+    "reference": ("[NAME ...]", "Archive a finished full run.", partial(_in_checkout, "reference")),
+    "try": (
+        "FILE --label COLUMN",
+        "The papers' methods on your own table: a page with their errors.",
+        partial(_become, "trial"),
+    ),
+    "new-paper": ("FOLDER", "A working paper of your own to start from.", partial(_new, "new-paper")),
+    "new-artifact": ("FOLDER/NAME", "A figure or table of it.", partial(_new, "new-artifact")),
+    "new-method": ("FOLDER/NAME", "A method of it.", partial(_new, "new-method")),
+    "lint": ("", "Lint, format and types: seconds, before a long run.", partial(_shell, "lint")),
+    "test": ("[--all] [PATH]", "Lint, types, tests and a smoke run.", partial(_shell, "test")),
+}
+"""Name -> what is typed behind it, what it does, and how."""

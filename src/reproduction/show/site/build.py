@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from noisylabels import METHODS
 from noisylabels.auditing.audit import percent
+from noisylabels.auditing.page import STYLE
 from reproduction.judge.archived_run import Row, Run, commit_of, thumbnail
 from reproduction.judge.claims import JUDGED
 from reproduction.judge.sentences import statements
@@ -27,7 +28,7 @@ from reproduction.spec.protocol import find_protocol
 from reproduction.spec.settings import method_class
 
 TEMPLATES = Path(__file__).with_name("templates")
-ASSETS = ("style.css", "site.js", "curves.js")
+ASSETS = (STYLE, TEMPLATES / "site.js", TEMPLATES / "curves.js")
 DOCUMENTS = ("README.md", "docs/*.md", "docs/papers/**/*.md", "config/README.md", "data/README.md", "*.md")
 
 
@@ -41,8 +42,8 @@ def write(plan: Plan, home: Path, root: Path, out: Path) -> int:
     papers, ours = pages.by_paper(every), [page for page in every if not page.added]
     for folder in ("assets", "figures", "thumbnails", "source"):
         (out / folder).mkdir(parents=True)
-    for name in ASSETS:
-        shutil.copyfile(TEMPLATES / name, out / "assets" / name)
+    for file in ASSETS:
+        shutil.copyfile(file, out / "assets" / file.name)
     scale, code = plan.config["scale"], Sources()
     asked = {name for name, artifact in plan.artifacts.items() if artifact.paper in plan.config["papers"]}
     missing = asked - {page.name for page in ours}

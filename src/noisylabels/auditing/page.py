@@ -1,13 +1,18 @@
 """The page of an audit: a folder that needs no server and no other file."""
 
+import re
 import shutil
+from functools import cache
+from html import escape
 from pathlib import Path
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
 from noisylabels.auditing import audit
 from noisylabels.auditing.audit import Audit, NumericAudit
 from noisylabels.auditing.review import Review
 from noisylabels.safe_text import make_harmless_table, make_visible
-from reproduction.show.site.build import TEMPLATES, templates
 
 MOST_SHOWN = 50
 """Suspicious labels on the page; the file has all of them."""
@@ -18,6 +23,23 @@ REPORT = "audit.txt"
 """The findings as text."""
 OF_REVIEWS = ("repaired.csv", "listed.csv", "review.html")
 """Files that only a review makes; review.csv is the user's."""
+STYLE = Path(__file__).with_name("templates") / "style.css"
+
+
+@cache
+def _load_templates() -> Environment:
+    """The templates of the pages; compiling one takes longer than a page."""
+    loader = PackageLoader("noisylabels.auditing")
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
+    environment.trim_blocks = environment.lstrip_blocks = True
+    environment.filters["plain"] = _mark_code
+    environment.globals["percent"] = audit.percent
+    return environment
+
+
+def _mark_code(text: str) -> Markup:
+    """Write a sentence as HTML: words between backticks are code, nothing else is."""
+    return Markup(re.sub(r"`+([^`]+)`+", r"<code>\1</code>", escape(str(text))))
 
 
 def write_audit(
@@ -51,7 +73,7 @@ def write_audit(
         Names of the files that a person reads, the most useful first.
     """
     (out / "assets").mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(TEMPLATES / "style.css", out / "assets/style.css")
+    shutil.copyfile(STYLE, out / "assets/style.css")
     numeric_ = isinstance(found, NumericAudit)
     written = ["index.html", REPORT]
     for name in AUDIT_TABLES[: 1 if numeric_ else None]:
@@ -66,7 +88,7 @@ def write_audit(
     said = reviewed.text if reviewed else remark
     share = said.split("\n")[0] if reviewed and reviewed.reviewed else ""
     what |= {"reviewed": reviewed, "said": said.split("\n"), "shown": _suspicious(found), "share": share}
-    page = templates().get_template("audit.html").render(what)
+    page = _load_templates().get_template("audit.html").render(what)
     (out / "index.html").write_text(page, encoding="utf-8", newline="\n")
     paragraphs = [f"noisylabels audit of {title}", "\n".join(audit.describe(found, share))]
     if said:
@@ -83,11 +105,11 @@ def write_audit(
     rows = {"header": list(sheet.columns), "classes": classes, "rows": cells}
     rows["says"] = [make_visible(str(value)) for value in reviewed.model_says["model_says"]]
     rows["why"] = list(reviewed.model_says["why"])
-    page = templates().get_template("review.html").render(title=title, data=rows)
+    page = _load_templates().get_template("review.html").render(title=title, data=rows)
     (out / "review.html").write_text(page, encoding="utf-8", newline="\n")
-    for name, table in (("repaired", reviewed.repaired), ("listed", reviewed.listed)):
-        if reviewed.reviewed + reviewed.picked and table is not None:
-            make_harmless_table(table).to_csv(out / f"{name}.csv", index=False, lineterminator="\n")
+    for name, rows_of in (("repaired", reviewed.repaired), ("listed", reviewed.listed)):
+        if reviewed.reviewed + reviewed.picked and rows_of is not None:
+            make_harmless_table(rows_of).to_csv(out / f"{name}.csv", index=False, lineterminator="\n")
             written.insert(0, f"{name}.csv")
     return ["review.html", reviewed.path.name, *written]
 

@@ -1,0 +1,85 @@
+"""The command `noisylabels`: audits a table; where the experiments are beside the library, runs them too."""
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from noisylabels.auditing import command as audit
+
+ENGINE = "reproduction.run.command_line"
+"""Module that adds the commands of the experiments; it is beside the library in a checkout only."""
+HELP = ("help", "-h", "--help")
+
+
+class Command(NamedTuple):
+    """A command that parses its own words."""
+
+    form: str
+    """What is typed behind the name."""
+    summary: str
+    run: Callable[[list[str]], None]
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Run a command.
+
+    Parameters
+    ----------
+    words : sequence of str, optional
+        What was typed behind the name of the program. By default it is that of the process.
+
+    Raises
+    ------
+    SystemExit
+        With one line if a command cannot be obeyed.
+    """
+    words = list(sys.argv[1:] if words is None else words)
+    commands, run_anything = _load_engine()
+    if words and words[0] == "audit":
+        program = _name_program()
+        parser = argparse.ArgumentParser(prog=f"{program} audit", description=audit.SUMMARY)
+        audit.add_arguments(parser)
+        audit.run(parser.parse_args(words[1:]), [program, "audit"], words[1:])
+    elif words and words[0] in commands:
+        commands[words[0]].run(words[1:])
+    elif words[:1] and words[0] in HELP:
+        print(describe(commands))
+    elif run_anything is not None:
+        run_anything(words)
+    elif not words:
+        print(describe(commands))
+    else:
+        sys.exit(f"noisylabels: there is no command {words[0]}; noisylabels help lists them")
+
+
+def describe(commands: dict[str, Command]) -> str:
+    """The help: a line for every command."""
+    program = _name_program()
+    own = Command("FILE --label COLUMN", audit.SUMMARY, lambda words: None)
+    lines = []
+    for name, command in {**commands, "audit": own}.items():
+        lines.append(f"  {program} {name} {command.form}".rstrip())
+        lines.append(f"      {command.summary}")
+    lines.append(f"\n{program} COMMAND --help says more of a command.")
+    return "\n".join(lines)
+
+
+def _name_program() -> str:
+    return os.environ.get("NOISYLABELS_COMMAND") or "noisylabels"
+
+
+def _load_engine() -> tuple[dict[str, Command], Callable[[list[str]], None] | None]:
+    """Commands of the experiments, and what takes words that are no command; nothing without a checkout."""
+    place = Path(__file__).resolve().parents[1].joinpath(*ENGINE.split(".")).with_suffix(".py")
+    if not place.is_file():
+        return {}, None
+    sources = str(place.parents[2])
+    if sources not in sys.path:
+        sys.path.insert(0, sources)
+    engine = importlib.import_module(ENGINE)
+    commands = {name: Command(*command) for name, command in engine.COMMANDS.items()}
+    return commands, engine.run_workflow
