@@ -43,15 +43,45 @@ class _Dual(Filter):
 
 
 class PNormLMS(_Dual):
-    """theta_t = theta_{t-1} + eta (y_t - yhat_t) x_t,  w_t = f^-1(theta_t),  yhat_t = w_{t-1}.x_t.
+    r"""Learn a sparse target from dense rows: LMS on dual weights, read through the p-norm link.
 
-    theta_0 = 0; f^-1 is `link(theta, p)`. p = 2 is LMS; p = "auto" = 2 ln d suits sparse targets.
-    eta: step size, > 0; the bounds ask for `theory.rate(p, X_p)` = 1/((p-1) X_p^2), ||x_t||_p <= X_p.
-    p: 2 <= p < infinity, or "auto".
-    State: theta (d,), updated exactly; w is computed from it, never the other way round.
-    Raises ValueError: eta <= 0, p < 2 or infinite; divergence, with the first row that is not finite.
-    Source: Kivinen, Warmuth, Hassibi, The p-norm generalization of the LMS algorithm,
-    IEEE Trans. SP 54(5), 2006.
+    Parameters
+    ----------
+    eta : float, default 0.01
+        Step size, above 0. The bounds ask for ``theory.rate(p, X_p)``, where X_p is the largest p-norm of
+        a row.
+    p : float or "auto", default "auto"
+        Exponent of the norm, at least 2. 2 is LMS; "auto" is 2 ln d and suits sparse targets.
+
+    Attributes
+    ----------
+    theta : ndarray of shape (d,)
+        The dual weights. They are updated, and the weights are computed from them.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range, or if the filter diverges; the message names the row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels import LMS, PNormLMS
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.choice([-1.0, 1.0], size=(300, 500))
+    >>> y = X[:, 0]
+    >>> errors = [np.mean((f.run(X, y) - y) ** 2) for f in (PNormLMS(0.08), LMS(1 / 500))]
+    >>> bool(errors[0] < 0.5 * errors[1])
+    True
+
+    Notes
+    -----
+    :math:`\theta_t = \theta_{t-1} + \eta (y_t - \hat y_t) x_t`, :math:`w_t = f^{-1}(\theta_t)` with the link
+    ``theory.link``, :math:`\theta_0 = 0`.
+
+    References
+    ----------
+    Kivinen, Warmuth and Hassibi (2006), The p-norm generalization of the LMS algorithm, IEEE Trans. SP 54(5).
     """
 
     name = "pnorm_lms"
@@ -72,11 +102,26 @@ class PNormLMS(_Dual):
 
     @classmethod
     def run_many(cls, filters: Sequence[Self], X: ArrayLike | Sliding, Y: ArrayLike) -> Floats:
-        """Predictions of several filters on the same rows in one pass, each from w = 0; (len(filters), n).
+        """Run several filters from the start on the same rows, in one pass.
 
-        X: (n, d) or `Sliding`. Y: labels, (n,) for all or (len(filters), n), one sequence each.
-        The filters learn: afterwards each has the state of its run, or all are as they were if one diverged.
-        Raises ValueError: as `run`.
+        Parameters
+        ----------
+        filters : sequence of PNormLMS
+            They learn: afterwards each has the state of its run, or all are as they were if one diverged.
+        X : array-like of shape (n, d) or Sliding
+            The rows.
+        Y : array-like of shape (n,) or (len(filters), n)
+            Labels for all, or one sequence for each filter.
+
+        Returns
+        -------
+        ndarray of shape (len(filters), n)
+            The predictions.
+
+        Raises
+        ------
+        ValueError
+            As `run`.
         """
         rows = Rows.of(X)
         count = len(filters)
@@ -100,7 +145,22 @@ class PNormLMS(_Dual):
 
     @classmethod
     def losses(cls, filters: Sequence[Filter], data: NoisySequence, windows: int) -> Floats:
-        """As `Filter.losses`, in one pass over the rows."""
+        """Compute the losses of filters in one pass over the rows.
+
+        Parameters
+        ----------
+        filters : sequence of PNormLMS
+            Each starts from w = 0 and is left as it was.
+        data : NoisySequence
+            The sequence.
+        windows : int
+            Number of windows of equal length. The last one takes the remainder.
+
+        Returns
+        -------
+        ndarray of shape (len(filters), windows)
+            Mean of (prediction - clean target) squared.
+        """
         fresh = [copy.copy(f) for f in filters]
         yhat = cls.run_many(fresh, data.x, data.labels[:, 0])  # type: ignore[arg-type]
         starts = window_starts(len(data), windows)
@@ -108,7 +168,7 @@ class PNormLMS(_Dual):
 
 
 @compile_kernel(error_model="numpy")
-def step_dual(theta: Floats, keep: Floats, gain: Floats, x: Floats, z: Floats, top: Floats) -> None:
+def _step_dual(theta: Floats, keep: Floats, gain: Floats, x: Floats, z: Floats, top: Floats) -> None:
     """theta_c <- keep_c theta_c + gain_c x,  top_c = max_i |theta_ci|,  z_c = |theta_c| / top_c.
 
     theta (C, d).
@@ -129,7 +189,7 @@ def step_dual(theta: Floats, keep: Floats, gain: Floats, x: Floats, z: Floats, t
 
 
 @compile_kernel(error_model="numpy")
-def read_dual(theta: Floats, z: Floats, x: Floats, total: Floats, inner: Floats) -> None:
+def _read_dual(theta: Floats, z: Floats, x: Floats, total: Floats, inner: Floats) -> None:
     """total_c = sum_i z_ci |theta_ci|,  inner_c = sum_i sign(theta_ci) z_ci x_i.
 
     z = (|theta| / top)^(p-1), which gets the signs of theta.
@@ -166,9 +226,9 @@ def _pnorm(
     total, inner = np.zeros(count), np.zeros(count)
     for t in range(-1, n):
         now, after = max(t, 0) * step, min(t + 1, n - 1) * step
-        step_dual(theta, keep, gain, x[now : now + d], z, top)
+        _step_dual(theta, keep, gain, x[now : now + d], z, top)
         power_inplace(flat, power_of)
-        read_dual(theta, z, x[after : after + d], total, inner)
+        _read_dual(theta, z, x[after : after + d], total, inner)
         for c in range(count):
             value = 0.0
             keep[c] = 1.0
@@ -195,12 +255,43 @@ lanes_of = compile_kernel()(round_up_to_lanes)
 
 
 class BoundedPNormLMS(PNormLMS):
-    """`pnorm_lms`, and after each step (w_t, theta_t) <- (w_t, theta_t) min(1, U_q / ||w_t||_q).
+    r"""Track a moving target: p-norm LMS whose dual weights stay inside a ball.
 
-    The scaling is the Bregman projection on ||w||_q <= U_q; it keeps w = f^-1(theta), since f is homogeneous.
-    eta, p: as `pnorm_lms`.  radius: U_q >= ||u_t||_q of all targets, > 0; 1/p + 1/q = 1.
-    Raises ValueError: radius <= 0; as `pnorm_lms`.
-    Source: slides of Kivinen, Warmuth, Hassibi, "time-varying targets"; Herbster, Warmuth, JMLR 1, 2001.
+    Parameters
+    ----------
+    eta : float, default 0.01
+        Step size, above 0.
+    p : float or "auto", default "auto"
+        Exponent of the norm, at least 2. "auto" is 2 ln d.
+    radius : float, default 1.0
+        Largest q-norm of the weights, above 0, with 1/p + 1/q = 1.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range, or if the filter diverges; the message names the row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels import BoundedPNormLMS
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.choice([-1.0, 1.0], size=(500, 10))
+    >>> y = 3.0 * X[:, 0]
+    >>> w = BoundedPNormLMS(0.02, p=2.0, radius=1.0).fit(X, y).w
+    >>> bool(np.linalg.norm(w) <= 1.0 + 1e-9)
+    True
+
+    Notes
+    -----
+    After each step both :math:`w_t` and :math:`\theta_t` are multiplied by
+    :math:`\min(1, U_q / \lVert w_t \rVert_q)`, the Bregman projection on the ball of radius :math:`U_q`. It
+    keeps :math:`w = f^{-1}(\theta)`, since f is homogeneous.
+
+    References
+    ----------
+    Kivinen, Warmuth and Hassibi, slides, "time-varying targets". Herbster and Warmuth (2001), Tracking
+    the best linear predictor, JMLR 1.
     """
 
     name = "bounded_pnorm_lms"
@@ -211,12 +302,38 @@ class BoundedPNormLMS(PNormLMS):
 
 
 class NormalizedPNormLMS(PNormLMS):
-    """`pnorm_lms` with eta_t = eta / (eps + (p - 1) ||x_t||_p^2): no bound on the rows has to be known.
+    r"""Learn a sparse target from rows of unknown size: p-norm LMS with a normalised step.
 
-    eta: > 0, dimensionless; at eta = 1 no step makes more progress than the theorem counts.
-    eps: regularisation in units of ||x||^2, >= 0; a row with eps + ||x_t|| = 0 is skipped.
-    p = 2 is NLMS. Raises ValueError: eta <= 0, eps < 0; as `pnorm_lms`.
-    Source: an extension of Kivinen, Warmuth, Hassibi, not in the slides.
+    Parameters
+    ----------
+    eta : float, default 1.0
+        Step size, above 0, without unit. With 1 no step makes more progress than the theorem counts.
+    p : float or "auto", default "auto"
+        Exponent of the norm, at least 2. 2 is NLMS; "auto" is 2 ln d.
+    eps : float, default 0.0
+        Regularisation, at least 0, in units of a row's squared norm. With 0, rows of zeros are skipped.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range, or if the filter diverges; the message names the row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels import NormalizedPNormLMS
+    >>> rng = np.random.default_rng(0)
+    >>> X = 1000.0 * rng.normal(size=(500, 20))
+    >>> NormalizedPNormLMS().fit(X, X[:, 3]).w.round(2)[2:5]
+    array([-0.,  1.,  0.])
+
+    Notes
+    -----
+    `PNormLMS` with :math:`\eta_t = \eta / (\epsilon + (p - 1) \lVert x_t \rVert_p^2)`.
+
+    References
+    ----------
+    An extension of Kivinen, Warmuth and Hassibi (2006), which is not in their slides.
     """
 
     name = "normalized_pnorm_lms"
@@ -240,17 +357,45 @@ class NormalizedPNormLMS(PNormLMS):
 
 
 class ImplicitPNormLMS(_Dual):
-    """theta_t = theta_{t-1} + eta (y_t - w_t.x_t) x_t,  w_t = f^-1(theta_t),  theta_0 = 0.
+    r"""Take the p-norm step whose error is measured after the step, so that no step size is too large.
 
-    w_t minimises d(w, w_{t-1}) + eta/2 (y_t - w.x_t)^2, with d of `theory.divergence`.
-    One equation in s = w_t.x_t, s = f^-1(theta_{t-1} + eta (y_t - s) x_t).x_t, solved between yhat_t and y_t,
-    where left minus right increases strictly. p = 2: w_t = w_{t-1} + eta/(1 + eta ||x_t||^2) (y_t - yhat_t)
-    x_t, which is `ORS(variant="noisy", r=1/eta)`; it tends to NLMS with unit step as eta grows.
-    eta: > 0, no upper limit.  p: 2 <= p < infinity, or "auto" = 2 ln d.  State: theta (d,).
-    At p = 2, sum (u.x_t - w_t.x_t)^2 <= sum (y_t - u.x_t)^2 + ||u||^2/eta
-    for every eta and u (a-posteriori filter).
-    Raises ValueError: eta <= 0, p < 2 or infinite.
-    Source: Kivinen, Warmuth, Hassibi, IEEE Trans. SP 54(5), 2006, implicit update.
+    Parameters
+    ----------
+    eta : float, default 1.0
+        Step size, above 0, without an upper limit.
+    p : float or "auto", default "auto"
+        Exponent of the norm, at least 2. "auto" is 2 ln d.
+
+    Attributes
+    ----------
+    theta : ndarray of shape (d,)
+        The dual weights.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels import ImplicitPNormLMS
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 4))
+    >>> ImplicitPNormLMS(eta=100.0, p=2.0).fit(X, X @ [1.0, 2.0, 3.0, 4.0]).w.round(3)
+    array([1., 2., 3., 4.])
+
+    Notes
+    -----
+    :math:`\theta_t = \theta_{t-1} + \eta (y_t - w_t \cdot x_t) x_t`, :math:`w_t = f^{-1}(\theta_t)`: then
+    :math:`w_t` minimises :math:`d(w, w_{t-1}) + \frac{\eta}{2} (y_t - w \cdot x_t)^2` with d of
+    ``theory.divergence``. One equation in :math:`s = w_t \cdot x_t` is solved between :math:`\hat y_t` and
+    :math:`y_t`. At p = 2 it is ``ORS(variant="noisy", r=1/eta)``, and for every eta and u,
+    :math:`\sum (u \cdot x_t - w_t \cdot x_t)^2 \le \sum (y_t - u \cdot x_t)^2 + \lVert u \rVert^2 / \eta`.
+
+    References
+    ----------
+    Kivinen, Warmuth and Hassibi (2006), IEEE Trans. SP 54(5), implicit update.
     """
 
     name = "implicit_pnorm_lms"
@@ -269,9 +414,9 @@ def _read(theta: Floats, gain: float, x: Floats, p: float, trial: Floats, z: Flo
     """f^-1(theta + gain x).x; theta is left as it is. trial: (1, d), z: (1, lanes) scratch."""
     put(trial[0], theta)
     one, step, top, total, inner = np.ones(1), np.full(1, gain), np.zeros(1), np.zeros(1), np.zeros(1)
-    step_dual(trial, one, step, x, z, top)
+    _step_dual(trial, one, step, x, z, top)
     power_inplace(z[0], np.full(z.shape[1], p - 1.0))
-    read_dual(trial, z, x, total, inner)
+    _read_dual(trial, z, x, total, inner)
     if top[0] <= TINY:
         return 0.0
     return top[0] * power(total[0] / top[0], (2.0 - p) / p) * inner[0]
@@ -309,13 +454,42 @@ def _implicit(x: Floats, step: int, theta: Floats, y: Floats, yhat: Floats, eta:
 
 
 class EG(Filter):
-    """w_{t,i} = w_{t-1,i} exp(-2 eta (yhat_t - y_t) x_{t,i}) / Z_t,  w_{0,i} = 1/d.
+    r"""Learn a target of positive weights that sum to 1, by multiplying the weights.
 
-    eta: > 0; the loss bound sum (yhat_t - y_t)^2 <= 3/2 (Loss_u + R^2 ln d), u in the simplex,
-    asks for 2/(3 R^2) with R >= max_i x_{t,i} - min_i x_{t,i}.
-    State: log2 of the weights up to a constant, (d,); the largest is shifted to 0 before the exponential.
-    Raises ValueError: eta <= 0; divergence.
-    Source: J. Kivinen, M. K. Warmuth, Exponentiated gradient versus gradient descent, Inf. Comput. 132, 1997.
+    Parameters
+    ----------
+    eta : float, default 0.1
+        Step size, above 0.
+
+    Attributes
+    ----------
+    logarithms : ndarray of shape (d,)
+        Logarithms of the weights to base 2, up to a constant.
+
+    Raises
+    ------
+    ValueError
+        If eta is out of range, or if the filter diverges; the message names the row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels import EG
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(500, 4))
+    >>> EG().fit(X, X @ [0.6, 0.2, 0.1, 0.1]).w.round(2)
+    array([0.6, 0.2, 0.1, 0.1])
+
+    Notes
+    -----
+    :math:`w_{t,i} = w_{t-1,i} \exp(-2 \eta (\hat y_t - y_t) x_{t,i}) / Z_t`, :math:`w_{0,i} = 1/d`. The bound
+    :math:`\sum (\hat y_t - y_t)^2 \le \frac{3}{2} (Loss_u + R^2 \ln d)`, u in the simplex, asks for
+    :math:`\eta = 2 / (3 R^2)` with R at least the largest difference of two entries of a row.
+
+    References
+    ----------
+    Kivinen and Warmuth (1997), Exponentiated gradient versus gradient descent, Information and
+    Computation 132.
     """
 
     name = "eg"
@@ -361,14 +535,43 @@ def _eg(x: Floats, step: int, logs: Floats, y: Floats, yhat: Floats, rate: float
 
 
 class EGPlusMinus(Filter):
-    """w_i = U sinh(a_i) / sum_j cosh(a_j),  a_t = a_{t-1} + 2 eta U (y_t - yhat_t) x_t,  a_0 = 0.
+    r"""Learn a sparse target of any sign, by multiplying positive and negative weights.
 
-    This is EG on the instances (U x, -U x) in R^2d.
+    Parameters
+    ----------
+    eta : float, default 0.1
+        Step size, above 0. Kivinen and Warmuth ask for 1 / (3 budget^2 X^2), X the largest entry of a row.
+    budget : float, default 1.0
+        At least the sum of the absolute weights of the target, above 0.
 
-    budget: U >= ||u||_1, > 0.  eta: > 0; Kivinen and Warmuth ask for 1/(3 U^2 X^2) with |x_{t,i}| <= X.
-    State: a in units of ln 2, (d,), a_0 = 0 (so w_0 = 0).
-    Raises ValueError: eta <= 0, budget <= 0; divergence.
-    Source: J. Kivinen, M. K. Warmuth, Exponentiated gradient versus gradient descent, Inf. Comput. 132, 1997.
+    Attributes
+    ----------
+    logarithms : ndarray of shape (d,)
+        Half the logarithm of positive over negative weight, in units of ln 2.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range, or if the filter diverges; the message names the row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels import EGPlusMinus
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.choice([-1.0, 1.0], size=(1000, 20))
+    >>> EGPlusMinus(eta=0.08, budget=1.0).fit(X, -0.9 * X[:, 2]).w.argmin().item()
+    2
+
+    Notes
+    -----
+    :math:`w_i = U \sinh a_i / \sum_j \cosh a_j`, :math:`a_t = a_{t-1} + 2 \eta U (y_t - \hat y_t) x_t`,
+    :math:`a_0 = 0`, U the budget: `EG` on the rows :math:`(U x, -U x)`.
+
+    References
+    ----------
+    Kivinen and Warmuth (1997), Exponentiated gradient versus gradient descent, Information and
+    Computation 132.
     """
 
     name = "eg_pm"
@@ -420,12 +623,41 @@ def _eg_pm(
 
 
 class UnnormalizedEG(Filter):
-    """w_{t,i} = w_{t-1,i} exp(-2 eta (yhat_t - y_t) x_{t,i}),  w_{0,i} = start.
+    r"""Multiply the weights as EG does, without holding their sum.
 
-    eta: > 0; a large one diverges, for nothing holds the sum.  start: > 0, default 1/d.
-    State: log2 of the weights, (d,).
-    Raises ValueError: eta <= 0, start <= 0; divergence, with the first row that is not finite.
-    Source: J. Kivinen, M. K. Warmuth, Exponentiated gradient versus gradient descent, 1997 (EGU).
+    Parameters
+    ----------
+    eta : float, default 0.01
+        Step size, above 0. A large one diverges, for nothing holds the sum.
+    start : float, optional
+        Weight of every entry at the start, above 0. The default is 1/d.
+
+    Attributes
+    ----------
+    logarithms : ndarray of shape (d,)
+        Logarithms of the weights to base 2.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range, or if the filter diverges; the message names the row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels import UnnormalizedEG
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(3000, 3))
+    >>> UnnormalizedEG().fit(X, X @ [2.0, 0.5, 0.1]).w.round(2)
+    array([2. , 0.5, 0.1])
+
+    Notes
+    -----
+    :math:`w_{t,i} = w_{t-1,i} \exp(-2 \eta (\hat y_t - y_t) x_{t,i})`.
+
+    References
+    ----------
+    Kivinen and Warmuth (1997), Exponentiated gradient versus gradient descent, EGU.
     """
 
     name = "unnormalized_eg"
