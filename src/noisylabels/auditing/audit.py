@@ -365,6 +365,13 @@ def of_numbers(
     if model is not None and (isinstance(model, str | type) or not hasattr(model, "predict")):
         how = "the labels are numbers; give a regressor such as Ridge(), or none"
         raise ValueError(f"model: {model!r} cannot predict them: {how}")
+    notes = list(table.notes)
+    if table.labels.dtype.kind in "iu":
+        values = f"the labels are whole numbers with {len(np.unique(table.labels))} different values"
+        how = (
+            f"if they are classes, write them as words; at most {tables.MOST_CLASSES} classes can be audited"
+        )
+        notes.insert(0, f"{values}, and were audited as measurements; {how}")
     y = table.labels.astype(float)
     boosting = HistGradientBoostingRegressor(loss="absolute_error", random_state=random_state)
     forest = RandomForestRegressor(min_samples_leaf=3, random_state=random_state)
@@ -400,7 +407,7 @@ def of_numbers(
         doubt=z / (z + FAR),
         doubted=z > FAR,
         expected=expected,
-        notes=list(table.notes),
+        notes=notes,
         copies=copies,
     )
 
