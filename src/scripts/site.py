@@ -17,8 +17,10 @@ given = parser.parse_args()
 
 from noisylabels.output_folder import claim_output_folder  # noqa: E402
 from reproduction.plan.plan import configured, is_results_folder, passed_over, planned  # noqa: E402
+from reproduction.run.console import path_to_show  # noqa: E402
 from reproduction.show.site import build  # noqa: E402
 from reproduction.spec.artifact import SCALES  # noqa: E402  (a wrong command line should not wait for imports)
+from reproduction.spec.papers import list_papers  # noqa: E402
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 
@@ -35,7 +37,7 @@ try:
     for config in configs:
         config["papers"] += given.papers
     for config in [given.config] if given.config else configs:
-        ours = any((CHECKOUT / "src/papers" / paper).is_dir() for paper in config["papers"])
+        ours = any(paper in list_papers() for paper in config["papers"])
         plan = planned(CHECKOUT, config, every=ours)
         out = folder / plan.folder
         part = out.with_name(f".part.{os.getpid()}.{out.name}")  # the pages appear when all are written
@@ -48,7 +50,7 @@ try:
             part.rename(out)
         finally:
             shutil.rmtree(part, ignore_errors=True)
-        print(f"{pages} result{'s' * (pages != 1)}: {out / 'index.html'}")
+        print(f"{pages} result{'s' * (pages != 1)}: {path_to_show(out / 'index.html')}")
         if line := passed_over(plan, CHECKOUT, Path.cwd()):
             print(line)
 except ValueError as error:
