@@ -449,7 +449,7 @@ def _estimated(
 
 def _answered(found: Audit | NumericAudit, answers: dict[int, Any]) -> dict[int, Any]:
     """The answers, which also hold for rows that are equal and have the same label."""
-    known = {}
+    known: dict[int, Any] = {}
     equal, labels = found.copies.equal, found.table.labels
     if len(np.unique(equal)) < len(equal):
         for row, true in answers.items():
