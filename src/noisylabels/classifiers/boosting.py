@@ -224,18 +224,63 @@ class BoostingClassifier(Repeated, DecisionClassifier):
 
 @dataclass(eq=False, repr=False)
 class AdaBoostClassifier(BoostingClassifier):
-    """H = sum_t alpha_t h_t,  h_t(x) = sign(b_t + x.w_t),  alpha_t = 1/2 log((1 - e_t) / e_t).
+    r"""AdaBoost over linear members, fitted by logistic regression.
 
-    e_t is the weighted error of h_t.
-    base : "logistic", or "robust_logistic", which starts at random and learns flip rates in every round.
-    rounds : T.   weighting : "resample" fits a member to n draws from the weights, "reweight" to the weights.
-    lam : penalty lam ||w||^2 of a member, whose weights sum to n; the bias is free.
-    newton_steps : at most so many for a member.
+    Parameters
+    ----------
+    base : {"logistic", "robust_logistic"}, default "logistic"
+        The robust base starts at random and learns flip rates in every round.
+    rounds : int, default 100
+        Number of members, at most.
+    weighting : {"resample", "reweight"}, default "resample"
+        Fit a member to n rows drawn from the weights, or to the weights themselves.
+    lam : float, default 1e-3
+        Penalty of a member's weights, above 0, where the weights of the rows sum to n; the bias is
+        free.
+    newton_steps : int, default 15
+        Newton steps for a member, at most.
+    random_state : int or numpy.random.Generator, optional
+        Seed of the draws and starts.
+    class_weight : dict or "balanced", optional
+        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
 
-    Fitted: members_ (T, 1 + d), the rows (b_t, w_t), h_t = +1 if b_t + x.w_t >= 0; steps_ (T,), the alpha_t;
-    log_losses_ (T,), the log of the mean of exp(-s H) after each round; classes_ (2,).
-    Raises ValueError: labels that are not two classes, NaN or infinity, wrong parameters.
-    Source: Freund and Schapire 1997; the bases: Kabán and Bootkrajang, LABELNOISE 2017.
+    Attributes
+    ----------
+    members_ : ndarray (T, 1 + d)
+        Bias and weights of each member.
+    steps_ : ndarray (T,)
+        Weight of each member in the sum.
+    log_losses_ : ndarray (T,)
+        Logarithm of the mean exponential loss after each round.
+    classes_ : ndarray (2,)
+
+    Raises
+    ------
+    ValueError
+        If labels are not of two classes, features are NaN or infinite, or a parameter is out of
+        range.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from noisylabels import AdaBoostClassifier
+    >>> X, y = make_moons(200, noise=0.2, random_state=0)
+    >>> model = AdaBoostClassifier(rounds=20, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.8)
+    True
+
+    Notes
+    -----
+    The decision value is :math:`H(x) = \sum_t \alpha_t h_t(x)` with :math:`h_t(x) =
+    \mathrm{sign}(b_t + x \cdot w_t)` and :math:`\alpha_t = \tfrac12 \log((1 - e_t) / e_t)`, where
+    :math:`e_t` is the weighted error of :math:`h_t`.
+
+    References
+    ----------
+    Freund and Schapire (1997), A decision-theoretic generalization of on-line learning and an
+    application to boosting, Journal of Computer and System Sciences 55.
+
+    Kabán and Bootkrajang (2017), LABELNOISE: the bases.
     """
 
     name = "adaboost"
@@ -284,27 +329,70 @@ class AdaBoostClassifier(BoostingClassifier):
 
 @dataclass(eq=False, repr=False)
 class RBoostClassifier(TrueLabelPosterior, AdaBoostClassifier):
-    """min_H sum_i a_i exp(-s_i H_i) + b_i exp(s_i H_i),  H = sum_t alpha_t h_t,  h_t(x) = sign(b_t + x.w_t).
+    r"""Boosting of linear members that allows for flipped labels, with flip rates given or learned.
 
-    gamma : (gamma01, gamma10), rates of the flips 0 -> 1 and 1 -> 0, each in [0, 0.5).
-    learn_gamma : estimate them again after every round from calibrated scores; gamma is then only the start.
-        Scores that are calibrated on the flipped labels themselves explain the flips, and the rates fall
-        towards 0: give the rates where they are known, or trusted points to `fit`.
-    loss_weights : "convex", (a, b) = (1 - gamma01, gamma01) for s = +1 and (1 - gamma10, gamma10) for s = -1;
-        "likelihood", (1 - gamma10, gamma01) and (1 - gamma01, gamma10).
-    negative_weights : a point that the ensemble is too sure of has a weight < 0;
-        "flip" teaches the next member its opposite label, "clip" leaves it out of that round.
-    base, rounds, weighting, lam, newton_steps, random_state : see `AdaBoostClassifier`.
+    Parameters
+    ----------
+    base, rounds, weighting, lam, newton_steps, random_state, class_weight
+        As in `AdaBoostClassifier`.
+    gamma : pair of float, default (0.2, 0.2)
+        Rates of the flips from the first to the second class and back, each in [0, 0.5).
+    learn_gamma : bool, default True
+        Estimate the rates again after every round from calibrated scores; gamma is then only the
+        start. Scores that are calibrated on the flipped labels themselves explain the flips, and
+        the rates fall towards 0. Give the rates where they are known, or trusted rows to `fit`.
+    loss_weights : {"convex", "likelihood"}, default "convex"
+        How the rates weigh the two exponential terms, see Notes.
+    negative_weights : {"flip", "clip"}, default "flip"
+        A row that the ensemble is too sure of has a weight below 0. "flip" teaches the next member
+        its opposite label, "clip" leaves it out of that round.
 
-    Fitted: what `AdaBoostClassifier` has, with log_losses_ at the gamma of the round;
-    flip_matrix_ (2, 2), rows = true classes; gamma_path_ (T, 2), gamma01 and gamma10 after each round;
-    calibration_ (A, B) of P(y = 1 | x) = 1 / (1 + exp(A H + B)), which `true_label_posterior` goes by;
-    converged_ (gamma was given, or moved by less than 1e-3 in the last round);
-    flagged_, and flags_ in words: "calibration" (trusted labels of one class, or scores that fall with the
-    class), "bound" (a learned rate is held at 0.49), "no_weight" (no point had a weight, the rounds ended).
-    Raises ValueError: labels that are not two classes, NaN or infinity, wrong parameters,
-    trusted points with other features or classes.
-    Source: Bootkrajang and Kabán, UAI 2013; Kabán and Bootkrajang, LABELNOISE 2017, eq. (11)-(22).
+    Attributes
+    ----------
+    members_, steps_, log_losses_, classes_
+        As in `AdaBoostClassifier`; the losses are those at the rates of the round.
+    flip_matrix_ : ndarray (2, 2)
+        Probability of each observed class, given the true one (rows).
+    gamma_path_ : ndarray (T, 2)
+        Both rates after each round.
+    calibration_ : tuple of float
+        A and B of :math:`P(y = 1 | x) = 1 / (1 + \exp(A H + B))`, which `true_label_posterior` goes
+        by.
+    converged_ : bool
+        Whether gamma was given, or moved by less than 1e-3 in the last round.
+    flags_ : tuple of str
+        ``calibration``: trusted labels of one class, or scores that fall with the class; ``bound``:
+        a learned rate is held at 0.49; ``no_weight``: no row had a weight, and the rounds ended.
+    flagged_ : bool
+        Whether there is a flag.
+
+    Raises
+    ------
+    ValueError
+        If labels are not of two classes, features are NaN or infinite, a parameter is out of range,
+        or trusted rows have other features or classes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from noisylabels import RBoostClassifier
+    >>> X, y = make_moons(200, noise=0.2, random_state=0)
+    >>> model = RBoostClassifier(gamma=(0.1, 0.1), learn_gamma=False, rounds=20, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.8)
+    True
+
+    Notes
+    -----
+    The fit minimises :math:`\sum_i a_i e^{-s_i H_i} + b_i e^{s_i H_i}`. With "convex" :math:`(a,
+    b)` is :math:`(1 - \gamma_{01}, \gamma_{01})` for the second class and :math:`(1 - \gamma_{10},
+    \gamma_{10})` for the first. With "likelihood" it is :math:`(1 - \gamma_{10}, \gamma_{01})` and
+    :math:`(1 - \gamma_{01}, \gamma_{10})`.
+
+    References
+    ----------
+    Bootkrajang and Kabán (2013), Boosting in the presence of label noise, UAI.
+
+    Kabán and Bootkrajang (2017), LABELNOISE, eq. (11) to (22).
     """
 
     name = "rboost"
@@ -384,15 +472,54 @@ class RBoostClassifier(TrueLabelPosterior, AdaBoostClassifier):
 
 @dataclass(eq=False, repr=False)
 class GentleBoostClassifier(BoostingClassifier):
-    """H = sum_t g_t,  g_t the regression tree that fits s_i = +-1 by least squares, weights exp(-s_i H_i).
+    r"""GentleBoost over small regression trees.
 
-    rounds : T.   splits : of each tree.   random_state : which of two equally good splits a tree takes.
+    Parameters
+    ----------
+    rounds : int, default 100
+        Number of members, at most.
+    splits : int, default 3
+        Splits of each tree, at most.
+    random_state : int or numpy.random.Generator, optional
+        Seed of which of two equally good splits a tree takes.
+    class_weight : dict or "balanced", optional
+        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
 
-    Fitted: members_, the T trees (`noisylabels.solvers.regression_tree`), each with the values of its nodes;
-    steps_ (T,), ones;
-    log_losses_ (T,), the log of the mean of exp(-s H) after each round; classes_ (2,).
-    Raises ValueError: labels that are not two classes, NaN or infinity, wrong parameters.
-    Source: Friedman, Hastie and Tibshirani, Annals of Statistics 28, 2000, algorithm 4.
+    Attributes
+    ----------
+    members_ : list
+        Trees (`noisylabels.solvers.regression_tree.RegressionTree`), each with the values of its
+        nodes.
+    steps_ : ndarray (T,)
+        Ones.
+    log_losses_ : ndarray (T,)
+        Logarithm of the mean exponential loss after each round.
+    classes_ : ndarray (2,)
+
+    Raises
+    ------
+    ValueError
+        If labels are not of two classes, features are NaN or infinite, or a parameter is out of
+        range.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from noisylabels import GentleBoostClassifier
+    >>> X, y = make_moons(200, noise=0.2, random_state=0)
+    >>> model = GentleBoostClassifier(rounds=20, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.95)
+    True
+
+    Notes
+    -----
+    The decision value is :math:`H = \sum_t g_t`, where :math:`g_t` is the regression tree that fits
+    :math:`s_i = \pm 1` by least squares with the weights :math:`e^{-s_i H_i}`.
+
+    References
+    ----------
+    Friedman, Hastie and Tibshirani (2000), Additive logistic regression, Annals of Statistics 28,
+    algorithm 4.
     """
 
     name = "gentle_boost"
@@ -435,15 +562,58 @@ class GentleBoostClassifier(BoostingClassifier):
 
 
 class ModestBoostClassifier(GentleBoostClassifier):
-    """H = sum_t sum_l v_l 1(x in leaf l of tree t),  v_l = P_l (1 - P'_l) - N_l (1 - N'_l).
+    r"""Modest AdaBoost over small trees, which learns less where it is already sure.
 
-    P_l and N_l are the weights a of the positive and the negative points in the leaf, P'_l and N'_l the same
-    with the inverse weights a' ~ 1 / a; a leaf where v_l and P_l - N_l disagree in sign is left out.
-    Then a_i ~ exp(-s_i H_i). Parameters and fitted attributes are those of `GentleBoostClassifier`.
+    Parameters
+    ----------
+    rounds : int, default 100
+        Number of members, at most.
+    splits : int, default 3
+        Splits of each tree, at most.
+    random_state : int or numpy.random.Generator, optional
+        Seed of which of two equally good splits a tree takes.
+    class_weight : dict or "balanced", optional
+        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
 
-    Raises ValueError: labels that are not two classes, NaN or infinity, wrong parameters.
-    Source: Vezhnevets and Vezhnevets, GraphiCon 2005, and version 0.2 of the authors' toolbox. A later copy
-    of the toolbox divides H by sum_j |H_j|; its weights hardly move, and every round grows the same tree.
+    Attributes
+    ----------
+    members_ : list
+        Trees (`noisylabels.solvers.regression_tree.RegressionTree`), each with the values of its
+        nodes.
+    steps_ : ndarray (T,)
+        Ones.
+    log_losses_ : ndarray (T,)
+        Logarithm of the mean exponential loss after each round.
+    classes_ : ndarray (2,)
+
+    Raises
+    ------
+    ValueError
+        If labels are not of two classes, features are NaN or infinite, or a parameter is out of
+        range.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from noisylabels import ModestBoostClassifier
+    >>> X, y = make_moons(200, noise=0.2, random_state=0)
+    >>> model = ModestBoostClassifier(rounds=20, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.8)
+    True
+
+    Notes
+    -----
+    The decision value is :math:`H = \sum_t \sum_l v_l 1(x \in \text{leaf } l)` with :math:`v_l =
+    P_l (1 - P'_l) - N_l (1 - N'_l)`. :math:`P_l` and :math:`N_l` are the weights of the positive
+    and negative rows in the leaf, :math:`P'_l` and :math:`N'_l` the same with inverse weights. A
+    leaf where :math:`v_l` and :math:`P_l - N_l` disagree in sign is left out. A later copy of the
+    authors' toolbox divides H by :math:`\sum_j |H_j|`; its weights hardly move, and every round
+    grows the same tree.
+
+    References
+    ----------
+    Vezhnevets and Vezhnevets (2005), Modest AdaBoost, GraphiCon; version 0.2 of the authors'
+    toolbox.
     """
 
     name = "modest_boost"

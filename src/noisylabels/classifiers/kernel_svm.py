@@ -17,19 +17,68 @@ from noisylabels.validation import Floats, number, numbers, whole
 
 @dataclass(eq=False, repr=False)
 class KernelSVMClassifier(Repeated, FitFlags, KernelClassifier):
-    """min_f 1/2 ||f||^2 + C sum_n max(0, 1 - y_n (f(x_n) + b)),  f(x) = sum_n beta_n kappa(x, x_n).
+    r"""Support vector machine with a Gaussian kernel.
 
-    The solutions are those of scikit-learn's SVC (LIBSVM) to the same tolerance; see
-    `noisylabels.solvers.svm_path` for how a path of C is computed faster.
-    width, parametrisation : of the Gaussian kernel, see `noisylabels.kernels.gaussian.rbf`; or "scale".
-    C : > 0.
-    tolerance : largest violation of the optimality conditions, LIBSVM's 1e-3.   max_steps : of the solver.
-    gap : a duality gap of at most gap n C ends the descent as well; 0: it does not. liquidSVM's rule is 1e-3.
+    Parameters
+    ----------
+    width : float or "scale", default "scale"
+        Width of the Gaussian kernel, see `noisylabels.kernels.gaussian.rbf`. "scale" follows the
+        variance of the features, see `noisylabels.kernels.gaussian.width_of`.
+    C : float, default 1.0
+        Weight of the hinge losses, above 0.
+    parametrisation : str, default "sigma2"
+        What the width means, see `noisylabels.kernels.gaussian.rbf`.
+    tolerance : float, default 1e-3
+        Largest violation of the optimality conditions, LIBSVM's default.
+    max_steps : int, default 100000
+        Most steps of the solver.
+    gap : float, default 0.0
+        A duality gap of at most ``gap * n * C`` ends the descent as well; 0 means that it does not.
+        liquidSVM's rule is 1e-3.
+    class_weight : dict or "balanced", optional
+        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
 
-    Fitted: X_fit_ (n, d), dual_coef_ (n,) = beta, intercept_ = b, classes_ (2,), converged_,
-    flags_ (not_converged) and flagged_.
-    Raises ValueError: labels that are not two classes, NaN or infinity, wrong parameters.
-    Source: Chang and Lin, ACM TIST 2, 2011.
+    Attributes
+    ----------
+    X_fit_ : ndarray or CSR matrix (n, d)
+        The training rows.
+    width_ : float
+        The width that was used.
+    dual_coef_ : ndarray (n,)
+        Weights of the training rows.
+    intercept_ : float
+    classes_ : ndarray (2,)
+    converged_ : bool
+    flags_ : tuple of str
+        ``not_converged``.
+    flagged_ : bool
+        Whether there is a flag.
+
+    Raises
+    ------
+    ValueError
+        If labels are not of two classes, features are NaN or infinite, or a parameter is out of
+        range.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from noisylabels import KernelSVMClassifier
+    >>> X, y = make_moons(200, noise=0.2, random_state=0)
+    >>> model = KernelSVMClassifier().fit(X, y)
+    >>> bool(model.score(X, y) > 0.9)
+    True
+
+    Notes
+    -----
+    The fit minimises :math:`\tfrac12 \lVert f \rVert^2 + C \sum_n \max(0, 1 - y_n (f(x_n) + b))`
+    for :math:`f(x) = \sum_n \beta_n \kappa(x, x_n)`. Its solutions are those of scikit-learn's
+    ``SVC`` to the same tolerance. `noisylabels.solvers.svm_path` says how a path of C is computed
+    faster.
+
+    References
+    ----------
+    Chang and Lin (2011), LIBSVM: a library for support vector machines, ACM TIST 2.
     """
 
     name = "kernel_svm"

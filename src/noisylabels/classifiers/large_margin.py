@@ -33,18 +33,70 @@ STEPS = 50
 
 @dataclass(eq=False, repr=False)
 class LargeMarginDistributionClassifier(Repeated, FitFlags, LinearBinaryClassifier):
-    """min_w 1/2 ||w||^2 + lam1 Var - lam2 Mean + C sum_i max(0, 1 - s_i w.x_i).
+    r"""Linear classifier with margins of large mean and small variance.
 
-    x_i has a constant 1 appended; Mean = 1/n sum_i s_i w.x_i,  Var = 2 (1/n sum_i (w.x_i)^2 - Mean^2).
-    C > 0, lam1, lam2 >= 0 : numbers, or lists of numbers from which cross-validation with `folds` folds
-        chooses, ties to the smaller lam1, then lam2, then C. lam1 = lam2 = 0 is the linear SVM.
-    max_iter : rounds of the interior-point method.   random_state : of the folds.
+    Parameters
+    ----------
+    C : float or list of float, default 10.0
+        Weight of the hinge losses, above 0. Cross-validation chooses among the values of lists,
+        ties to the smaller lam1, then lam2, then C.
+    lam1 : float or list of float, default 1 / 32
+        Weight of the variance of the margins, at least 0.
+    lam2 : float or list of float, default 1 / 32
+        Weight of their mean, at least 0. With both 0 this is the linear support vector machine.
+    folds : int, default 5
+        Folds of the cross-validation.
+    max_iter : int, default 100
+        Rounds of the interior-point method, at most.
+    random_state : int or numpy.random.Generator, optional
+        Seed of the folds.
+    class_weight : dict or "balanced", optional
+        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
 
-    Fitted: coef_ (1, d), intercept_ (1,), classes_ (2,); lam1_, lam2_, C_; errors_, by (lam1, lam2, C), the
-    errors of the folds; dual_gap_, primal minus dual value; n_iter_; converged_; flagged_ and flags_
-    (no_folds: the smallest value of each list was taken; not_converged).
-    Raises ValueError: labels that are not two classes, NaN or infinity, wrong parameters.
-    Source: Zhang and Zhou, KDD 2014.
+    Attributes
+    ----------
+    coef_ : ndarray (1, d)
+    intercept_ : ndarray (1,)
+    classes_ : ndarray (2,)
+    lam1_, lam2_, C_ : float
+        The values chosen.
+    errors_ : dict
+        Errors of the folds for each (lam1, lam2, C).
+    dual_gap_ : float
+        Primal minus dual value.
+    n_iter_ : int
+        Rounds done.
+    converged_ : bool
+    flags_ : tuple of str
+        ``no_folds``: the smallest value of each list was taken; ``not_converged``.
+    flagged_ : bool
+        Whether there is a flag.
+
+    Raises
+    ------
+    ValueError
+        If labels are not of two classes, features are NaN or infinite, or a parameter is out of
+        range.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from noisylabels import LargeMarginDistributionClassifier
+    >>> X, y = make_moons(200, noise=0.2, random_state=0)
+    >>> model = LargeMarginDistributionClassifier().fit(X, y)
+    >>> bool(model.score(X, y) > 0.8)
+    True
+
+    Notes
+    -----
+    The fit minimises :math:`\tfrac12 \lVert w \rVert^2 + \lambda_1 V - \lambda_2 M + C \sum_i
+    \max(0, 1 - s_i w \cdot x_i)` for rows with a constant 1 appended, :math:`M = \tfrac1n \sum_i
+    s_i w \cdot x_i` and :math:`V = 2 (\tfrac1n \sum_i (w \cdot x_i)^2 - M^2)`. Equal rows may lie
+    in different folds.
+
+    References
+    ----------
+    Zhang and Zhou (2014), Large margin distribution machine, KDD.
     """
 
     name = "large_margin_distribution"
@@ -97,22 +149,74 @@ def _ldm(U: Floats, choice: Choice, tolerance: float, rounds: int) -> tuple[Floa
 
 @dataclass(eq=False, repr=False)
 class BoundMinimiser(FitFlags, LinearBinaryClassifier):
-    """min_h 1/n sum_i min(1, 2 f_k(theta_i)),  cos theta_i = s_i h.x_i / (||h|| ||x_i||).
+    r"""Linear classifier that minimises a bound on its error by random projections.
 
-    f_k(theta) is how often a random projection to k dimensions flips a prediction; x_i has a constant 1
-    appended. Only angles count: features should be centred and of one scale.
-    k : an integer, the dimension of the projection; "cv", chosen from ks by cross-validation with `folds`
-        folds, ties to the smaller; "bound", the k <= d + 1 of ks whose bound on the error is smallest.
-    delta : the bound holds with probability 1 - delta.   max_iter : rounds of L-BFGS.
-    starts : random start points, beside the linear SVM, logistic regression, the mean of s_i x_i / ||x_i||.
-    random_state : of the starts and the folds.
+    Only angles count: features should be centred and of one scale. The bound is one for independent
+    rows, so `fit` takes no weights.
 
-    Fitted: coef_ (1, d), intercept_ (1,), classes_ (2,); k_; risk_, the minimum found;
-    bound_, the terms of the bound (`classifiers.projections.Bound`);
-    by_k_, for each k the error of the folds or the whole bound; n_iter_, rounds from the best start;
-    flagged_ and flags_ (no_folds: the smallest k was taken).
-    Raises ValueError: labels that are not two classes, NaN or infinity, wrong parameters.
-    Source: Kabán and Bootkrajang, LABELNOISE 2017.
+    Parameters
+    ----------
+    k : int, "cv" or "bound", default "cv"
+        Dimension of the projection; "cv" chooses from ks by cross-validation, ties to the smaller;
+        "bound" chooses the k of ks, at most d + 1, whose bound on the error is smallest.
+    ks : tuple of int
+        Candidates for k.
+    folds : int, default 5
+        Folds of the cross-validation.
+    delta : float, default 0.05
+        The bound holds with probability 1 - delta.
+    starts : int, default 5
+        Random starting points, next to the linear support vector machine, logistic regression and
+        the mean of the signed rows of norm 1.
+    max_iter : int, default 200
+        Rounds of L-BFGS, at most.
+    random_state : int or numpy.random.Generator, optional
+        Seed of the starting points and folds.
+
+    Attributes
+    ----------
+    coef_ : ndarray (1, d)
+    intercept_ : ndarray (1,)
+    classes_ : ndarray (2,)
+    k_ : int
+        The dimension chosen.
+    risk_ : float
+        The minimum found.
+    bound_ : `noisylabels.classifiers.projections.Bound`
+        The terms of the bound.
+    by_k_ : dict
+        Error of the folds, or the whole bound, for each k.
+    n_iter_ : int
+        Rounds from the best start.
+    flags_ : tuple of str
+        ``no_folds``: the smallest k was taken.
+    flagged_ : bool
+        Whether there is a flag.
+
+    Raises
+    ------
+    ValueError
+        If labels are not of two classes, features are NaN or infinite, or a parameter is out of
+        range.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from noisylabels import BoundMinimiser
+    >>> X, y = make_moons(200, noise=0.2, random_state=0)
+    >>> model = BoundMinimiser(k=2, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.7)
+    True
+
+    Notes
+    -----
+    The fit minimises :math:`\tfrac1n \sum_i \min(1, 2 f_k(\theta_i))` with :math:`\cos \theta_i =
+    s_i h \cdot x_i / (\lVert h \rVert \lVert x_i \rVert)`, where :math:`f_k(\theta)` is how often a
+    random projection to k dimensions flips a prediction. Rows have a constant 1 appended.
+
+    References
+    ----------
+    Kabán and Bootkrajang (2017), LABELNOISE.
     """
 
     name = "bound_minimiser"
@@ -179,16 +283,54 @@ class BoundMinimiser(FitFlags, LinearBinaryClassifier):
 
 @dataclass(eq=False, repr=False)
 class ZeroOneLossClassifier(Repeated, LinearBinaryClassifier):
-    """min_{w, b} sum_i 1(s_i (b + x_i.w) <= 0), by sum_i sigma(-kappa s_i f_i) for kappa = 2, 4, ..., 256.
+    r"""Linear classifier that searches for the fewest training errors.
 
-    After each kappa comes an exact search along every coordinate, accepted where the 0-1 loss falls. The best
-    of all starts is kept, ties to the smaller smooth loss.
-    starts : random ones, beside the linear SVM, logistic regression and the mean of s_i x_i / ||x_i||.
-    sweeps : most rounds of the search over all coordinates.   random_state : of the starts.
+    Parameters
+    ----------
+    starts : int, default 5
+        Random starting points, next to the linear support vector machine, logistic regression and
+        the mean of the signed rows.
+    sweeps : int, default 20
+        Rounds of the search over all coordinates, at most.
+    random_state : int or numpy.random.Generator, optional
+        Seed of the starting points.
+    class_weight : dict or "balanced", optional
+        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
 
-    Fitted: coef_ (1, d), intercept_ (1,), classes_ (2,), errors_, the training errors.
-    Raises ValueError: labels that are not two classes, NaN or infinity, wrong parameters.
-    Source: Nguyen and Sanner, ICML 2013 (smooth loss and coordinate search; not their branch and bound).
+    Attributes
+    ----------
+    coef_ : ndarray (1, d)
+    intercept_ : ndarray (1,)
+    classes_ : ndarray (2,)
+    errors_ : int
+        Training errors.
+
+    Raises
+    ------
+    ValueError
+        If labels are not of two classes, features are NaN or infinite, or a parameter is out of
+        range.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from noisylabels import ZeroOneLossClassifier
+    >>> X, y = make_moons(200, noise=0.2, random_state=0)
+    >>> model = ZeroOneLossClassifier(random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.8)
+    True
+
+    Notes
+    -----
+    The fit minimises :math:`\sum_i 1(s_i (b + x_i \cdot w) \le 0)` by :math:`\sum_i \sigma(-\kappa
+    s_i f_i)` for :math:`\kappa = 2, 4, \dots, 256`. After each comes an exact search along every
+    coordinate, accepted where the number of errors falls. The best of all starts is kept, ties to
+    the smaller smooth loss.
+
+    References
+    ----------
+    Nguyen and Sanner (2013), Algorithms for direct 0-1 loss optimization in binary classification,
+    ICML; the smooth loss and the search, not their branch and bound.
     """
 
     name = "zero_one_loss"

@@ -24,42 +24,96 @@ SMALLEST_LAM, LARGEST_LAM = 1e-15, 1e15  # for which LIBLINEAR returns, and a so
 
 @dataclass(eq=False, repr=False)
 class RobustSGDClassifier(Repeated, LinearBinaryClassifier):
-    """min_w (1/n) sum_i r(y_i (x_i.w + b)) + lambda/2 ||(w, b)||^2 by w <- w - eta_t grad g_i(w).
+    r"""Linear classifier with a robust margin loss, learned by stochastic gradient descent.
 
-    Of K > 2 classes the loss "log" has its softmax form, (1/n) sum_i -log s_y(f(x_i)) + lambda sum_k
-    ||w_k||^2, which for two classes is the one above. Other losses have none: each class is set against the
-    rest, on the same rows in the same order with the same steps. The class is that of the largest f_k.
+    With more than two classes the loss "log" has its softmax form. Other losses have none: each
+    class is set against the rest, on the same rows in the same order with the same steps, and the
+    largest decision value wins.
 
-    loss : name or `noisylabels.losses.margin.Loss`; "rgomp" and "smooth_ramp" are the paper's robust losses.
-    lam : lambda >= 0.   epochs : passes over the data.
-    schedule : name of a step-size rule, see `noisylabels.solvers.sgd`.
-    eta0 : first step size; None: multiplier / (L max ||x||^2),
-        for "constant" 1/(12 (L max ||x||^2 + lambda)),
-        and for "bottou" the power of two that a search on 1000 rows finds (times the multiplier).
-    average : "none", the last weights (option A); "epoch", every epoch ends at, and the next starts from, its
-        mean (option B); "run", the mean over all steps from the second epoch on (ASGD; Polyak and
-        Ruppert's average, scikit-learn's ``average=n + 1``).
-    fit_intercept : add a constant feature 1, regularised like the others if ``regularise_intercept``.
-    noise_rates : (rho+, rho-), the known flip rates of the second and of the first class; learns with the
-        unbiased loss [(1 - rho_-y) r(z) - rho_y r(-z)] / (1 - rho+ - rho-) of Natarajan et al., NIPS 2013.
-    shuffle : go through a copy of the rows in random order (`noisylabels.solvers.sgd.block_order`);
-        "blocks": without a copy, in shuffled blocks of 64 neighbours, each block shuffled inside too, which
-        is for `numpy.memmap`; else as given, without a copy.
-    epoch_rows : of `partial_fit`, the rows of an epoch, by which step sizes and averages count.
-        None: every call is an epoch, and the rows of the first one count for the step sizes.
-    random_state : seed of the orders.
+    Rows larger than memory come as a `numpy.memmap` with ``shuffle="blocks"``. Or `partial_fit`
+    takes the chunks of `noisylabels.chunks` as often as ``epochs`` says, with ``epoch_rows`` the
+    rows of the file; ``benchmarks/out_of_core.py`` does so. Rows of a chunk are then taken in their
+    order. They must come as if drawn at random: shuffle the file once, never sort it by class.
 
-    Larger than memory: rows come as a `numpy.memmap` with ``shuffle="blocks"``, or chunk by chunk, as
-    ``partial_fit(X, y, classes=...)`` for each (X, y) of `noisylabels.chunks`, with ``epoch_rows``
-    the rows of the file and ``epochs`` times through it (`benchmarks/out_of_core.py` does so).
-    An epoch is then the chunks in the order of the file, and each chunk in the order of its rows. SGD wants
-    rows that come as if drawn at random: shuffle the file once, never sort it by class.
+    Parameters
+    ----------
+    loss : str or `noisylabels.losses.margin.Loss`, default "rgomp"
+        "rgomp" and "smooth_ramp" are the paper's robust losses.
+    lam : float, default 1e-4
+        Regularisation, at least 0.
+    epochs : int, default 15
+        Passes over the rows.
+    schedule : str, default "warm_inv_epoch"
+        Rule of the step sizes, see `noisylabels.solvers.sgd`.
+    multiplier : float, default 1.0
+        Factor of the first step size where ``eta0`` is not given.
+    eta0 : float, optional
+        First step size. By default the multiplier over the largest squared norm of a row times the
+        smoothness of the loss; for "constant" 1 / 12 of a bound, and for "bottou" what a search on
+        1000 rows finds.
+    average : {"none", "epoch", "run"}, default "none"
+        Use the last weights (option A); end each epoch at the mean of its steps, where the next
+        begins (option B); or use the mean over all steps from the second epoch on (Polyak and
+        Ruppert).
+    fit_intercept : bool, default True
+        Add a constant feature 1.
+    regularise_intercept : bool, default True
+        Whether that feature is regularised like the others.
+    noise_rates : pair of float, optional
+        Known flip rates of the second and of the first class, for the unbiased loss of Natarajan et
+        al.
+    shuffle : bool or "blocks", default True
+        Go through a copy of the rows in random order. "blocks" goes through shuffled blocks of 64
+        neighbours without a copy, for `numpy.memmap`. False takes the rows as given.
+    epoch_rows : int, optional
+        Rows of an epoch for `partial_fit`, by which step sizes and averages count. By default every
+        call is an epoch, and the rows of the first one count for the step sizes.
+    random_state : int or numpy.random.Generator, optional
+        Seed of the orders.
+    class_weight : dict or "balanced", optional
+        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
 
-    Fitted: coef_ (1, d), intercept_ (1,), or (K, d) and (K,); classes_ (K,), schedule_, t_ (steps done),
-    n_iter_ (epochs done).
-    Raises ValueError: labels of one class, NaN or infinity, wrong parameters, eta0 lambda >= 1,
-    weights that are no longer finite.
-    Source: Han, Tsang, Chen, ECML PKDD 2016, Algorithm 1.
+    Attributes
+    ----------
+    coef_ : ndarray (1, d), or (K, d) for more than two classes
+    intercept_ : ndarray (1,) or (K,)
+    classes_ : ndarray (K,)
+    schedule_ : `noisylabels.solvers.sgd.Schedule`
+        The step sizes.
+    t_ : int
+        Steps done.
+    n_iter_ : int
+        Epochs done.
+
+    Raises
+    ------
+    ValueError
+        If labels are of one class, features are NaN or infinite, a parameter is out of range,
+        ``eta0 * lam`` is at least 1, or weights are no longer finite.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from noisylabels import RobustSGDClassifier
+    >>> X, y = make_moons(200, noise=0.2, random_state=0)
+    >>> model = RobustSGDClassifier(random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.8)
+    True
+
+    Notes
+    -----
+    The steps :math:`w \leftarrow w - \eta_t \nabla g_i(w)` minimise :math:`\tfrac1n \sum_i r(y_i
+    (x_i \cdot w + b)) + \tfrac\lambda2 \lVert (w, b) \rVert^2`. For K classes the softmax form is
+    :math:`\tfrac1n \sum_i -\log s_{y_i}(f(x_i)) + \lambda \sum_k \lVert w_k \rVert^2`, which for
+    two classes is the one above. With flip rates :math:`\rho_+, \rho_-` the loss is :math:`[(1 -
+    \rho_{-y}) r(z) - \rho_y r(-z)] / (1 - \rho_+ - \rho_-)`.
+
+    References
+    ----------
+    Han, Tsang and Chen (2016), On the convergence of a family of robust losses for stochastic
+    gradient descent, ECML PKDD, Algorithm 1.
+
+    Natarajan et al. (2013), Learning with noisy labels, NIPS.
     """
 
     name = "robust_sgd"
@@ -296,18 +350,59 @@ class MarginMinimiser(Weighted, LinearBinaryClassifier):
 
 @dataclass(eq=False, repr=False)
 class LiblinearClassifier(Weighted, LinearBinaryClassifier):
-    """min_w 1/2 ||(w, b)||^2 + C sum_i max(0, 1 - y_i (x_i.w + b))^2 with C = 1/(lambda n).
+    r"""Linear support vector machine by LIBLINEAR, with the options of Han, Tsang and Chen.
 
-    loss : "squared_hinge", or "hinge" without the square, in the dual only (-s 3).
-    lam : lambda from 1e-15 to 1e15; far beyond, LIBLINEAR returns w = 0 or never returns.
-    dual : coordinate descent in the dual (-s 1 -e 0.1), else a trust region in the primal (-s 2 -e 0.01);
-        both with -B 1, a regularised constant feature.
-    max_iter : LIBLINEAR's limit of 1000 iterations.
-    random_state : orders of the dual; not used in the primal.
+    Parameters
+    ----------
+    lam : float, default 1e-4
+        Regularisation, from 1e-15 to 1e15; far beyond, LIBLINEAR returns zero weights or never
+        returns.
+    loss : {"squared_hinge", "hinge"}, default "squared_hinge"
+        The hinge loss without the square is solved in the dual only (option ``-s 3``).
+    dual : bool, default False
+        Coordinate descent in the dual (``-s 1 -e 0.1``), else a trust region in the primal (``-s 2
+        -e 0.01``). Both have a regularised constant feature (``-B 1``).
+    max_iter : int, default 1000
+        Most iterations.
+    random_state : int or numpy.random.Generator, optional
+        Seed of the orders of the dual; the primal does not use it.
+    class_weight : dict or "balanced", optional
+        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
 
-    Fitted: coef_ (1, d), intercept_ (1,), classes_ (2,), n_iter_.
-    Raises ValueError: lam out of range, wrong labels, an unknown loss, "hinge" in the primal.
-    Source: Fan et al., JMLR 9, 2008; the options are those of Han, Tsang, Chen, Section 5.1.
+    Attributes
+    ----------
+    coef_ : ndarray (1, d)
+    intercept_ : ndarray (1,)
+    classes_ : ndarray (2,)
+    n_iter_ : int
+        Iterations done.
+
+    Raises
+    ------
+    ValueError
+        If lam is out of range, labels are not of two classes, the loss is unknown, or "hinge" is
+        asked for in the primal.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from noisylabels import LiblinearClassifier
+    >>> X, y = make_moons(200, noise=0.2, random_state=0)
+    >>> model = LiblinearClassifier().fit(X, y)
+    >>> bool(model.score(X, y) > 0.8)
+    True
+
+    Notes
+    -----
+    The fit minimises :math:`\tfrac12 \lVert (w, b) \rVert^2 + C \sum_i \max(0, 1 - y_i (x_i \cdot w
+    + b))^2` with :math:`C = 1 / (\lambda n)`.
+
+    References
+    ----------
+    Fan et al. (2008), LIBLINEAR, JMLR 9.
+
+    Han, Tsang and Chen (2016), On the convergence of a family of robust losses for stochastic
+    gradient descent, ECML PKDD, Section 5.1.
     """
 
     name = "liblinear"
@@ -344,20 +439,60 @@ class LiblinearClassifier(Weighted, LinearBinaryClassifier):
 
 @dataclass(eq=False, repr=False)
 class PegasosClassifier(Repeated, LinearBinaryClassifier):
-    """w <- (1 - eta_t lambda) w + eta_t y_i x_i 1[z_i < 1],  eta_t = 1/(lambda t), i uniform, k = 1.
+    r"""Linear support vector machine by stochastic subgradient steps on rows drawn at random.
 
-    lam : lambda > 0.   project : then w <- min(1, 1/(sqrt(lambda) ||w||)) w.
-    max_passes : the run takes T = min(max(ceil(10/lambda), n), max_passes n) steps; None: no cap. Han et al.
-        say 10/lambda "epochs", at lambda = 1e-6 ten million passes over the data: read as steps.
-    fit_intercept : add a constant feature 1, regularised like the others.   random_state : seed of the draws.
+    Rows larger than memory come as a `numpy.memmap`, which `fit` reads in place, row by drawn row.
+    Or `partial_fit` takes chunks, see `noisylabels.chunks`, and draws as many rows from each as it
+    has. An epoch is then the chunks in the order of the file, with a random sample inside each:
+    shuffle the file once.
 
-    Larger than memory: `fit` reads a `numpy.memmap` in place, row by drawn row; `partial_fit` takes chunks
-    (`noisylabels.chunks`), and draws as many rows from each as it has. An epoch is then the chunks
-    in the order of the file, and a random sample with replacement inside each: shuffle the file once.
+    Parameters
+    ----------
+    lam : float, default 1e-4
+        Regularisation, above 0.
+    project : bool, default True
+        Shrink the weights to norm :math:`1 / \sqrt\lambda` after a step, where they are longer.
+    max_passes : float, optional, default 100
+        The run takes ``min(max(ceil(10 / lam), n), max_passes * n)`` steps; None means no cap. Han
+        et al. say 10 / lam "epochs", at lam = 1e-6 ten million passes over the data; we read steps.
+    fit_intercept : bool, default True
+        Add a constant feature 1, regularised like the others.
+    random_state : int or numpy.random.Generator, optional
+        Seed of the draws.
+    class_weight : dict or "balanced", optional
+        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
 
-    Fitted: coef_ (1, d), intercept_ (1,), classes_ (2,), t_ (steps done).
-    Raises ValueError: labels that are not two classes, NaN or infinity, lam <= 0, max_passes <= 0.
-    Source: Shalev-Shwartz, Singer, Srebro, Cotter, Mathematical Programming 127, 2011.
+    Attributes
+    ----------
+    coef_ : ndarray (1, d)
+    intercept_ : ndarray (1,)
+    classes_ : ndarray (2,)
+    t_ : int
+        Steps done.
+
+    Raises
+    ------
+    ValueError
+        If labels are not of two classes, features are NaN or infinite, or a parameter is out of
+        range.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from noisylabels import PegasosClassifier
+    >>> X, y = make_moons(200, noise=0.2, random_state=0)
+    >>> model = PegasosClassifier(random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.8)
+    True
+
+    Notes
+    -----
+    Step t draws row i and takes :math:`w \leftarrow (1 - \eta_t \lambda) w + \eta_t y_i x_i 1[z_i <
+    1]` with :math:`\eta_t = 1 / (\lambda t)` and the margin :math:`z_i = y_i x_i \cdot w`.
+
+    References
+    ----------
+    Shalev-Shwartz, Singer, Srebro and Cotter (2011), Pegasos, Mathematical Programming 127.
     """
 
     name = "pegasos"
