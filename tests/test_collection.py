@@ -1,5 +1,7 @@
 """To collect the tests costs every worker the same, so no module of tests does work when it is imported."""
 
+from collections import Counter
+
 from opened import OPENED
 from project import ROOT
 
@@ -18,6 +20,12 @@ PARSED_IN_TESTS = (
 def test_no_result_and_no_artifact_is_read_before_the_first_test():
     early = [file.relative_to(ROOT).as_posix() for file in OPENED if file.is_relative_to(ROOT)]
     assert [file for file in early if file.startswith(PARSED_IN_TESTS) and not file.endswith(".py")] == []
+
+
+def test_no_two_test_files_have_one_name():
+    """pytest imports them by their names, and would refuse the second one."""
+    names = Counter(file.name for file in ROOT.glob("tests/**/test_*.py"))
+    assert [name for name, count in names.items() if count > 1] == []
 
 
 def test_the_registry_is_read_at_most_once_before_the_first_test():
