@@ -1,5 +1,6 @@
 """The set-up: one version of everything everywhere; `./run` makes, reuses and repairs its environment."""
 
+import fcntl
 import os
 import re
 import runpy
@@ -85,7 +86,7 @@ def test_every_file_names_the_same_pythons():
     script = (ROOT / "run").read_text(encoding="utf-8")
     (low, high) = re.search(r"\((3, \d+)\) <= sys.version_info\[:2\] < \((3, \d+)\)", script).groups()
     assert SpecifierSet(f">={low.replace(', ', '.')},<{high.replace(', ', '.')}") == supported
-    assert re.search(r"\$\{PYTHON:-(.*?) python3 python\}", script)[1].split() == [
+    assert re.search(r"candidates=\((.*?) python3 python\)", script)[1].split() == [
         f"python{version}" for version in reversed(PYTHONS)
     ]
 
@@ -299,6 +300,59 @@ def test_an_environment_is_marked_before_anything_is_installed_and_an_empty_fold
     assert (done.returncode, "venv" in asked) == (0, True)
 
 
+def test_an_interpreter_may_lie_below_a_folder_with_a_blank(checkout):
+    place = checkout.path / "my tools"
+    place.mkdir()
+    python = shutil.copy(checkout.bin / "python3", place / "python3.12")
+    done, asked = checkout.run("-n", PYTHON=str(python))
+    assert (done.returncode, "venv" in asked) == (0, True), done.stderr
+
+
+@pytest.mark.skipif(
+    Path("/etc/pip.conf").exists(), reason="pip is configured for the machine, so uv is not used"
+)
+def test_uv_installs_the_same_lock_with_its_hashes_where_it_is_on_the_path(checkout):
+    uv = checkout.bin / "uv"
+    uv.write_text('#!/bin/bash\necho "uv $*" >>"$FAKE_LOG"\n', encoding="utf-8")
+    uv.chmod(0o755)
+    done, asked = checkout.run("-n", UV_DEFAULT_INDEX="https://uv.example")
+    assert done.returncode == 0, done.stderr
+    installs = [line for line in asked if line.startswith("uv pip install")]
+    assert len(installs) == 3
+    assert all("--require-hashes" in line for line in installs[:2])
+    assert installs[1].endswith("-r runtime.lock")
+    assert not any(line.startswith("pip ") for line in asked)
+    checkout.stamp.unlink()
+    _, asked = checkout.run("-n", PIP_INDEX_URL="https://pip.example")  # which uv would not read
+    assert not any(line.startswith("uv ") for line in asked)
+
+
+def test_a_set_up_that_fails_ends_the_other_half(checkout):
+    fake = checkout.bin / "python3"
+    slow = """*"lock.1") exec sleep 321 ;;\n    *"lock.0") sleep 0.3; exit 1 ;;\n    *"pip install "*)"""
+    fake.write_text(FAKE_PYTHON.replace('*"pip install "*)', slow), encoding="utf-8")
+    done, _ = checkout.run("-n")
+    assert done.returncode == 1
+    time.sleep(0.3)
+    commands = [file.read_bytes() for file in Path("/proc").glob("[0-9]*/cmdline") if file.exists()]
+    assert b"sleep\0321\0" not in commands
+
+
+def test_a_run_holds_its_environment_and_a_set_up_waits_for_it(checkout):
+    assert checkout.run("-n")[0].returncode == 0
+    mark = checkout.path / ".venv/.noisylabels"
+    with mark.open() as held:
+        fcntl.flock(held, fcntl.LOCK_SH)
+        assert checkout.run("-n")[0].returncode == 0  # another run may share it
+        checkout.stamp.unlink()
+        waiting = checkout.start("-n")
+        with pytest.raises(subprocess.TimeoutExpired):
+            waiting.wait(timeout=1)
+    _, stderr = waiting.communicate(timeout=60)
+    assert waiting.returncode == 0
+    assert "Waiting for another ./run that uses or sets up this environment" in stderr
+
+
 def test_a_file_is_no_environment(checkout):
     (checkout.path / "file").write_text("mine")
     done, asked = checkout.run("-n", NOISYLABELS_VENV="file")
@@ -313,7 +367,7 @@ def test_two_starts_at_once_set_up_once(checkout):
     assert [process.returncode for process in both] == [0, 0]
     assert all(stdout.startswith("noisylabels ") for stdout, _ in outputs)
     assert checkout.asked.count("venv") == 1
-    assert sum("Waiting for another ./run" in stderr for _, stderr in outputs) == 1
+    assert sum("Waiting for another ./run that" in stderr for _, stderr in outputs) == 1
 
 
 def test_a_set_up_that_was_killed_is_repaired_by_the_next_start(checkout):

@@ -126,7 +126,8 @@ class LogHandler(LogHandlerBase):
                 what = self.progress.running.pop(job, what)
             red, plain = ("\x1b[31m", "\x1b[0m") if self.coloured else ("", "")
             where = f" ({path_to_show(log)})" if log else ""
-            self._print(f"{red}failed{plain}: {what}{where}")  # `causes` says why
+            killed = "; killed, perhaps for memory: try --cores 1" if _ends_without_cause(log) else ""
+            self._print(f"{red}failed{plain}: {what}{where}{killed}")  # `causes` says why
         elif said.get("exception") == "LockException":
             self._print(LOCKED)
         else:
@@ -198,6 +199,15 @@ def path_to_show(file: str | Path) -> str:
 
 def _is_there(file: str) -> bool:
     return Path(file).is_file() and Path(file).stat().st_mtime_ns != OLD.get(file)
+
+
+def _ends_without_cause(log: str) -> bool:
+    """Does the log of a failed job say nothing of a failure? So it is if the kernel ended its process."""
+    file = Path(log)
+    if not log or not file.is_file() or file.stem in REFUSING:
+        return False
+    last = file.read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2]
+    return CAUSE.match(last) is None
 
 
 def causes(logs: Path, since: float) -> list[str]:
