@@ -20,7 +20,11 @@ from reproduction.spec.strict_yaml import check
 SHOWN = re.compile(r"^(?:\w+=\S+ )*(?:\./run|snakemake)\b.*", re.M)
 IN_A_SENTENCE = re.compile(r"`((?:\w+=\S+ )?(?:\./run|snakemake)(?: [^`]*)?)`")
 MADE = re.findall(r"^# src/papers/(\w+)/(\w+)\.yaml", PAGE, re.M)
-MADE_BY_A_RECIPE = {f"{paper}_{artifact}" for paper, artifact in MADE} | {"natarajan", "natarajan_beans"}
+MADE_BY_A_RECIPE = {f"{paper}_{artifact}" for paper, artifact in MADE} | {
+    "natarajan",
+    "natarajan2",
+    "natarajan_beans",
+}
 
 
 def commands() -> list[tuple[str, str]]:
@@ -81,6 +85,7 @@ def configuration(files: list[Path], changes: list[str]) -> dict:
 def targets(papers: list[str]) -> set[str]:
     """`data`, every paper, and every artifact as <paper>_<artifact>."""
     files = [file for paper in papers for file in (ROOT / "src/papers" / paper).glob("*.yaml")]
+    papers = [Path(paper).name for paper in papers]
     return {"data", *papers, *(f"{file.parent.name}_{file.stem}" for file in files)}
 
 
