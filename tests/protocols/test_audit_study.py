@@ -40,7 +40,7 @@ def run(protocol, data, repetitions=range(2), **changes):
 
 
 def test_every_method_sees_the_same_rows_flips_and_folds():
-    settings = typed("audit.finding_flips", SETTINGS | {"methods": {"one": PLAIN, "two": PLAIN}})
+    settings = typed("audit.code:finding_flips", SETTINGS | {"methods": {"one": PLAIN, "two": PLAIN}})
     found = list(on_splits(settings, Walk({"clouds": clouds()}, Seeds(1, "audit"), range(2))))
     assert len(found) == 2 * 2 * 2
     for one, two in zip(found[::2], found[1::2], strict=True):
@@ -128,9 +128,9 @@ def test_corrections_see_the_same_flips_and_mend_what_a_forest_learns():
     ways = {"ways": ["plain", "prune", "forward"], "noise": ["independent 0.3"]}
     forest = {"method": "sklearn.ensemble:RandomForestClassifier", "parameters": {"n_estimators": 10}}
     settings = {key: SETTINGS[key] for key in ("datasets", "splits", "folds")} | ways
-    frame = table("audit.correcting", settings | {"methods": {"forest": forest}}, clouds(400), range(2))
+    frame = table("audit.code:correcting", settings | {"methods": {"forest": forest}}, clouds(400), range(2))
     errors = {way: np.mean(values(frame, metric="error", setting=way)) for way in ways["ways"]}
     assert min(errors["prune"], errors["forward"]) < errors["plain"] - 5
     alone = settings | {"methods": {"forest": forest}, "ways": ["plain"]}
-    same = values(table("audit.correcting", alone, clouds(400), range(2)), metric="error")
+    same = values(table("audit.code:correcting", alone, clouds(400), range(2)), metric="error")
     np.testing.assert_array_equal(same, values(frame, metric="error", setting="plain"))

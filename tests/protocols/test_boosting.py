@@ -38,7 +38,7 @@ def errors():
 def test_the_rates_that_a_method_is_given_are_those_of_the_noise(noise, rates):
     noise = Noise.parse(noise)
     assert flip_rates(noise) == rates
-    model = typed("boosting.errors", SETTINGS).methods["informed"].model(noise, here())
+    model = typed("kernel_boost.boosting:errors", SETTINGS).methods["informed"].model(noise, here())
     assert (model.gamma, model.learn_gamma, model.rounds) == (rates, False, ROUNDS)
 
 
@@ -51,7 +51,7 @@ def test_the_rates_that_a_method_is_given_are_those_of_the_noise(noise, rates):
 )
 def test_who_takes_no_rates_is_not_given_any_and_other_noise_has_none(change, message):
     with pytest.raises(ValueError, match=message):
-        typed("boosting.errors", SETTINGS | change)
+        typed("kernel_boost.boosting:errors", SETTINGS | change)
 
 
 def test_on_clean_labels_a_booster_that_knows_it_is_adaboost(errors):
@@ -120,7 +120,7 @@ def test_the_distance_of_the_rates_is_their_mean_absolute_error():
 
 def test_the_loss_is_a_mixture_of_two_exponentials():
     settings = {"largest": 1.0, "points": 5, "gammas": {"rBoost": [0.3, 0]}}
-    frame = table("boosting.loss", settings, repetitions=range(1))
+    frame = table("kernel_boost.boosting:loss", settings, repetitions=range(1))
     mixture = lambda H: 0.7 * np.exp(-H) + 0.3 * np.exp(H)  # noqa: E731
     for setting, expected in (("label +1", mixture), ("label -1", np.exp)):
         own = frame[frame["setting"] == setting]
@@ -138,7 +138,7 @@ POINTS = two_classes(n=80, apart=0.8, d=3)
 
 
 def test_the_bound_is_the_sum_of_its_terms():
-    wide = table("boosting.bounds", HALVES | {"ks": [2, 20], "delta": 0.05}, POINTS).pivot_table(
+    wide = table("kernel_boost.boosting:bounds", HALVES | {"ks": [2, 20], "delta": 0.05}, POINTS).pivot_table(
         index=["repetition", "x"], columns="metric", values="value"
     )
     assert len(wide) == 4
@@ -154,7 +154,7 @@ def test_choices_of_cross_validation_stand_beside_the_errors():
         "svm": {"method": "large_margin_distribution", "parameters": {"C": [1, 10], "lam1": 0, "lam2": 0}},
         "zero_one": {"method": "zero_one_loss", "parameters": {"starts": 0}},
     }
-    rows = table("boosting.bound_minimisers", HALVES | {"methods": methods}, POINTS)
+    rows = table("kernel_boost.boosting:bound_minimisers", HALVES | {"methods": methods}, POINTS)
     assert set(values(rows, metric="k")) <= {5.0, 50.0}
     assert set(values(rows, metric="C")) <= {1.0, 10.0}
     found = rows[rows["metric"] == "error"]
@@ -166,7 +166,11 @@ def test_features_as_they_are_keep_their_scale():
     methods = {"svm": {"method": "large_margin_distribution", "parameters": {"C": 1, "lam1": 0, "lam2": 0}}}
     tiny = replace(POINTS, arrays=POINTS.arrays | {"X": 1e-6 * POINTS.arrays["X"]})
     rows = [
-        table("boosting.bound_minimisers", HALVES | {"methods": methods, "standardise": standardise}, data)
+        table(
+            "kernel_boost.boosting:bound_minimisers",
+            HALVES | {"methods": methods, "standardise": standardise},
+            data,
+        )
         for standardise in (True, False)
         for data in (POINTS, tiny)
     ]
@@ -176,7 +180,9 @@ def test_features_as_they_are_keep_their_scale():
 
 
 def test_curves_simulations_and_margins_of_the_flip_probability():
-    rows = table("boosting.flip_probability", CURVES).set_index(["setting", "method", "metric"])["value"]
+    rows = table("kernel_boost.boosting:flip_probability", CURVES).set_index(["setting", "method", "metric"])[
+        "value"
+    ]
     theta = np.linspace(0, np.pi, 9)
     expected = betainc(2.5, 2.5, (1 - np.cos(theta)) / 2)
     assert rows["formula", "k=5", "f"].to_numpy()[:9] == pytest.approx(expected)
@@ -190,7 +196,7 @@ def test_curves_simulations_and_margins_of_the_flip_probability():
 
 
 def test_simulations_differ_from_repetition_to_repetition_and_nothing_else_does():
-    rows = table("boosting.flip_probability", CURVES)
+    rows = table("kernel_boost.boosting:flip_probability", CURVES)
     spread = rows.groupby(["setting", "method", "metric", "x"])["value"].std()
     assert (spread.drop(["gaussian", "rademacher"], level="setting") == 0).all()
     assert (spread.loc[["gaussian", "rademacher"]] > 0).any()
@@ -198,4 +204,4 @@ def test_simulations_differ_from_repetition_to_repetition_and_nothing_else_does(
 
 def test_only_dimensions_of_the_curves_are_simulated():
     with pytest.raises(ValueError, match="simulated: '7' is unknown here; known: 1, 5"):
-        typed("boosting.flip_probability", CURVES | {"simulated": [7]})
+        typed("kernel_boost.boosting:flip_probability", CURVES | {"simulated": [7]})

@@ -35,7 +35,7 @@ def pairs(**crowd):
 
 
 def of_crowd(data, **changes):
-    return table("kernels.annotators", CROWD | changes, data)
+    return table("kernel_boost.kernels:annotators", CROWD | changes, data)
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +91,7 @@ def bikes(noisy=True):
 
 @pytest.fixture(scope="module")
 def images():
-    return table("kernels.search", IMAGES, bikes())
+    return table("kernel_boost.kernels:search", IMAGES, bikes())
 
 
 def test_every_method_has_an_error_and_a_ranked_list_per_split(images):
@@ -109,5 +109,5 @@ def test_training_labels_are_those_of_the_search_or_of_a_set_without_it_as_they_
     arrays = bikes().arrays
     assert wrong.iloc[0] == pytest.approx(100 * np.mean(arrays["y"][train] != arrays["y_noisy"][train]))
     assert (arrays["y_noisy"][arrays["y"] > 0] > 0).all()  # only the other class has wrong labels
-    clean = table("kernels.search", IMAGES, bikes(noisy=False), range(1))
+    clean = table("kernel_boost.kernels:search", IMAGES, bikes(noisy=False), range(1))
     assert clean.loc[clean["metric"] == "noise_share", "value"].tolist() == [0.0]

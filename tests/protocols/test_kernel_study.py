@@ -16,7 +16,7 @@ from noisylabels.kernels.gaussian import squared_distances
 from reproduction.run import results
 from reproduction.run.protocol_loop import noisy_labels, split_of
 
-TYPED = typed("kernels.errors", SETTINGS)
+TYPED = typed("kernel_boost.kernels:errors", SETTINGS)
 ONE = SETTINGS | {"noise": ["independent 0.2"], "methods": {"svm": SETTINGS["methods"]["svm"]}}
 
 
@@ -113,7 +113,11 @@ def test_of_several_parameters_each_combination_is_tried():
     two = {"method": "test_kernel_study:Doubled", "selection": "trusted", "grid": zetas}
     near = {"method": "sklearn.neighbors:KNeighborsClassifier", "selection": "cv"}
     near |= {"grid": {"n_neighbors": [1, 15], "weights": ["uniform", "distance"]}}
-    found = table("kernels.errors", SETTINGS | {"methods": {"one": one, "two": two, "near": near}}, dataset())
+    found = table(
+        "kernel_boost.kernels:errors",
+        SETTINGS | {"methods": {"one": one, "two": two, "near": near}},
+        dataset(),
+    )
     for plain, doubled in (("error", "error"), ("parameter", "zeta")):
         expected = values(found, method="one", metric=plain)
         np.testing.assert_array_equal(values(found, method="two", metric=doubled), expected)
@@ -181,7 +185,7 @@ def test_a_validation_set_of_one_class_leaves_the_choice_to_the_log_loss(problem
 
 
 def errors(settings=SETTINGS, repetitions=range(2), data=None):
-    return table("kernels.errors", settings, data or dataset(), repetitions)
+    return table("kernel_boost.kernels:errors", settings, data or dataset(), repetitions)
 
 
 @pytest.fixture(scope="module")
@@ -278,7 +282,7 @@ def test_users_methods_take_part():
 
 def test_widths_of_a_method_replace_those_of_the_settings():
     spec = {"method": "kernel_logistic", "selection": "cv", "parameters": {"widths": [-0.5, 0.5]}}
-    resolved = kernels.resolve(typed("kernels.errors", SETTINGS | {"methods": {"m": spec}}))[0]
+    resolved = kernels.resolve(typed("kernel_boost.kernels:errors", SETTINGS | {"methods": {"m": spec}}))[0]
     np.testing.assert_allclose(resolved.widths, [2**-0.5, 2**0.5])
     np.testing.assert_array_equal(resolved.grid, KernelLogisticRegression.GRID)
     assert resolved.parameters == {}
@@ -313,7 +317,7 @@ SVC = {"method": "sklearn.svm:SVC", "selection": "cv"}
 )
 def test_mistakes_of_methods_and_settings_are_named(change, message):
     with pytest.raises(ValueError, match=message):
-        typed("kernels.errors", {k: v for k, v in (SETTINGS | change).items() if v is not None})
+        typed("kernel_boost.kernels:errors", {k: v for k, v in (SETTINGS | change).items() if v is not None})
 
 
 # CPU times
@@ -332,7 +336,7 @@ def test_rows_are_medians_of_process_time(monkeypatch):
         return original(candidates, split, noisy, *rest)
 
     monkeypatch.setattr(kernels, "train", watched)
-    found = rows("kernels.timing", timed, dataset())
+    found = rows("kernel_boost.kernels:timing", timed, dataset())
     assert {(row["metric"], row["setting"], row["value"]) for row in found} == {("cpu_seconds", "cv", 2.0)}
     assert [(row["repetition"], row["method"]) for row in found] == [*product((0, 1), ("klr", "svm"))]
     assert calls == [(2, 1, 1), *[(1, 1, 1)] * 12]  # first both methods, to compile; then each three times
@@ -352,7 +356,7 @@ TOY = two_classes(n=120, apart=1.2, d=3)
 
 
 def features(repetitions=range(2), **changes):
-    return table("kernels.features", FEATURES | changes, TOY, repetitions)
+    return table("kernel_boost.kernels:features", FEATURES | changes, TOY, repetitions)
 
 
 @pytest.fixture(scope="module")

@@ -22,7 +22,7 @@ def test_hadamard_size_must_be_a_power_of_two(n):
 
 
 def test_lms_is_exactly_on_the_line_and_the_rows_carry_their_bounds():
-    found = rows("pnorm.hadamard", {"sizes": [16]})
+    found = rows("pnorm.code:hadamard", {"sizes": [16]})
     errors = {r["x"]: r["value"] for r in found if r["method"] == "lms" and r["metric"] == "error"}
     assert all(abs(e - (1 - k / 16)) < 1e-12 for k, e in errors.items())
     assert {0, 4, 16} <= set(errors)

@@ -49,7 +49,7 @@ def toy(variant="canonical", n=1500):
 
 
 def whole_run(settings):
-    return table("robust_sgd.errors", settings, toy())
+    return table("robust_sgd.code:errors", settings, toy())
 
 
 @pytest.fixture(scope="module")
@@ -123,7 +123,7 @@ def test_a_redrawn_official_split_keeps_its_sizes():
 
 
 def test_stand_ins_keep_their_own_number_of_rows():
-    settings = typed("robust_sgd.errors", SETTINGS | {"stand_in_rows": 200})
+    settings = typed("robust_sgd.code:errors", SETTINGS | {"stand_in_rows": 200})
     walks = [Walk({"toy.or_stand_in": toy(variant)}, SEEDS) for variant in ("stand-in", "canonical")]
     problems = [next(robust_sgd.problems(settings, walk)) for walk in walks]
     assert [len(problem.clean) for _, problem in problems] == [200, 1200]
@@ -160,7 +160,9 @@ def test_one_standard_error_rule_prefers_strong_penalties_then_small_steps():
 @pytest.mark.filterwarnings("ignore:Liblinear failed to converge")
 @pytest.mark.parametrize("label", ["pegasos", "liblinear_dual"])
 def test_folds_that_are_left_out_change_no_choice(label):
-    settings = typed("robust_sgd.errors", SETTINGS | {"lambdas": [1e-6, 1e-4, 1e-2, 0.1, 1, 10], "folds": 5})
+    settings = typed(
+        "robust_sgd.code:errors", SETTINGS | {"lambdas": [1e-6, 1e-4, 1e-2, 0.1, 1, 10], "folds": 5}
+    )
     method, noise = settings.methods[label], Noise.parse("symmetric 0.1")
     problem = with_noise(clean_problem(data=toy(n=200)), noise.label)
     X = np.hstack([problem.X, 0.2 * np.random.default_rng(1).standard_normal((len(problem.X), 60))])
@@ -181,7 +183,7 @@ def test_folds_that_are_left_out_change_no_choice(label):
 
 def test_theorem_1_needs_the_variance_at_the_optimum():
     settings = {"n": 200, "d": 5, "T": 4000, "stride": 20, "lam": 1e-2, "steps": [0.5]}
-    rows = table("robust_sgd.theorem", settings | {"noise": ["symmetric 0.2"]}, repetitions=range(3))
+    rows = table("robust_sgd.code:theorem", settings | {"noise": ["symmetric 0.2"]}, repetitions=range(3))
     wide = rows.pivot_table(index=["method", "repetition"], columns="metric", values="value")
     assert (wide["excess_corrected"] < 0).all()
     assert (wide.loc["from the optimum", "published"] == 0).all()
@@ -218,4 +220,4 @@ def of_loss(**loss):
 def test_mistakes_are_named_before_anything_runs(change, message):
     settings = SETTINGS | {"objectives": [], "families": {}} | change
     with pytest.raises(ValueError, match=message):
-        typed("robust_sgd.errors", settings)
+        typed("robust_sgd.code:errors", settings)

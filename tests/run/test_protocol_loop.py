@@ -104,12 +104,12 @@ def test_data_sets_that_the_artifact_does_not_list_are_refused():
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("kernels.eror", "no protocol 'kernels.eror'; module kernels has errors"),
-        ("kernel.errors", "no module 'kernel'"),
+        ("kernel_boost.kernels:eror", "declares no function 'eror'; close names: errors"),
+        ("kernel:errors", "no module 'kernel'"),
     ],
 )
 def test_protocols_are_found_by_name(name, message):
-    assert find_protocol("kernels.errors").name == "kernels.errors"
+    assert find_protocol("kernel_boost.kernels:errors").name == "kernel_boost.kernels:errors"
     with pytest.raises(ValueError, match=message):
         find_protocol(name)
 
@@ -120,11 +120,11 @@ def test_protocols_are_found_by_name(name, message):
 @pytest.mark.parametrize(
     ("protocol", "settings", "metric"),
     [
-        ("kernels.errors", KERNELS, "error"),
-        ("boosting.errors", BOOSTING, "error"),
-        ("boosting.calibration", BOOSTING | {"trusted": [0, 20]}, "error"),
-        ("boosting.curves", BOOSTING | {"drawn": DRAWN}, "test_error"),
-        ("robust_sgd.errors", LINEAR, "error"),
+        ("kernel_boost.kernels:errors", KERNELS, "error"),
+        ("kernel_boost.boosting:errors", BOOSTING, "error"),
+        ("kernel_boost.boosting:calibration", BOOSTING | {"trusted": [0, 20]}, "error"),
+        ("kernel_boost.boosting:curves", BOOSTING | {"drawn": DRAWN}, "test_error"),
+        ("robust_sgd.code:errors", LINEAR, "error"),
     ],
 )
 def test_the_points_of_a_row_have_its_error(protocol, settings, metric):
@@ -139,7 +139,7 @@ def test_the_points_of_a_row_have_its_error(protocol, settings, metric):
 
 def test_points_are_the_test_rows_of_the_splits():
     points, toy = Points(), dataset(splits=3)
-    points.take(rows("kernels.errors", KERNELS, toy, range(3)))
+    points.take(rows("kernel_boost.kernels:errors", KERNELS, toy, range(3)))
     assert len(points.curves) == 3  # noise levels of one method
     for curve in points.curves.values():
         tests = np.bincount(toy.arrays["test"].ravel(), minlength=120)

@@ -8,7 +8,7 @@ from project import ROOT, load_project
 
 from reproduction.judge import archived_run
 from reproduction.run.results import COLUMNS
-from reproduction.show import rendering
+from reproduction.show import names, rendering
 from reproduction.show.panels import Results
 
 SUMMARY = "results/reference/{}/summary.csv"
@@ -50,7 +50,8 @@ class Inputs:
 
     def draw(self):
         """What the workflow would draw."""
-        return rendering.find(self.artifact.render)(self.results())
+        with names.of(self.artifact.file.parent):
+            return rendering.find(self.artifact.render)(self.results())
 
     def rows(self, **where):
         """Rows of the first table."""

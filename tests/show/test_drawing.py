@@ -17,6 +17,7 @@ from reproduction.run.results import COLUMNS, DEFAULTS
 from reproduction.show import names, panels, stock, style, tables
 from reproduction.show.panels import RenderError, Results
 from reproduction.show.rendering import draw, find, render
+from reproduction.spec.papers import HOME, list_papers
 
 
 @pytest.fixture(scope="module")
@@ -101,8 +102,8 @@ def test_the_legend_fits_into_the_figure_and_the_panels_keep_their_size(count):
     [
         ("regression_curves", "not of the form module:function"),
         ("nobody:curves", "has no module 'nobody'"),
-        ("ors:regresion_curves", "no function 'regresion_curves'; close names: regression_curves"),
-        ("ors:_curves", "no function '_curves'"),
+        ("ors.drawing:regresion_curves", "no function 'regresion_curves'; close names: regression_curves"),
+        ("ors.drawing:_curves", "no function '_curves'"),
         ("ors:Path", "no function 'Path'"),
     ],
 )
@@ -129,9 +130,9 @@ def test_stand_ins_are_named_in_figures_and_tables(tmp_path):
     inputs.tables["fig5"] = inputs.tables["fig5"].assign(dataset="speech", source="stand-in")
     paths = {name: written(table, tmp_path / f"{name}.csv") for name, table in inputs.tables.items()}
     note = "stand-in data, not comparable: speech"
-    figure = render("ors:speech_curves", "fig5", {"fig5": paths["fig5"]}, inputs.settings)
+    figure = render("ors.drawing:speech_curves", "fig5", {"fig5": paths["fig5"]}, inputs.settings)
     assert note in [text.get_text() for text in figure.texts]
-    drawn = render("ors:final_errors", "final_errors", paths, inputs.settings)
+    drawn = render("ors.drawing:final_errors", "final_errors", paths, inputs.settings)
     assert drawn.attrs["note"].endswith(f"{note}.")
 
 
@@ -204,11 +205,13 @@ def test_unknown_methods_look_different():
     assert len({style.look_of(f"method {i}") for i in range(100)}) > 85
 
 
-def test_listed_looks_use_known_colours_dashes_and_markers():
-    for look in map(style.look_of, names.listed("methods")):
-        assert look.colour in style.COLOURS
-        assert look.dash in style.DASHES
-        assert look.marker in names.MARKERS
+@pytest.mark.parametrize("paper", list_papers())
+def test_listed_looks_use_known_colours_dashes_and_markers(paper):
+    with names.of(HOME / paper):
+        for look in map(style.look_of, names.listed("methods")):
+            assert look.colour in style.COLOURS
+            assert look.dash in style.DASHES
+            assert look.marker in names.MARKERS
 
 
 @pytest.mark.parametrize("name", archived_names("figure"))
@@ -217,8 +220,10 @@ def test_methods_shown_together_differ_even_without_colour(name):
     methods = list(settings.get("methods", settings.get("strategies", [])))
     if name == "robust_sgd/optimiser_or_loss":  # a curve for each first word of a method, its loss
         methods = list(dict.fromkeys(method.partition(" ")[0] for method in methods))
+    with names.of(load_project("full")[name].file.parent):
+        looks = {method: style.look_of(method) for method in methods}
     for one, other in itertools.combinations(methods, 2):
-        a, b = style.look_of(one), style.look_of(other)
+        a, b = looks[one], looks[other]
         assert a.marker != b.marker, f"{one} and {other} share a marker: list one of them in names.yaml"
         assert (a.colour, a.dash) != (b.colour, b.dash), f"{one} and {other} share a line"
 

@@ -17,6 +17,7 @@ from ors import drawing as ors
 from reproduction.show import names
 from reproduction.show.panels import Results
 from reproduction.show.rendering import find
+from reproduction.spec.papers import HOME, find_paper, list_papers
 from reproduction.spec.protocol import find_protocol
 
 METHODS = {"clean": {"role": "control"}, "known only": {"shown": "known"}}
@@ -24,36 +25,41 @@ METHODS |= {"mine": {"note": "Mine is new.", "label": "my method"}}
 METHODS |= {"noisy": {"role": "reference"}, "two_full": {"shown": "tables"}}
 
 
+CURVES, RENDERS = "kernel_boost.boosting:curves", "kernel_boost.boosting_drawing"
+
+
 @pytest.mark.parametrize(
-    ("found", "name"),
+    ("paper", "name", "arguments", "expected"),
     [
-        (names.method("my_method"), "my_method"),  # a key without a name is shown as it is
-        (names.method("one_pred_u"), "one label and prediction (v unknown)"),
-        (names.noise("independent 0.3"), "30 % symmetric"),
-        (names.setting("shared_r"), "one r for all rules"),
-        (names.method("rgomp mean"), "reversed Gompertz (RGomp, mean of the weights)"),
-        (names.method("naive Bayes"), "naive Bayes"),
-        (names.metric("my_metric", "own.protocol"), "my metric"),
-        (names.x_axis("my_metric", "own.protocol"), "x"),
-        (names.first_metric("own.protocol"), ""),
-        (names.metric("error"), "wrong test labels / %"),
-        (names.metric("error", "kernels.errors"), "wrong test labels / %"),
-        (names.metric("error", "pnorm.hadamard"), "squared error"),
-        (names.x_axis("misalignment", "pnorm.room"), "speech heard / s"),
-        (names.x_axis("tap", "pnorm.room"), "tap of the response"),
-        (names.first_metric("boosting.curves", "boosting:error_curves"), "test_error"),
-        (names.first_metric("boosting.curves", "boosting:learned_rates"), "gamma01"),
+        ("ors", names.method, ["my_method"], "my_method"),  # a key without a name is shown as it is
+        ("ors", names.method, ["one_pred_u"], "one label and prediction (v unknown)"),
+        ("ors", names.noise, ["independent 0.3"], "30 % symmetric"),
+        ("ors", names.setting, ["shared_r"], "one r for all rules"),
+        ("robust_sgd", names.method, ["rgomp mean"], "reversed Gompertz (RGomp, mean of the weights)"),
+        ("kernel_boost", names.method, ["naive Bayes"], "naive Bayes"),
+        ("ors", names.metric, ["my_metric", "own.protocol:f"], "my metric"),
+        ("ors", names.x_axis, ["my_metric", "own.protocol:f"], "x"),
+        ("ors", names.first_metric, ["own.protocol:f"], ""),
+        ("kernel_boost", names.metric, ["error"], "wrong test labels / %"),
+        ("natarajan2013", names.metric, ["error", "kernel_boost.kernels:errors"], "wrong test labels / %"),
+        ("pnorm", names.metric, ["error", "pnorm.code:hadamard"], "squared error"),
+        ("pnorm", names.x_axis, ["misalignment", "pnorm.code:room"], "speech heard / s"),
+        ("pnorm", names.x_axis, ["tap", "pnorm.code:room"], "tap of the response"),
+        ("kernel_boost", names.first_metric, [CURVES, f"{RENDERS}:error_curves"], "test_error"),
+        ("kernel_boost", names.first_metric, [CURVES, f"{RENDERS}:learned_rates"], "gamma01"),
     ],
 )
-def test_names_depend_on_the_protocol_and_on_what_is_drawn(found, name):
-    assert found == name
+def test_names_are_those_of_the_paper_and_of_its_protocols(paper, name, arguments, expected):
+    with names.of(HOME / paper):
+        assert name(*arguments) == expected
 
 
 def test_a_table_gets_names_in_header_sections_and_cells():
     frame = pd.DataFrame({"klr": ["1"], "klr, printed": ["2"], "one": ["rklr"]}, index=["klr"])
     frame.attrs["note"] = "klr"
     frame["noise"] = ["negative_only 0.2"]
-    named = names.of_table(frame, {"klr", "rklr"}, {"negative_only 0.2", ""})
+    with names.of(HOME / "kernel_boost"):
+        named = names.of_table(frame, {"klr", "rklr"}, {"negative_only 0.2", ""})
     assert named.pop("noise").to_list() == ["20 % asymmetric"]
     assert (list(named.columns), list(named.index)) == (["KLR", "KLR, printed", "one"], ["KLR"])
     assert (named["one"].to_list(), named.attrs["note"]) == (["rKLR"], "klr")
@@ -69,7 +75,7 @@ def test_every_kind_of_noise_has_a_name_that_tables_can_write(model):
         named = names.of_table(pd.DataFrame({"noise": [label]}), set(), {label})["noise"].to_list()
         assert named == [names.noise(label)]
         assert named[0] not in ("", "nan")
-    errors = find_protocol("kernels.errors").settings
+    errors = find_protocol("kernel_boost.kernels:errors").settings
     with suppress(pydantic.ValidationError):  # models that no split takes
         settings = errors.model_validate(SETTINGS | {"noise": [label], "datasets": ["toy"]})
         rows = {"dataset": "toy", "source": "", "noise": label, "metric": "error", "x": float("nan")}
@@ -79,20 +85,19 @@ def test_every_kind_of_noise_has_a_name_that_tables_can_write(model):
             for r in range(2)
         ]
         results = Results({"a": pd.DataFrame(table)}, {"a": settings}, {"a": []})
-        assert len(find("kernels:errors")(results))
+        assert len(find("stock:errors")(results))
 
 
-@pytest.mark.parametrize("name", names.listed("protocols"))
-def test_every_protocol_is_one_and_opens_with_a_metric_that_has_a_name(name):
-    assert find_protocol(name)
-    entry = names.listed("protocols")[name]
-    assert {entry["opens"], *entry.get("x_of", {})} <= names.listed("metrics").keys()
-
-
-@pytest.mark.parametrize(("render", "metric"), names.listed("opens").items())
-def test_every_exception_is_of_a_function_that_draws(render, metric):
-    assert find(render)
-    assert metric in names.listed("metrics")
+@pytest.mark.parametrize("paper", list_papers())
+def test_every_protocol_and_drawing_that_has_names_is_one_and_opens_with_a_metric_that_has_a_name(paper):
+    find_paper(paper)
+    with names.of(HOME / paper):
+        for name, entry in names.own(HOME / paper).get("protocols", {}).items():
+            assert find_protocol(name)
+            assert {entry["opens"], *entry.get("x_of", {})} <= names.listed("metrics").keys()
+        for render, metric in names.own(HOME / paper).get("opens", {}).items():
+            assert find(render)
+            assert metric in names.listed("metrics")
 
 
 def test_a_place_shows_its_own_methods_and_those_of_every_place():
@@ -105,7 +110,8 @@ def test_roles_labels_and_notes():
     assert names.reference(METHODS) == "noisy"
     assert names.reference({"a": {}, "b": {}}) == "a"
     assert names.label(METHODS, "mine") == "my method"
-    assert names.label(METHODS, "noisy") == "noisy label (NLMS step)"
+    with names.of(HOME / "ors"):
+        assert names.label(METHODS, "noisy") == "noisy label (NLMS step)"
     assert names.notes(METHODS) == ["Mine is new."]
 
 

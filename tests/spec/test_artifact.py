@@ -74,7 +74,7 @@ MISTAKES = [
     (BUDGETS, {"/shards": {"by": ["bugets"]}}, r"shards\.by: 'bugets' must be .*; did you mean budgets"),
     (BUDGETS, {"repetitions": 1_000_000, "/shards": {"repetitions": 1}}, r"shards: \d+ jobs; at most 100000"),
     (BUDGETS, {"/render": "nothing"}, r"render: .* should match pattern .*, got 'nothing'"),
-    (FILTERS, {"/render": "ors:regression_curve"}, r"no function .*; close names: regression_curves"),
+    (FILTERS, {"/render": "ors.drawing:regression_curve"}, r"no function .*; close names: regression_curves"),
     (FILTERS, {"/render": "orz:curves"}, r"render: .* no module 'orz'; did you mean ors\?"),
     (FILTERS, {"repetitions": 20.0}, r"repetitions: .*20\.0.*; write 20"),
     (FILTERS, {"repetitions": "2e1"}, r"repetitions: .*20\.0; write 20"),

@@ -176,7 +176,9 @@ def x_axis(key: str, protocol: str) -> str:
 
 def first_metric(protocol: str, render: str = "") -> str:
     """The metric to show first, of a drawing function or else of a protocol; "" where none is listed."""
-    return str(listed("opens").get(render, listed("protocols", protocol).get(protocol, {}).get("opens", "")))
+    return str(
+        listed("opens", render).get(render, listed("protocols", protocol).get(protocol, {}).get("opens", ""))
+    )
 
 
 def _entry(spec: Any, key: str, default: str = "") -> str:

@@ -266,7 +266,7 @@ def test_the_metric_of_the_caption_comes_first(tmp_path):
     caption = "Regret against rounds"
     panels = json.loads(charts.curves(table, {}, caption=caption))
     assert [panel["metric"] for panel in panels] == ["regret", "weight_ratio"]
-    opened = json.loads(charts.curves(table, {}, "noisy_online.linear", "weight_ratio", caption))
+    opened = json.loads(charts.curves(table, {}, "noisy_online.code:linear", "weight_ratio", caption))
     assert [panel["metric"] for panel in opened] == ["weight_ratio", "regret"]
     assert (opened[1]["title"], opened[1]["x"]) == ("regret on the clean data", "rounds T")
 
