@@ -162,23 +162,75 @@ def posteriors(
 
 @dataclass(eq=False, repr=False)
 class RobustKernelFisherClassifier(TrueLabelPosterior, KernelClassifier):
-    """z(x) = sum_n a_n kappa(x, x_n), a = (S_w + mu I)^-1 (m_1 - m_0); p(z | y) Gaussian, one variance.
+    r"""Kernel Fisher discriminant that learns how often the labels of each class were flipped.
 
-    EM over the true labels: from the posteriors P(y = 1 | x, observed label), at first 0.8 or 0.2, come S_w,
-    the means m_y, the Gaussians, P(y) and the flip rates; from these the posteriors, until they change by
-    less than 1e-4. f(x) = log P(y = 1 | z(x)) / P(y = 0 | z(x)) = sum_n w_n kappa(x, x_n) + b.
+    Parameters
+    ----------
+    width : float or "scale", default "scale"
+        Width of the Gaussian kernel, see `noisylabels.kernels.gaussian.rbf`. "scale" follows the
+        variance of the features, see `noisylabels.kernels.gaussian.width_of`.
+    mu : float, default 1e-3
+        Ridge, above 0, in units of the trace of the squared kernel matrix over n.
+    parametrisation : str, default "sigma2"
+        What the width means, see `noisylabels.kernels.gaussian.rbf`.
+    rounds : int, default 50
+        Rounds of EM, at most; with 0 observed labels are taken for true ones.
+    threshold : {"posterior", "midpoint"}, default "posterior"
+        "midpoint" leaves the frequencies of the classes out of the decision value, which is then 0
+        halfway between the means. EM itself always has that term.
+    class_weight : dict or "balanced", optional
+        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
 
-    width, parametrisation : of the Gaussian kernel, see `noisylabels.kernels.gaussian.rbf`; or "scale".
-    mu : > 0, the ridge in units of tr(K^2) / n.
-    rounds : of EM, at most; 0 is the kernel Fisher discriminant that takes observed labels for true ones.
-    threshold : "posterior"; or "midpoint", f without log P(y = 1) / P(y = 0), so that f = 0 halfway between
-        the means along z (EM itself always has that term).
+    Attributes
+    ----------
+    X_fit_ : ndarray or CSR matrix (n, d)
+        The training rows.
+    width_ : float
+        The width that was used.
+    dual_coef_ : ndarray (n,)
+        Weights of the training rows.
+    intercept_ : float
+    classes_ : ndarray (2,)
+    flip_matrix_ : ndarray (K, K)
+        Probability of each observed class, given the true one (rows).
+    converged_ : bool
+        Not flagged if False: EM is slow on wide kernels.
+    flags_ : tuple of str
+        ``lost_class``: the decision value is a constant; ``classes_swapped``.
+    flagged_ : bool
+        Whether there is a flag.
 
-    Fitted: X_fit_ (n, d), dual_coef_ (n,) = w, intercept_ = b, classes_ (2,),
-    flip_matrix_ (2, 2) with rows = true classes, converged_ (no doubt if not: EM is slow on wide kernels),
-    flags_ (lost_class: f is a constant; classes_swapped) and flagged_.
-    Raises ValueError: labels that are not two classes, NaN or infinity, wrong parameters.
-    Source: Lawrence and Scholkopf, ICML 2001; Li et al., Pattern Recognition 40, 2007.
+    Raises
+    ------
+    ValueError
+        If labels are not of two classes, features are NaN or infinite, or a parameter is out of
+        range.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from noisylabels import RobustKernelFisherClassifier
+    >>> X, y = make_moons(200, noise=0.2, random_state=0)
+    >>> model = RobustKernelFisherClassifier().fit(X, y)
+    >>> bool(model.score(X, y) > 0.9)
+    True
+
+    Notes
+    -----
+    The discriminant is :math:`z(x) = \sum_n a_n \kappa(x, x_n)` with :math:`a = (S_w + \mu I)^{-1}
+    (m_1 - m_0)`, and :math:`p(z | y)` is Gaussian with one variance. From the posteriors of the
+    true labels, at first 0.8 or 0.2, follow :math:`S_w`, the means, the Gaussians, the frequencies
+    of the classes and the flip rates; from these the posteriors, until they change by less than
+    1e-4. The decision value is :math:`f(x) = \log P(y = 1 | z(x)) / P(y = 0 | z(x))`, a sum
+    :math:`\sum_n w_n \kappa(x, x_n) + b`.
+
+    References
+    ----------
+    Lawrence and Scholkopf (2001), Estimating a kernel Fisher discriminant in the presence of label
+    noise, ICML.
+
+    Li et al. (2007), Classification in the presence of class noise using a probabilistic kernel
+    Fisher method, Pattern Recognition 40.
     """
 
     name = "robust_kernel_fisher"

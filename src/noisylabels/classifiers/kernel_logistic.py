@@ -79,25 +79,74 @@ class SoftmaxModel(FitFlags):
 
 @dataclass(eq=False, repr=False)
 class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
-    """max_{w, b} sum_n log sigma((2 y_n - 1) f(x_n)) - zeta ||w||^2,  f(x) = sum_n w_n kappa(x, x_n) + b.
+    r"""Kernel logistic regression that takes the labels as they are, for two or more classes.
 
-    With K > 2 classes sigma is the softmax of f = (f_1, ..., f_K), sum_k f_k = 0, and the penalty
-    2 zeta sum_k ||w_k||^2, which for two classes is the one above. With weights a_n of the examples it is
-    max sum_n a_n log sigma(...) - zeta sum_n a_n w_n^2, f(x) = sum_n a_n w_n kappa(x, x_n) + b; dual_coef_
-    holds a_n w_n.
+    Parameters
+    ----------
+    width : float or "scale", default "scale"
+        Width of the Gaussian kernel, see `noisylabels.kernels.gaussian.rbf`. "scale" follows the
+        variance of the features, see `noisylabels.kernels.gaussian.width_of`.
+    zeta : float, default 1.0
+        Penalty, at least 1e-8.
+    parametrisation : str, default "sigma2"
+        What the width means, see `noisylabels.kernels.gaussian.rbf`.
+    bias : {"none", "free", "penalised"}, default "none"
+        No bias, one that is not penalised, or one penalised like a weight.
+    penalty : {"weights", "rkhs"}, default "weights"
+        Norm of the weights, or of the function space. The paper's formula has no bias and penalises
+        the weights; which variant its tables used is an open question.
+    solver : {"lbfgs", "em_newton"}, default "lbfgs"
+        L-BFGS, or the plain reference.
+    class_weight : dict or "balanced", optional
+        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
 
-    width, parametrisation : of the Gaussian kernel, see `noisylabels.kernels.gaussian.rbf`; or "scale", see
-        `noisylabels.kernels.gaussian.width_of`.   zeta : >= 1e-8.
-    bias : "none", b = 0; "free", b is not penalised; "penalised", zeta b^2 is added to the penalty.
-    penalty : "weights", zeta ||w||^2; or "rkhs", zeta w^T K w, the norm of the function space.
-        The paper's formula is "none" with "weights"; which variant its tables used is an open question.
-    solver : "lbfgs", or "em_newton", the plain reference. Two classes without weights need the
-        eigenvectors of K only where `noisylabels.solvers.flipped_kernel.fit_one` does not pay.
+    Attributes
+    ----------
+    X_fit_ : ndarray or CSR matrix (n, d)
+        The training rows.
+    width_ : float
+        The width that was used.
+    dual_coef_ : ndarray (n,) or (n, K)
+        Weights of the training rows.
+    intercept_ : float or ndarray (K,)
+    classes_ : ndarray (K,)
+    objective_ : float
+        The maximum that was found.
+    zeta_ : float
+        The penalty that was used.
+    converged_ : bool
+    flags_ : tuple of str
+        ``not_converged``.
+    flagged_ : bool
+        Whether there is a flag.
 
-    Fitted: X_fit_ (n, d), width_, dual_coef_ = w, (n,) or (n, K), intercept_ = b, () or (K,), classes_ (K,),
-    objective_ (the maximum), converged_, flags_ (not_converged) and flagged_.
-    Raises ValueError: labels of one class, NaN or infinity, wrong parameters.
-    Source: Kabán and Bootkrajang, LABELNOISE 2017, eq. (1) with Omega = I.
+    Raises
+    ------
+    ValueError
+        If labels are of one class, features are NaN or infinite, or a parameter is out of range.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from noisylabels import KernelLogisticRegression
+    >>> X, y = make_moons(200, noise=0.2, random_state=0)
+    >>> model = KernelLogisticRegression().fit(X, y)
+    >>> bool(model.score(X, y) > 0.8)
+    True
+
+    Notes
+    -----
+    The fit maximises :math:`\sum_n a_n \log \sigma((2 y_n - 1) f(x_n)) - \zeta \sum_n a_n w_n^2`
+    for :math:`f(x) = \sum_n a_n w_n \kappa(x, x_n) + b` and weights :math:`a_n` of the rows, 1 if
+    there are none; `dual_coef_` holds :math:`a_n w_n`. For K classes the softmax of :math:`f_1,
+    \dots, f_K`, whose sum is 0, takes the place of :math:`\sigma`, and the penalty is :math:`2
+    \zeta \sum_k \lVert w_k \rVert^2`, which for two classes is the one above. Two classes without
+    weights need the eigenvectors of the kernel only where
+    `noisylabels.solvers.flipped_kernel.fit_one` does not pay.
+
+    References
+    ----------
+    Kabán and Bootkrajang (2017), LABELNOISE, eq. (1) with the identity as flip matrix.
     """
 
     name = "kernel_logistic"
@@ -223,25 +272,84 @@ class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
 
 @dataclass(eq=False, repr=False)
 class RobustKernelLogisticRegression(TrueLabelPosterior, KernelLogisticRegression):
-    """max_{w, b, Omega} sum_n log P~_n - zeta ||w||^2,  P~^k = omega_0k (1 - sigma(f)) + omega_1k sigma(f).
+    r"""Kernel logistic regression that learns how often the labels of each class were flipped.
 
-    P~_n is the probability of the observed label, sigma(f) that of the true one: classes are predicted by f.
-    The objective is not concave; both solvers start from w = 0, omega_01 = omega_10 = 0.2.
-    With K > 2 classes P~^k = sum_j omega_jk s_j(f), s the softmax of f as in `KernelLogisticRegression`, and
-    all omega_jj start at 0.8; Omega is identified by omega_jj being the largest entry of its row and column.
+    Parameters
+    ----------
+    width : float or "scale", default "scale"
+        Width of the Gaussian kernel, see `noisylabels.kernels.gaussian.rbf`. "scale" follows the
+        variance of the features, see `noisylabels.kernels.gaussian.width_of`.
+    zeta : float, default 1.0
+        Penalty, at least 1e-8.
+    parametrisation : str, default "sigma2"
+        What the width means, see `noisylabels.kernels.gaussian.rbf`.
+    bias : {"none", "free", "penalised"}, default "none"
+        No bias, one that is not penalised, or one penalised like a weight.
+    penalty : {"weights", "rkhs"}, default "weights"
+        Norm of the weights, or of the function space. The paper's formula has no bias and penalises
+        the weights; which variant its tables used is an open question.
+    solver : {"lbfgs", "em_newton"}, default "lbfgs"
+        L-BFGS, or the plain reference.
+    regularisation : {"fixed", "bayes"}, default "fixed"
+        "bayes" updates zeta from the marginal prior of what is penalised after every round of
+        "em_newton", for two classes only; the argument zeta is then not used.
+    prior_factor : {"slides", "exact"}, default "slides"
+        Of "bayes", see `noisylabels.solvers.flipped_logistic.marginal_zeta`.
+    class_weight : dict or "balanced", optional
+        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
 
-    width, parametrisation, zeta, bias, penalty : as in `KernelLogisticRegression`.
-    regularisation : "fixed"; or "bayes", zeta is updated from the marginal prior of what is penalised after
-        every round of "em_newton" (the argument zeta is then not used); two classes only.
-    prior_factor : of "bayes": "slides" or "exact", see `marginal_zeta`.
-    solver : "lbfgs" for (w, Omega) jointly, or "em_newton", a Newton step and an update of Omega in turn.
+    Attributes
+    ----------
+    X_fit_ : ndarray or CSR matrix (n, d)
+        The training rows.
+    width_ : float
+        The width that was used.
+    dual_coef_ : ndarray (n,) or (n, K)
+        Weights of the training rows.
+    intercept_ : float or ndarray (K,)
+    classes_ : ndarray (K,)
+    objective_ : float
+        The maximum that was found.
+    zeta_ : float
+        The penalty that was used.
+    converged_ : bool
+    flip_matrix_ : ndarray (K, K)
+        Probability of each observed class, given the true one (rows).
+    flags_ : tuple of str
+        ``not_converged``; ``classes_swapped``: the flip matrix was then reset.
+    flagged_ : bool
+        Whether there is a flag.
 
-    Fitted: X_fit_ (n, d), width_, dual_coef_ = w, (n,) or (n, K), intercept_ = b, () or (K,), classes_ (K,),
-    flip_matrix_ (K, K) with rows = true classes, zeta_, objective_, converged_,
-    flags_ (not_converged, classes_swapped: Omega was then reset) and flagged_.
-    Raises ValueError: labels of one class, NaN or infinity, wrong parameters.
-    Source: Kabán and Bootkrajang, LABELNOISE 2017, eq. (1)-(6); K classes: Bootkrajang and Kabán, ECML PKDD
-    2012.
+    Raises
+    ------
+    ValueError
+        If labels are of one class, features are NaN or infinite, or a parameter is out of range.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from noisylabels import RobustKernelLogisticRegression
+    >>> X, y = make_moons(200, noise=0.2, random_state=0)
+    >>> model = RobustKernelLogisticRegression().fit(X, y)
+    >>> bool(model.score(X, y) > 0.8)
+    True
+
+    Notes
+    -----
+    The fit maximises :math:`\sum_n \log \tilde P_n - \zeta \lVert w \rVert^2`, where :math:`\tilde
+    P_n` is the probability of the observed label, :math:`\tilde P^k = \omega_{0k} (1 - \sigma(f)) +
+    \omega_{1k} \sigma(f)`, and :math:`\sigma(f)` that of the true one, by which classes are
+    predicted. For K classes :math:`\tilde P^k = \sum_j \omega_{jk} s_j(f)` with the softmax s. The
+    objective is not concave: both solvers start from :math:`w = 0` and 0.8 on the diagonal of the
+    flip matrix, which is identified by its diagonal holding the largest entry of each row and
+    column.
+
+    References
+    ----------
+    Kabán and Bootkrajang (2017), LABELNOISE, eq. (1) to (6).
+
+    Bootkrajang and Kabán (2012), Label-noise robust logistic regression and its applications, ECML
+    PKDD: more than two classes.
     """
 
     name = "robust_kernel_logistic"
@@ -276,27 +384,83 @@ class RobustKernelLogisticRegression(TrueLabelPosterior, KernelLogisticRegressio
 
 @dataclass(eq=False, repr=False)
 class NystromLogisticRegression(SoftmaxModel, KernelClassifier):
-    """max_{w, b} sum_n log sigma((2 y_n - 1) f(x_n)) - zeta ||f - b||^2,  f(x) = sum_i w_i kappa(x, z_i) + b.
+    r"""Kernel logistic regression for many rows, with as many weights as there are landmarks.
 
-    z_1, ..., z_m are landmarks, and ||f - b||^2 = w^T K_ZZ w is the norm of the function space. With all rows
-    as landmarks it is `KernelLogisticRegression(penalty="rkhs")`, for K > 2 classes as well.
-    Time O(n m^2), memory O(n m) and a block of rows.
-
-    width, parametrisation : of the Gaussian kernel, see `noisylabels.kernels.gaussian.rbf`; or "scale", see
-        `noisylabels.kernels.gaussian.width_of`.   zeta : >= 1e-8.
-    landmarks : m; all rows if there are no more than that.
-    choice : "uniform", "kmeans" or "leverage", see `noisylabels.kernels.nystrom.landmarks`; the ridge of the
+    Parameters
+    ----------
+    width : float or "scale", default "scale"
+        Width of the Gaussian kernel, see `noisylabels.kernels.gaussian.rbf`. "scale" follows the
+        variance of the features, see `noisylabels.kernels.gaussian.width_of`.
+    zeta : float, default 1.0
+        Penalty, at least 1e-8.
+    landmarks : int, default 1000
+        Number of landmarks; all rows if there are no more than that.
+    choice : {"uniform", "kmeans", "leverage"}, default "uniform"
+        How landmarks are found, see `noisylabels.kernels.gaussian.landmarks`. The ridge of the
         leverage scores is 8 zeta, where the logistic loss is curved most.
-    bias : "none", "free" or "penalised", as in `KernelLogisticRegression`.
-    penalty : "rkhs"; zeta ||w||^2 would have as many terms as landmarks and no limit, and is refused.
-    random_state : of the landmarks.
+    parametrisation : str, default "sigma2"
+        What the width means, see `noisylabels.kernels.gaussian.rbf`.
+    bias : {"none", "free", "penalised"}, default "none"
+        No bias, one that is not penalised, or one penalised like a weight.
+    penalty : "rkhs"
+        Norm of the function space. That of the weights would have as many terms as landmarks and no
+        limit, and is refused.
+    random_state : int or numpy.random.Generator, optional
+        Seed of the landmarks.
+    class_weight : dict or "balanced", optional
+        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
 
-    Fitted: X_fit_ (m, d), the landmarks; width_, dual_coef_ = w, (m,) or (m, K), intercept_ = b, () or (K,),
-    features_, the directions that are left after those with eigenvalues below 1e-12 of the largest;
-    landmarks_, how the landmarks were found: "all rows" or `choice`; classes_ (K,), objective_, converged_,
-    flags_ (not_converged) and flagged_.
-    Raises ValueError: labels of one class, NaN or infinity, wrong parameters, weights < 0.
-    Source: Williams and Seeger, NIPS 2000; Kabán and Bootkrajang, LABELNOISE 2017, eq. (1) with Omega = I.
+    Attributes
+    ----------
+    X_fit_ : ndarray or CSR matrix (m, d)
+        The landmarks.
+    width_ : float
+        The width that was used.
+    dual_coef_ : ndarray (m,) or (m, K)
+        Weights of the landmarks.
+    features_ : int
+        Directions that are left after those with eigenvalues below 1e-12 of the largest.
+    landmarks_ : str
+        How the landmarks were found: "all rows", or `choice`.
+    intercept_ : float or ndarray (K,)
+    classes_ : ndarray (K,)
+    objective_ : float
+        The maximum that was found.
+    zeta_ : float
+        The penalty that was used.
+    converged_ : bool
+    flags_ : tuple of str
+        ``not_converged``.
+    flagged_ : bool
+        Whether there is a flag.
+
+    Raises
+    ------
+    ValueError
+        If labels are of one class, features are NaN or infinite, or a parameter is out of range.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from noisylabels import NystromLogisticRegression
+    >>> X, y = make_moons(200, noise=0.2, random_state=0)
+    >>> model = NystromLogisticRegression(landmarks=50, zeta=0.1, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.8)
+    True
+
+    Notes
+    -----
+    The fit maximises :math:`\sum_n \log \sigma((2 y_n - 1) f(x_n)) - \zeta \lVert f - b \rVert^2`
+    for :math:`f(x) = \sum_i w_i \kappa(x, z_i) + b` with landmarks :math:`z_i`, where :math:`\lVert
+    f - b \rVert^2 = w^T K_{ZZ} w` is the norm of the function space. With all rows as landmarks it
+    is `KernelLogisticRegression` with ``penalty="rkhs"``. The fit takes time :math:`O(n m^2)` and
+    memory :math:`O(n m)`.
+
+    References
+    ----------
+    Williams and Seeger (2000), Using the Nystrom method to speed up kernel machines, NIPS.
+
+    Kabán and Bootkrajang (2017), LABELNOISE, eq. (1).
     """
 
     name = "nystrom_logistic"
@@ -350,17 +514,86 @@ class NystromLogisticRegression(SoftmaxModel, KernelClassifier):
 
 
 class RobustNystromLogisticRegression(TrueLabelPosterior, NystromLogisticRegression):
-    """max_{w, b, Omega} sum_n log P~_n - zeta ||f - b||^2,
+    r"""Kernel logistic regression for many rows that learns how often the labels of each class were
+    flipped.
 
-    P~^k = omega_0k (1 - sigma(f)) + omega_1k sigma(f),
-    f(x) = sum_i w_i kappa(x, z_i) + b with m landmarks z_i, all parameters as in `NystromLogisticRegression`.
-    With all rows as landmarks it is `RobustKernelLogisticRegression(penalty="rkhs")`, for K > 2 classes as
-    well. The objective is not concave; the fit starts from w = 0, omega_jj = 0.8.
+    Parameters
+    ----------
+    width : float or "scale", default "scale"
+        Width of the Gaussian kernel, see `noisylabels.kernels.gaussian.rbf`. "scale" follows the
+        variance of the features, see `noisylabels.kernels.gaussian.width_of`.
+    zeta : float, default 1.0
+        Penalty, at least 1e-8.
+    landmarks : int, default 1000
+        Number of landmarks; all rows if there are no more than that.
+    choice : {"uniform", "kmeans", "leverage"}, default "uniform"
+        How landmarks are found, see `noisylabels.kernels.gaussian.landmarks`. The ridge of the
+        leverage scores is 8 zeta, where the logistic loss is curved most.
+    parametrisation : str, default "sigma2"
+        What the width means, see `noisylabels.kernels.gaussian.rbf`.
+    bias : {"none", "free", "penalised"}, default "none"
+        No bias, one that is not penalised, or one penalised like a weight.
+    penalty : "rkhs"
+        Norm of the function space. That of the weights would have as many terms as landmarks and no
+        limit, and is refused.
+    random_state : int or numpy.random.Generator, optional
+        Seed of the landmarks.
+    class_weight : dict or "balanced", optional
+        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
 
-    Fitted: what `NystromLogisticRegression` has, and flip_matrix_ (K, K) with rows = true classes;
-    flags_ (not_converged, classes_swapped: Omega was then reset) and flagged_.
-    Raises ValueError: labels of one class, NaN or infinity, wrong parameters, weights < 0.
-    Source: Kabán and Bootkrajang, LABELNOISE 2017, eq. (1)-(6); Williams and Seeger, NIPS 2000.
+    Attributes
+    ----------
+    X_fit_ : ndarray or CSR matrix (m, d)
+        The landmarks.
+    width_ : float
+        The width that was used.
+    dual_coef_ : ndarray (m,) or (m, K)
+        Weights of the landmarks.
+    features_ : int
+        Directions that are left after those with eigenvalues below 1e-12 of the largest.
+    landmarks_ : str
+        How the landmarks were found: "all rows", or `choice`.
+    intercept_ : float or ndarray (K,)
+    classes_ : ndarray (K,)
+    objective_ : float
+        The maximum that was found.
+    zeta_ : float
+        The penalty that was used.
+    converged_ : bool
+    flip_matrix_ : ndarray (K, K)
+        Probability of each observed class, given the true one (rows).
+    flags_ : tuple of str
+        ``not_converged``; ``classes_swapped``: the flip matrix was then reset.
+    flagged_ : bool
+        Whether there is a flag.
+
+    Raises
+    ------
+    ValueError
+        If labels are of one class, features are NaN or infinite, or a parameter is out of range.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from noisylabels import RobustNystromLogisticRegression
+    >>> X, y = make_moons(200, noise=0.2, random_state=0)
+    >>> model = RobustNystromLogisticRegression(landmarks=50, zeta=0.1, random_state=0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.8)
+    True
+
+    Notes
+    -----
+    The fit maximises :math:`\sum_n \log \tilde P_n - \zeta \lVert f - b \rVert^2` with
+    :math:`\tilde P^k = \omega_{0k} (1 - \sigma(f)) + \omega_{1k} \sigma(f)` and f as in
+    `NystromLogisticRegression`. With all rows as landmarks it is `RobustKernelLogisticRegression`
+    with ``penalty="rkhs"``. The objective is not concave: the fit starts from :math:`w = 0` and 0.8
+    on the diagonal of the flip matrix.
+
+    References
+    ----------
+    Kabán and Bootkrajang (2017), LABELNOISE, eq. (1) to (6).
+
+    Williams and Seeger (2000), Using the Nystrom method to speed up kernel machines, NIPS.
     """
 
     name = "robust_nystrom_logistic"

@@ -122,36 +122,85 @@ class MultiKernelClassifier(FitFlags, KernelClassifier):
 
 @dataclass(eq=False, repr=False)
 class RobustMultiKernelLogisticRegression(TrueLabelPosterior, MultiKernelClassifier):
-    """max sum_n log P~_n - zeta ||w||^2 - sum_i xi_i eta_i,  f = sum_i eta_i K_i w,  eta_i = u_i^2 >= 0.
+    r"""Kernel logistic regression that learns flip rates and chooses among Gaussian kernels without
+    cross-validation.
 
-    P~_n = omega_{0 y~} (1 - sigma(f)) + omega_{1 y~} sigma(f). With K > 2 classes P~^k =
-    sum_j omega_jk s_j(f), s the softmax of f = (f_1, ..., f_K), with one eta for all and the penalty
-    2 zeta sum_k ||w_k||^2, which for two classes is the one above. Weights: see
-    `noisylabels.solvers.multi_kernel.SoftmaxPath`.
+    Penalties are updated from the marginal priors of the weights, and kernels are pruned on the
+    way. The result is not the maximum, which has every kernel off, but the end of the path of
+    `noisylabels.solvers.multi_kernel.ascend`.
 
-    Nothing is cross-validated: zeta and xi are updated from the marginal priors of w and eta, and kernels are
-    pruned on the way. The result is not the maximum, which has every kernel off, but the end of the path of
-    `solvers.multi_kernel.ascend`.
+    That path is **calibrated**: the paper does not describe its optimiser. We tried about 25
+    variants (optimiser, numbers of inner and outer iterations, step rule, start values, kernel
+    parametrisation) on 5 to 13 sets with 2 to 6 splits each, and kept the one whose test errors
+    came closest to the published table. Agreement with that table is therefore a calibration, not
+    an independent reproduction.
 
-    That path is **calibrated**: the paper does not describe its optimiser. About 25 variants (optimiser,
-    numbers of inner and outer iterations, step rule, start values, kernel parametrisation) were tried, and
-    the one whose test errors came closest to the published table was kept, on 5 to 13 sets with 2 to 6
-    splits each. Agreement with that table is therefore a calibration, not an independent reproduction.
+    Parameters
+    ----------
+    widths : array_like (S,), optional
+        Widths of the Gaussian kernels, by default 2^-10 to 2^10.
+    parametrisation : str, default "sigma2"
+        What the width means, see `noisylabels.kernels.gaussian.rbf`.
+    T : int
+        Rounds, at most.
+    w_solver : {"cg10", "newton"}
+        Ten conjugate-gradient steps a round, or eight Newton steps. With weights or more than two
+        classes, conjugate-gradient steps to the end.
+    prior_factor : {"slides", "exact"}
+        See `noisylabels.solvers.flipped_logistic.marginal_zeta`.
+    beta : float
+        Rate of the prior of the penalty, above 0.
+    class_weight : dict or "balanced", optional
+        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
 
-    widths : of the Gaussian kernels; None: 2^-10 ... 2^10.
-    parametrisation : see `noisylabels.kernels.gaussian.rbf`.
-    T : most rounds.
-    w_solver : "cg10", ten conjugate-gradient steps a round, or "newton", eight Newton steps; with weights or
-        K > 2 classes conjugate-gradient steps to the end.
-    prior_factor : "slides" or "exact", see `marginal_zeta`.   beta : > 0, rate of the prior of zeta.
+    Attributes
+    ----------
+    weights_ : ndarray (n,) or (n, K)
+        Weights of the training rows.
+    eta_ : ndarray (S,)
+        Weight of each width.
+    X_fit_ : ndarray or CSR matrix (n, d)
+        The training rows.
+    n_iter_ : int
+        Rounds done.
+    classes_ : ndarray (K,)
+    flip_matrix_ : ndarray (K, K)
+        Probability of each observed class, given the true one (rows).
+    converged_ : bool
+        Whether decision values and flip rates came to rest. Not flagged if False: the path is meant
+        to end.
+    flags_ : tuple of str
+        ``collapsed``: no smooth kernel is left, so that the decision value is flat between the
+        training rows; ``classes_swapped``: the flip matrix was then reset; ``not_finite``: the last
+        round was undone.
+    flagged_ : bool
+        Whether there is a flag.
 
-    Fitted: weights_ (n,) = w, or (n, K), eta_ (S,) one per width, X_fit_ (n, d), classes_ (K,), n_iter_
-    (rounds), flip_matrix_ (K, K) with rows = true classes,
-    converged_ (f and Omega came to rest within T rounds; not flagged if not: the path is meant to end),
-    flags_ and flagged_: collapsed (no smooth kernel is left: f is flat between the training points),
-    classes_swapped (Omega was then reset), not_finite (the last round was undone).
-    Raises ValueError: labels of one class, NaN or infinity, wrong parameters.
-    Source: Kabán and Bootkrajang, LABELNOISE 2017, eq. (4)-(9), rMKLR box.
+    Raises
+    ------
+    ValueError
+        If labels are of one class, features are NaN or infinite, or a parameter is out of range.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from noisylabels import RobustMultiKernelLogisticRegression
+    >>> X, y = make_moons(200, noise=0.2, random_state=0)
+    >>> model = RobustMultiKernelLogisticRegression().fit(X, y)
+    >>> bool(model.score(X, y) > 0.8)
+    True
+
+    Notes
+    -----
+    The path ascends :math:`\sum_n \log \tilde P_n - \zeta \lVert w \rVert^2 - \sum_i \xi_i \eta_i`
+    for :math:`f = \sum_i \eta_i K_i w` and :math:`\eta_i = u_i^2 \ge 0`, with :math:`\tilde P^k =
+    \omega_{0k} (1 - \sigma(f)) + \omega_{1k} \sigma(f)`. For K classes the softmax takes the place
+    of :math:`\sigma`, with one :math:`\eta` for all and the penalty :math:`2 \zeta \sum_k \lVert
+    w_k \rVert^2`.
+
+    References
+    ----------
+    Kabán and Bootkrajang (2017), LABELNOISE, eq. (4) to (9), box rMKLR.
     """
 
     name = "robust_multi_kernel"
@@ -356,20 +405,70 @@ def mirror_prox(
 
 @dataclass(eq=False, repr=False)
 class StPMKLLikeClassifier(Repeated, MultiKernelClassifier):
-    """min_{p in simplex} min_f ||f||^2_{K_p} / 2 + C sum_n (1 - rho) hinge(s_n f_n) + rho hinge(-s_n f_n).
+    r"""Support vector machine with a mixture of kernels, for labels flipped at a known rate.
 
-    f(x) = sum_i p_i sum_n w_n kappa_i(x, x_n),  hinge(z) = max(0, 1 - z),  s_n = +-1 the observed label,
-    which is wrong with the **known** probability rho. The saddle point of its dual is found by `mirror_prox`.
-    A reconstruction: the original's exact minimax problem could not be read.
+    This is a reconstruction: the original's exact minimax problem could not be read.
 
-    widths : of the Gaussian kernels; None: 2^-10 ... 2^10.
-    parametrisation : see `noisylabels.kernels.gaussian.rbf`.
-    rho : in [0, 1/2).   C : in (0, 1e12].   tolerance : relative duality gap.   max_iter : of mirror-prox.
+    Parameters
+    ----------
+    widths : array_like (S,), optional
+        Widths of the Gaussian kernels, by default 2^-10 to 2^10.
+    parametrisation : str, default "sigma2"
+        What the width means, see `noisylabels.kernels.gaussian.rbf`.
+    rho : float, default 0.0
+        Known probability that a label is flipped, in [0, 0.5).
+    C : float, default 1.0
+        Weight of the losses, above 0 and at most 1e12.
+    tolerance : float, default 1e-3
+        Relative duality gap.
+    max_iter : int, default 2000
+        Iterations of mirror-prox, at most.
+    class_weight : dict or "balanced", optional
+        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
 
-    Fitted: weights_ (n,) = w, eta_ (S,) = p, classes_ (2,), X_fit_ (n, d), gap_, n_iter_, converged_,
-    flags_ (not_converged) and flagged_.
-    Raises ValueError: labels that are not two classes, NaN or infinity, wrong parameters.
-    Source: after Yang et al., Stochastic Programming Multiple Kernel Learner, 2012.
+    Attributes
+    ----------
+    weights_ : ndarray (n,)
+        Weights of the training rows.
+    eta_ : ndarray (S,)
+        Weight of each width.
+    X_fit_ : ndarray or CSR matrix (n, d)
+        The training rows.
+    n_iter_ : int
+        Rounds done.
+    classes_ : ndarray (2,)
+    gap_ : float
+        The relative duality gap.
+    converged_ : bool
+    flags_ : tuple of str
+        ``not_converged``.
+    flagged_ : bool
+        Whether there is a flag.
+
+    Raises
+    ------
+    ValueError
+        If labels are not of two classes, features are NaN or infinite, or a parameter is out of
+        range.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from noisylabels import StPMKLLikeClassifier
+    >>> X, y = make_moons(200, noise=0.2, random_state=0)
+    >>> model = StPMKLLikeClassifier().fit(X, y)
+    >>> bool(model.score(X, y) > 0.9)
+    True
+
+    Notes
+    -----
+    The fit minimises over p in the simplex and f :math:`\tfrac12 \lVert f \rVert^2_{K_p} + C \sum_n
+    (1 - \rho) h(s_n f_n) + \rho h(-s_n f_n)` with :math:`h(z) = \max(0, 1 - z)` and :math:`f(x) =
+    \sum_i p_i \sum_n w_n \kappa_i(x, x_n)`. The saddle point of its dual is found by mirror-prox.
+
+    References
+    ----------
+    After Yang et al. (2012), Stochastic programming multiple kernel learner.
     """
 
     name = "stpmkl_like"
