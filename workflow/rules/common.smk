@@ -34,7 +34,9 @@ OF_USER = dict.fromkeys(
     if str(paper).startswith("~") or "/" in str(paper)
 )
 for variable, folder in {
-    "PYTHONPATH": os.pathsep.join(map(str, [ROOT / "src", ROOT / "src/papers", *OF_USER])),
+    "PYTHONPATH": os.pathsep.join(
+        map(str, [ROOT / "src", ROOT / "src/papers", *OF_USER])
+    ),
     "PATH": Path(sys.executable).parent,
 }.items():
     others = [path for path in [os.environ.get(variable)] if path]
@@ -43,7 +45,6 @@ for variable, folder in {
 ONE_THREAD = " ".join(f"{variable}=1" for variable in THREADS)
 # One name for the whole run: a host that one download found unreachable is not asked again by the next.
 NOISYLABELS_RUN = os.environ.setdefault("NOISYLABELS_RUN", f"{os.getpid()}-{BEGAN}")
-
 
 
 def as_number(text):
