@@ -308,9 +308,6 @@ def test_an_interpreter_may_lie_below_a_folder_with_a_blank(checkout):
     assert (done.returncode, "venv" in asked) == (0, True), done.stderr
 
 
-@pytest.mark.skipif(
-    Path("/etc/pip.conf").exists(), reason="pip is configured for the machine, so uv is not used"
-)
 def test_uv_installs_the_same_lock_with_its_hashes_where_it_is_on_the_path(checkout):
     uv = checkout.bin / "uv"
     uv.write_text('#!/bin/bash\necho "uv $*" >>"$FAKE_LOG"\n', encoding="utf-8")
