@@ -60,7 +60,12 @@ FAULTS = [
         "factors * p[order]",
         "tests/test_statistics.py",
     ),
-    Fault("noisylabels/crowds.py", "ease) - np.log(K - 1)", "ease) - np.log(K)", "tests/test_crowds.py"),
+    Fault(
+        "noisylabels/crowds.py",
+        "(ability * ease + np.log(K - 1))",
+        "(ability * ease + np.log(K))",
+        "tests/test_crowds.py",
+    ),
     Fault(
         "noisylabels/auditing/flip_rates.py",
         "float(terms.std(ddof=1)) / len(terms) ** 0.5",
@@ -77,7 +82,7 @@ FAULTS = [
         "reproduction/data/transport.py",
         "if sha256 == file.sha256:",
         "if sha256:",
-        "tests/data/test_fetch.py",
+        "tests/data/test_transport.py",
     ),
     Fault(
         "reproduction/judge/verdicts.py",
