@@ -48,10 +48,11 @@ def check_features(name: str, values: Any) -> Any:
     if values is None:
         raise ValueError(f"{name}: features (n, d) are needed, got None")
     if issparse(values):
-        if values.format in ("csr", "csc") and not values.has_canonical_format:
-            values = values.copy()
-            values.sum_duplicates()
-        return values
+        matrix: Any = values
+        if matrix.format in ("csr", "csc") and not matrix.has_canonical_format:
+            matrix = matrix.copy()
+            matrix.sum_duplicates()
+        return matrix
     refuse_masked(name, values)
     return values
 

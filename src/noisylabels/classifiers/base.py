@@ -351,6 +351,7 @@ class LinearBinaryClassifier(DecisionClassifier):
 
     coef_: Floats
     intercept_: Floats
+    n_features_in_: int
 
     def decision_function(self, X: Any) -> Floats:
         """f(x) per row of X (n, d); ValueError: not fitted, other features."""
