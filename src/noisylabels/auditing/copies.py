@@ -159,13 +159,6 @@ def find_copies_of_numbers(X: Any) -> Groups | None:
     return find_copies(table).groups
 
 
-def first_of_each(copies: Copies, labels: NDArray[Any]) -> NDArray[np.intp]:
-    """The first row of each group of copies with the same label, ascending."""
-    label = np.unique(labels, return_inverse=True)[1]
-    both = np.column_stack([copies.groups, label])
-    return np.sort(np.unique(both, axis=0, return_index=True)[1])
-
-
 def combine_groups(one: Groups | None, other: Groups | None) -> Groups | None:
     """Groups of rows that are in one group of either kind, (n,); None if each row is alone."""
     if one is None or other is None:

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from noisylabels.auditing import intervals
 from noisylabels.auditing.audit import Audit, NumericAudit, percent
 from noisylabels.auditing.columns import is_missing
-from noisylabels.auditing.copies import first_of_each
 from noisylabels.auditing.intervals import Rate
 from noisylabels.auditing.tables import Table, exact, measured
 from noisylabels.csv_text import SPREADSHEET, read_records
@@ -76,7 +75,7 @@ class Review:
     path : Path
         Place of review.csv.
     copies : int
-        Number of rows that are copies of others with the same label. All shares are of the other rows.
+        Number of rows without an answer that are repaired like an equal row with the same label.
     """
 
     drawn: int
@@ -191,7 +190,7 @@ def review(
         raise ValueError(f"by must be one of {', '.join(DESIGNS)}, got {by!r}")
     if precision is not None and not 0 < precision < 1:
         raise ValueError(f"precision must lie between 0 and 1, got {precision}")
-    units = first_of_each(found.copies, found.table.labels)  # copies are drawn, and count, as one row
+    units = np.arange(N)  # rows drawn at random say the share of all rows, whatever their copies
     doubted = found.doubted[units]
     before = recorded(path, found.table, by, random_state)
     plan, answers = before or (None, Answers({}, {}, []))
@@ -442,7 +441,7 @@ def _estimated(
         repaired=table,
         changed=len(changed),
         unreviewed=len(labels) - len(known),
-        copies=len(labels) - N,
+        copies=len(known) - len(answers),
         **about,
     )
 
@@ -536,10 +535,9 @@ def _sentences(found: Review) -> list[str]:
                 f"{found.skipped} rows drawn have no answer and are no part of this: the figures hold if "
                 "whether a row was answered has nothing to do with its label being wrong."
             )
-    if found.copies and found.reviewed:
+    if found.copies:
         sentences.append(
-            f"{found.copies} rows are copies of others with the same label: shares are of the rows without "
-            "them, and an answer repairs all rows that are equal."
+            f"{found.copies} more rows are equal to an answered one, label included: its answer repairs them."
         )
     if found.picked:
         sentences.append(
