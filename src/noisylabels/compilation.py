@@ -50,7 +50,7 @@ class Source(NamedTuple):
     compiled: bool  # does it define something that Numba compiles?
 
 
-class TupleKernel(CPUDispatcher):  # type: ignore[misc]
+class TupleKernel(CPUDispatcher):
     """A compiled function that returns a tuple and lets an interrupt through as what it is."""
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:

@@ -220,8 +220,9 @@ class Rows(NamedTuple):
             return cls(X.padded, 1, len(X), X.d, True)
         signal = signal_under(X)
         if signal is not None and np.isfinite(signal).all():
-            n, d = X.shape  # type: ignore[union-attr]
-            return cls(signal, 1, n, d, X.strides[1] < 0)  # type: ignore[union-attr]
+            windows: Any = X
+            n, d = windows.shape
+            return cls(signal, 1, n, d, windows.strides[1] < 0)
         array = finite("X", X, (None, None))
         n, d = array.shape
         if d < 1:
@@ -465,8 +466,10 @@ class Filter:
             return np.correlate(X.padded, self.w[::-1], "valid")
         signal = signal_under(X)
         if signal is not None and np.isfinite(signal).all():
-            self._ready(X.shape[1])  # type: ignore[union-attr]
-            return np.correlate(signal, self.w[::-1] if X.strides[1] < 0 else self.w, "valid")  # type: ignore[union-attr]
+            windows: Any = X
+            self._ready(windows.shape[1])
+            oldest_first = self.w[::-1] if windows.strides[1] < 0 else self.w
+            return np.correlate(signal, oldest_first, "valid")
         array = finite("X", X, (None,) if as_array("X", X).ndim < 2 else (None, None))
         self._ready(array.shape[-1])
         return array @ self.w

@@ -638,7 +638,7 @@ class RLS(Filter):
         else:
             variance = side.v + (self.noise or 0.0)
         if self._is_root != (self.drift == 0):  # drift was changed since the last row
-            self._state = np.linalg.cholesky(self.P) if self.drift == 0 else self.P
+            self._state = np.asarray(np.linalg.cholesky(self.P)) if self.drift == 0 else self.P
             self._is_root = self.drift == 0
         if self._is_root:
             _rls(rows.flat, rows.step, w, y, yhat, variance, self._state)

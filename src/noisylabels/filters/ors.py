@@ -264,8 +264,8 @@ class ORS(Filter):
         bounds, rows = np.append(window_starts(len(data), windows), len(data)), data.rows
         result = np.empty((len(own), windows))
         blocks = [rows.reversed and rows.d >= WINDOW_TAPS and f.r > 0 for f in own]
-        columns = (data.y, data.labels[:, 0], data.labels[:, second], data.v)
-        labels = tuple(np.ascontiguousarray(column) for column in columns)
+        first_labels = np.ascontiguousarray(data.labels[:, 0])
+        labels = (data.y, first_labels, np.ascontiguousarray(data.labels[:, second]), data.v)
         for group in _groups([i for i, block in enumerate(blocks) if block], 4):
             w = np.zeros((1 if len(group) == 1 else 4, rows.d))
             losses = _windows(rows, labels, _rules(own, group), w, bounds, w[:, :0].copy())

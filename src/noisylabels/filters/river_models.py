@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from river import base  # type: ignore[import-not-found]
+from river import base
 
 from noisylabels.classifiers.linear import RobustSGDClassifier
 from noisylabels.filters.base import Filter
@@ -13,7 +13,7 @@ from noisylabels.filters.lms import NLMS
 from noisylabels.filters.streams import StreamModel
 
 
-class RiverRegressor(StreamModel, base.Regressor):  # type: ignore[misc]
+class RiverRegressor(StreamModel, base.Regressor):
     """A filter as a regressor of river.
 
     Parameters

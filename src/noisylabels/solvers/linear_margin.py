@@ -15,6 +15,7 @@ Source: Zhang and Zhou, KDD 2014, who descend along the coordinates of the dual;
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -107,7 +108,7 @@ def descend(UT: Floats, start: Floats, kappa: float, table: Floats, rounds: int)
     d = len(start)
     h, gradient, after = start.copy(), np.empty(d), np.empty(d)
     S, Y = np.empty((MEMORY, d)), np.empty((MEMORY, d))
-    stored = np.int64(0)
+    stored: Any = np.int64(0)
     value = loss(UT, h, kappa, table, gradient)
     for taken in range(rounds):
         if np.abs(gradient).max() <= STILL:

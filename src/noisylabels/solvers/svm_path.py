@@ -11,6 +11,8 @@ variables 0 < y_i beta_i < C take Newton steps, the exact solution for these.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -189,7 +191,9 @@ def newton_step(K, beta, r, lower, upper, m):  # type: ignore[no-untyped-def]
         mean = 0.0  # rounding must not change the sum of beta
         for a in range(m):
             mean += G[a, m + 1] / left
-        t, hit, bound = 1.0, np.int64(-1), 0.0
+        t = 1.0
+        hit: Any = np.int64(-1)
+        bound = 0.0
         for a in range(m):
             if inside[a] == 1.0:
                 G[a, m + 1] -= mean
