@@ -521,7 +521,7 @@ def _sentences(found: Review) -> list[str]:
             f"{found.reviewed} reviewed rows; exact limits, without scores: {between(*found.plain[1:])}.",
             f"Of the labels not reviewed at most {percent(found.left)} are wrong, with 95 % confidence.",
         ]
-        if found.unreviewed:
+        if found.unreviewed >= NEXT:
             sentences.append(f"{describe_gain(found)}.")
         off = found.flip_rates[found.flip_rates["true"] != found.flip_rates["observed"]].dropna()
         for true, observed, rate, low, high in off.to_numpy().tolist() if len(off) <= 6 else ():

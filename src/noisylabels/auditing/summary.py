@@ -99,7 +99,8 @@ def _describe_next_step(found: Audit | NumericAudit, reviewed: Review | None, fo
             f"open {folder}review.html and choose the true class of each of {reviewed.drawn} rows (or fill "
             f"in the column `true` of {folder}review.csv), then give the same command again."
         )
-    step = f"go on with {folder}repaired.csv, your table with {reviewed.changed} repaired labels."
+    labels = "label" if reviewed.changed == 1 else "labels"
+    step = f"go on with {folder}repaired.csv, your table with {reviewed.changed} repaired {labels}."
     if reviewed.skipped:
         step += f" {reviewed.skipped} of the rows drawn have no answer."
     if reviewed.unreviewed >= NEXT:
