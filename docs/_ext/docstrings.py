@@ -51,6 +51,7 @@ NOT_CONVERTED = frozenset(
         "compilation",
         "csv_text",
         "filters.label_budget",
+        "filters.pnorm",
         "filters.theory",
         "fixed_order.exp_and_log",
         "fixed_order.lanes",

@@ -1,11 +1,13 @@
-"""Theory of the p-norm filters: link, divergence, loss bounds for every target and all data; worst cases.
+r"""Theory of the p-norm filters: link, divergence, loss bounds for every target, and worst cases.
 
-How much of the noise energy can come out as filtering error? The ratio is
-rho = sum (u.x_t - yhat_t)^2 / (sum (y_t - u.x_t)^2 + K),  K = (p-1) X_p^2 ||u||_q^2.
-LMS with step 1/X_2^2 has rho <= 1 for all u, all noise and all rows, and no filter has a smaller worst case:
+How much of the energy of the noise can come out as filtering error? The ratio is
+:math:`\rho = \sum_t (u \cdot x_t - \hat{y}_t)^2 / (\sum_t (y_t - u \cdot x_t)^2 + K)` with
+:math:`K = (p - 1) X_p^2 \lVert u \rVert_q^2`. LMS with step :math:`1 / X_2^2` has
+:math:`\rho \le 1` for every target, all noise and all rows, and no filter has a smaller worst case:
 it is optimal in the sense of H-infinity.
-Source: B. Hassibi, A. H. Sayed, T. Kailath,
-H-infinity optimality of the LMS algorithm, IEEE Trans. SP 44, 1996.
+
+Source: Hassibi, Sayed and Kailath, H-infinity optimality of the LMS algorithm, IEEE Trans. SP 44,
+1996.
 """
 
 from __future__ import annotations
@@ -22,108 +24,344 @@ from noisylabels.validation import Floats, number
 
 Power = float | str  # a number, or "auto"
 
+TOLERANCE = 1e-9
+"""A loss may exceed its bound by this relative amount of rounding."""
+
 
 def exponent(p: Power, n: int) -> float:
-    """p itself, or max(2, 2 ln n) for p = "auto": the exponent that suits a sparse target of n entries.
+    r"""Find the exponent that a setting stands for.
 
-    n: length of the instances; "auto" wants n >= 3 (2 ln n >= 2), below it warns and takes p = 2.
-    Raises ValueError: p < 2, p infinite or not a number.
+    Parameters
+    ----------
+    p : float or "auto"
+        An exponent of at least 2, or the word for the one that suits a sparse target.
+    n : int
+        Number of entries of a sample. "auto" needs at least 3.
+
+    Returns
+    -------
+    float
+        The exponent, :math:`\max(2, 2 \ln n)` for "auto".
+
+    Raises
+    ------
+    ValueError
+        If p is below 2, infinite or not a number.
+
+    Warns
+    -----
+    UserWarning
+        If n is too small for "auto", so that 2 is taken.
+
+    Examples
+    --------
+    >>> from noisylabels.filters.theory import exponent
+    >>> exponent(3, 10), round(exponent("auto", 100), 2)
+    (3.0, 9.21)
     """
     if isinstance(p, str) and p == "auto":
         if n < 3:
-            warnings.warn(f'p="auto" is 2 ln n and needs n >= 3; p = 2 is used for n = {n}', stacklevel=2)
+            message = f'p="auto" is 2 ln n and needs n >= 3; p = 2 is used for n = {n}'
+            warnings.warn(message, stacklevel=2)
         return max(2.0, 2.0 * math.log(n)) if n >= 1 else 2.0
     return number('p, if not "auto"', p, least=2)
 
 
 def dual(p: float) -> float:
-    """q with 1/p + 1/q = 1; then (p - 1)(q - 1) = 1. Raises ValueError: p <= 1 or infinite."""
+    r"""Compute the dual exponent.
+
+    Parameters
+    ----------
+    p : float
+        An exponent above 1.
+
+    Returns
+    -------
+    float
+        The exponent q with :math:`1/p + 1/q = 1`; then :math:`(p - 1)(q - 1) = 1`.
+
+    Raises
+    ------
+    ValueError
+        If p is not above 1 and finite.
+
+    Examples
+    --------
+    >>> from noisylabels.filters.theory import dual
+    >>> dual(3.0)
+    1.5
+    """
     return number("p", p, above=1) / (p - 1.0)
 
 
 def _scaled(v: Floats) -> tuple[Floats, Floats]:
-    """z = |v| / m and m = max_i |v_i| along the last axis (kept); m = 1 where v = 0."""
+    """Divide by the largest absolute value along the last axis, or by 1 where all are 0."""
     size = np.abs(v)
-    top = size.max(axis=-1, keepdims=True)
-    top = np.where(top > 0, top, 1.0)
-    return size / top, top
+    largest = size.max(axis=-1, keepdims=True)
+    largest = np.where(largest > 0, largest, 1.0)
+    return size / largest, largest
 
 
 def norm(v: ArrayLike, s: float) -> Floats:
-    """||v||_s = m (sum_i z_i^s)^(1/s),  z = |v|/m,  m = max_i |v_i|; (..., n) -> (...)."""
-    z, top = _scaled(np.asarray(v, dtype=np.float64))
-    return np.asarray(top[..., 0] * np.sum(z**s, axis=-1) ** (1.0 / s))
+    r"""Compute the s-norm of vectors without overflow.
+
+    Parameters
+    ----------
+    v : array_like of shape (..., n)
+        Vectors along the last axis.
+    s : float
+        The exponent, above 1.
+
+    Returns
+    -------
+    ndarray of shape (...)
+        The norms.
+
+    Examples
+    --------
+    >>> from noisylabels.filters.theory import norm
+    >>> float(norm([3.0, 4.0], 2.0))
+    5.0
+
+    Notes
+    -----
+    :math:`\lVert v \rVert_s = m (\sum_i z_i^s)^{1/s}` with :math:`z = |v| / m` and
+    :math:`m = \max_i |v_i|`.
+    """
+    z, largest = _scaled(np.asarray(v, dtype=np.float64))
+    return np.asarray(largest[..., 0] * np.sum(z**s, axis=-1) ** (1.0 / s))
 
 
 def link(v: ArrayLike, s: float) -> Floats:
-    """f_i(v) = sign(v_i) |v_i|^(s-1) / ||v||_s^(s-2), the gradient of ||v||_s^2 / 2; f(0) = 0.
+    r"""Map weights to their dual, or back.
 
-    link(w, q) is the map f from weights to their dual theta, link(theta, p) its inverse, with 1/p + 1/q = 1.
-    v: (..., n), every vector along the last axis.  s > 1.
-    Computed as m sign(v_i) z_i^(s-1) (sum z^s)^((2-s)/s) with z = |v|/m, m = max_i |v_i|, which neither
-    over- nor underflows. Near s = 1 the power z^(s-1) is about 1 for every z > 0: round-off in w is
-    amplified, so an algorithm keeps theta as its state and never recomputes it from w.
-    Raises ValueError: s <= 1 or infinite, values that are not finite.
-    Source: slides of Kivinen, Warmuth, Hassibi, "link function";
-    Gentile, The robustness of the p-norm algorithms, 2003.
+    Parameters
+    ----------
+    v : array_like of shape (..., n)
+        Vectors along the last axis: weights, with the exponent q, or their dual, with the exponent
+        p.
+    s : float
+        The exponent, above 1.
+
+    Returns
+    -------
+    ndarray of shape (..., n)
+        The gradient of half of the squared s-norm; 0 at 0.
+
+    Raises
+    ------
+    ValueError
+        If the exponent is out of range, or a value is not finite.
+
+    Examples
+    --------
+    >>> from noisylabels.filters.theory import link
+    >>> link(link([3.0, -1.0], 1.5), 3.0).round(6).tolist()
+    [3.0, -1.0]
+
+    Notes
+    -----
+    :math:`f_i(v) = \mathrm{sign}(v_i) |v_i|^{s - 1} / \lVert v \rVert_s^{s - 2}`, computed as
+    :math:`m\, \mathrm{sign}(v_i) z_i^{s - 1} (\sum_j z_j^s)^{(2 - s)/s}` with :math:`z = |v| / m`
+    and :math:`m = \max_i |v_i|`, which neither overflows nor underflows. Near :math:`s = 1`
+    rounding errors of the weights are amplified. So an algorithm keeps the dual as its state and
+    never recomputes it from the weights.
+
+    References
+    ----------
+    Slides of Kivinen, Warmuth and Hassibi, "link function"; Gentile, The robustness of the p-norm
+    algorithms, 2003.
     """
     dual(s)
     v = np.asarray(v, dtype=np.float64)
     if not np.isfinite(v).all():
         raise ValueError("v: values must be finite")
-    z, top = _scaled(v)
+    z, largest = _scaled(v)
     total = np.sum(z**s, axis=-1, keepdims=True)
-    safe = np.where(total > 0, total, 1.0)
-    return top * np.copysign(z ** (s - 1.0), v) * safe ** ((2.0 - s) / s)
+    positive_total = np.where(total > 0, total, 1.0)
+    return largest * np.copysign(z ** (s - 1.0), v) * positive_total ** ((2.0 - s) / s)
 
 
 def potential(w: ArrayLike, q: float) -> Floats:
-    """F(w) = ||w||_q^2 / 2; its conjugate is F*(theta) = ||theta||_p^2 / 2. w: (..., n) -> (...)."""
+    r"""Compute half of the squared norm of weights.
+
+    Parameters
+    ----------
+    w : array_like of shape (..., n)
+        Weights.
+    q : float
+        The exponent, above 1.
+
+    Returns
+    -------
+    ndarray of shape (...)
+        :math:`F(w) = \lVert w \rVert_q^2 / 2`. Its conjugate is
+        :math:`\lVert \theta \rVert_p^2 / 2`.
+
+    Examples
+    --------
+    >>> from noisylabels.filters.theory import potential
+    >>> float(potential([3.0, 4.0], 2.0))
+    12.5
+    """
     return 0.5 * norm(w, q) ** 2
 
 
 def divergence(u: ArrayLike, w: ArrayLike, q: float) -> Floats:
-    """d(u, w) = F(u) - F(w) - f(w).(u - w); at least 0, and 0 only at u = w. u, w: (..., n) -> (...).
+    r"""Compute the Bregman divergence between two vectors of weights.
 
-    q = 2: ||u - w||^2 / 2. Not symmetric for q != 2.
-    Source: slides of Kivinen, Warmuth, Hassibi, "Bregman divergence".
+    Parameters
+    ----------
+    u : array_like of shape (..., n)
+        The target.
+    w : array_like of shape (..., n)
+        The weights.
+    q : float
+        The exponent, above 1.
+
+    Returns
+    -------
+    ndarray of shape (...)
+        The divergence, at least 0, and 0 only for equal vectors.
+
+    Examples
+    --------
+    >>> from noisylabels.filters.theory import divergence
+    >>> float(divergence([3.0, 4.0], [0.0, 0.0], 2.0))
+    12.5
+
+    Notes
+    -----
+    :math:`d(u, w) = F(u) - F(w) - f(w) \cdot (u - w)`, half of the squared distance for
+    :math:`q = 2`. It is not symmetric for other exponents.
+
+    References
+    ----------
+    Slides of Kivinen, Warmuth and Hassibi, "Bregman divergence".
     """
     return divergence_dual(u, link(w, q), dual(q))
 
 
 def divergence_dual(u: ArrayLike, theta: ArrayLike, p: float) -> Floats:
-    """d(u, w) = ||u||_q^2 / 2 + ||theta||_p^2 / 2 - u.theta with theta = f(w), the state of the algorithms.
+    r"""Compute the Bregman divergence from the dual of the weights, the state of the algorithms.
 
-    u, theta: (..., n) -> (...).
+    Parameters
+    ----------
+    u : array_like of shape (..., n)
+        The target.
+    theta : array_like of shape (..., n)
+        Dual of the weights.
+    p : float
+        The exponent of the dual, above 1.
+
+    Returns
+    -------
+    ndarray of shape (...)
+        :math:`\lVert u \rVert_q^2 / 2 + \lVert \theta \rVert_p^2 / 2 - u \cdot \theta`.
+
+    Examples
+    --------
+    >>> from noisylabels.filters.theory import divergence_dual
+    >>> float(divergence_dual([3.0, 4.0], [0.0, 0.0], 2.0))
+    12.5
     """
     inner = np.sum(np.asarray(u) * np.asarray(theta), axis=-1)
     return potential(u, dual(p)) + potential(theta, p) - inner
 
 
 def project(theta: ArrayLike, p: float, radius: float) -> Floats:
-    """theta min(1, U / ||theta||_p): the Bregman projection of w = f^-1(theta) on the ball ||w||_q <= U.
+    r"""Scale the dual of weights so that the weights are in a ball.
 
-    f is homogeneous and ||f(w)||_p = ||w||_q, so scaling w and scaling theta are the same;
-    d(u, w) <= d(u, w') holds for the projection w of w' and every ||u||_q <= U.  theta: (..., n).
-    Raises ValueError: U <= 0.
+    Parameters
+    ----------
+    theta : array_like of shape (..., n)
+        Dual of the weights.
+    p : float
+        The exponent of the dual, above 1.
+    radius : float
+        Radius of the ball in the dual exponent q, above 0.
+
+    Returns
+    -------
+    ndarray of shape (..., n)
+        The scaled dual.
+
+    Raises
+    ------
+    ValueError
+        If the radius is not positive.
+
+    Examples
+    --------
+    >>> from noisylabels.filters.theory import project
+    >>> project([3.0, 4.0], 2.0, radius=1.0).round(6).tolist()
+    [0.6, 0.8]
+
+    Notes
+    -----
+    It is the Bregman projection: the link is homogeneous and
+    :math:`\lVert f(w) \rVert_p = \lVert w \rVert_q`. No target of the ball is farther from the
+    projection than from the weights.
     """
     number("radius", radius, above=0)
     size = norm(theta, p)[..., None]
-    return np.asarray(theta) * np.minimum(1.0, radius / np.where(size > 0, size, radius))
-
-
-TOLERANCE = 1e-9  # a loss may exceed its bound by this relative amount of rounding
+    positive_size = np.where(size > 0, size, radius)
+    return np.asarray(theta) * np.minimum(1.0, radius / positive_size)
 
 
 def penalty(p: float, x_size: float, u_size: float) -> float:
-    """K = (p - 1) X_p^2 ||u||_q^2, the price of not knowing the target u."""
+    r"""Compute the price of not knowing the target.
+
+    Parameters
+    ----------
+    p : float
+        The exponent, at least 2.
+    x_size : float
+        Largest p-norm of a row.
+    u_size : float
+        Norm of the target in the dual exponent.
+
+    Returns
+    -------
+    float
+        :math:`K = (p - 1) X_p^2 \lVert u \rVert_q^2`.
+
+    Examples
+    --------
+    >>> from noisylabels.filters.theory import penalty
+    >>> penalty(3.0, 2.0, 1.0)
+    8.0
+    """
     return (p - 1.0) * x_size**2 * u_size**2
 
 
 def rate(p: float, x_size: float, alpha: float = 1.0) -> float:
-    """eta = alpha / ((p - 1) X_p^2) with ||x_t||_p <= X_p; alpha = 1 filters, alpha < 1 predicts.
+    r"""Compute the step size of the loss bounds.
 
-    p = 2 gives the rates of LMS. Raises ValueError: alpha not in (0, 1], X_p <= 0, p < 2.
+    Parameters
+    ----------
+    p : float
+        The exponent, at least 2. 2 gives the steps of LMS.
+    x_size : float
+        Largest p-norm of a row, above 0.
+    alpha : float, default 1.0
+        Above 0 and at most 1: 1 to filter, less to predict.
+
+    Returns
+    -------
+    float
+        :math:`\eta = \alpha / ((p - 1) X_p^2)`.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Examples
+    --------
+    >>> from noisylabels.filters.theory import rate
+    >>> rate(3.0, 2.0)
+    0.125
     """
     number("p", p, least=2)
     number("x_size", x_size, above=0)
@@ -131,10 +369,41 @@ def rate(p: float, x_size: float, alpha: float = 1.0) -> float:
 
 
 def prediction(noise: float, K: float, alpha: float) -> float:
-    """sum (y_t - yhat_t)^2 <= Loss_u / (1 - alpha) + K / alpha, at eta = rate(p, X_p, alpha), 0 < alpha < 1.
+    r"""Bound the loss of predicting noisy labels.
 
-    Loss_u = 0 and alpha = 1 is the limit K. Raises ValueError: alpha not in (0, 1).
-    Source: Cesa-Bianchi, Long, Warmuth 1996 for p = 2; the same computation for other p.
+    Parameters
+    ----------
+    noise : float
+        Loss of the target.
+    K : float
+        The `penalty` of the target.
+    alpha : float
+        Factor of the step size, see `rate`; above 0 and below 1. 1 is allowed only for a target
+        without loss.
+
+    Returns
+    -------
+    float
+        The bound on :math:`\sum_t (y_t - \hat{y}_t)^2`.
+
+    Raises
+    ------
+    ValueError
+        If ``alpha`` is out of range.
+
+    Examples
+    --------
+    >>> from noisylabels.filters.theory import prediction
+    >>> prediction(1.0, 1.0, alpha=0.5)
+    4.0
+
+    Notes
+    -----
+    The bound is :math:`L_u / (1 - \alpha) + K / \alpha` for the loss :math:`L_u` of the target.
+
+    References
+    ----------
+    Cesa-Bianchi, Long and Warmuth 1996 for p = 2; the same computation for other exponents.
     """
     if noise == 0 and alpha == 1:
         return K
@@ -143,49 +412,186 @@ def prediction(noise: float, K: float, alpha: float) -> float:
 
 
 def best_alpha(noise: float, K: float) -> float:
-    """alpha* = sqrt(K) / (sqrt(K) + sqrt(Loss_u)); then `prediction` is (sqrt(Loss_u) + sqrt(K))^2."""
-    return math.sqrt(number("K", K, above=0)) / (math.sqrt(K) + math.sqrt(number("noise", noise, least=0)))
+    r"""Compute the factor of the step size with the smallest bound on the loss.
+
+    Parameters
+    ----------
+    noise : float
+        Loss of the target, at least 0.
+    K : float
+        The `penalty` of the target, above 0.
+
+    Returns
+    -------
+    float
+        :math:`\alpha^* = \sqrt{K} / (\sqrt{K} + \sqrt{L_u})`; then `prediction` is
+        :math:`(\sqrt{L_u} + \sqrt{K})^2`.
+
+    Examples
+    --------
+    >>> from noisylabels.filters.theory import best_alpha
+    >>> best_alpha(4.0, 4.0)
+    0.5
+    """
+    root_K = math.sqrt(number("K", K, above=0))
+    root_noise = math.sqrt(number("noise", noise, least=0))
+    return root_K / (root_K + root_noise)
 
 
 def eg_plus_minus(noise: float, budget: float, x_top: float, n: int) -> float:
-    """sum (y_t - yhat_t)^2 <= 3 (Loss_u + U^2 X^2 ln 2n), |x_{t,i}| <= X, ||u||_1 <= U, eta = 1/(3 U^2 X^2).
+    r"""Bound the loss of EG+-.
 
-    Source: J. Kivinen, M. K. Warmuth, Exponentiated gradient versus gradient descent, 1997, c = 4.
+    Parameters
+    ----------
+    noise : float
+        Loss of the target.
+    budget : float
+        Bound on the 1-norm of the target.
+    x_top : float
+        Bound on the entries of rows.
+    n : int
+        Number of entries of a row.
+
+    Returns
+    -------
+    float
+        :math:`3 (L_u + U^2 X^2 \ln 2n)`, at the step :math:`1 / (3 U^2 X^2)`.
+
+    Examples
+    --------
+    >>> from noisylabels.filters.theory import eg_plus_minus
+    >>> round(eg_plus_minus(1.0, 1.0, 1.0, n=2), 3)
+    7.159
+
+    References
+    ----------
+    Kivinen and Warmuth, Exponentiated gradient versus gradient descent, 1997, c = 4.
     """
     return 3.0 * (noise + (budget * x_top) ** 2 * math.log(2 * n))
 
 
 def eg(noise: float, spread: float, n: int) -> float:
-    """sum (y_t - yhat_t)^2 <= 3/2 (Loss_u + R^2 ln n), u in the simplex, max x - min x <= R, eta = 2/(3 R^2).
+    r"""Bound the loss of EG.
 
-    Source: J. Kivinen, M. K. Warmuth, Exponentiated gradient versus gradient descent, 1997, c = 1.
+    Parameters
+    ----------
+    noise : float
+        Loss of the target, a distribution.
+    spread : float
+        Bound on the difference of two entries of a row.
+    n : int
+        Number of entries of a row.
+
+    Returns
+    -------
+    float
+        :math:`\frac{3}{2} (L_u + R^2 \ln n)`, at the step :math:`2 / (3 R^2)`.
+
+    Examples
+    --------
+    >>> from noisylabels.filters.theory import eg
+    >>> round(eg(1.0, 1.0, n=2), 3)
+    2.54
+
+    References
+    ----------
+    Kivinen and Warmuth, Exponentiated gradient versus gradient descent, 1997, c = 1.
     """
     return 1.5 * (noise + spread**2 * math.log(n))
 
 
 def moving(noise: float, p: float, x_size: float, radius: float, path: float) -> float:
-    """sum (u_t.x_t - yhat_t)^2 <= Loss_u + (p-1) X_p^2 (U_q^2 + 2 U_q sum_t ||u_{t+1} - u_t||_q).
+    r"""Bound the filtering error for a target that moves.
 
-    Loss_u = sum (y_t - u_t.x_t)^2. For `bounded_pnorm_lms` with radius U_q >= ||u_t||_q; path: the last sum.
+    Parameters
+    ----------
+    noise : float
+        Loss of the moving target.
+    p : float
+        The exponent, at least 2.
+    x_size : float
+        Largest p-norm of a row.
+    radius : float
+        Largest norm of the target in the dual exponent, the radius of ``bounded_pnorm_lms``.
+    path : float
+        Length of the target's path in that norm.
+
+    Returns
+    -------
+    float
+        :math:`L_u + (p - 1) X_p^2 (U_q^2 + 2 U_q \sum_t \lVert u_{t+1} - u_t \rVert_q)`.
+
+    Examples
+    --------
+    >>> from noisylabels.filters.theory import moving
+    >>> moving(1.0, 2.0, 1.0, radius=1.0, path=0.5)
+    3.0
     """
     return noise + (p - 1.0) * x_size**2 * (radius**2 + 2.0 * radius * path)
 
 
 def checked_ratio(loss: float, bound: float, what: str) -> float:
-    """loss / bound. A theorem cannot fail: a ratio above 1 (beyond rounding) is a RuntimeError."""
+    """Divide a loss by its bound, and refuse a ratio that a theorem excludes.
+
+    Parameters
+    ----------
+    loss : float
+        The loss.
+    bound : float
+        Its bound.
+    what : str
+        Name of the loss, for the message.
+
+    Returns
+    -------
+    float
+        The ratio.
+
+    Raises
+    ------
+    RuntimeError
+        If the loss exceeds its bound by more than rounding.
+
+    Examples
+    --------
+    >>> from noisylabels.filters.theory import checked_ratio
+    >>> checked_ratio(1.0, 4.0, "LMS")
+    0.25
+    """
     ratio = float(loss) / float(bound) if bound > 0 else float(loss > 0) * math.inf
     if not ratio <= 1.0 + TOLERANCE:
-        broken = f"loss {loss:.10g} exceeds its bound {bound:.10g}"
-        raise RuntimeError(f"{what}: {broken}; the code or the data is wrong")
+        fault = f"loss {loss:.10g} exceeds its bound {bound:.10g}"
+        raise RuntimeError(f"{what}: {fault}; the code or the data is wrong")
     return ratio
 
 
 def rls_gains(X: Floats) -> Floats:
-    """g_t = P_{t-1} x_t / (1 + x_t.P_{t-1} x_t),  P_t = P_{t-1} - g_t x_t'P_{t-1},  P_0 = I; (T, n).
+    r"""Compute the gains of recursive least squares. Those of LMS are the step times the row.
 
-    Those of LMS are eta x_t.
+    Parameters
+    ----------
+    X : ndarray of shape (T, n)
+        Rows.
+
+    Returns
+    -------
+    ndarray of shape (T, n)
+        The gains.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.filters.theory import rls_gains
+    >>> rls_gains(np.ones((2, 1))).round(3).tolist()
+    [[0.5], [0.333]]
+
+    Notes
+    -----
+    :math:`g_t = P_{t-1} x_t / (1 + x_t^\top P_{t-1} x_t)` and
+    :math:`P_t = P_{t-1} - g_t x_t^\top P_{t-1}` with :math:`P_0 = I`.
     """
-    P, gains = np.eye(X.shape[1]), np.empty_like(X)
+    P = np.eye(X.shape[1])
+    gains = np.empty_like(X)
     for g, x in zip(gains, X, strict=True):
         g[:] = P @ x / (1.0 + x @ P @ x)
         P -= np.outer(g, x @ P)
@@ -193,12 +599,34 @@ def rls_gains(X: Floats) -> Floats:
 
 
 def transfer_matrix(X: Floats, gains: Floats, x_size: float) -> Floats:
-    """The matrix of (X_2 u, nu_1..nu_T) -> (u.x_t - yhat_t)_t
-    for the filter w_t = w_{t-1} + g_t (y_t - yhat_t).
+    r"""Compute the matrix that turns target and noise into filtering errors.
 
-    The error z = u - w obeys z_t = z_{t-1} - g_t (x_t.z_{t-1} + nu_t), y_t = u.x_t + nu_t.
-    The worst ratio over all u and all noise is the square of the largest singular value.
-    X, gains: (T, n).  x_size: X_2.  -> (T, n + T).
+    Parameters
+    ----------
+    X : ndarray of shape (T, n)
+        Rows.
+    gains : ndarray of shape (T, n)
+        Gains of the filter, which is linear: :math:`w_t = w_{t-1} + g_t (y_t - \hat{y}_t)`.
+    x_size : float
+        Largest 2-norm of a row.
+
+    Returns
+    -------
+    ndarray of shape (T, n + T)
+        The matrix from :math:`(X_2 u, \nu_1, \dots, \nu_T)` to :math:`u \cdot x_t - \hat{y}_t`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.filters.theory import transfer_matrix
+    >>> transfer_matrix(np.ones((2, 1)), np.ones((2, 1)), 1.0).tolist()
+    [[1.0, 0.0, 0.0], [0.0, -1.0, 0.0]]
+
+    Notes
+    -----
+    The error :math:`z = u - w` obeys :math:`z_t = z_{t-1} - g_t (x_t \cdot z_{t-1} + \nu_t)` with
+    :math:`y_t = u \cdot x_t + \nu_t`. The worst ratio over every target and all noise is the square
+    of the largest singular value.
     """
     T, n = X.shape
     Z = np.hstack([np.eye(n) / x_size, np.zeros((n, T))])
@@ -212,39 +640,127 @@ def transfer_matrix(X: Floats, gains: Floats, x_size: float) -> Floats:
 
 
 def worst_ratio(X: Floats, gains: Floats, x_size: float) -> float:
-    """sup of rho over all u and all noise, for these rows:
-    the squared spectral norm of the transfer matrix."""
+    """Compute the worst ratio of a linear filter over every target and all noise, for given rows.
+
+    Parameters
+    ----------
+    X : ndarray of shape (T, n)
+        Rows.
+    gains : ndarray of shape (T, n)
+        Gains of the filter.
+    x_size : float
+        Largest 2-norm of a row.
+
+    Returns
+    -------
+    float
+        The ratio: the squared spectral norm of the `transfer_matrix`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.filters.theory import worst_ratio
+    >>> round(worst_ratio(np.ones((2, 1)), np.ones((2, 1)), 1.0), 6)
+    1.0
+    """
     return float(np.linalg.norm(transfer_matrix(X, gains, x_size), 2)) ** 2
 
 
 def worst_target(X: Floats, yhat: Floats, y: Floats, x_size: float) -> tuple[float, Floats]:
-    """sup over u of rho for given rows, labels and predictions, and a u that attains it (p = 2).
+    r"""Find the target with the worst ratio for given rows, labels and predictions.
 
-    Both sums are quadratic forms of (u, 1):
-    N = [X, -yhat]'[X, -yhat], D = [X, -y]'[X, -y] + diag(X_2^2 I, 0);
-    the ratio is the largest eigenvalue of the pencil (N, D).
-    D gets 1e-12 of its trace, for it is singular where u = 0 fits the labels exactly.
+    Parameters
+    ----------
+    X : ndarray of shape (T, n)
+        Rows.
+    yhat : ndarray of shape (T,)
+        Predictions.
+    y : ndarray of shape (T,)
+        Labels.
+    x_size : float
+        Largest 2-norm of a row.
+
+    Returns
+    -------
+    rho : float
+        The ratio.
+    u : ndarray of shape (n,)
+        A target that attains it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.filters.theory import worst_target
+    >>> rho, u = worst_target(np.ones((1, 1)), np.zeros(1), np.ones(1), 1.0)
+    >>> round(rho, 3), u.round(3).tolist()
+    (1.0, [1.0])
+
+    Notes
+    -----
+    Both sums of the ratio are quadratic forms of :math:`(u, 1)`: with :math:`A = [X, -\hat{y}]` and
+    :math:`B = [X, -y]`, :math:`A^\top A` and :math:`B^\top B + \mathrm{diag}(X_2^2 I, 0)`. The
+    ratio is the largest eigenvalue of the pencil. The second form gets 1e-12 of its trace, because
+    it is singular where a target of 0 fits the labels exactly.
     """
     n = X.shape[1]
-    A, B = np.column_stack([X, -yhat]), np.column_stack([X, -y])
+    A = np.column_stack([X, -yhat])
+    B = np.column_stack([X, -y])
     D = B.T @ B + np.diag(np.append(np.full(n, x_size**2), 0.0))
     root = np.linalg.cholesky(D + 1e-12 * np.trace(D) * np.eye(n + 1))
     C = np.linalg.solve(root, A.T)
     values, vectors = np.linalg.eigh(C @ C.T)
     worst = np.linalg.solve(root.T, vectors[:, -1])
-    if abs(worst[-1]) < 1e-9 * np.abs(worst).max():  # attained in the limit of a long u only
-        worst[-1] = 1e-9 * np.abs(worst).max()
+    smallest = 1e-9 * np.abs(worst).max()
+    if abs(worst[-1]) < smallest:  # attained in the limit of a long u only
+        worst[-1] = smallest
     return float(values[-1]), worst[:-1] / worst[-1]
 
 
-def silent(n: int, T: int, x_size: float, p: float, *, clean: bool = False) -> tuple[Floats, Floats, Floats]:
-    """Labels equal to the predictions, so nothing is learnt,
-    and rows x_t = x along f(u): rho = T/(T + p - 1).
+def silent(
+    n: int,
+    T: int,
+    x_size: float,
+    p: float,
+    *,
+    clean: bool = False,
+) -> tuple[Floats, Floats, Floats]:
+    r"""Make data from which a filter learns nothing, because labels equal its predictions.
 
-    Every filter that starts at 0 predicts 0 for ever, so y = 0 (`clean`: y = u.x instead). Against a filter
-    that predicts anything, the adversary answers y_t = yhat_t and takes u or -u: no filter has sup rho < 1.
-    One clean row (T = 1) is the one-shot adversary: rho = 1/(p - 1), at p = 2 exactly 1.
-    Returns X (T, n), y (T,), u (n,) with ||u||_q = 1.
+    Parameters
+    ----------
+    n : int
+        Number of entries of a row.
+    T : int
+        Number of rows.
+    x_size : float
+        p-norm of the rows.
+    p : float
+        The exponent, above 1.
+    clean : bool, default False
+        Give the labels of the target instead of 0.
+
+    Returns
+    -------
+    X : ndarray of shape (T, n)
+        Rows, all the same.
+    y : ndarray of shape (T,)
+        Labels.
+    u : ndarray of shape (n,)
+        Target of norm 1 in the dual exponent.
+
+    Examples
+    --------
+    >>> from noisylabels.filters.theory import silent
+    >>> X, y, u = silent(2, 3, 1.0, 2.0)
+    >>> y.tolist(), float((X @ u).round(6)[0])
+    ([0.0, 0.0, 0.0], 1.0)
+
+    Notes
+    -----
+    Every filter that starts at 0 predicts 0 for ever, with the ratio
+    :math:`\rho = T / (T + p - 1)`. Against a filter that predicts anything, the adversary answers
+    with the prediction and takes u or -u. So no filter has a worst ratio below 1. One clean row is
+    the one-shot adversary: :math:`\rho = 1 / (p - 1)`.
     """
     q = dual(p)
     u = np.linspace(1.0, 2.0, n)
@@ -255,35 +771,71 @@ def silent(n: int, T: int, x_size: float, p: float, *, clean: bool = False) -> t
 
 
 def ratio(X: Floats, y: Floats, u: Floats, yhat: Floats, p: float, x_size: float) -> float:
-    """rho of one run."""
+    """Compute the ratio of filtering error to noise of one run, see the top of this page.
+
+    Parameters
+    ----------
+    X : ndarray of shape (T, n)
+        Rows.
+    y : ndarray of shape (T,)
+        Labels.
+    u : ndarray of shape (n,)
+        Target.
+    yhat : ndarray of shape (T,)
+        Predictions.
+    p : float
+        The exponent, above 1.
+    x_size : float
+        Largest p-norm of a row.
+
+    Returns
+    -------
+    float
+        The ratio.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.filters.theory import ratio
+    >>> ratio(np.ones((1, 1)), np.ones(1), np.ones(1), np.zeros(1), 2.0, 1.0)
+    1.0
+    """
     weight = (p - 1.0) * (x_size * float(norm(u, dual(p)))) ** 2
-    return float(((X @ u - yhat) ** 2).sum() / (((y - X @ u) ** 2).sum() + weight))
+    error = ((X @ u - yhat) ** 2).sum()
+    noise = ((y - X @ u) ** 2).sum()
+    return float(error / (noise + weight))
 
 
 @compile_kernel(error_model="numpy")
 def _rho(X: Floats, p: float, x_size: float, point: Floats) -> float:
-    """rho of p-norm LMS for u = point[:n], y = point[n:], written out without tricks."""
+    """Ratio of p-norm LMS for u = point[:n], y = point[n:], written out without tricks."""
     T, n = X.shape
-    eta, q = 1.0 / ((p - 1.0) * x_size * x_size), p / (p - 1.0)
-    theta, w = np.zeros(n), np.zeros(n)
-    error = noise = size = 0.0
+    eta = 1.0 / ((p - 1.0) * x_size * x_size)
+    q = p / (p - 1.0)
+    theta = np.zeros(n)
+    w = np.zeros(n)
+    error = 0.0
+    noise = 0.0
+    size = 0.0
     for t in range(T):
-        guess = target = 0.0
+        guess = 0.0
+        target = 0.0
         for i in range(n):
             guess += w[i] * X[t, i]
             target += point[i] * X[t, i]
         error += (target - guess) ** 2
         noise += (point[n + t] - target) ** 2
-        top = 0.0
+        largest = 0.0
         for i in range(n):
             theta[i] += eta * (point[n + t] - guess) * X[t, i]
-            top = max(top, abs(theta[i]))
-        if top > 0.0:
+            largest = max(largest, abs(theta[i]))
+        if largest > 0.0:
             total = 0.0
             for i in range(n):
-                total += (abs(theta[i]) / top) ** p
+                total += (abs(theta[i]) / largest) ** p
             for i in range(n):
-                w[i] = np.sign(theta[i]) * top * (abs(theta[i]) / top) ** (p - 1.0) * total ** ((2.0 - p) / p)
+                power = (abs(theta[i]) / largest) ** (p - 1.0)
+                w[i] = np.sign(theta[i]) * largest * power * total ** ((2.0 - p) / p)
     for i in range(n):
         size += abs(point[i]) ** q
     return error / (noise + size ** (2.0 / q) / eta)
@@ -291,33 +843,65 @@ def _rho(X: Floats, p: float, x_size: float, point: Floats) -> float:
 
 @compile_kernel(error_model="numpy")
 def ascend(
-    X: Floats, p: float, x_size: float, start: Floats, steps: int = 200
+    X: Floats,
+    p: float,
+    x_size: float,
+    start: Floats,
+    steps: int = 200,
 ) -> tuple[float, Floats, Floats]:
-    """Projected gradient ascent on rho over (u, y) for p-norm LMS at eta = 1/((p-1) X_p^2); X: (T, n).
+    """Search for the worst ratio of p-norm LMS over target and labels, by gradient ascent.
 
-    rho does not change when (u, y) is scaled, so each step is followed by a projection on the sphere.
-    The gradient is a central difference; a step is taken only if rho grows (then the next is 1.5 times as
-    long, else half).  start: (n + T,), of norm 1.  Returns rho, u, y.
+    Parameters
+    ----------
+    X : ndarray of shape (T, n)
+        Rows.
+    p : float
+        The exponent, at least 2.
+    x_size : float
+        Largest p-norm of a row, which sets the step of LMS, see `rate`.
+    start : ndarray of shape (n + T,)
+        Target and labels where the search begins, together of norm 1.
+    steps : int, default 200
+        Number of steps.
+
+    Returns
+    -------
+    rho : float
+        The ratio found.
+    u : ndarray of shape (n,)
+        The target.
+    y : ndarray of shape (T,)
+        The labels.
+
+    Notes
+    -----
+    The ratio does not change when target and labels are scaled, so each step is followed by a
+    projection on the sphere. The gradient is a central difference. A step is taken only if the
+    ratio grows; then the next is 1.5 times as long, else half.
     """
-    n, m, point = X.shape[1], start.shape[0], start.copy()
-    value, step, h = _rho(X, p, x_size, point), 0.3, 1e-6
+    n = X.shape[1]
+    m = start.shape[0]
+    point = start.copy()
+    value = _rho(X, p, x_size, point)
+    step = 0.3
+    h = 1e-6
     gradient = np.empty(m)
     for _ in range(steps):
         for i in range(m):
-            kept = point[i]
-            point[i] = kept + h
-            up = _rho(X, p, x_size, point)
-            point[i] = kept - h
-            gradient[i] = (up - _rho(X, p, x_size, point)) / (2.0 * h)
-            point[i] = kept
+            coordinate = point[i]
+            point[i] = coordinate + h
+            rho_above = _rho(X, p, x_size, point)
+            point[i] = coordinate - h
+            gradient[i] = (rho_above - _rho(X, p, x_size, point)) / (2.0 * h)
+            point[i] = coordinate
         size = np.sqrt(np.sum(gradient * gradient))
         while size > 0.0 and step > 1e-9:
             trial = point + step / size * gradient
             trial /= np.sqrt(np.sum(trial * trial))
-            found = _rho(X, p, x_size, trial)
-            if found > value:
+            trial_value = _rho(X, p, x_size, trial)
+            if trial_value > value:
                 put(point, trial)
-                value = found
+                value = trial_value
                 step *= 1.5
                 break
             step *= 0.5
