@@ -391,8 +391,9 @@ def of_numbers(
     z *= MEDIAN / max(float(np.median(z)), 1e-12)
     known = 1.0
     if expected.std() > 0:
-        both = [flip_rates.average_groups(values, units) for values in (expected, y)]
-        known = spearmanr(*both, alternative="greater").pvalue
+        guesses = flip_rates.average_groups(expected, units)
+        labels = flip_rates.average_groups(y, units)
+        known = float(spearmanr(guesses, labels, alternative="greater").pvalue)
     expected = np.array([float(f"{value:.6g}") for value in expected])
     columns = table.places() | {"label": table.labels, "suggested": expected, "score": -z}
     frame = pd.DataFrame(columns).sort_values("score", kind="stable", ignore_index=True)

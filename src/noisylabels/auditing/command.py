@@ -69,7 +69,9 @@ def run(given: argparse.Namespace, command: Sequence[str], words: Sequence[str])
         table = tables.read(file, given.label, learn=ours, **options)
         groups = None
         if given.groups is not None:
-            groups = groups_of(table.contents[given.groups], len(table.contents[given.label]))[table.rows]
+            groups = groups_of(list(table.contents[given.groups]), len(table.contents[given.label]))[
+                table.rows
+            ]
         if given.review is not None and not 1 <= given.review <= len(table.labels):
             raise ValueError(
                 f"--review must lie in 1..{len(table.labels)}, the labels there are, got {given.review}"

@@ -12,13 +12,14 @@ Levina and Bickel, NIPS 2004 (the dimension of a table from such ratios).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from noisylabels.auditing.tables import is_missing
+from noisylabels.auditing.columns import is_missing
 
 Array = NDArray[np.float64]
 Groups = NDArray[np.intp]
@@ -174,7 +175,7 @@ def combine_groups(one: Groups | None, other: Groups | None) -> Groups | None:
     return both
 
 
-def groups_of(names: ArrayLike, rows: int) -> Groups:
+def groups_of(names: ArrayLike | Sequence[str | None], rows: int) -> Groups:
     """Number the groups that users name, such as patients, from 0, (rows,); a missing name is a group.
 
     Raises

@@ -338,7 +338,8 @@ def corrected_error(predicted: Classes, y: Classes, omega: Array, groups: Groups
         number = f"condition number {condition:.3g}, above {LARGEST_CONDITION:g}: with flips this frequent"
         why = "the observed labels say too little about the true ones to correct an error"
         raise ValueError(f"the flip matrix has the {number} {why}")
-    terms = average_groups(np.linalg.inv(omega)[y, predicted], groups)
+    inverse: Array = np.linalg.inv(omega).astype(np.float64, copy=False)
+    terms = average_groups(inverse[y, predicted], groups)
     error = float(1.0 - terms.mean())
     half = Z * float(terms.std(ddof=1)) / len(terms) ** 0.5
     at, low, high = np.clip([error, error - half, error + half], 0.0, 1.0).tolist()

@@ -25,7 +25,9 @@ def name_class(value: Any) -> str:
     return str(value).strip()
 
 
-def match_columns(p: Any, expected: Sequence[Any], names: Any = None, what: str = "pred_probs") -> Array:
+def match_columns(
+    p: Any, expected: Sequence[Any] | NDArray[Any], names: Any = None, what: str = "pred_probs"
+) -> Array:
     """Put the columns of probabilities into the order of classes.
 
     Parameters
@@ -106,9 +108,10 @@ def match_rows(p: Any, names: Any) -> Any:
 
 def refuse_other_index(X: Any, y: Any) -> None:
     """Raise a ValueError if X and y have the same names of rows in another order."""
-    index, other = getattr(X, "index", None), getattr(y, "index", None)
-    if not hasattr(X, "loc") or not hasattr(y, "loc") or index.equals(other):
+    if not hasattr(X, "loc") or not hasattr(y, "loc") or X.index.equals(y.index):
         return
+    index: Any = X.index
+    other: Any = y.index
     if len(index) == len(other) and set(index) == set(other):
         how = "bring them into one order, as with y.loc[X.index]"
         raise ValueError(f"X and y have the same index in another order; {how}")
@@ -138,7 +141,7 @@ def refuse_other_order(
         return
     column_of = np.empty(K, dtype=np.intp)
     column_of[order] = np.arange(K)
-    better = ", ".join(str(classes[k]) for k in column_of)
+    better = ", ".join(str(classes[k]) for k in column_of.tolist())
     shares = f"{100 * then:.0f} % of the labels are the most probable class then, {100 * now:.0f} % now"
     raise ValueError(
         f"{what}: another order of the classes fits the columns clearly better: {better} ({shares}); "
