@@ -1030,7 +1030,7 @@ class CrowdLab(MajorityVote):
         ------
         ValueError
             If the table cannot be read, has fewer than two classes or no item with two labels, or
-            if p has another shape or rows that are not probabilities.
+            if p has another shape, names of other items, or rows that are not probabilities.
 
         Examples
         --------
@@ -1039,7 +1039,8 @@ class CrowdLab(MajorityVote):
         [0, 1, 1]
         """
         data = read_crowd_labels(labels, self.classes)
-        p = self._check_probabilities(p, data)
+        names = data.items.tolist() if _list_columns(labels) else None  # an array has none
+        p = self._check_probabilities(p, data, names)
         votes = data.votes
         K = votes.shape[1]
         total = votes.sum(axis=1)
@@ -1063,10 +1064,11 @@ class CrowdLab(MajorityVote):
         return self
 
     @staticmethod
-    def _check_probabilities(p: Any, data: _CrowdLabels) -> Floats:
+    def _check_probabilities(p: Any, data: _CrowdLabels, names: list[Any] | None) -> Floats:
         if p is None:
             raise ValueError("p: a classifier's probabilities are needed, (items, classes); else use OneCoin")
-        p = match_columns(match_rows(p, data.items.tolist()), data.classes.tolist(), what="p")
+        p = match_rows(p, names, what="p", rows="the items")
+        p = match_columns(p, data.classes.tolist(), what="p")
         p = finite("p", p, (len(data.items), len(data.classes)))
         if p.min() < 0 or not np.allclose(p.sum(axis=1), 1.0):
             raise ValueError("p: rows must be probabilities that sum to 1")

@@ -97,3 +97,67 @@ def test_crowdlab_matches_by_name():
     assert np.array_equal(noisylabels.CrowdLab().fit(labels, turned).labels_, expected)
     with pytest.raises(ValueError, match="p: column 'never' is not a class; the classes are no, yes"):
         noisylabels.CrowdLab().fit(labels, frame.rename(columns={"yes": "never"}))
+
+
+def test_trusted_labels_and_groups_in_another_order_of_names_are_refused():
+    y, _, _ = labelled(["no", "yes"], n=100)
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(100, 2)))
+    labels = pd.Series(y, index=X.index)
+    turned = labels.sample(frac=1, random_state=0)
+    options = {"model": "logistic", "compare": False, "repetitions": 1}
+    tables = [(X, labels), (X, y), (X.to_numpy(), labels)]
+    for name in ("trusted", "groups"):
+        for table, given in tables:
+            with pytest.raises(ValueError, match=f"(X|y) and {name} have the same index in another order"):
+                noisylabels.audit(table, given, **{name: turned}, **options)
+        with pytest.raises(ValueError, match=f"{name}: the index holds the numbers of the rows in another"):
+            noisylabels.audit(X.to_numpy(), y, **{name: turned}, **options)
+    order = turned.index
+    expected = noisylabels.audit(X, labels, trusted=labels, **options)
+    found = noisylabels.audit(X.loc[order], labels.loc[order], trusted=turned, **options)
+    assert found.flip_rates["trusted"].tolist() == expected.flip_rates["trusted"].tolist()
+    assert noisylabels.audit(X, y, trusted=labels.set_axis(order[::-1].astype(str)), **options)
+
+
+def test_rows_of_an_array_are_named_by_their_numbers():
+    y, p, _ = labelled(["no", "yes"], n=200)
+    turned = pd.DataFrame(p).sample(frac=1, random_state=0)
+    for labels in (y, pd.Series(y)):
+        found = noisylabels.audit(None, labels, pred_probs=turned)
+        np.testing.assert_array_equal(found.probabilities, p)
+
+
+def test_other_names_of_rows_are_refused_and_no_names_are_taken_by_position():
+    y, p, _ = labelled(["no", "yes"], n=200)
+    labels, frame = pd.Series(y, index=range(500, 700)), pd.DataFrame(p)
+    found = noisylabels.audit(None, labels, pred_probs=frame)
+    np.testing.assert_array_equal(found.probabilities, p)
+    message = (
+        r"pred_probs: the index has other names than y \(row 0 is 'r0', in y it is 500\); give pred_probs"
+    )
+    named = frame.set_axis([f"r{i}" for i in range(200)])
+    with pytest.raises(ValueError, match=message):
+        noisylabels.audit(None, labels, pred_probs=named)
+    with pytest.raises(ValueError, match="pred_probs: the index has other names than X"):
+        noisylabels.audit(pd.DataFrame(p, index=labels.index), y, pred_probs=named)
+    with pytest.raises(ValueError, match="pred_probs: the index has other names than y"):
+        noisylabels.audit(None, labels, pred_probs=frame.sample(frac=1, random_state=0))
+    twice = pd.Series(y, index=np.arange(200) // 2)
+    with pytest.raises(ValueError, match="pred_probs: the index has other names than y"):
+        noisylabels.audit(None, twice, pred_probs=frame.set_axis(twice.index[::-1]))
+    for same in (named, frame.set_axis(twice.index)):
+        given = y if same is named else twice
+        np.testing.assert_array_equal(noisylabels.audit(None, given, pred_probs=same).probabilities, p)
+
+
+def test_crowdlab_refuses_names_of_other_items():
+    long = {"item": [1, 1, 2, 2], "annotator": ["a", "b"] * 2, "label": ["no", "no", "yes", "no"]}
+    frame = pd.DataFrame([[0.9, 0.1], [0.2, 0.8]], columns=["no", "yes"])
+    message = r"p: the index has other names than the items \(row 0 is 7, in the items it is 1\); give p the"
+    with pytest.raises(ValueError, match=message):
+        noisylabels.CrowdLab().fit(long, frame.set_axis([7, 8]))
+    expected = noisylabels.CrowdLab().fit(long, frame.to_numpy()).posterior_
+    for same in (frame, frame.set_axis([1, 2]), frame.set_axis([1, 2]).iloc[::-1]):
+        np.testing.assert_array_equal(noisylabels.CrowdLab().fit(long, same).posterior_, expected)
+    array = [["no", "no"], ["yes", "no"]]
+    assert noisylabels.CrowdLab().fit(array, frame.set_axis([7, 8])).posterior_.shape == (2, 2)

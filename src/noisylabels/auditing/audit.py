@@ -185,8 +185,9 @@ def audit(
 
     X : data frame or array (n, d), numbers or words, values may be missing.   y (n,) : K >= 2 classes.
     pred_probs (n, K) : in place of a model, probabilities of the classes, of each row by a model that did not
-    see it; X may then be left out. Columns and rows of a data frame are matched by their names. Columns that
-    have none are in the order of ``np.unique(y)``, as scikit-learn has it, or of ``classes``.
+    see it; X may then be left out. Columns and rows of a data frame are matched by their names; an index
+    0, 1, ..., n - 1 in order stands for no names where y has others. Columns that have none are in the order
+    of ``np.unique(y)``, as scikit-learn has it, or of ``classes``.
     classes (K,) : the names of the columns of pred_probs.
     model : any scikit-learn classifier with ``predict_proba``, a name ("forest", "gradient_boosting",
     "logistic", "robust_logistic", "rmklr"), "package:Class", or "best": of these five the one whose
@@ -208,7 +209,7 @@ def audit(
         raise ValueError("audit needs the observed labels y, and the table X or probabilities pred_probs")
     if classes is not None and pred_probs is None:
         raise ValueError("classes: names of the columns of pred_probs, which are not given")
-    refuse_other_index(X, y)
+    refuse_other_index(X, y, trusted=trusted, groups=groups)
     given = np.arange(len(np.asarray(y)))[:, np.newaxis] if X is None else X
     check = tables.check_labels if pred_probs is None else tables.check_classes
     table = tables.of_arrays(given, y, trusted, check)
@@ -218,7 +219,10 @@ def audit(
             raise ValueError("y: a row without a label; leave it out, and its probabilities too")
         if X is None:  # the numbers of the rows are no columns
             table = replace(table, X=np.empty((len(table.rows), 0)), names=[])
-        p = match_rows(pred_probs, getattr(y if hasattr(y, "loc") else X, "index", None))
+        source, rows = ("y", y) if hasattr(y, "loc") or not hasattr(X, "loc") else ("X", X)
+        p = match_rows(
+            pred_probs, getattr(rows, "index", None) if hasattr(rows, "loc") else None, rows=source
+        )
         if classes is not None and len(np.unique(np.asarray(classes))) != np.size(classes):
             raise ValueError("classes: a class is named twice")
         order = order_of_classes(y, table.labels)

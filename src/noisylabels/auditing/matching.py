@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisylabels.auditing.tables import exact
+from noisylabels.validation import shown
 
 Array = NDArray[np.float64]
 
@@ -92,29 +93,83 @@ def find_class(name: str, classes: Sequence[str]) -> int | None:
     return same[0] if len(same) == 1 else None
 
 
-def match_rows(p: Any, names: Any) -> Any:
+def match_rows(p: Any, names: Any, what: str = "pred_probs", rows: str = "y") -> Any:
     """Put the rows of a data frame into the order of names, if its index has the same names.
 
-    names : index or array of the names of the rows, or None.
+    An index 0, 1, ..., n - 1 in order that has other names is the one that pandas gives rows without names:
+    they are taken by position. Without names the rows are called 0, 1, ..., n - 1, like those of an array.
+
+    Parameters
+    ----------
+    p : data frame or array_like
+        Probabilities. An array is returned as it is, and so is a frame of another length.
+    names : index or sequence, optional
+        The names of the rows, in the order that is wanted.
+    what, rows : str
+        How an error calls ``p``, and what has the names.
+
+    Returns
+    -------
+    data frame or array_like
+        The rows of ``p`` in the order of the names.
+
+    Raises
+    ------
+    ValueError
+        If there are names, and the index has others or has one of them twice.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from noisylabels.auditing.matching import match_rows
+    >>> frame = pd.DataFrame([[0.1, 0.9], [0.8, 0.2]], index=["b", "a"])
+    >>> match_rows(frame, ["a", "b"]).index.tolist()
+    ['a', 'b']
     """
     index = getattr(p, "index", None)
-    if names is None or index is None or not hasattr(p, "loc") or len(index) != len(names):
+    if index is None or not hasattr(p, "loc"):
         return p
-    wanted = list(names)
-    if list(index) != wanted and len(set(wanted)) == len(wanted) and set(index) == set(wanted):
+    held, default = list(index), list(range(len(index)))
+    wanted = default if names is None else list(names)
+    if (
+        len(index) != len(wanted)
+        or list(index) == wanted
+        or (hasattr(names, "equals") and names.equals(index))
+    ):
+        return p
+    if len(set(wanted)) == len(wanted) and set(held) == set(wanted):
         return p.loc[wanted]
-    return p
+    if names is None or held == default:
+        return p
+    row = next((i for i, name in enumerate(wanted) if held[i] != name), 0)
+    differ = f"row {row} is {shown(held[row])}, in {rows} it is {shown(wanted[row])}"
+    how = f"give {what} the index of {rows}, or {what}.to_numpy() to take its rows by position"
+    raise ValueError(f"{what}: the index has other names than {rows} ({differ}); {how}")
 
 
-def refuse_other_index(X: Any, y: Any) -> None:
-    """Raise a ValueError if X and y have the same names of rows in another order."""
-    if not hasattr(X, "loc") or not hasattr(y, "loc") or X.index.equals(y.index):
-        return
-    index: Any = X.index
-    other: Any = y.index
-    if len(index) == len(other) and set(index) == set(other):
-        how = "bring them into one order, as with y.loc[X.index]"
-        raise ValueError(f"X and y have the same index in another order; {how}")
+def refuse_other_index(X: Any, y: Any, **others: Any) -> None:
+    """Raise a ValueError if y or one of the others has the names of the rows in another order.
+
+    Names are those of X and of y; where neither has any, the rows are called 0, 1, ..., n - 1.
+    """
+    named = {name: values.index for name, values in (("X", X), ("y", y)) if hasattr(values, "loc")}
+    for name, values in {"y": y, **others}.items():
+        if not hasattr(values, "loc"):
+            continue
+        for whose, index in named.items():
+            if whose != name and have_other_order(values.index, index):
+                how = f"bring them into one order, as with {name}.loc[{whose}.index]"
+                raise ValueError(f"{whose} and {name} have the same index in another order; {how}")
+        if not named and have_other_order(values.index, range(len(values))):
+            how = f"give {name}.sort_index(), or {name}.to_numpy() to take it by position"
+            raise ValueError(f"{name}: the index holds the numbers of the rows in another order; {how}")
+
+
+def have_other_order(index: Any, other: Any) -> bool:
+    """Whether two indexes have the same names in another order."""
+    if len(index) != len(other) or index.equals(other) or list(index) == list(other):
+        return False
+    return set(index) == set(other)
 
 
 def refuse_other_order(
