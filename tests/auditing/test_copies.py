@@ -194,3 +194,21 @@ def test_copies_are_in_one_fold_of_a_corrected_classifier():
         found = model.fit(table, y, groups=groups)
         assert (found.flip_matrix_[[0, 1], [1, 0]] > 0.25).all()
     assert noisylabels.CorrectedClassifier(method="prune").fit(csr_matrix(X), y).weights_.shape == (600, 2)
+
+
+def test_groups_too_large_to_judge_a_class_are_refused():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), np.repeat(["x", "z"], [20, 40])
+    p = np.full((60, 2), 0.5)
+    message = (
+        "groups: all rows of the class 'x' are in one group; a group is judged by models that did not see"
+    )
+    large = np.r_[np.zeros(20), np.arange(1, 41)]
+    with pytest.raises(ValueError, match=message):
+        noisylabels.audit(X, y, groups=large, model="logistic")
+    assert len(noisylabels.audit(X, y, groups=large, pred_probs=p).ranking) == 60  # nothing is trained
+    for options in ({"model": "logistic"}, {"pred_probs": p}):
+        with pytest.raises(
+            ValueError, match="groups: all rows are in one group; give smaller groups, or none"
+        ):
+            noisylabels.audit(X, y, groups=["ward"] * 60, **options)

@@ -37,7 +37,7 @@ from noisylabels.auditing.matching import (
     refuse_other_index,
     refuse_other_order,
 )
-from noisylabels.validation import whole
+from noisylabels.validation import check_labels, shown, whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -200,15 +200,16 @@ def audit(
     Raises ValueError : a table that cannot be audited, or an argument, in one line.
     Sources: Northcutt, Jiang and Chuang, JAIR 2021; Kabán and Bootkrajang, LABELNOISE 2017.
     """
-    most, times = most_rows or tables.FEWEST_ROWS, 1 if repetitions is None else repetitions
-    if most < tables.FEWEST_ROWS or times < 1:
-        least = f"most_rows must be at least {tables.FEWEST_ROWS} and repetitions at least 1"
-        raise ValueError(f"{least}, got {most_rows} and {repetitions}")
+    if most_rows is not None:
+        whole("most_rows", most_rows, tables.FEWEST_ROWS)
+    if repetitions is not None:
+        whole("repetitions", repetitions, 1)
     whole("random_state", random_state, 0, LARGEST_SEED)
     if y is None or (X is None and pred_probs is None):
         raise ValueError("audit needs the observed labels y, and the table X or probabilities pred_probs")
     if classes is not None and pred_probs is None:
         raise ValueError("classes: names of the columns of pred_probs, which are not given")
+    check_labels("y", np.ma.getdata(y) if np.ma.isMaskedArray(y) else y)  # masked labels are gaps
     refuse_other_index(X, y, trusted=trusted, groups=groups)
     given = np.arange(len(np.asarray(y)))[:, np.newaxis] if X is None else X
     check = tables.check_labels if pred_probs is None else tables.check_classes
@@ -262,8 +263,19 @@ def find_units(table: tables.Table, groups: Groups | None) -> tuple[Copies, Grou
     notes = copies.describe()
     if groups is not None:
         groups = number_groups(groups)  # rows without a label may have taken some with them
+        if len(groups) and groups.max() == 0:
+            raise ValueError("groups: all rows are in one group; give smaller groups, or none")
         notes.append(f"rows of one group count as one: {int(groups.max()) + 1} groups")
     return copies, combine_groups(copies.groups, groups), notes
+
+
+def refuse_large_groups(classes: NDArray[Any], y: Classes, groups: Groups) -> None:
+    """Raise a ValueError if a class is in one group only: it could not be learned without it."""
+    alone = cross_fitting.groups_of_classes(y, number_groups(groups)) < 2
+    if alone.any():
+        name = shown(classes[alone][0].item())
+        how = "a group is judged by models that did not see it; give smaller groups, or none"
+        raise ValueError(f"groups: all rows of the class {name} are in one group; {how}")
 
 
 def of_probabilities(table: tables.Table, pred_probs: ArrayLike, *, groups: Groups | None = None) -> Audit:
@@ -308,7 +320,9 @@ def of_table(
     table = replace(table, notes=[*table.notes, *said])
     if tables.measured(table.labels):
         return of_numbers(table, model, copies=copies, units=units, random_state=random_state, say=say)
-    y = np.unique(table.labels, return_inverse=True)[1]
+    classes, y = np.unique(table.labels, return_inverse=True)
+    if groups is not None:
+        refuse_large_groups(classes, y, groups)
     many, ours = len(y) > MANY, (*cross_fitting.ROBUST, *cross_fitting.PLAIN)
     repetitions = repetitions or (1 if many else 3)
     alone = telling(table, y, units)
