@@ -470,3 +470,25 @@ def test_none_of_the_mistakes_of_an_earlier_audit(name, rows, tmp_path):
     first = found.suspicious["row"].head(1)
     for cell in X.loc[first].astype(str).to_numpy().ravel()[:6]:
         assert f"<td>{cell.removesuffix(' 00:00:00')}" in page, cell
+
+
+@pytest.mark.parametrize("by", list(DESIGNS))
+def test_without_an_answer_nothing_is_known(by, tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % 2
+    p = np.clip(0.8 * np.eye(2)[y] + 0.1 + rng.normal(0, 0.3, (200, 1)) * [1, -1], 0, 1)
+    found = noisylabels.audit(None, y, pred_probs=p)
+    begun = noisylabels.review(found, tmp_path / "review.csv", 20, by=by)
+    assert begun.reviewed == 0
+    assert begun.wrong[1:] == begun.plain[1:] == (0.0, 1.0)
+    assert (begun.accuracies[["low", "high"]].to_numpy() == [[0.0, 1.0]]).all()
+    assert begun.left == 1
+
+
+def test_a_place_in_no_folder_is_refused(tmp_path):
+    y = np.arange(100) % 2
+    found = noisylabels.audit(None, y, pred_probs=0.8 * np.eye(2)[y] + 0.1)
+    with pytest.raises(
+        ValueError, match=r"nowhere: no such folder for x\.csv; make it, or name another place$"
+    ):
+        noisylabels.review(found, tmp_path / "nowhere/x.csv", 20)

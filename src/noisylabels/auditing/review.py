@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 PLAN, NEXT, TAIL = "review_plan.json", 50, 1 - intervals.LEVEL
 NO_LIST = "Without reviewed rows no list can be said to be wrong to any share: --review draws them."
+UNKNOWN = Rate(0.5, 0.0, 1.0)
+"""A share of which nothing is known."""
 DESIGNS = {"chance": None, "doubt": 0.5, "rate": 0.3}
 """The share of the draws that comes from rows that the model would label otherwise."""
 
@@ -166,8 +168,8 @@ def review(
     Raises
     ------
     ValueError
-        If an argument is out of range, if the file was changed where it must not be, or if it belongs to
-        another table, model or seed.
+        If an argument is out of range, if there is no such folder, if the file was changed where it must not
+        be, or if it belongs to another table, model or seed.
 
     Examples
     --------
@@ -186,6 +188,8 @@ def review(
     """
     path, N = Path(path), len(found.table.labels)
     whole("rows", rows, 1, N)
+    if not path.parent.is_dir():
+        raise ValueError(f"{path.parent}: no such folder for {path.name}; make it, or name another place")
     if by not in (None, *DESIGNS):
         raise ValueError(f"by must be one of {', '.join(DESIGNS)}, got {by!r}")
     if precision is not None and not 0 < precision < 1:
@@ -386,6 +390,8 @@ def _estimated(
 
     def share(score: NDArray[np.float64], given: NDArray[Any]) -> Rate:
         """Of the rows whose true label is not the one given."""
+        if not len(rows):
+            return UNKNOWN
         wrong = (true != given[rows]).astype(float)
         if len(sampled) == 1:
             return intervals.rate(wrong, score[rows], score[units].mean(), N, intervals.mid)
@@ -394,6 +400,8 @@ def _estimated(
     w, n, wrong = (true != labels[rows]).astype(float), len(rows), share(found.doubt, labels)
 
     def plain(tail: float) -> Rate:
+        if not len(rows):
+            return UNKNOWN
         return intervals.combined([intervals.counted(w[at], len(all_), tail) for at, all_ in sampled], shares)
 
     repaired = labels.astype(object)
