@@ -17,8 +17,9 @@ from noisy_online.code import AnalyticProblem
 from noisylabels import statistics
 from ors import drawing as ors
 from reproduction.run.results import COLUMNS, DEFAULTS
-from reproduction.show import panels, style
+from reproduction.show import names, panels, stock, style
 from reproduction.show.panels import Results
+from reproduction.spec.papers import HOME
 from robust_sgd import drawing as robust_sgd
 
 
@@ -48,9 +49,10 @@ def test_known_and_unknown_variance_show_their_own_rules():
     figure = Inputs("ors/fig2").draw()
     drawn = [{str(line.get_label()) for line in ax.get_lines()} for ax in figure.axes[:2]]
     known, unknown = ({label for label in labels if not label.startswith("_")} for labels in drawn)
-    assert known >= set(map(style.label, ["clean", "noisy", "beta", "opt", "one", "one_pred", "two"]))
-    assert unknown == set(map(style.label, ["clean", "noisy", "one_pred_u", "two_u", "two_noisy"]))
-    assert style.label("two_full") not in [text.get_text() for text in figure.legends[0].get_texts()]
+    with names.of(HOME / "ors"):
+        assert known >= set(map(style.label, ["clean", "noisy", "beta", "opt", "one", "one_pred", "two"]))
+        assert unknown == set(map(style.label, ["clean", "noisy", "one_pred_u", "two_u", "two_noisy"]))
+        assert style.label("two_full") not in [text.get_text() for text in figure.legends[0].get_texts()]
 
 
 def test_a_users_own_method_is_drawn_in_both_columns():
@@ -315,7 +317,7 @@ def test_a_table_of_any_methods_shows_the_mean_of_each():
     inputs = Inputs("kernel_boost/rivals")
     methods = inputs.settings["rivals"]["methods"]
     del methods["rkfd"]
-    table = kernels.errors(inputs.results())
+    table = stock.errors(inputs.results())
     assert list(table.columns) == ["flips", *methods]
     assert list(table.index.unique())[:2] == ["banana", "breast cancer"]
     where = {"dataset": "ida_banana", "method": "svm", "noise": "independent 0.1", "metric": "error"}
@@ -339,7 +341,7 @@ def test_the_table_of_ones_own_set_says_which_methods_may_be_the_best():
         for (noise, method), values in sorted(gaps.items())
         for r, gap in enumerate(values)
     ])[COLUMNS]  # fmt: skip
-    found = kernels.ranked(inputs.results())
+    found = stock.ranked(inputs.results())
     bold = found.set_index("method").apply(lambda column: column.str.startswith("**"))
     assert bold.to_numpy().tolist() == [[True, True], [True, False], [False, False]]
     low, high = statistics.t_interval(statistics.mean_se(change), 0.975)
