@@ -281,7 +281,7 @@ def test_a_loader_of_ones_own_that_fails_says_where(beans, tmp_path, old, wrong,
 
 def test_two_papers_with_a_data_set_of_one_id_are_told_to_rename_it(beans):
     shutil.copytree(beans, beans.with_name("zzz"))
-    with pytest.raises(ValueError, match=f"zzz/{SETS}: datasets.beans: .*{beans.name}/{SETS} has this id"):
+    with pytest.raises(ValueError, match=f"{beans.name}/{SETS}: datasets.beans: .*zzz/{SETS} has this id"):
         planned(beans, [str(beans.with_name("zzz"))])
 
 

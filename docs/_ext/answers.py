@@ -11,7 +11,7 @@ import hashlib
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -24,6 +24,7 @@ from reproduction.judge.claims import CELL, VERDICTS, listed, trend_of
 from reproduction.judge.estimates import rows_of, value
 from reproduction.judge.sentences import Row, Sentences, bound, figure, metric_of, statements, with_control
 from reproduction.show import names
+from reproduction.spec.papers import HOME
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ("choose", "gallery", "cite")
@@ -188,7 +189,7 @@ def gallery(paper: str) -> str:
     parts = []
     for thumb in sorted((ROOT / "figures/reference" / paper).glob("*.thumb.webp")):
         artifact = thumb.name.partition(".")[0]
-        file = next(ROOT.glob(f"*/*/{paper}/{artifact}.yaml"))  # src/papers or src/papers
+        file = next(ROOT.glob(f"*/*/{paper}/{artifact}.yaml"))
         content = yaml.safe_load(file.read_text(encoding="utf-8"))
         caption = re.sub(r",? ?:math:`.+?`", "", " ".join(content["caption"].split()))
         sentences = re.split(r"(?<=[.?!])\s+(?=[A-Z])", caption)
@@ -432,11 +433,21 @@ def were_read(pages: Sequence[Path]) -> str:
     return "".join(f"{','.join(row)}\n" for row in [("page", "artifact", "results"), *sorted(rows)])
 
 
+def _named_as_in(paper: str, answer: Callable[..., str]) -> Callable[..., str]:
+    """Let an answer use the names of a paper; "" is the paper of the artifact that it is asked about."""
+
+    def named(*words: str) -> str:
+        with names.of(HOME / (paper or words[0].partition("/")[0])):
+            return answer(*words)
+
+    return named
+
+
 KINDS = {
-    "kernels": kernels,
-    "sets": sets,
-    "runs": runs,
-    "claims": claims,
+    "kernels": _named_as_in("kernel_boost", kernels),
+    "sets": _named_as_in("", sets),
+    "runs": _named_as_in("", runs),
+    "claims": _named_as_in("", claims),
     "gallery": gallery,
     "bibtex": bibtex,
 }

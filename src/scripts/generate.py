@@ -47,6 +47,7 @@ else:
     pages[data] = registry.readme(data.read_text(encoding="utf-8"), sets)
     filled = runpy.run_path(str(ROOT / "docs/_ext/answers.py"))["filled"]
     for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
-        pages[page] = filled(page.read_text(encoding="utf-8"))
+        text = pages[page] if page in pages else page.read_text(encoding="utf-8")
+        pages[page] = filled(text)
     for page, text in pages.items():
         page.write_text(text, encoding="utf-8", newline="\n")

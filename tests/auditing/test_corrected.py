@@ -254,7 +254,7 @@ def test_pruning_is_what_cleanlab_does(seed):
     cleanlab = pytest.importorskip("cleanlab.classification")
     X, _, observed = flipped(n=400, seed=seed)
     ours = CorrectedClassifier(LogisticRegression()).fit(X, observed)
-    p = ours._probabilities(X, np.eye(2)[observed], observed, 5, generator(0))  # those of the fit
+    p = ours._probabilities(X, np.eye(2)[observed], observed, 5, generator(0), None)  # those of the fit
     theirs = cleanlab.CleanLearning(LogisticRegression()).fit(X, observed, pred_probs=p)
     left_out = theirs.get_label_issues()["is_label_issue"].to_numpy()
     np.testing.assert_array_equal(left_out, ours.weights_.sum(axis=1) == 0)

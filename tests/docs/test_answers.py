@@ -47,13 +47,13 @@ def test_what_the_chooser_says_in_words_holds_on_its_rows():
 
 
 def test_a_row_ranks_by_the_mean_and_takes_paired_intervals(tmp_path, monkeypatch):
-    folder = tmp_path / "results/reference/paper/table"
+    folder = tmp_path / "results/reference/kernel_boost/table"
     folder.mkdir(parents=True)
     errors = {"svm": [10.0, 20, 30], "klr": [11.0, 21.5, 31.2], "rklr": [9.0, 25, 27]}
     lines = [f"set{i},independent 0.2,,{m},error,{e}" for m, of in errors.items() for i, e in enumerate(of)]
     (folder / "summary.csv").write_text("\n".join(["dataset,noise,setting,method,metric,mean", *lines]))
     monkeypatch.setattr(answers, "ROOT", tmp_path)
-    lowest, behind, close = rows("sets", "paper/table", "error")["20 % symmetric"]
+    lowest, behind, close = rows("sets", "kernel_boost/table", "error")["20 % symmetric"]
     low, high = stats.ttest_1samp(np.subtract(errors["klr"], errors["svm"]), 0).confidence_interval()
     assert lowest == "**SVM** 20.0 %"
     assert behind == f"KLR +1.2 [+{low:.1f}, +{high:.1f}]"

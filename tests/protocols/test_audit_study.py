@@ -36,7 +36,7 @@ def clouds(n=160, apart=4.0, **more):
 
 def run(protocol, data, repetitions=range(2), **changes):
     settings = (PEOPLE if protocol == "finding_errors" else SETTINGS) | changes
-    return table(f"audit.{protocol}", settings, data, repetitions)
+    return table(f"audit.code:{protocol}", settings, data, repetitions)
 
 
 def test_every_method_sees_the_same_rows_flips_and_folds():

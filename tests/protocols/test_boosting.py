@@ -23,7 +23,7 @@ BOOSTERS = {name: METHODS[name] for name in ("ada", "informed", "learns")}
 
 
 def run(protocol, repetitions=range(2), **changes):
-    return table(f"boosting.{protocol}", SETTINGS | changes, two_classes(train=60), repetitions)
+    return table(f"kernel_boost.boosting:{protocol}", SETTINGS | changes, two_classes(train=60), repetitions)
 
 
 @pytest.fixture(scope="module")

@@ -158,12 +158,12 @@ def test_the_front_page_counts_what_was_judged(site):
 def test_a_page_has_what_a_reader_asks_for(site):
     page = (site / "ors_fig2.html").read_text()
     content = plan_of("smoke").artifact("ors/fig2").content
-    source = "source/src_{}_ors.py.html#L-".format
+    source = "source/src_{}.py.html#L-".format
     for wanted in (
         "<math",
         "./run smoke ors_fig2",
-        "source/config_experiments_ors_fig2.yaml.html",
-        *map(source, ("reproduction_protocols", "reproduction_figures", "noisylabels_filters")),
+        "source/src_papers_ors_fig2.yaml.html",
+        *map(source, ("papers_ors_code", "papers_ors_drawing", "noisylabels_filters_ors")),
         "20170918",
         "2 min of one core in 1 job, 250 MB in the largest",
         *(claim["id"] for claim in content["claims"]),
