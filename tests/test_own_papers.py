@@ -15,9 +15,9 @@ from unittest import mock
 
 import pytest
 
+from reproduction.data.errors import DataError
 from reproduction.data.fetch import fetch
 from reproduction.data.prepare import prepare
-from reproduction.data.prepared import DataError
 from reproduction.data.registry import load_registry
 from reproduction.judge.claims import NeverTogether
 from reproduction.judge.verdicts import judge_files

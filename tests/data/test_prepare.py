@@ -13,9 +13,10 @@ import pytest
 import soundfile
 
 from reproduction.data import prepare as preparing
+from reproduction.data.errors import DataError
 from reproduction.data.fetch import write_record
 from reproduction.data.prepare import prepare, rounded, write_prepared
-from reproduction.data.prepared import DataError, Dataset, array_digest, load_prepared
+from reproduction.data.prepared import Dataset, array_digest, load_prepared
 from reproduction.data.registry import sha256_of
 
 ROOT = Path(__file__).parents[2]

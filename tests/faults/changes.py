@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from mutations import mutation
 
+from reproduction.data.errors import DataError
 from reproduction.data.fetch import RECORD, write_record
 from reproduction.data.prepare import prepare, write_prepared
-from reproduction.data.prepared import DataError, Dataset, array_digest, load_prepared
+from reproduction.data.prepared import Dataset, array_digest, load_prepared
 from reproduction.data.registry import RawFile, sha256_of
 from reproduction.data.transport import Network, SourceError, obtain
 

@@ -10,6 +10,7 @@ else, is listed.
 import argparse
 import copy
 import random
+import shutil
 import sys
 import tempfile
 import time
@@ -28,7 +29,11 @@ from project import artifact_paths  # noqa: E402
 from reproduction.data.registry import load_registry  # noqa: E402
 from reproduction.spec import configuration  # noqa: E402
 from reproduction.spec.artifact import Artifact, load, merge  # noqa: E402
-from reproduction.spec.papers import find_paper  # noqa: E402
+from reproduction.spec.papers import (  # noqa: E402
+    HOME,
+    find_paper,
+    full_name,
+)
 from reproduction.spec.protocol import find_protocol  # noqa: E402
 from reproduction.spec.strict_yaml import read  # noqa: E402
 
@@ -122,7 +127,7 @@ def every_case() -> Iterator[Case]:
         wrong = [(place, *each) for place, value in places(content) for each in wrong_values(place, value)]
         models: dict[Place, Any] = {(): Artifact} if loads is load_artifact else {}
         if protocol := content.get("protocol"):
-            models["settings",] = find_protocol(protocol).settings
+            models["settings",] = find_protocol(full_name(protocol, HOME / name.partition("/")[0])).settings
         for above, model in models.items():
             required = (key for key, field in model.model_fields.items() if field.is_required())
             wrong += [((*above, key), "missing", MISSING) for key in required if key != "datasets"]
@@ -163,6 +168,8 @@ def answer(case: Case, folder: Path) -> tuple[str, str]:
     """(refused, accepted, traceback, unclear or slow; what was said)."""
     file = folder / f"{case.source}.yaml"
     file.parent.mkdir(parents=True, exist_ok=True)
+    for module in (HOME / file.parent.name).glob("*.py"):
+        shutil.copyfile(module, file.parent / module.name)
     file.write_text(case.text(), encoding="utf-8")
     printed = file.with_suffix(".published.csv")
     printed.unlink(missing_ok=True)

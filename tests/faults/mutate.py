@@ -27,7 +27,7 @@ from changes import CHECKS, silent_changes
 from seeds import CASES, Case
 
 from reproduction.data import prepare
-from reproduction.data.prepared import DataError
+from reproduction.data.errors import DataError
 from reproduction.data.transport import SourceError
 
 CONTAINED = 100

@@ -12,9 +12,9 @@ from mutate import mutated
 from seeds import CASES
 
 from reproduction.data import prepare
+from reproduction.data.errors import DataError
 from reproduction.data.loaders import uci
 from reproduction.data.prepare import isolated
-from reproduction.data.prepared import DataError
 
 CRASHES = [106, 137, 242]
 """Mutations of .mat files that make SciPy 1.17 touch memory that is not its own."""

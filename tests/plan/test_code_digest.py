@@ -58,7 +58,7 @@ def test_a_method_brings_its_own_module_and_not_its_neighbours():
     assert "noisylabels.online.linear" not in code
 
 
-READ_BY_JOBS = {"data", "data.prepared", "paths", "plan", "plan.code_digest", "run", "spec"}
+READ_BY_JOBS = {"data", "data.errors", "data.prepared", "paths", "plan", "plan.code_digest", "run", "spec"}
 READ_BY_JOBS |= {
     f"run.{each}" for each in ("atomic_files", "compute_ahead", "job", "points", "protocol_loop")
 }

@@ -103,7 +103,7 @@ def test_a_failing_job_names_its_cause_and_leaves_no_table(two_experiments):
     )
     two_experiments.snakemake("ors_second", fail=True)
     log = two_experiments.folder / "logs/smoke/ors/second/experiment.log"
-    assert "unknown columns ['extra']; a result row has" in log.read_text().splitlines()[-1]
+    assert "has the columns ['extra']; a row has dataset" in log.read_text().splitlines()[-1]
     assert not list(two_experiments.folder.glob("results/smoke/ors/second/table.csv"))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from reproduction.data import registry as known
 from reproduction.data import transport
-from reproduction.data.prepared import DataError
+from reproduction.data.errors import DataError
 from reproduction.data.registry import PROJECT, UNSEEN, Entry, RawFile, Registry, Source, UserFile, sha256_of
 from reproduction.data.transport import Network, locked, storage_errors, write_atomically
 from reproduction.run.atomic_files import replacing

@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from reproduction.data.errors import DataError
 from reproduction.data.fetch import read_record
-from reproduction.data.prepared import Arrays, DataError, Dataset, array_digest, write_npz
+from reproduction.data.prepared import Arrays, Dataset, array_digest, write_npz
 from reproduction.data.registry import is_users, loader_module, sha256_of
 from reproduction.run.atomic_files import replacing
 from reproduction.spec.strict_yaml import near

@@ -1,7 +1,7 @@
 """Prepared data sets: arrays with their digest in one .npz, which is all that jobs read of the data.
 
-Jobs import this module and nothing else of the package, so that no change of a download or of a loader
-makes an experiment run again.
+Jobs import this module and the error that it raises, and nothing else of the package, so that no change
+of a download or of a loader makes an experiment run again.
 """
 
 import contextlib
@@ -16,13 +16,11 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reproduction.data.errors import DataError
+
 META = "meta.json"
 """Member of an .npz with the description, beside the arrays."""
 Arrays = dict[str, NDArray[Any]]
-
-
-class DataError(ValueError):
-    """A file on the disk is damaged, or not what it should be; the message has its path and what to do."""
 
 
 @dataclass(frozen=True)
