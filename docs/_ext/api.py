@@ -33,10 +33,10 @@ TREE = """
 """
 CONTENTS = {
     "README": "docs/choose docs/tutorials/README docs/guides docs/papers/README docs/gallery docs/evidence "
-    "docs/api/README docs/cite CONTRIBUTING docs/release CHANGELOG SECURITY",
+    "docs/api/README docs/cite CONTRIBUTING CODE_OF_CONDUCT docs/release CHANGELOG SECURITY",
     "docs/tutorials/README": "audit flips filter two_measurements budget paper",
-    "docs/guides": "installation features audit extending figures ../config/README ../config/settings "
-    "../config/vocabulary data ../data/README cluster scaling",
+    "docs/guides": "installation features audit extending figures ../config/README settings "
+    "vocabulary data ../data/README cluster scaling",
     "docs/papers/README": "ors pnorm robust_sgd kernel_boost noisy_online audit",
     "docs/papers/kernel_boost": "kernel_boost/kernels kernel_boost/boosting kernel_boost/bounds",
     "docs/evidence": "verdicts history reproducibility limitations",

@@ -139,7 +139,7 @@ class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
     The fit maximises :math:`\sum_n a_n \log \sigma((2 y_n - 1) f(x_n)) - \zeta \sum_n a_n w_n^2`
     for :math:`f(x) = \sum_n a_n w_n \kappa(x, x_n) + b` and weights :math:`a_n` of the rows, 1 if
     there are none; `dual_coef_` holds :math:`a_n w_n`. For K classes the softmax of :math:`f_1,
-    \dots, f_K`, whose sum is 0, takes the place of :math:`\sigma`, and the penalty is :math:`2
+    \ldots, f_K`, whose sum is 0, takes the place of :math:`\sigma`, and the penalty is :math:`2
     \zeta \sum_k \lVert w_k \rVert^2`, which for two classes is the one above. Two classes without
     weights need the eigenvectors of the kernel only where
     `noisylabels.solvers.flipped_kernel.fit_one` does not pay.

@@ -323,7 +323,7 @@ class ZeroOneLossClassifier(Repeated, LinearBinaryClassifier):
     Notes
     -----
     The fit minimises :math:`\sum_i 1(s_i (b + x_i \cdot w) \le 0)` by :math:`\sum_i \sigma(-\kappa
-    s_i f_i)` for :math:`\kappa = 2, 4, \dots, 256`. After each comes an exact search along every
+    s_i f_i)` for :math:`\kappa = 2, 4, \ldots, 256`. After each comes an exact search along every
     coordinate, accepted where the number of errors falls. The best of all starts is kept, ties to
     the smaller smooth loss.
 

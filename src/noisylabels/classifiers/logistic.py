@@ -76,7 +76,7 @@ class RobustLogisticRegression(Weighted, TrueLabelPosterior, LinearBinaryClassif
     The fit maximises :math:`\sum_n a_n \log \tilde P_n - \lambda \lVert w \rVert^2` with
     :math:`f = x \cdot w + b` and
     :math:`\tilde P^k = \omega_{0k} (1 - \sigma(f)) + \omega_{1k} \sigma(f)`.
-    For more classes the softmax of :math:`f_1, \dots, f_K`, whose sum is 0, takes the place of
+    For more classes the softmax of :math:`f_1, \ldots, f_K`, whose sum is 0, takes the place of
     :math:`\sigma`, and the penalty is :math:`2 \lambda \sum_k \lVert w_k \rVert^2`, which for two classes is
     the one above. The flip matrix is identified by its diagonal, which holds the largest entry of each row
     and column.

@@ -613,7 +613,7 @@ def transfer_matrix(X: Floats, gains: Floats, x_size: float) -> Floats:
     Returns
     -------
     ndarray of shape (T, n + T)
-        The matrix from :math:`(X_2 u, \nu_1, \dots, \nu_T)` to :math:`u \cdot x_t - \hat{y}_t`.
+        The matrix from :math:`(X_2 u, \nu_1, \ldots, \nu_T)` to :math:`u \cdot x_t - \hat{y}_t`.
 
     Examples
     --------

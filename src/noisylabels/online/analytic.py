@@ -2,7 +2,7 @@ r"""Algorithm 4: kernel learning from a random number of copies of every sample;
 
 A round takes the same time however many rounds came before. Estimates of different degrees are
 orthogonal, so the hypothesis is known by the tensors
-:math:`W_n = \sum_i \alpha_i s_i x_i^{(1)} \otimes \dots \otimes x_i^{(n)}`, with :math:`d^n`
+:math:`W_n = \sum_i \alpha_i s_i x_i^{(1)} \otimes \ldots \otimes x_i^{(n)}`, with :math:`d^n`
 numbers for every degree up to a limit. The rare estimates of higher degree are kept one by one.
 """
 
