@@ -2,4 +2,4 @@
 
 
 class DataError(ValueError):
-    """A file on the disk is damaged, or not what it should be; the message has its path and what to do."""
+    """A file on the disk is damaged or not what it should be; the message names it."""
