@@ -364,7 +364,8 @@ def test_two_starts_at_once_set_up_once(checkout):
     assert [process.returncode for process in both] == [0, 0]
     assert all(stdout.startswith("noisylabels ") for stdout, _ in outputs)
     assert checkout.asked.count("venv") == 1
-    assert sum("Waiting for another ./run that" in stderr for _, stderr in outputs) == 1
+    waited = ["Waiting for another ./run that" in stderr for _, stderr in outputs]
+    assert any(waited)  # both may: the one that set up may meet the other one's look at what it made
 
 
 def test_a_set_up_that_was_killed_is_repaired_by_the_next_start(checkout):
