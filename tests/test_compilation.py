@@ -71,6 +71,7 @@ def replace(folder, module, old, new):
     os.utime(file, ns=times)
 
 
+@pytest.mark.nightly
 def test_an_edit_of_what_a_function_uses_is_seen_and_nothing_else_is_compiled_again(package):
     assert compute() == ((102, 1), (3, 1))
     assert compute() == ((102, 0), (3, 0))
@@ -104,6 +105,7 @@ print(NLMS(mu=0.5).run(np.ones((3, 2)), np.ones(3))[-1])
 """
 
 
+@pytest.mark.nightly
 def test_an_upgrade_of_the_library_reaches_functions_that_were_compiled_before(library, monkeypatch):
     """The new version of one file doubles the product of two vectors."""
     monkeypatch.setenv("PYTHONPATH", str(library.parent))

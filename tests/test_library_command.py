@@ -32,6 +32,7 @@ def run_alone(library, folder, *words):
     return subprocess.run(command, cwd=folder, env=variables | path, capture_output=True, text=True)
 
 
+@pytest.mark.nightly
 def test_the_library_alone_audits_a_table_and_writes_its_page(library, tmp_path):
     (tmp_path / "table.csv").write_text(BEANS)
     done = run_alone(library, tmp_path, "audit", "table.csv", "--label", "kind", "--model", "logistic")

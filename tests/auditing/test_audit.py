@@ -204,6 +204,7 @@ def test_parts_of_dates_stay_only_where_they_help(dated):
     assert audit.with_calendar(tables.of_arrays(X, coins), coins).names == ["day", "size"]
 
 
+@pytest.mark.nightly
 def test_a_column_made_from_the_label_is_named_and_one_that_predicts_it_well_is_not(dated):
     X, y = dated
     detail = [f"{'AB'[label]}{i % 3}" for i, label in enumerate(y)]
@@ -252,6 +253,7 @@ def run(folder, *arguments):
 BEANS = "a,b,kind\n" + "".join(f"{i % 7},{i},{'xy'[i % 2]}\n" for i in range(40))
 
 
+@pytest.mark.nightly
 def test_the_script_from_the_draw_to_the_repaired_table(tmp_path):
     X, y, true = table(n=80)
     columns = {"when": [f"{1 + i % 28:02}.03.2026" for i in range(80)], "width": X[:, 0], "length": X[:, 1]}

@@ -48,13 +48,9 @@ for scale in SCALES:
 '"""
 
 
-FIRST = "Your filter"
-CASES = [title if title == FIRST else pytest.param(title, marks=pytest.mark.nightly) for title in MADE]
-"""The default level follows one recipe to its end; the nightly level follows all of them, in their order."""
-
-
+@pytest.mark.nightly
 @pytest.mark.workflow
-@pytest.mark.parametrize("title", CASES)
+@pytest.mark.parametrize("title", MADE)
 def test_a_recipe_works_as_written(title, newcomer):
     artifacts = []
     for language, text in recipe(title):

@@ -32,13 +32,16 @@ def no_speech(monkeypatch):
     return make()
 
 
-def test_an_experiment_is_one_job_or_several_but_never_both():
-    for here in (make("smoke"), make("full")):
-        single, split = (here.experiments(single=flag) for flag in (True, False))
-        for name, artifact in here.artifacts.items():
-            found = [bool(re.fullmatch(pattern, name)) for pattern in (single, split)]
-            assert sum(found) == bool(artifact.protocol)
-            assert not found[0] or len(here.parts(name)) == 1
+@pytest.mark.parametrize("scale", ["smoke", pytest.param("full", marks=pytest.mark.nightly)])
+def test_an_experiment_is_one_job_or_several_but_never_both(scale):
+    plan = make(scale)
+    single = plan.experiments(single=True)
+    split = plan.experiments(single=False)
+    for name, artifact in plan.artifacts.items():
+        is_single = bool(re.fullmatch(single, name))
+        is_split = bool(re.fullmatch(split, name))
+        assert is_single + is_split == bool(artifact.protocol)
+        assert not is_single or len(plan.parts(name)) == 1
 
 
 def test_one_experiment_of_each_paper_starts_before_all_others_that_of_a_large_one_first():

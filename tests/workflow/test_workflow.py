@@ -53,6 +53,7 @@ def two_experiments(copy):
     return copy
 
 
+@pytest.mark.nightly
 def test_a_run_tells_what_was_made_and_an_edit_reruns_what_depends_on_it_and_nothing_else(two_experiments):
     copy, targets = two_experiments, ["ors_first", "ors_second"]
 
@@ -107,6 +108,7 @@ def test_a_failing_job_names_its_cause_and_leaves_no_table(two_experiments):
     assert not list(two_experiments.folder.glob("results/smoke/ors/second/table.csv"))
 
 
+@pytest.mark.nightly
 def test_a_measured_job_has_the_machine_to_itself_and_uses_one_thread(two_experiments):
     two_experiments.edit("src/papers/ors/second.yaml", "protocol:", "measured: true\nprotocol:")
     one_thread = 'import argparse\nimport os\nassert os.environ["OMP_NUM_THREADS"] == "1"\n'
