@@ -79,8 +79,8 @@ RIVER_MODELS = [
     to_river(NLMS()),
     to_river(RLS(drift=1e-3)),
     to_river(EGPlusMinus()),
-    to_river(RobustSGDClassifier("log"), [False, True]),
-    to_river(PegasosClassifier(lam=0.1), [False, True]),
+    pytest.param(to_river(RobustSGDClassifier("log"), [False, True]), marks=pytest.mark.nightly),
+    pytest.param(to_river(PegasosClassifier(lam=0.1), [False, True]), marks=pytest.mark.nightly),
 ]
 
 
