@@ -32,6 +32,7 @@ include_patterns = [
     "config/*.md",
     "data/*.md",
     "docs/**",
+    "src/papers/*/*.md",
 ]
 exclude_patterns = [
     ".*",
@@ -39,7 +40,10 @@ exclude_patterns = [
     "data/prepared",
     "docs/_*",
     "docs/conf.py",
-    "src",
+    "src/noisylabels",
+    "src/papers/_templates",
+    "src/reproduction",
+    "src/scripts",
     "results",
     "figures",
     "logs",

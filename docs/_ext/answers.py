@@ -24,7 +24,7 @@ from reproduction.judge.claims import CELL, VERDICTS, listed, trend_of
 from reproduction.judge.estimates import rows_of, value
 from reproduction.judge.sentences import Row, Sentences, bound, figure, metric_of, statements, with_control
 from reproduction.show import names
-from reproduction.spec.papers import HOME
+from reproduction.spec.papers import HOME, paper_pages
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ("choose", "gallery", "cite")
@@ -403,12 +403,13 @@ def told(page: Path, folder: Path = ROOT / "results/reference") -> dict[str, str
     text, known = page.read_text(encoding="utf-8"), defaultdict(list)
     for file in sorted(folder.glob("*/*/summary.csv")):
         known[file.parent.name].append(file.parent)
-    found = {
-        f"{page.stem}/{file.parent.name}": _digest(file.parent)
-        for file in folder.glob(f"{page.stem}/*/summary.csv")
-    }
+    paper_of_page = page.parent.name
+    found = {}
+    if page.name == "page.md":
+        for file in folder.glob(f"{paper_of_page}/*/summary.csv"):
+            found[f"{paper_of_page}/{file.parent.name}"] = _digest(file.parent)
     for paper, name, linked, target in _NAMED.findall(text):
-        of = paper or linked or ("kernel_boost" if page.parent.name == "kernel_boost" else page.stem)
+        of = paper or linked or paper_of_page
         places = [each for each in known[name or target] if each.parent.name == of] or known[name or target]
         if len(places) == 1:
             found[f"{places[0].parent.name}/{places[0].name}"] = _digest(places[0])
@@ -457,6 +458,11 @@ def read(app: Any, docname: str, source: list[str]) -> None:
     """Hook of Sphinx: today's answers, and links from kept numbers and figures to the pages of results."""
     up = "../" * (docname.count("/") + 1)
     source[0] = _KEPT.sub(rf'<a href="{up}\2_\3.html">\1</a>', filled(source[0]))
+
+
+def quoting_pages() -> list[Path]:
+    """List the pages that may quote the archived results: the README, the documentation, pages of papers."""
+    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *paper_pages()]
 
 
 def pages() -> list[Path]:

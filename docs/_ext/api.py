@@ -8,6 +8,8 @@ from typing import Any
 
 from sklearn.base import ClassifierMixin
 
+from reproduction.spec.papers import paper_pages
+
 ROOMS = {
     "filters": "Adaptive filters",
     "online": "Learners that see noisy instances",
@@ -32,13 +34,11 @@ TREE = """
 ```
 """
 CONTENTS = {
-    "README": "docs/choose docs/tutorials/README docs/guides docs/papers/README docs/gallery docs/evidence "
+    "README": "docs/choose docs/tutorials/README docs/guides docs/papers docs/gallery docs/evidence "
     "docs/api/README docs/cite CONTRIBUTING CODE_OF_CONDUCT docs/release CHANGELOG SECURITY",
     "docs/tutorials/README": "audit flips filter two_measurements budget paper",
     "docs/guides": "installation features audit extending figures ../config/README settings "
     "vocabulary data ../data/README cluster scaling",
-    "docs/papers/README": "ors pnorm robust_sgd kernel_boost noisy_online audit",
-    "docs/papers/kernel_boost": "kernel_boost/kernels kernel_boost/boosting kernel_boost/bounds",
     "docs/evidence": "verdicts history reproducibility limitations",
     "docs/api/README": " ".join([*ROOMS, *ALONE]),
 }
@@ -123,10 +123,19 @@ def _abilities(cls: type) -> list[bool]:
 def contents(app: Any, docname: str, source: list[str]) -> None:
     """A page that leads to others is followed by their tree; the table of features stands at its mark."""
     source[0] = source[0].replace(FEATURES, features()) if docname == "docs/features" else source[0]
-    here = (Path(app.srcdir) / docname).parent
-    pages = [page for page in CONTENTS.get(docname, "").split() if (here / f"{page}.md").is_file()]
+    pages = _below(docname, Path(app.srcdir))
     if pages:
         source[0] += TREE.format(pages="\n".join(pages))
+
+
+def _below(docname: str, root: Path) -> list[str]:
+    """The pages that a page leads to; the page of a paper leads to the other pages of its folder."""
+    folder = (root / docname).parent
+    if docname == "docs/papers":
+        return [f"/{page.relative_to(root).with_suffix('')}" for page in paper_pages() if page.stem == "page"]
+    if docname.startswith("src/papers/") and docname.endswith("/page"):
+        return [page.stem for page in sorted(folder.glob("*.md")) if page.stem != "page"]
+    return [page for page in CONTENTS.get(docname, "").split() if (folder / f"{page}.md").is_file()]
 
 
 def front(app: Any, failed: Exception | None) -> None:

@@ -77,7 +77,7 @@ def _rendered(text: str) -> str:
 
 def display(app: Any, doctree: nodes.document) -> None:
     """Hook of Sphinx: the indented formulas of the pages on the papers."""
-    if not app.env.docname.startswith("docs/papers/"):
+    if not app.env.docname.startswith("src/papers/"):
         return
     for block in list(doctree.findall(nodes.literal_block)):
         if block.get("language", "none") == "none":

@@ -45,9 +45,9 @@ else:
     data = ROOT / "data/README.md"
     sets = registry.load_registry(ROOT / "config/datasets.yaml")
     pages[data] = registry.readme(data.read_text(encoding="utf-8"), sets)
-    filled = runpy.run_path(str(ROOT / "docs/_ext/answers.py"))["filled"]
-    for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
+    answers = runpy.run_path(str(ROOT / "docs/_ext/answers.py"))
+    for page in answers["quoting_pages"]():
         text = pages[page] if page in pages else page.read_text(encoding="utf-8")
-        pages[page] = filled(text)
+        pages[page] = answers["filled"](text)
     for page, text in pages.items():
         page.write_text(text, encoding="utf-8", newline="\n")

@@ -63,8 +63,8 @@ def test_a_row_ranks_by_the_mean_and_takes_paired_intervals(tmp_path, monkeypatc
 def test_links_to_kept_files_lead_to_pages_of_results_and_pictures_stay():
     text = "![a](../figures/reference/ors/fig2.svg) [![b](x.webp)](../figures/reference/ors/fig2.svg)"
     source = [f"{text} [c](../../results/reference/ors/fig5/summary.csv)"]
-    answers.read(None, "docs/papers/ors", source)
-    page = '<a href="../../../ors_{}.html">{}</a>'
+    answers.read(None, "src/papers/ors/page", source)
+    page = '<a href="../../../../ors_{}.html">{}</a>'
     assert (
         source[0]
         == f"{text.partition(' ')[0]} {page.format('fig2', '![b](x.webp)')} {page.format('fig5', 'c')}"

@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 from recipes import ROOT
 
+from reproduction.spec.papers import list_papers, paper_pages
+
 LIBRARY = ROOT / "src/noisylabels"
 ROOMS = "|".join(sorted(folder.name for folder in LIBRARY.iterdir() if (folder / "__init__.py").is_file()))
-PAGES = [page.stem for page in sorted((ROOT / "docs/papers").glob("*.md"))]
+PAGES = {f"{page.parent.name}/{page.name}": page for page in paper_pages()}
 
 
 def defined(file: Path) -> set[str]:
@@ -25,10 +27,25 @@ def defined(file: Path) -> set[str]:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_module_class_and_function_on_the_page_exists(page):
-    text = (ROOT / f"docs/papers/{page}.md").read_text(encoding="utf-8")
+    text = PAGES[page].read_text(encoding="utf-8")
     for name in re.findall(rf"`((?:{ROOMS})\.\w[\w.]*)", text):
         parts = name.rstrip(".").split(".")
         files = [LIBRARY.joinpath(*parts[:n]).with_suffix(".py") for n in range(len(parts) + 1)]
         depth = max((n for n, file in enumerate(files) if file.is_file()), default=0)
-        assert depth or LIBRARY.joinpath(*parts).is_dir(), f"{page}.md: no module {name}"
-        assert not depth or set(parts[depth:]) <= defined(files[depth]), f"{page}.md: {name}"
+        assert depth or LIBRARY.joinpath(*parts).is_dir(), f"{page}: no module {name}"
+        assert not depth or set(parts[depth:]) <= defined(files[depth]), f"{page}: {name}"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_function_of_the_papers_own_modules_on_the_page_exists(page):
+    files = {file.stem: file for file in PAGES[page].parent.glob("*.py")}
+    text = PAGES[page].read_text(encoding="utf-8")
+    for module, name in re.findall(rf"`({'|'.join(files)}):(\w+)`", text):
+        assert name in defined(files[module]), f"{page}: {module}:{name}"
+
+
+def test_every_paper_has_a_page_and_the_list_of_papers_leads_to_it():
+    listed = (ROOT / "docs/papers.md").read_text(encoding="utf-8")
+    for paper in list_papers():
+        assert (ROOT / f"src/papers/{paper}/page.md").is_file()
+        assert f"(../src/papers/{paper}/page.md)" in listed

@@ -15,6 +15,7 @@ from reproduction.run.command_line import COMMANDS as RUNNABLE
 from reproduction.run.command_line import read_request
 from reproduction.spec.artifact import merge
 from reproduction.spec.configuration import Config
+from reproduction.spec.papers import paper_pages
 from reproduction.spec.strict_yaml import check
 
 SHOWN = re.compile(r"^(?:\w+=\S+ )*(?:\./run|snakemake)\b.*", re.M)
@@ -27,7 +28,7 @@ MADE_BY_A_RECIPE = NEW | {f"{paper}_{artifact}" for paper, artifact in MADE}
 def commands() -> list[tuple[str, str]]:
     """(page, command) of every block and every sentence; a comment behind a command is dropped."""
     pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "data/README.md", ROOT / "config/README.md"]
-    pages += sorted(ROOT.glob("docs/**/*.md"))
+    pages += [*sorted(ROOT.glob("docs/**/*.md")), *paper_pages()]
     found = {}
     for page in pages:
         text = page.read_text(encoding="utf-8")

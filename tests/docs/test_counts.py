@@ -14,8 +14,12 @@ sys.path.insert(0, str(ROOT / "docs/_ext"))
 import answers  # noqa: E402
 from answers import COUNT, MEAN, filled  # noqa: E402
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = answers.quoting_pages()
 PRESENT = [page for page in PAGES if page.stem != "history"]
+
+
+def path_in_checkout(page):
+    return page.relative_to(ROOT).as_posix()
 
 
 @pytest.fixture
@@ -46,7 +50,7 @@ def test_a_number_is_that_of_the_tables_and_stays_without_them(reference, mark, 
     assert text == f"Of 12, <!-- count {mark} -->{number} are so; 5 is not touched."
 
 
-@pytest.mark.parametrize("file", PAGES, ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", PAGES, ids=path_in_checkout)
 def test_marked_numbers_are_those_of_the_reference_run(file):
     text = file.read_text(encoding="utf-8")
     assert text == filled(text, ROOT / "results/reference"), "run: python src/scripts/generate.py"
@@ -144,17 +148,18 @@ def test_every_mark_names_a_verdict_and_artifacts_and_is_followed_by_its_number(
             assert file.is_file() or file.with_suffix(".yaml").is_file(), name
 
 
-@pytest.mark.parametrize("page", PRESENT, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", PRESENT, ids=path_in_checkout)
 def test_a_page_was_read_beside_the_results_that_it_tells_of(page):
-    name = page.relative_to(ROOT).as_posix()
+    name = path_in_checkout(page)
     read = {row["artifact"]: row["results"] for row in answers.rows_of(answers.READ) if row["page"] == name}
     moved = [artifact for artifact, digest in answers.told(page).items() if read.get(artifact) != digest]
     assert not moved, f"read what the page says of these, then: python src/scripts/generate.py --read {name}"
 
 
 def test_a_mean_that_moves_in_its_third_digit_asks_for_another_reading(tmp_path):
-    place, page = tmp_path / "reference/ors/fig2", tmp_path / "ors.md"
+    place, page = tmp_path / "reference/ors/fig2", tmp_path / "ors/page.md"
     place.mkdir(parents=True)
+    page.parent.mkdir()
     page.write_text("`fig2` falls to 0.12.", encoding="utf-8")
     told = []
     for mean, verdict in (

@@ -24,6 +24,12 @@ def list_papers(home: Path = HOME) -> list[str]:
     return sorted(file.parent.name for file in home.glob("*/TITLE"))
 
 
+def paper_pages(home: Path = HOME) -> list[Path]:
+    """List the pages of the repository's papers, of each its page.md before those of its topics."""
+    pages = [file for name in list_papers(home) for file in (home / name).glob("*.md")]
+    return sorted(pages, key=lambda page: (page.parent.name, page.name != "page.md", page.name))
+
+
 def find_paper(name: str, home: Path = HOME) -> Path:
     """Find the folder of a paper by its name in ``home`` or by its path, and make it importable.
 

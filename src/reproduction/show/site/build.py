@@ -29,7 +29,7 @@ from reproduction.spec.settings import method_class
 
 TEMPLATES = Path(__file__).with_name("templates")
 ASSETS = (STYLE, TEMPLATES / "site.js", TEMPLATES / "curves.js")
-DOCUMENTS = ("README.md", "docs/*.md", "docs/papers/**/*.md", "config/README.md", "data/README.md", "*.md")
+DOCUMENTS = ("README.md", "docs/*.md", "src/papers/*/*.md", "config/README.md", "data/README.md", "*.md")
 
 
 def write(plan: Plan, home: Path, root: Path, out: Path) -> int:

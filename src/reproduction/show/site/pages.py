@@ -364,7 +364,6 @@ def without_rows(run: Run) -> Run:
     return replace(run, verdicts=rows)
 
 
-FINDINGS = CHECKOUT / "docs/papers/findings.yaml"
 LINES = {
     "asks": "The question",
     "reproduces": "What reproduces",
@@ -445,19 +444,19 @@ class Paper:
         return {key: linked(self.findings[key]) for key in LINES if self.findings.get(key)}
 
 
-def findings() -> dict[str, dict[str, str]]:
-    """Paper -> its `LINES`; a user's own paper has none."""
-    return read_yaml(FINDINGS) if FINDINGS.is_file() else {}
+def findings(folder: Path) -> dict[str, str]:
+    """Read the `LINES` of a paper from its `findings.yaml`; it may have none."""
+    file = folder / "findings.yaml"
+    return read_yaml(file) if file.is_file() else {}
 
 
 def by_paper(pages: Iterable[Page]) -> list[Paper]:
     """The pages paper by paper, in the order of the configuration."""
     found: dict[str, Paper] = {}
-    known = findings()
     for page in pages:
         name, folder = page.artifact.paper, page.artifact.file.parent
         if name not in found:
             title = (folder / "TITLE").read_text(encoding="utf-8").strip()
-            found[name] = Paper(name, title, known.get(name, {}), [])
+            found[name] = Paper(name, title, findings(folder), [])
         found[name].pages.append(page)
     return list(found.values())
