@@ -1,7 +1,8 @@
-"""The documentation as a site: README, guides, papers, and the reference made from the docstrings.
+"""The whole site in one Sphinx project: documentation, tutorials, papers and the reference of the library.
 
-The source is the repository itself, so that every link works there as well as here. ``./run site`` builds it
-into site/docs and puts it beside the results: one header, one style, one search.
+The source is the repository itself, so that every link works there as well as here. What the pages say is
+ours; how they look, their search, formulas and docstrings are the work of Sphinx and its extensions.
+Scripts come from packages of `dev.lock` and are copied at build time: no page asks another host.
 """
 
 import sys
@@ -13,15 +14,22 @@ sys.path[:0] = [str(HERE / "_ext"), str(ROOT / "src")]
 
 import answers  # noqa: E402
 import api  # noqa: E402
-import docstrings  # noqa: E402
-import formulas  # noqa: E402
-import mathml  # noqa: E402
+import scripts_of_pages  # noqa: E402
 
 from noisylabels import __version__  # noqa: E402
 
 project, author, copyright = "noisylabels", "The noisylabels authors", "The noisylabels authors"
 version = release = __version__
-extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "sphinx.ext.viewcode",
+    "numpydoc",
+    "sphinx_copybutton",
+    "sphinx_design",
+]
 root_doc = "README"
 include_patterns = [
     "README.md",
@@ -52,27 +60,37 @@ exclude_patterns = [
 ]
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
+
 html_title = "noisylabels"
-html_theme = "_theme"
-html_theme_path = [str(HERE)]
-html_static_path = ["_static", str(ROOT / "src/noisylabels/auditing/templates/style.css")]
+html_theme = "pydata_sphinx_theme"
+html_theme_options = {
+    "navbar_align": "left",
+    "header_links_before_dropdown": 6,
+    "show_toc_level": 1,
+    "navigation_with_keys": False,
+    "footer_start": [],
+    "footer_end": [],
+}
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 html_use_index = False
 html_show_sourcelink = False
 html_copy_source = False
-autodoc_member_order = "bysource"
+mathjax_path = "mathjax.js"
+
+toc_object_entries_show_parents = "hide"
 autodoc_typehints = "none"
-autodoc_default_options = {"members": True}
+autodoc_member_order = "bysource"
 numpydoc_show_class_members = False  # autodoc lists them
 numpydoc_use_plots = False
-html_math_renderer = "mathml"  # readable without a network
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
 
 
 def setup(app):  # noqa: D103
-    app.add_html_math_renderer("mathml", (mathml.inline, None), (mathml.display, None))
     app.connect("builder-inited", api.write)
+    app.connect("builder-inited", scripts_of_pages.copy)
     app.connect("source-read", answers.read)
     app.connect("source-read", api.contents)
-    app.connect("doctree-read", formulas.display)
     app.connect("build-finished", api.front)
-    app.connect("autodoc-skip-member", docstrings.skip)
-    docstrings.connect(app)
+    app.connect("autodoc-skip-member", api.skip)

@@ -1,7 +1,5 @@
 """Pages of the reference, one per room of the library, and the tree of all pages."""
 
-import pkgutil
-from importlib import import_module
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -21,7 +19,8 @@ ROOMS = {
     "auditing": "Label audit",
 }
 ALONE = {
-    "crowds": "Crowds",
+    "crowds": "Several annotators",
+    "out_of_core": "Tables larger than memory",
     "statistics": "Statistics",
     "seeding": "Random numbers",
 }
@@ -33,6 +32,80 @@ TREE = """
 {pages}
 ```
 """
+FOREIGN_BASES = "BaseEstimator, tuple, object"
+"""Classes of others: what a class of ours inherits from them is not repeated."""
+
+
+def group_public_names() -> dict[str, list[str]]:
+    """Group the public names of the library by the part of it that they come from."""
+    import noisylabels
+
+    titles = {**ROOMS, **ALONE}
+    groups: dict[str, list[str]] = {part: [] for part in titles}
+    for name in noisylabels.__all__:
+        part = getattr(noisylabels, name).__module__.split(".")[1]
+        groups[part].append(name)
+    return {part: names for part, names in groups.items() if names}
+
+
+def describe(name: str) -> str:
+    """Write the directive that documents a public class or function."""
+    import noisylabels
+
+    if isinstance(getattr(noisylabels, name), type):
+        members = "   :members:\n   :inherited-members: " + FOREIGN_BASES + "\n"
+        return f".. autoclass:: {name}\n{members}"
+    return f".. autofunction:: {name}\n"
+
+
+def write_part(title: str, names: list[str]) -> str:
+    """Write the page of a part of the library: a table of its names, then each of them."""
+    line = "=" * len(title)
+    listed = "".join(f"   {name}\n" for name in names)
+    table = f".. currentmodule:: noisylabels\n\n.. autosummary::\n   :nosignatures:\n\n{listed}"
+    described = "\n".join(describe(name) for name in names)
+    return f"{title}\n{line}\n\n{table}\n{described}"
+
+
+def write_pages() -> dict[str, str]:
+    """Write all pages of the reference, by the names of their files."""
+    titles = {**ROOMS, **ALONE}
+    groups = group_public_names()
+    pages = {f"{part}.rst": write_part(titles[part], names) for part, names in groups.items()}
+    listed = "\n".join(
+        f"- [{titles[part]}]({part}.rst): {', '.join(names)}" for part, names in groups.items()
+    )
+    opening = "Every public name of the library, by task. All are imported from `noisylabels`."
+    return pages | {"README.md": f"# Reference\n\n{opening}\n\n{listed}\n"}
+
+
+def write(app: Any) -> None:
+    """Write the pages below docs/api; a page that has not changed is left, and is not built again."""
+    folder = Path(app.srcdir) / "docs/api"
+    pages = write_pages()
+    write_changed(folder, pages)
+
+
+def write_changed(folder: Path, pages: dict[str, str]) -> None:
+    """Write the pages that differ from their files, and remove the files of other pages."""
+    folder.mkdir(exist_ok=True)
+    for name, text in pages.items():
+        file = folder / name
+        if not file.is_file() or file.read_text(encoding="utf-8") != text:
+            file.write_text(text, encoding="utf-8")
+    for file in folder.iterdir():
+        if file.is_file() and file.name not in pages:
+            file.unlink()
+
+
+def skip(app: Any, what: str, name: str, obj: object, skipped: bool, options: Any) -> bool | None:
+    """Leave out what others made, such as ``set_score_request``."""
+    is_request = name.startswith("set_") and name.endswith("_request")
+    is_field = str(getattr(obj, "__doc__", "")).startswith("Alias for field")
+    is_foreign = str(getattr(obj, "__module__", "")).startswith("sklearn.")
+    return True if is_request or is_field or is_foreign else None
+
+
 CONTENTS = {
     "README": "docs/choose docs/tutorials/README docs/guides docs/papers docs/gallery docs/evidence "
     "docs/api/README docs/cite CONTRIBUTING CODE_OF_CONDUCT docs/release CHANGELOG SECURITY",
@@ -40,41 +113,8 @@ CONTENTS = {
     "docs/guides": "installation features audit extending figures ../config/README settings "
     "vocabulary data ../data/README cluster scaling",
     "docs/evidence": "verdicts history reproducibility limitations",
-    "docs/api/README": " ".join([*ROOMS, *ALONE]),
+    "docs/api/README": " ".join(group_public_names()),
 }
-
-
-def _modules(room: str) -> list[str]:
-    package = import_module(f"noisylabels.{room}")
-    if not hasattr(package, "__path__"):
-        return [package.__name__]
-    found = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
-    return [module.name for module in found if not module.ispkg]
-
-
-def _section(module: str, room: str) -> str:
-    title = module.removeprefix(f"noisylabels.{room}.")
-    return f"## {title}\n\n```{{eval-rst}}\n.. automodule:: {module}\n```\n"
-
-
-def _pages() -> dict[str, str]:
-    titles = {**ROOMS, **ALONE}
-    pages = {
-        room: f"# {title}\n\n" + "\n".join(_section(module, room) for module in _modules(room))
-        for room, title in titles.items()
-    }
-    listed = "\n".join(f"- [{title}]({room}.md)" for room, title in titles.items())
-    return pages | {"README": f"# Reference\n\nThe library, room by room, from its docstrings.\n\n{listed}\n"}
-
-
-def write(app: Any) -> None:
-    """The pages docs/api/<room>.md; a page that has not changed is left, and is not built again."""
-    folder = Path(app.srcdir) / "docs/api"
-    folder.mkdir(exist_ok=True)
-    for name, text in _pages().items():
-        page = folder / f"{name}.md"
-        if not page.is_file() or page.read_text(encoding="utf-8") != text:
-            page.write_text(text, encoding="utf-8")
 
 
 FEATURES = "<!-- the table of features is made when this page is built -->"
@@ -135,7 +175,8 @@ def _below(docname: str, root: Path) -> list[str]:
         return [f"/{page.relative_to(root).with_suffix('')}" for page in paper_pages() if page.stem == "page"]
     if docname.startswith("src/papers/") and docname.endswith("/page"):
         return [page.stem for page in sorted(folder.glob("*.md")) if page.stem != "page"]
-    return [page for page in CONTENTS.get(docname, "").split() if (folder / f"{page}.md").is_file()]
+    listed = CONTENTS.get(docname, "").split()
+    return [page for page in listed if any((folder / f"{page}{end}").is_file() for end in (".md", ".rst"))]
 
 
 def front(app: Any, failed: Exception | None) -> None:

@@ -29,16 +29,47 @@ def chunks(
     kind: str | None = None,
     dtype: DTypeLike = np.float64,
 ) -> Iterator[Chunk]:
-    """X (n, d) and y (n,) of ``rows`` rows at a time, in the order of the file; the last has what is left.
+    """Read a table that is larger than memory, some rows at a time.
 
-    Memory is that of one chunk: 24 d bytes a row while a CSV is parsed. Read the file again for every epoch.
+    Rows come in the order of the file; the last chunk has what is left. Memory is that of one chunk: 24
+    bytes a field while a CSV file is parsed. Read the file again for every epoch.
 
-    path : CSV or svmlight, also packed (.gz, .bz2, .xz, one file in .zip).   dtype : of X.
-    label : of a CSV, the column of the labels by its name in the header or its number from 0; a first line
-        with numbers only is no header.
-    features : of svmlight, d; a chunk alone does not know it.
-    kind : "csv" or "svmlight"; None: by the end of the name, .csv or .svm, .svmlight, .libsvm.
-    Raises ValueError : what cannot be read, with file and row.
+    Parameters
+    ----------
+    path : str or Path
+        CSV or svmlight file, also packed (.gz, .bz2, .xz, or one file in .zip).
+    rows : int
+        Rows of a chunk.
+    label : int or str
+        Column of the labels of a CSV file: its name in the header, or its number from 0. A first line
+        with numbers only is not a header.
+    features : int, optional
+        Number of features of an svmlight file, which a chunk alone does not know.
+    kind : {"csv", "svmlight"}, optional
+        Kind of the file; by default by the end of its name: .csv, .svm, .svmlight or .libsvm.
+    dtype : data type
+        Type of the features.
+
+    Returns
+    -------
+    iterator of (X, y)
+        Samples of shape (rows, n_features) and labels of shape (rows,).
+
+    Raises
+    ------
+    ValueError
+        What cannot be read, with file and row.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from noisylabels import chunks
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "table.csv")
+    ...     _ = file.write_text("label,width\\n0,1.5\\n1,2.5\\n0,1.0\\n")
+    ...     [len(y) for X, y in chunks(file, rows=2, label="label")]
+    [2, 1]
     """
     path = Path(path)
     if rows < 1:

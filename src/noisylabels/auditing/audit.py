@@ -179,26 +179,63 @@ def audit(
     most_rows: int | None = None,
     compare: bool | None = None,
 ) -> Audit | NumericAudit:
-    """Flip rates, a ranking of suspicious labels, and an honest comparison of methods, from (X, observed y).
+    """Estimate how many labels are wrong, rank suspicious ones and compare methods that learn from them.
 
-    Labels that are numbers with more than 50 values get a `NumericAudit`; model is a regressor then.
+    Labels that are numbers with more than 50 values are audited as measurements.
 
-    X : data frame or array (n, d), numbers or words, values may be missing.   y (n,) : K >= 2 classes.
-    pred_probs (n, K) : in place of a model, probabilities of the classes, of each row by a model that did not
-    see it; X may then be left out. Columns and rows of a data frame are matched by their names; an index
-    0, 1, ..., n - 1 in order stands for no names where y has others. Columns that have none are in the order
-    of ``np.unique(y)``, as scikit-learn has it, or of ``classes``.
-    classes (K,) : the names of the columns of pred_probs.
-    model : any scikit-learn classifier with ``predict_proba``, a name ("forest", "gradient_boosting",
-    "logistic", "robust_logistic", "rmklr"), "package:Class", or "best": of these five the one whose
-    cross-fitted probabilities give the observed labels the largest likelihood. None: rMKLR, above 5000 rows
-    gradient boosting.
-    trusted (n,) : verified labels, None or NaN where there is none.   repetitions : of the cross-fitting, 3,
-    but 1 above 5000 rows.   most_rows : a model is trained on, of more a stratified part is drawn; by
-    default all, but 2000 for rMKLR.   compare : with the other methods; by default up to 5000 rows.
+    Parameters
+    ----------
+    X : data frame or array of shape (n_samples, n_features), optional
+        Numbers or words; values may be missing. It may be left out where ``pred_probs`` is given.
+    y : array of shape (n_samples,)
+        The observed labels, of at least two classes.
+    pred_probs : data frame or array of shape (n_samples, n_classes), optional
+        Probabilities of the classes, of each row by a model that did not see it, in place of a model.
+        Columns and rows of a data frame are matched by their names; an index 0, 1, 2 in order stands for
+        no names where y has others. Columns without names are in the order of ``classes``, or sorted.
+    classes : array of shape (n_classes,), optional
+        Names of the columns of ``pred_probs``.
+    model : classifier or str, optional
+        Any scikit-learn classifier with ``predict_proba`` (a regressor for measurements), a name
+        ("forest", "gradient_boosting", "logistic", "robust_logistic", "rmklr"), "package:Class", or
+        "best": of these five, the one whose cross-fitted probabilities give the observed labels the
+        largest likelihood. By default rMKLR, and above 5000 rows gradient boosting.
+    trusted : array of shape (n_samples,), optional
+        Verified labels, None or NaN where there is none.
+    groups : array of shape (n_samples,), optional
+        Names of groups of rows, such as patients: a group is in one fold.
+    random_state : int
+        Decides every random choice.
+    repetitions : int, optional
+        Repetitions of the cross-fitting: 3 by default, 1 above 5000 rows.
+    most_rows : int, optional
+        Rows that a model is trained on; of more, a stratified part is drawn. By default all rows, but
+        2000 for rMKLR.
+    compare : bool, optional
+        Whether to compare with other methods; by default up to 5000 rows.
 
-    Raises ValueError : a table that cannot be audited, or an argument, in one line.
-    Sources: Northcutt, Jiang and Chuang, JAIR 2021; Kabán and Bootkrajang, LABELNOISE 2017.
+    Returns
+    -------
+    Audit or NumericAudit
+        Flip rates with intervals, the ranking and the comparison.
+
+    Raises
+    ------
+    ValueError
+        A table that cannot be audited, or a wrong argument, in one line.
+
+    Examples
+    --------
+    >>> from noisylabels import audit
+    >>> from sklearn.datasets import make_blobs
+    >>> X, y = make_blobs(200, centers=2, random_state=0)
+    >>> found = audit(X, y, model="logistic", repetitions=1, compare=False)
+    >>> type(found).__name__
+    'Audit'
+
+    References
+    ----------
+    Northcutt, Jiang and Chuang, JAIR 2021. Kaban and Bootkrajang, LABELNOISE 2017.
     """
     if most_rows is not None:
         whole("most_rows", most_rows, tables.FEWEST_ROWS)

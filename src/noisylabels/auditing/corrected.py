@@ -35,38 +35,78 @@ LEAST = 1e-3  # a probability that a weight is divided by
 
 
 class CorrectedClassifier(FitFlags, Repeated, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
-    """min_f sum_n sum_j W_nj loss(f(x_n), j): the classifier trained on row n as class j with weight W_nj.
+    """Train any classifier on noisy labels by correcting them with an estimated flip matrix.
 
-    p_nk = P(observed k | x_n) by cross-fitting, Omega the flip matrix, rows = true classes, y_n observed, and
-    g = p Omega^-1, clipped and normalised, the probabilities of the true classes.
+    The probabilities of the observed classes are estimated by cross-fitting. With them, each row is
+    trained on with a weight for every class it may have.
 
-    method : how W follows from the observed labels,
-        "prune"       0 for labels that confident learning finds wrong, else 1 / omega_yy for j = y_n
-                      (Northcutt, Jiang and Chuang, JAIR 2021),
-        "importance"  g_ny / p_ny for j = y_n (Liu and Tao, IEEE TPAMI 2016, eq. 8),
-        "forward"     P(true j | x_n, y_n) = omega_jy g_nj / sum_i omega_iy g_ni, with g by the classifier of
-                      the round before: EM for -log sum_j omega_jy g_nj (Patrini et al., CVPR 2017, Thm 2),
-        "backward"    (Omega^-1)_yj, partly negative, unbiased for the loss on true labels; for
-                      LogisticRegression, whose corrected loss stays convex (Natarajan et al., NIPS 2013),
-        "likelihood"  1 for j = y_n; `RobustLogisticRegression` on log p then takes the flips out of it
-                      (its likelihood, ECML PKDD 2012), and keeps learning an Omega that is estimated.
-    estimator : any classifier with ``predict_proba``, by default LogisticRegression(). One that takes no
-        ``sample_weight`` is trained on n rows drawn in proportion to W.
-    flips : Omega (K, K); or "joint", "anchor": estimated from p. Trusted rows, if there are any, replace it.
-    folds : of the cross-fitting; None: 5, or 10 below 300 rows; 1: p and g are those of the rows that were
-        trained on, for classifiers that cannot learn rows by heart.
-    rounds : of "forward".   random_state : of folds and draws.
-    class_weight : of the observed classes, see `noisylabels.classifiers.base.Weighted`.
+    Parameters
+    ----------
+    estimator : classifier, optional
+        Any classifier with ``predict_proba``; `LogisticRegression` by default. One that takes no
+        ``sample_weight`` is trained on rows that are drawn in proportion to the weights.
+    method : {"prune", "importance", "forward", "backward", "likelihood"}
+        How the weights follow from the observed labels, see the notes.
+    flips : {"joint", "anchor"} or array of shape (n_classes, n_classes)
+        The flip matrix (rows are true classes), or how it is estimated. Trusted rows replace it.
+    folds : int, optional
+        Folds of the cross-fitting: 5 by default, or 10 below 300 rows. With 1, the probabilities are
+        those of the rows that were trained on, for classifiers that cannot learn rows by heart.
+    rounds : int
+        Rounds of "forward".
+    random_state : int or RandomState
+        Decides the folds and the drawn rows.
+    class_weight : dict or "balanced", optional
+        Weights of the observed classes.
 
-    With weights a_n of the examples, ``sample_weight`` of `fit`, row n counts a_n times everywhere: W_nj is
-    multiplied by a_n, and Omega is that of the weighted rows. A whole a_n is as many equal rows. Weights of a
-    mean below 1 are scaled to 1 for the estimate of Omega. Copies of rows, equal or nearly equal
-    (`noisylabels.auditing.copies`), are in one fold, as are rows of one of the ``groups``; copies are looked
-    for where X holds numbers.
+    Attributes
+    ----------
+    estimator_ : classifier
+        The classifier that was trained last.
+    classes_ : array of shape (n_classes,)
+        The classes.
+    flip_matrix_ : array of shape (n_classes, n_classes)
+        Probability of each observed class (column) given the true class (row).
+    weights_ : array of shape (n_samples, n_classes)
+        The weights of the rows.
+    flags_ : set of str
+        Holds ``flips_shrunk`` where an estimated flip matrix was drawn to the identity until it named
+        the classes and could be inverted.
 
-    Fitted: ``estimator_``, ``classes_`` (K,), ``flip_matrix_`` (K, K), ``weights_`` W (n, K), ``flags_``:
-    flips_shrunk, where an estimate of Omega was drawn to the identity until it named the classes and could
-    be inverted.
+    Examples
+    --------
+    >>> from noisylabels import CorrectedClassifier
+    >>> from sklearn.datasets import make_blobs
+    >>> X, y = make_blobs(200, centers=2, random_state=0)
+    >>> CorrectedClassifier(method="backward").fit(X, y).predict(X[:3]).shape
+    (3,)
+
+    Notes
+    -----
+    Let p be the probabilities of the observed classes, Omega the flip matrix and g = p Omega^-1, clipped
+    and normalised, the probabilities of the true classes. For a row with observed class y, the weight of
+    class j is:
+
+    - "prune": 0 for labels that confident learning finds wrong, else 1 / Omega_yy for j = y [1]_;
+    - "importance": g_y / p_y for j = y [2]_, eq. 8;
+    - "forward": the probability of the true class j given the row and its observed class, with g by the
+      classifier of the round before [3]_, theorem 2;
+    - "backward": entry (y, j) of the inverse of Omega, partly negative, unbiased for the loss on true
+      labels. For `LogisticRegression` the corrected loss stays convex [4]_;
+    - "likelihood": 1 for j = y. `RobustLogisticRegression` on log p then takes the flips out of it, and
+      keeps learning a flip matrix that is estimated [5]_.
+
+    Weights of the rows count everywhere: a whole weight is as many equal rows, and the flip matrix is
+    that of the weighted rows. Weights with a mean below 1 are scaled to 1 for its estimate. Copies of
+    rows are in one fold, as are rows of a group; copies are looked for where X holds numbers.
+
+    References
+    ----------
+    .. [1] Northcutt, Jiang and Chuang, JAIR 2021.
+    .. [2] Liu and Tao, IEEE TPAMI 2016.
+    .. [3] Patrini, Rozza, Menon, Nock and Qu, CVPR 2017.
+    .. [4] Natarajan, Dhillon, Ravikumar and Tewari, NIPS 2013.
+    .. [5] Bootkrajang and Kaban, ECML PKDD 2012.
     """
 
     flip_matrix_: Array
@@ -84,14 +124,34 @@ class CorrectedClassifier(FitFlags, Repeated, MetaEstimatorMixin, ClassifierMixi
         sample_trusted: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
     ) -> Self:  # fmt: skip
-        """Train on X (n, ...), whatever the estimator takes, and the observed labels y (n,).
+        """Train on noisy labels.
 
-        groups : (n,) names of groups of rows, such as patients: a group is in one fold.
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features), or whatever the estimator takes
+            The samples.
+        y : array of shape (n_samples,)
+            The observed labels.
+        trusted : array of shape (n_samples,), optional
+            True labels, with NaN or None where they are not known. The flip matrix is counted on these
+            rows, and their true labels are trained on.
+        sample_trusted : array of shape (n_samples,), optional
+            The same under the name that scikit-learn splits with the samples.
+        sample_weight : array of shape (n_samples,), optional
+            Weights of at least 0.
+        groups : array of shape (n_samples,), optional
+            Names of groups of rows, such as patients: a group is in one fold.
 
-        trusted : (n,) true labels, gaps (NaN, None) where they are not known. Omega is counted on these rows,
-            and their true labels are trained on.   sample_weight : (n,) >= 0.
-        Raises ValueError : wrong parameters, one class only, a class of y without a trusted row, an Omega
-            that permutes the classes or has a condition number above 20, weights that leave a class no row.
+        Returns
+        -------
+        CorrectedClassifier
+            The classifier itself.
+
+        Raises
+        ------
+        ValueError
+            Wrong parameters, one class only, a class without a trusted row, a flip matrix that permutes
+            the classes or has a condition number above 20, weights that leave a class no row.
         """
         choice("method", self.method, METHODS)
         X, labels = self._labels(X, y)

@@ -296,18 +296,60 @@ class RobustSGDClassifier(Repeated, LinearBinaryClassifier):
 
 @dataclass(eq=False, repr=False)
 class MarginMinimiser(Weighted, LinearBinaryClassifier):
-    """min_w (1/n) sum_i r(y_i (x_i.w + b)) + lambda/2 ||(w, b)||^2 by L-BFGS from zero weights.
+    """Linear classifier with a robust loss, trained to the minimum by L-BFGS.
 
-    The problem of `RobustSGDClassifier` without the noise of its steps, which isolates the effect of the
-    optimiser. A loss that is not convex is solved to the minimum that L-BFGS reaches from 0.
+    It solves the problem of `RobustSGDClassifier` without the noise of its steps, which isolates the
+    effect of the optimiser. A loss that is not convex is solved to the minimum that L-BFGS reaches from
+    zero weights.
 
-    loss : name or `noisylabels.losses.margin.Loss` without kinks.   lam : lambda > 0.
-    max_iter : rounds of L-BFGS, which stops when no entry of the gradient exceeds 1e-5, or when the objective
-        falls by less than 1e-10 of its value.   random_state : not used, there is nothing random.
+    Parameters
+    ----------
+    loss : str or Loss
+        Name of a loss of `noisylabels.losses.margin`, or a loss, without kinks.
+    lam : float
+        Strength of the regularisation, above 0.
+    max_iter : int
+        Most rounds of L-BFGS. It stops when no entry of the gradient exceeds 1e-5, or when the objective
+        falls by less than 1e-10 of its value.
+    random_state : int, optional
+        Not used: nothing is random.
+    class_weight : dict or "balanced", optional
+        Weights of the observed classes.
 
-    Fitted: coef_ (1, d), intercept_ (1,), classes_ (2,), n_iter_, converged_.
-    Raises ValueError: a loss with kinks, labels that are not two classes, NaN or infinity, wrong parameters.
-    Source: the losses of Han, Tsang, Chen, ECML PKDD 2016; solving them to the minimum is ours.
+    Attributes
+    ----------
+    coef_ : array of shape (1, n_features)
+        The weights.
+    intercept_ : array of shape (1,)
+        The intercept.
+    classes_ : array of shape (2,)
+        The classes.
+    n_iter_ : int
+        Rounds that were used.
+    converged_ : bool
+        Whether L-BFGS stopped before the last round.
+
+    Raises
+    ------
+    ValueError
+        A loss with kinks, labels that are not two classes, NaN or infinity, wrong parameters.
+
+    Examples
+    --------
+    >>> from noisylabels import MarginMinimiser
+    >>> from sklearn.datasets import make_blobs
+    >>> X, y = make_blobs(200, centers=2, random_state=0)
+    >>> MarginMinimiser(loss="log").fit(X, y).coef_.shape
+    (1, 2)
+
+    Notes
+    -----
+    The objective is the mean of the losses of the margins plus lam / 2 times the squared norm of the
+    weights and the intercept.
+
+    References
+    ----------
+    The losses are those of Han, Tsang and Chen, ECML PKDD 2016. Solving them to the minimum is ours.
     """
 
     name = "margin_minimiser"
