@@ -109,8 +109,8 @@ def skip(app: Any, what: str, name: str, obj: object, skipped: bool, options: An
 CONTENTS = {
     "README": "docs/choose docs/tutorials/README docs/guides docs/papers docs/gallery docs/evidence "
     "docs/api/README docs/cite CONTRIBUTING CODE_OF_CONDUCT docs/release CHANGELOG SECURITY",
-    "docs/tutorials/README": "audit flips filter two_measurements budget paper",
-    "docs/guides": "installation features audit extending figures ../config/README settings "
+    "docs/tutorials/README": "audit flips filter recording two_measurements budget paper",
+    "docs/guides": "installation run faq features audit extending figures ../config/README settings "
     "vocabulary data ../data/README cluster scaling",
     "docs/evidence": "verdicts history reproducibility limitations",
     "docs/api/README": " ".join(group_public_names()),

@@ -65,6 +65,7 @@ _PUBLIC = {where.partition(":")[2]: where for where in METHODS.values()} | {
     "GLAD": "crowds:GLAD",
     "MajorityVote": "crowds:MajorityVote",
     "OneCoin": "crowds:OneCoin",
+    "Sliding": "filters.base:Sliding",
     "StreamModel": "filters.streams:StreamModel",
     "chunks": "out_of_core:chunks",
     "review": "auditing.review:review",

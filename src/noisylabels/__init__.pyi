@@ -36,6 +36,7 @@ from noisylabels.crowds import CrowdLab as CrowdLab
 from noisylabels.crowds import DawidSkene as DawidSkene
 from noisylabels.crowds import MajorityVote as MajorityVote
 from noisylabels.crowds import OneCoin as OneCoin
+from noisylabels.filters.base import Sliding as Sliding
 from noisylabels.filters.lms import INLMS as INLMS
 from noisylabels.filters.lms import JONLMS as JONLMS
 from noisylabels.filters.lms import LMS as LMS

@@ -23,8 +23,8 @@ def outputs(text):
         yield code, shown, printed.getvalue()
 
 
-def test_five_lessons_have_code():
-    assert len(PAGES) == 5
+def test_six_lessons_have_code():
+    assert len(PAGES) == 6
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

@@ -45,7 +45,7 @@ class Sliding:
 
     Examples
     --------
-    >>> from noisylabels.filters.base import Sliding
+    >>> from noisylabels import Sliding
     >>> Sliding([1.0, 2.0, 3.0], d=2).rows(0, 3)
     array([[1., 0.],
            [2., 1.],
