@@ -115,7 +115,7 @@ def main() -> None:
     found = 0
     with tempfile.TemporaryDirectory() as folder:
         checkout = Path(folder) / "checkout"
-        copy_checkout(checkout, ["tests", "docs", "README.md"])
+        copy_checkout(checkout, ["conftest.py", "tests", "docs", "README.md"])
         for fault in FAULTS:
             file = checkout / "src" / fault.module
             text = file.read_text(encoding="utf-8")

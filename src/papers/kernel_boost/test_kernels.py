@@ -110,7 +110,7 @@ def test_of_several_parameters_each_combination_is_tried():
     globals()["Doubled"] = Doubled
     one = {"method": "kernel_logistic", "selection": "trusted", "grid": [-4, 0, 4]}
     zetas = {"zeta": [2.0**-4, 1.0, 2.0**4], "other": [1, 2]}
-    two = {"method": "test_kernel_study:Doubled", "selection": "trusted", "grid": zetas}
+    two = {"method": "kernel_boost.test_kernels:Doubled", "selection": "trusted", "grid": zetas}
     near = {"method": "sklearn.neighbors:KNeighborsClassifier", "selection": "cv"}
     near |= {"grid": {"n_neighbors": [1, 15], "weights": ["uniform", "distance"]}}
     found = table(
@@ -266,8 +266,8 @@ class Nearest:
 
 def test_users_methods_take_part():
     methods = {
-        "nearest": {"method": "test_kernel_study:Nearest"},
-        "reversed": {"method": "test_kernel_study:Nearest", "parameters": {"sign": -1.0}},
+        "nearest": {"method": "kernel_boost.test_kernels:Nearest"},
+        "reversed": {"method": "kernel_boost.test_kernels:Nearest", "parameters": {"sign": -1.0}},
         "neighbours": {"method": "sklearn.neighbors:KNeighborsClassifier", "parameters": {"n_neighbors": 1}},
         "forest": {"method": "sklearn.ensemble:RandomForestClassifier", "parameters": {"n_estimators": 3}},
     }

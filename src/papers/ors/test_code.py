@@ -12,7 +12,7 @@ from reproduction.data.prepared import Dataset
 from reproduction.run.protocol_loop import At, Walk
 from reproduction.spec.strict_yaml import read
 
-EXPERIMENTS = Path(__file__).resolve().parents[2] / "src/papers/ors"
+EXPERIMENTS = Path(__file__).parent
 SEEDS = Seeds(1, "test")
 GRID = {"r": [1.0, 10.0, 100.0], "beta": [1.0, 10.0]}
 TASK = {"kind": "regression", "T": 1000, "d": 5, "M": 5, "process_noise": 0.01}

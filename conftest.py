@@ -1,4 +1,4 @@
-"""One thread everywhere, set before NumPy is imported: results must not depend on the number of cores."""
+"""What all tests share: one thread, set before NumPy is imported, and the levels of tests."""
 
 import os
 import sys
@@ -6,10 +6,17 @@ from collections import Counter
 from collections.abc import Generator
 from typing import Any
 
-THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+THREAD_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMBA_NUM_THREADS",
+)
+"""Results must not depend on the number of cores."""
 
 if "numpy" in sys.modules and any(os.environ.get(name) != "1" for name in THREAD_VARIABLES):
-    raise RuntimeError(f"NumPy was imported before the tests could set {', '.join(THREAD_VARIABLES)} to 1")
+    variables = ", ".join(THREAD_VARIABLES)
+    raise RuntimeError(f"NumPy was imported before the tests could set {variables} to 1")
 for name in THREAD_VARIABLES:
     os.environ[name] = "1"
 os.environ.setdefault("MPLBACKEND", "Agg")
@@ -21,7 +28,7 @@ import pytest  # noqa: E402
 import yaml  # noqa: E402
 
 # The folder in which the workflow keeps compiled functions.
-CACHE = Path(__file__).resolve().parents[1] / ".cache/numba"
+CACHE = Path(__file__).with_name(".cache") / "numba"
 os.environ.setdefault("NUMBA_CACHE_DIR", str(CACHE))
 
 from hypothesis import settings  # noqa: E402
@@ -44,7 +51,8 @@ def untraced(function):
 
 Dispatcher.compile = untraced(Dispatcher.compile)
 
-# No deadline: the first call of a kernel compiles it. The same examples in every run, so a failure repeats.
+# No deadline: the first call of a kernel compiles it. The same examples in every run, so that a
+# failure repeats.
 settings.register_profile("noisylabels", deadline=None, derandomize=True)
 settings.load_profile("noisylabels")
 
@@ -78,7 +86,7 @@ def copy(tmp_path_factory):
 # --- levels ---
 
 NO_SKIPS = bool(os.environ.get("NOISYLABELS_NO_SKIPS"))
-"""The nightly level has everything that a test can need, so a test that is skipped there has failed."""
+"""The nightly level has all that a test can need, so a test that is skipped there has failed."""
 
 LEFT_OUT: Counter[str] = Counter()
 """Folder or file of tests -> how many of its nightly tests this run leaves out."""
@@ -87,12 +95,13 @@ LEFT_OUT: Counter[str] = Counter()
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What takes longest starts first: cluster, workflow, then files by their number of tests.
 
-    Counting lines doubles the time of what runs in Python. It is left out where it would count the same
-    lines again: in nightly tests, and in nine of ten cases of a test that has more than a hundred.
+    Counting lines doubles the time of what runs in Python. It is left out where it would count the
+    same lines again: in nightly tests, and in nine of ten cases of a test that has more than 100.
     """
     cases = Counter(item.nodeid.partition("[")[0] for item in items)
-    for at, item in enumerate(items):
-        if item.get_closest_marker("nightly") or (cases[item.nodeid.partition("[")[0]] > 100 and at % 10):
+    for index, item in enumerate(items):
+        has_many_cases = cases[item.nodeid.partition("[")[0]] > 100
+        if item.get_closest_marker("nightly") or (has_many_cases and index % 10):
             item.add_marker("no_cover")
     tests = Counter(item.path for item in items)
     workflow = {item.path for item in items if item.get_closest_marker("workflow")}
@@ -107,7 +116,8 @@ def pytest_deselected(items: list[pytest.Item]) -> None:
     """Count the nightly tests that are left out."""
     for item in items:
         if item.get_closest_marker("nightly"):
-            LEFT_OUT[item.nodeid.removeprefix("tests/").partition("/")[0].partition("::")[0]] += 1
+            path = item.nodeid.partition("::")[0].removeprefix("tests/").removeprefix("src/")
+            LEFT_OUT[path.partition("/")[0]] += 1
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -128,9 +138,8 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         terminalreporter.write_line("level: all, nothing is left out")
     elif LEFT_OUT:
         parts = ", ".join(f"{part} {count}" for part, count in LEFT_OUT.most_common())
-        terminalreporter.write_line(
-            f"level: default, without {LEFT_OUT.total()} nightly tests ({parts}); ./run test --all runs them"
-        )
+        left_out = f"without {LEFT_OUT.total()} nightly tests ({parts})"
+        terminalreporter.write_line(f"level: default, {left_out}; ./run test --all runs them")
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -17,7 +17,7 @@ from reproduction.spec.artifact import merge
 from reproduction.spec.protocol import find_protocol
 
 SEEDS = Seeds(1, "test")
-FOLDER = Path(__file__).resolve().parents[2] / "src/papers/noisy_online"
+FOLDER = Path(__file__).parent
 
 
 def problem(seed, n=40, d=3):

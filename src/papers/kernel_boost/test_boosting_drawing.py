@@ -1,0 +1,65 @@
+"""The figures and tables on boosting draw what is in the tables."""
+
+import numpy as np
+import pandas as pd
+from made_tables import Inputs
+
+from kernel_boost import boosting_drawing as boosting
+
+
+def test_the_last_rows_are_means_over_the_sets_beside_the_published_ones():
+    inputs = Inputs("kernel_boost/boosters")
+    where = {"noise": "independent 0.3", "method": "GentleBoost"}
+    inputs.published["boosters"] = [
+        {"value": 21.12, "where": where | {"dataset": inputs.settings["boosters"]["datasets"]}},
+        {"value": 20.62, "sd": 1.6, "where": where | {"dataset": "ida_banana"}},
+    ]
+    frame = inputs.draw()
+    by_set = inputs.rows(metric="error", **where).groupby("dataset")["value"]
+    cells = frame.loc[boosting.ALL].set_index("error")["GentleBoost"]
+    assert cells["ours"].strip("*") == f"{by_set.mean().mean():.2f} ± {by_set.std().mean():.2f}"
+    assert cells["printed"] == "21.12"
+    assert frame.loc["banana"].set_index("error").loc["printed", "GentleBoost"] == "20.62 ± 1.60"
+    assert "rBoost/LR 0." in frame.attrs["note"]
+    other = Inputs("kernel_boost/boosters_asymmetric")
+    where = {"noise": "negative_only 0.3", "dataset": "ida_heart", "method": "AdaBoost/LR"}
+    cell = other.draw().loc["heart"].set_index("error").loc["ours", "AdaBoost/LR"]
+    errors = other.rows(metric="error", **where)["value"]
+    assert cell.strip("*").split()[0] == f"{errors.mean():.2f}"
+
+
+def test_the_choice_of_rounds_and_flips_is_the_symmetric_row_nearest_on_the_choosing_cells():
+    inputs = Inputs("kernel_boost/boosters_grid")
+    table = inputs.tables["boosters_grid"]
+    where = [entry["where"] for entry in inputs.published["boosters"]]
+    printed = {
+        (at["noise"], at["dataset"], at["method"]): entry["value"]
+        for entry, at in zip(inputs.published["boosters"], where, strict=True)
+        if isinstance(at["dataset"], str)
+    }
+    assert len(printed) == 2 * 7 * 8
+    inputs.tables["boosters_grid"] = table = table[table["metric"] == "error"].copy()
+    flips = table["noise"].where(table["noise"] == "negative_only 0.3", "independent 0.3")
+    keys = zip(flips, table["dataset"], table["method"], strict=True)
+    choosing = (table["method"] == "AdaBoost/LR") | (table["dataset"] == "ida_image")
+    near = choosing & (table["noise"] == "independent 0.15") & (table["x"] == 200)
+    far = np.where(near, 1.0, np.where(choosing, 2.0, 3.0))
+    table["value"] = np.array([printed[key] for key in keys]) + far
+    frame = inputs.draw()
+    chosen = frame[frame["chosen on"].str.startswith("**")]
+    assert list(chosen.index) == ["15 % symmetric"]
+    assert chosen.iloc[0].tolist() == ["200", "**1.00**", "**3.00**", "**1.00**", *["**3.00**"] * 7]
+    assert set(frame["all others"].str.strip("*")) == {"3.00"}
+
+
+def test_a_clear_difference_is_marked_and_a_constant_one_too():
+    worse, same = np.random.default_rng(0).normal(0, 0.01, (2, 20))
+    for sign, mark in ((1, " (+)"), (-1, " (-)")):
+        differences = {("a", "svm"): sign * (0.1 + worse), ("a", "ldm"): same - same.mean()}
+        found = boosting._marks({pair: pd.Series(values) for pair, values in differences.items()})
+        assert found == {("a", "svm"): mark}
+
+
+def test_the_grey_lines_are_the_true_rates():
+    levels = [ax.lines[0].get_ydata()[0] for ax in Inputs("kernel_boost/boost_gamma").draw().axes]
+    assert levels == [0.3, 0.3, 0.0, 0.0]
