@@ -74,6 +74,30 @@ def test_log_axes_show_plain_numbers(values, expected):
     assert expected in [label.get_text() for label in axes[0, 0].get_yticklabels()]
 
 
+def numbers(axis):
+    low, high = axis.get_view_interval()
+    ticks = zip(axis.get_majorticklocs(), axis.get_majorticklabels(), strict=True)
+    return [label.get_text() for place, label in ticks if low <= place <= high]
+
+
+@pytest.mark.parametrize("values", [(0.4, 1.2), (0.2, 0.9), (2.0, 80.0), (3.0, 9.0), (1e-7, 1e6)])
+def test_a_logarithmic_axis_has_at_least_three_numbers(values):
+    _figure, axes = panels.grid_of_panels([""], [""])
+    ax = axes[0, 0]
+    ax.plot([0, 1], values)
+    panels.log_axis(ax.yaxis)
+    assert len(numbers(ax.yaxis)) >= 3
+
+
+@pytest.mark.parametrize(("largest", "expected"), [(2e4, "10000"), (2e6, "$\\mathdefault{10^{4}}$")])
+def test_the_logarithmic_axes_of_a_figure_write_a_number_in_one_way(largest, expected):
+    _figure, axes = panels.grid_of_panels([""], ["", ""], share_y="none", share_x=False)
+    for ax, highest in zip(axes[0], (2e4, largest), strict=True):
+        ax.plot([0, 1], [1.0, highest])
+        panels.log_axis(ax.yaxis)
+    assert all(expected in numbers(ax.yaxis) for ax in axes[0])
+
+
 def test_bands_cover_the_interval():
     _, axes = panels.grid_of_panels([""], [""], x_label="x", y_label="y")
     panels.curve(axes[0, 0], [1, 2], [1.0, 2.0], [0.5, 0.25], "noisy")

@@ -311,26 +311,59 @@ def final_dots(
 
 
 def log_axis(*axes: Any, low: float | None = None) -> None:
-    """Make x or y axes (``ax.xaxis``) logarithmic, with numbers at 1, 2, 5 or at powers of ten.
+    """Make x or y axes (``ax.xaxis``) logarithmic, with at least three numbers on each where they fit.
 
-    Numbers of more than five digits are written as powers. Call it after drawing: the ticks depend on the
-    range. ``low``: what lies below is cut off.
+    Call it after drawing: the ticks depend on the range.
+
+    Parameters
+    ----------
+    *axes : matplotlib Axis
+        Axes of one figure.
+    low : float, optional
+        What lies below is cut off.
     """
     from matplotlib import ticker
 
     for axis in axes:
         getattr(axis.axes, f"set_{axis.axis_name}scale")("log", nonpositive="clip")
-        lowest, high = axis.get_view_interval()
+        lowest, highest = axis.get_view_interval()
         if low is not None:
             lowest = low
-            getattr(axis.axes, f"set_{axis.axis_name}lim")(low, high)
-        narrow, plain = high < 30 * lowest, lowest > 1e-4 and high < 1e5
-        axis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5) if narrow else (1,), numticks=12))
-        axis.set_major_formatter("{x:g}" if plain else ticker.LogFormatterMathtext())
-        axis.set_minor_locator(
-            ticker.NullLocator() if narrow else ticker.LogLocator(subs=(2, 5), numticks=12)
-        )
+            getattr(axis.axes, f"set_{axis.axis_name}lim")(low, highest)
+        labelled = _labelled_digits(lowest, highest)
+        more = range(2, 10) if highest < 100 * lowest else (2, 5)
+        axis.set_major_locator(ticker.LogLocator(subs=labelled, numticks=12))
+        axis.set_minor_locator(ticker.LogLocator(subs=tuple(more), numticks=12))
         axis.set_minor_formatter(ticker.NullFormatter())
+    _write_numbers_alike(axes[0].figure)
+
+
+def _labelled_digits(lowest: float, highest: float) -> tuple[int, ...]:
+    """The first digits of the numbers on a logarithmic axis: the fewest that give three of them."""
+    decades = range(math.floor(math.log10(lowest)), math.ceil(math.log10(highest)) + 1)
+    choices = ((1,), (1, 2, 5), (1, 2, 3, 4, 6, 8), tuple(range(1, 10)))
+    for digits in choices:
+        numbers = [digit * 10.0**decade for decade in decades for digit in digits]
+        inside = [number for number in numbers if lowest <= number <= highest]
+        if len(inside) >= 3:
+            return digits
+    return choices[-1]
+
+
+def _write_numbers_alike(figure: Figure) -> None:
+    """Write the numbers of all logarithmic axes of a figure in one way, as powers of ten if one is long."""
+    from matplotlib import ticker
+
+    logarithmic = [
+        axis
+        for ax in figure.axes
+        for axis in (ax.xaxis, ax.yaxis)
+        if axis.get_scale() == "log" and ax.get_visible()
+    ]
+    intervals = [axis.get_view_interval() for axis in logarithmic]
+    is_short = all(lowest > 1e-4 and highest < 1e5 for lowest, highest in intervals)
+    for axis in logarithmic:
+        axis.set_major_formatter("{x:g}" if is_short else ticker.LogFormatterMathtext())
 
 
 def handles(methods: Iterable[str], **changes: Any) -> list[Line2D]:
