@@ -354,12 +354,9 @@ def _write_numbers_alike(figure: Figure) -> None:
     """Write the numbers of all logarithmic axes of a figure in one way, as powers of ten if one is long."""
     from matplotlib import ticker
 
-    logarithmic = [
-        axis
-        for ax in figure.axes
-        for axis in (ax.xaxis, ax.yaxis)
-        if axis.get_scale() == "log" and ax.get_visible()
-    ]
+    every_axis = [axis for ax in figure.axes for axis in (ax.xaxis, ax.yaxis)]
+    # An axis with ticks at chosen places keeps them.
+    logarithmic = [axis for axis in every_axis if isinstance(axis.get_major_locator(), ticker.LogLocator)]
     intervals = [axis.get_view_interval() for axis in logarithmic]
     is_short = all(lowest > 1e-4 and highest < 1e5 for lowest, highest in intervals)
     for axis in logarithmic:
