@@ -5,6 +5,7 @@ import difflib
 import importlib
 import traceback
 from collections.abc import Collection, Iterator, Sequence
+from functools import cache
 from importlib.machinery import PathFinder
 from pathlib import Path
 from types import ModuleType
@@ -58,15 +59,21 @@ def check_declared(module: str, function: str, decorators: Sequence[str]) -> Non
         raise ValueError(f"module {module!r} is in no paper: {where}; move it to yours")
     if file.suffix != ".py":
         raise ValueError(f"module {module!r} ({file}) is not Python source")
-    names = {decorator.rpartition(".")[2] for decorator in decorators}
+    names = frozenset(decorator.rpartition(".")[2] for decorator in decorators)
     try:
-        declared = set(_declared_names(ast.parse(file.read_bytes()), names))
+        declared = _find_declared(file.read_bytes(), names)
     except SyntaxError:
         return  # the import says where
     if function not in declared:
         close = difflib.get_close_matches(function, declared) or sorted(declared)
         there = f"close names: {', '.join(close)}" if close else f"put @{decorators[0]} above it"
         raise ValueError(f"module {module!r} declares no function {function!r}; {there}")
+
+
+@cache
+def _find_declared(source: bytes, decorators: frozenset[str]) -> frozenset[str]:
+    """Find the names that a module declares; every artifact of a paper asks for the same few modules."""
+    return frozenset(_declared_names(ast.parse(source), decorators))
 
 
 def _declared_names(tree: ast.Module, decorators: Collection[str]) -> Iterator[str]:
