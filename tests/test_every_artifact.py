@@ -128,5 +128,5 @@ def test_an_artifact_runs_is_drawn_and_is_judged(name, workshop, tmp_path):
         assert len((tmp_path / "t.csv").read_text().splitlines()) > 1
     if artifact.claims or artifact.published:
         verdicts = judge_files([artifact.file], [shown[artifact.name]], "smoke")
-        assert set(verdicts["verdict"]) <= {"ran", "not comparable"}
+        assert set(verdicts["verdict"]) <= {"ran", "not_comparable"}
         assert len(verdicts) == len(artifact.claims) + len(artifact.values)

@@ -78,14 +78,14 @@ def test_printed_values_in_another_unit_are_told_from_values_that_are_far_off(pa
     """Its value, read as 100 - 82, is compared with our error in percent."""
     (found,) = (a for a in planned(paper).artifacts.values() if a.paper == paper.name)
 
-    def said(published, ours, verdict="outside"):
+    def said(published, ours, verdict="not_reproduced"):
         row = {"kind": "published", "verdict": verdict, "published": published, "estimate": ours}
         return found.other_unit([row | {"margin": "2"}, row | {"kind": "claim"}])
 
     assert "1 of 1 printed values are much nearer to ours with `as: value`" in said("18", "80")
     assert "with `as: 100 * value`" in said("99.18", "80")
     assert "with `as: 100 - 100 * value`" in said("99.18", "20")
-    assert not any([said("18", "30"), said("18", "16.5"), said("18", ""), said("18", "80", "not comparable")])
+    assert not any([said("18", "30"), said("18", "16.5"), said("18", ""), said("18", "80", "not_comparable")])
 
 
 def test_in_the_repository_its_commands_name_the_folder_as_seen_from_there_and_its_test_passes(tmp_path):

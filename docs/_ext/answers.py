@@ -10,7 +10,7 @@ import csv
 import hashlib
 import re
 import unicodedata
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
@@ -19,10 +19,26 @@ from typing import Any
 import yaml
 
 from noisylabels.statistics import Estimate, mean_se, t_interval, welch
+from reproduction.judge.archived_run import read_verdicts
 from reproduction.judge.check_statistics import STATISTICS
-from reproduction.judge.claims import CELL, VERDICTS, listed, trend_of
+from reproduction.judge.claims import listed, trend_of
 from reproduction.judge.estimates import rows_of, value
-from reproduction.judge.sentences import Row, Sentences, bound, figure, metric_of, statements, with_control
+from reproduction.judge.sentences import Row, Sentences, bound, figure, metric_of, with_control
+from reproduction.judge.verdict_words import (
+    EXACT,
+    FLAGS,
+    INCONCLUSIVE,
+    NOT_REPRODUCED,
+    OF_A_VALUE,
+    PARTIALLY_REPRODUCED,
+    REPRODUCED,
+    VERDICTS,
+    count_verdicts,
+    describe,
+    list_flags,
+    look_up,
+    select_deciding,
+)
 from reproduction.show import names
 from reproduction.spec.papers import HOME, paper_pages
 
@@ -170,8 +186,8 @@ def _noise(key: str) -> str:
 
 def claims(name: str, *ids: str) -> str:
     """Statements with verdict, the estimate that decides and its interval, and where they were judged."""
-    with (ROOT / "results/reference" / name / "verdicts.csv").open(encoding="utf-8", newline="") as file:
-        rows = {row["id"]: row for row in csv.DictReader(file) if row["kind"] == "claim"}
+    file = ROOT / "results/reference" / name / "verdicts.csv"
+    rows = {row["id"]: row for row in read_verdicts(file) if row["kind"] == "claim"}
     return "\n".join(f"- {_claim(name, rows[key])}" for key in ids)
 
 
@@ -181,7 +197,7 @@ def _claim(name: str, row: dict[str, str]) -> str:
     x = names.x_axis(metric_of(row), artifact.get("protocol", ""))
     sentences = Sentences(lambda column, key: _NAMES.get(column, str)(key), x=x)
     evidence = sentences.told(row) or sentences.evidence(row)
-    return f"{row['statement']}: **{row['verdict']}** ({link}): {evidence}."
+    return f"{row['statement']}: **{describe(row)}** ({link}): {evidence}."
 
 
 def gallery(paper: str) -> str:
@@ -199,6 +215,13 @@ def gallery(paper: str) -> str:
         image = f"[![{content['title']}](../figures/reference/{paper}/{thumb.name})]({link})"
         parts.append(f"{image}\n**[{content['title']}]({link})** {first.strip()}")
     return '<div class="gallery">\n\n' + "\n\n".join(parts) + "\n\n</div>"
+
+
+def verdict_words() -> str:
+    """The verdicts and their flags with what they mean, as a table."""
+    rows = [(f"`{word}`", verdict.label, verdict.definition) for word, verdict in VERDICTS.items()]
+    rows += [(f"`{word}`", f"flag: {word.replace('_', ' ')}", text) for word, text in FLAGS.items()]
+    return _table("value | shown as | meaning", rows)
 
 
 def bibtex() -> str:
@@ -234,7 +257,7 @@ def _entry(of: dict[str, Any]) -> str:
 
 # Numbers of README and documentation, after marks: from the tables of the reference
 #
-# ``<!-- count inside: kernel_boost/rivals kernel_boost/boosters/boost_sym -->39``: rows with this verdict
+# ``<!-- count reproduced: kernel_boost/rivals kernel_boost/boosters/boost_sym -->39``: rows with this verdict
 # in the named tables; what follows the artifact is how the ids begin, and a paper alone is all its tables.
 # ``<!-- counts paper: ors -->`` up to ``<!-- end -->``, within a line: cells of a table, see `_counts`.
 # ``<!-- mean robust_sgd/table1: a7a, symmetric 0.4, rgomp, error -->18.2``: the mean of the row of the
@@ -243,7 +266,7 @@ def _entry(of: dict[str, Any]) -> str:
 # ``<!-- distances: kernel_boost/rivals -->``, ``<!-- verdicts: ors -->`` up to ``<!-- end -->``: a table of
 # the distances to the published values by method; of all claims of a paper, and the counts of its values.
 
-COUNT = re.compile(r"(<!-- count (?P<verdict>[a-z ]+):(?P<tables>[^>]*) -->)(?P<number>[0-9]+)")
+COUNT = re.compile(r"(<!-- count (?P<verdict>[a-z_]+):(?P<tables>[^>]*) -->)(?P<number>[0-9]+)")
 MEAN = re.compile(
     r"(<!-- mean (?P<name>\S+): (?P<words>[^>]*) -->)(?P<number>-?[0-9]+(?:\.(?P<decimals>[0-9]+))?)"
 )
@@ -252,7 +275,7 @@ _TABLE = re.compile(
 )
 _COUNTS = re.compile(r"(<!-- counts (?P<origin>paper|ours): (?P<paper>\w+) -->)[^\n]*?(?P<end><!-- end -->)")
 _COST = re.compile(r"(<!-- minutes: (?P<papers>[\w ]+) -->)[0-9]+")
-_STATES = ("holds", "verified", "leaning for", "leaning against", "contradicted")
+_COUNTED = (REPRODUCED, PARTIALLY_REPRODUCED, INCONCLUSIVE, NOT_REPRODUCED)
 _LABELS = ("dataset", "noise", "setting", "method", "metric")
 _HEADS = {
     "distances": """
@@ -291,33 +314,35 @@ def _count(found: re.Match[str], folder: Path) -> str:
         files = sorted((folder / paper).glob(f"{artifact}/verdicts.csv"))
         if not files:
             return ""
-        rows = [row for file in files for row in rows_of(file) if row["id"].startswith("/".join(prefix))]
+        rows = [row for file in files for row in read_verdicts(file)]
+        rows = [row for row in rows if row["id"].startswith("/".join(prefix))]
         total += sum(row["verdict"] == found["verdict"] for row in rows)
     return f"{found[1]}{total}"
 
 
 def _counts(found: re.Match[str], folder: Path) -> str:
-    """Statements by `_STATES`, and what else there is; printed values by `CELL`, and with the control."""
+    """Claims by verdict, and what else there is; published values by verdict, and with the control."""
     files = sorted((folder / found["paper"]).glob("*/verdicts.csv"))
-    rows = [row for file in files for row in rows_of(file)]
-    verdicts = Counter(row["verdict"] for row in statements(rows, found["origin"]))
-    cells = [verdicts.pop(state, 0) for state in _STATES]
-    text, values = [*map(str, [*cells, verdicts.total()])], ["–", "–", "–"]
-    judged = [row for row in rows if _printed(row) and found["origin"] == "paper"]
-    if judged:
-        states = Counter(row["verdict"] for row in judged)
-        names = {row["artifact"] for row in judged}
-        agreement = [folder / found["paper"] / name / "agreement.csv" for name in sorted(names)]
-        control = with_control(row for file in agreement for row in rows_of(file))
-        values = [
-            " / ".join(map(str, each)) for each in ([states[state] for state in CELL], *control.values())
-        ]
-    return f"{found[1]}{' | '.join(text + values)}{found['end']}" if files else ""
-
-
-def _printed(row: Row) -> bool:
-    """Is it a printed value that is judged, in an artifact of the paper?"""
-    return row["kind"] == "published" and row.get("origin", "paper") == "paper" and row["verdict"] in CELL
+    if not files:
+        return ""
+    rows = select_deciding(row for file in files for row in read_verdicts(file))
+    rows = [row for row in rows if row["origin"] == found["origin"]]
+    values = [row for row in rows if row["kind"] == "published" and row["verdict"] in OF_A_VALUE]
+    claims = [row for row in rows if row["kind"] == "claim"]
+    counts = count_verdicts(claims)
+    exact = sum(EXACT in list_flags(row) for row in claims)
+    cells = [str(counts.pop(verdict, 0)) for verdict in _COUNTED]
+    if exact:
+        cells[0] += f" ({exact} exact)"
+    texts = [*cells, str(sum(counts.values())), "–", "–", "–"]
+    if values:
+        names = sorted({row["artifact"] for row in values})
+        agreement = [folder / found["paper"] / name / "agreement.csv" for name in names]
+        control = with_control(row for file in agreement for row in read_verdicts(file))
+        of_values = count_verdicts(values)
+        by_verdict = [of_values.get(verdict, 0) for verdict in OF_A_VALUE]
+        texts[-3:] = [" / ".join(map(str, each)) for each in (by_verdict, *control.values())]
+    return f"{found[1]}{' | '.join(texts)}{found['end']}"
 
 
 def _quoted_mean(found: re.Match[str], folder: Path) -> str:
@@ -341,7 +366,7 @@ def _counts_table(found: re.Match[str], folder: Path) -> str:
     if not files or not all(file.exists() for file in files):
         return ""
     lines_of = _distances if kind == "distances" else _verdicts
-    lines = [cells for file in files for cells in lines_of(file.parent.name, rows_of(file))]
+    lines = [cells for file in files for cells in lines_of(file.parent.name, read_verdicts(file))]
     if kind == "distances":
         lines.sort(key=lambda cells: (cells[1].strip("`"), cells[0], int(cells[2])))
     body = "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
@@ -350,17 +375,17 @@ def _counts_table(found: re.Match[str], folder: Path) -> str:
 
 def _verdicts(artifact: str, rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
     """A line for all published values of an artifact, and one for each claim."""
-    counts = Counter(row["verdict"] for row in rows if row["kind"] == "published")
-    if counts:
-        each = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
-        yield f"`{artifact}`", "", rows[0]["origin"], each, f"{counts.total()} published values", "", ""
+    values = [row | {"origin": "paper"} for row in rows if row["kind"] == "published"]
+    if values:
+        counts = ", ".join(f"{n} {look_up(verdict).label}" for verdict, n in count_verdicts(values).items())
+        yield f"`{artifact}`", "", rows[0]["origin"], counts, f"{len(values)} published values", "", ""
     for row in rows:
         if row["kind"] == "claim":
             check, statement = value(row["check"]), row["statement"].replace("|", "\\|")
             asked = _asked(row, check) if check else ("", "")
-            whose = f"form of {row['form_of']}" if row["form_of"] else row["origin"]
+            whose = f"weaker form of {row['form_of']}" if row["form_of"] else row["origin"]
             after = " (found after looking)" if row["found_after"] else ""
-            yield f"`{artifact}`", row["id"], whose + after, f"**{row['verdict']}**", statement, *asked
+            yield f"`{artifact}`", row["id"], whose + after, f"**{describe(row)}**", statement, *asked
 
 
 def _asked(row: Row, check: Mapping[str, Any]) -> tuple[str, str]:
@@ -451,6 +476,7 @@ KINDS = {
     "claims": _named_as_in("", claims),
     "gallery": gallery,
     "bibtex": bibtex,
+    "verdict_words": verdict_words,
 }
 
 

@@ -25,7 +25,8 @@ except ValueError as error:
 if given.check:
     report, failed = archived_run.old(plan, names, CHECKOUT)
 elif given.judge:
-    report, failed = archived_run.judge_again(plan, names, CHECKOUT), False
+    everything = names if given.names else [*plan.artifacts]  # also what cannot run here
+    report, failed = archived_run.judge_again(plan, everything, CHECKOUT), False
 else:
     root = (given.run or CHECKOUT).resolve()
     report, failed = archived_run.keep_all(plan, names, root, CHECKOUT, asked=bool(given.names))

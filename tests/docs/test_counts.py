@@ -24,7 +24,7 @@ def path_in_checkout(page):
 
 @pytest.fixture
 def reference(tmp_path):
-    rows = ["a_one,inside", "a_two,outside", "b_one,inside", "c,leaning for"]
+    rows = ["a_one,reproduced", "a_two,not_reproduced", "b_one,reproduced", "c,inconclusive"]
     folder = tmp_path / "paper/table"
     folder.mkdir(parents=True)
     (folder / "verdicts.csv").write_text("\n".join(["id,verdict", *rows]) + "\n", encoding="utf-8")
@@ -34,15 +34,15 @@ def reference(tmp_path):
 @pytest.mark.parametrize(
     ("mark", "number"),
     [
-        ("inside: paper/table", 2),
-        ("inside: paper/table/a", 1),
-        ("inside: paper/table/a paper/table/b", 2),
-        ("leaning for: paper/table", 1),
-        ("undecided: paper/table", 0),
-        ("inside: paper", 2),
-        ("inside: other", 7),
-        ("inside: paper/other", 7),
-        ("inside: paper/table paper/other", 7),
+        ("reproduced: paper/table", 2),
+        ("reproduced: paper/table/a", 1),
+        ("reproduced: paper/table/a paper/table/b", 2),
+        ("inconclusive: paper/table", 1),
+        ("not_comparable: paper/table", 0),
+        ("reproduced: paper", 2),
+        ("reproduced: other", 7),
+        ("reproduced: paper/other", 7),
+        ("reproduced: paper/table paper/other", 7),
     ],
 )
 def test_a_number_is_that_of_the_tables_and_stays_without_them(reference, mark, number):
@@ -112,28 +112,32 @@ def test_a_mark_must_name_one_kind_of_rows(summaries, words, message):
 
 
 def test_the_strict_form_decides_a_statement_and_the_weakest_artifact_a_repeated_one(tmp_path):
-    rows = {"one": ["published,p,,inside,paper", "claim,A,As,holds,paper", "claim,As,,contradicted,paper"]}
-    rows["one"] += ["claim,B,,holds,paper", "claim,C,,holds,ours", "published,q,,not comparable,paper"]
-    rows["two"] = ["claim,B,,leaning against,paper", "published,r,,outside,ours", "claim,D,,not judged,paper"]
+    rows = {"one": ["published,p,,reproduced,paper", "claim,A,As,reproduced,paper"]}
+    rows["one"] += ["claim,As,,not_reproduced,paper", "claim,B,,reproduced,paper"]
+    rows["one"] += ["claim,C,,reproduced,ours", "published,q,,not_comparable,paper"]
+    rows["two"] = ["claim,B,,inconclusive,paper", "published,r,,not_reproduced,ours"]
+    rows["two"] += ["claim,D,,not_judged,paper"]
     for name, lines in rows.items():
         (tmp_path / "p" / name).mkdir(parents=True)
-        table = "\n".join(["artifact,kind,id,form_of,verdict,origin", *(f"{name},{line}" for line in lines)])
+        table = "\n".join(
+            ["artifact,kind,id,form_of,verdict,origin,flags,side", *(f"{name},{line},," for line in lines)]
+        )
         (tmp_path / f"p/{name}/verdicts.csv").write_text(table + "\n", encoding="utf-8")
         control = [
-            f"{who},inside,{n},{noise},,"
+            f"{who},reproduced,{n},{noise},,"
             for who in ("ours", "neighbouring method")
             for n, noise in ((3, ""), (2, "z"))
         ]
-        table = "\n".join(["control,state,estimate,noise,method,status", *control])
+        table = "\n".join(["control,verdict,estimate,noise,method,status", *control])
         (tmp_path / f"p/{name}/agreement.csv").write_text(table + "\n", encoding="utf-8")
     text = filled("| <!-- counts paper: p -->x<!-- end --> | <!-- counts ours: p --><!-- end --> |", tmp_path)
-    assert "p -->0 | 0 | 0 | 1 | 1 | 1 | 1 / 0 / 0 | 3 / 0 / 0 | 3 / 0 / 0<!-- end -->" in text
-    assert "<!-- counts ours: p -->1 | 0 | 0 | 0 | 0 | 0 | – | – | –<!-- end -->" in text
+    assert "p -->0 | 0 | 1 | 1 | 1 | 1 / 0 / 0 | 3 / 0 / 0 | 3 / 0 / 0<!-- end -->" in text
+    assert "<!-- counts ours: p -->1 | 0 | 0 | 0 | 0 | – | – | –<!-- end -->" in text
     assert filled(text, tmp_path) == text
 
 
 def test_every_mark_names_a_verdict_and_artifacts_and_is_followed_by_its_number():
-    from reproduction.judge.claims import VERDICTS
+    from reproduction.judge.verdict_words import VERDICTS
 
     text = "\n".join(file.read_text(encoding="utf-8") for file in PAGES)
     marks = list(COUNT.finditer(text))
@@ -163,10 +167,10 @@ def test_a_mean_that_moves_in_its_third_digit_asks_for_another_reading(tmp_path)
     page.write_text("`fig2` falls to 0.12.", encoding="utf-8")
     told = []
     for mean, verdict in (
-        ("0.1234", "holds"),
-        ("0.12341", "holds"),
-        ("0.125", "holds"),
-        ("0.125", "undecided"),
+        ("0.1234", "reproduced"),
+        ("0.12341", "reproduced"),
+        ("0.125", "reproduced"),
+        ("0.125", "inconclusive"),
     ):
         (place / "summary.csv").write_text(f"method,x,mean\nbeta,1,{mean}\n", encoding="utf-8")
         (place / "verdicts.csv").write_text(f"id,verdict\nORS-1,{verdict}\n", encoding="utf-8")

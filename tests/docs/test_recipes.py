@@ -66,8 +66,8 @@ def test_a_recipe_works_as_written(title, newcomer):
         if made == VERDICTS:
             with (newcomer.checkout / made).open(encoding="utf-8") as rows:
                 verdicts = {row["id"]: row["verdict"] for row in csv.DictReader(rows)}
-            wrong = {"median_wrong": "outside"}
-            assert verdicts == dict.fromkeys(verdicts, "inside") | wrong
+            wrong = {"median_wrong": "not_reproduced"}
+            assert verdicts == dict.fromkeys(verdicts, "reproduced") | wrong
     for file in artifacts:
         only_its_methods_ran(file, newcomer.checkout)
 

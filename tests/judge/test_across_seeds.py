@@ -54,6 +54,6 @@ def test_verdicts_are_counted_by_the_one_of_the_first_seed():
         ids = ["C1", "C2"][: len(verdicts)]
         return pd.DataFrame({"id": ids, "kind": "claim", "statement": "s", "verdict": verdicts})
 
-    found = spread.shared({7: judged("holds", "holds"), 8: judged("holds", "leaning for")})
+    found = spread.shared({7: judged("reproduced", "reproduced"), 8: judged("reproduced", "inconclusive")})
     assert found[["same", "seeds"]].to_numpy().tolist() == [[2, 2], [1, 2]]
-    assert found["verdicts"].tolist() == ["7: holds; 8: holds", "7: holds; 8: leaning for"]
+    assert found["verdicts"].tolist() == ["7: reproduced; 8: reproduced", "7: reproduced; 8: inconclusive"]

@@ -38,7 +38,7 @@ def agreed(folder, ours, scale="full", labels=(), **changes):
     artifacts, tables = files(folder, ours, **changes)
     frame = agreement(judge_files(artifacts, tables, scale, labels), scale)
     assert list(frame.columns) == COLUMNS
-    controls = frame["control"] + ": " + frame["state"]
+    controls = frame["control"] + ": " + frame["verdict"]
     frame["quantity"] = frame["quantity"].where(frame["control"] == "", controls)
     return frame.drop_duplicates(["metric", "noise", "method", "quantity"])
 
@@ -59,7 +59,7 @@ def test_equal_tables_agree(tmp_path):
         row = found.loc[quantity]
         assert (row["estimate"], row["high"], row["sets"], row["cells"]) == (1, 1, 8, cells)
         assert row["low"] == pytest.approx(0.025 ** (1 / 8)), "eight sets that agree do not prove all"
-    assert found.loc["ours: inside", "estimate"] == found.loc["ours: inside", "cells"] == 24
+    assert found.loc["ours: reproduced", "estimate"] == found.loc["ours: reproduced", "cells"] == 24
 
 
 def test_the_mean_difference_and_its_interval_are_over_data_sets(tmp_path):
@@ -93,13 +93,17 @@ def test_controls_tell_what_a_margin_can_tell(tmp_path):
     labels = tmp_path / "d0.official.npz"
     np.savez(labels, y=np.repeat([1, -1], [90, 10]))
     narrow = whole(agreed(tmp_path, PRINTED, labels=[labels]))
-    assert narrow.loc["neighbouring method: outside", "estimate"] == 24
-    assert narrow.loc["constant classifier: inside", "estimate"] == 1, "10 % of d0 are of the smaller class"
-    assert narrow.loc["constant classifier: inside", "cells"] == 3
+    assert narrow.loc["neighbouring method: not_reproduced", "estimate"] == 24
+    assert narrow.loc["constant classifier: reproduced", "estimate"] == 1, (
+        "10 % of d0 are of the smaller class"
+    )
+    assert narrow.loc["constant classifier: reproduced", "cells"] == 3
     wide = whole(agreed(tmp_path, PRINTED, margin=5))
-    assert wide.loc["neighbouring method: inside", "estimate"] == 24
-    assert wide.loc["mean of the column: inside", "estimate"] == 4 * 3, "sets within 5 points of the middle"
-    assert "constant classifier: inside" not in wide.index
+    assert wide.loc["neighbouring method: reproduced", "estimate"] == 24
+    assert wide.loc["mean of the column: reproduced", "estimate"] == 4 * 3, (
+        "sets within 5 points of the middle"
+    )
+    assert "constant classifier: reproduced" not in wide.index
 
 
 def test_stand_ins_are_left_out_and_one_set_has_no_interval(tmp_path):

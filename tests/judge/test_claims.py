@@ -1,4 +1,4 @@
-"""Claims hold, are contradicted by swapped curves, or lean to one side."""
+"""Claims are reproduced, are refuted by swapped curves, or stay inconclusive."""
 
 import json
 
@@ -12,6 +12,7 @@ from verdict_inputs import around, below, claim, one_verdict, two_methods
 
 from noisylabels.statistics import holm, holm_factor
 from reproduction.judge.sentences import Sentences
+from reproduction.judge.verdict_words import leans
 from reproduction.judge.verdicts import judge
 
 SAY = Sentences().evidence
@@ -20,37 +21,37 @@ SAY = Sentences().evidence
 def test_pairing_finds_a_small_difference_under_large_common_noise():
     frame = two_methods(np.random.default_rng(3), 0.3)
     row = one_verdict(claim(below()), frame)
-    assert row["verdict"] == "holds"
+    assert row["verdict"] == "reproduced"
     assert row["ci_high"] - row["ci_low"] < 0.3
     shuffled = frame.copy()
     theirs = shuffled["method"] == "theirs"
     shuffled.loc[theirs, "repetition"] = np.roll(shuffled.loc[theirs, "repetition"], 3)
-    assert one_verdict(claim(below()), shuffled)["verdict"] == "leaning for"
+    assert one_verdict(claim(below()), shuffled)["verdict"] == "inconclusive"
 
 
-def test_swapped_methods_are_contradicted():
+def test_swapped_methods_are_not_reproduced():
     frame = two_methods(np.random.default_rng(3), 1)
     swapped = frame.assign(method=frame["method"].map({"ours": "theirs", "theirs": "ours"}))
-    assert one_verdict(claim(below()), frame)["verdict"] == "holds"
+    assert one_verdict(claim(below()), frame)["verdict"] == "reproduced"
     row = one_verdict(claim(below()), swapped)
-    assert row["verdict"] == "contradicted"
+    assert row["verdict"] == "not_reproduced"
     assert row["estimate"] == pytest.approx(1, abs=0.2)
 
 
 def test_a_ratio_off_by_five_percent_contradicts_the_claim_of_two_percent():
     frame = two_methods(np.random.default_rng(3), 0).assign(value=lambda rows: 10 + 0.001 * rows["value"])
     check = below(statistic="ratio", within=[0.98, 1.02], below=None, for_each=["metric"])
-    assert one_verdict(claim(check), frame)["verdict"] == "holds"
+    assert one_verdict(claim(check), frame)["verdict"] == "reproduced"
     frame.loc[frame["method"] == "ours", "value"] *= 1.05
-    assert one_verdict(claim(check), frame)["verdict"] == "contradicted"
+    assert one_verdict(claim(check), frame)["verdict"] == "not_reproduced"
 
 
 def test_large_error_bars_contradict_the_claim_that_they_are_tiny():
     check = {"statistic": "relative_se", "where": {"method": "ours"}, "below": 0.08}
     row = one_verdict(claim(check), table(curve(around(1, sd=0.5))))
-    assert (row["verdict"], row["estimate"]) == ("contradicted", pytest.approx(0.5 / np.sqrt(30)))
-    assert one_verdict(claim(check), table(curve(around(1, sd=0.2))))["verdict"] == "holds"
-    assert one_verdict(claim(check), table(curve([1.0])))["verdict"] == "undecided"
+    assert (row["verdict"], row["estimate"]) == ("not_reproduced", pytest.approx(0.5 / np.sqrt(30)))
+    assert one_verdict(claim(check), table(curve(around(1, sd=0.2))))["verdict"] == "reproduced"
+    assert one_verdict(claim(check), table(curve([1.0])))["verdict"] == "inconclusive"
 
 
 def test_one_violating_row_contradicts_a_bound_for_every_row_and_is_named():
@@ -62,19 +63,20 @@ def test_one_violating_row_contradicts_a_bound_for_every_row_and_is_named():
         "below": 1.000000001,
     }
     frame = table(*(curve(ratios, metric="loss_over_bound", method=m) for m in ("lms", "p_norm")))
-    assert one_verdict(claim(check), frame)["verdict"] == "holds"
+    assert one_verdict(claim(check), frame)["verdict"] == "reproduced"
     frame.loc[27, "value"] = 1.01
     row = one_verdict(claim(check), frame)
-    assert (row["verdict"], row["estimate"]) == ("contradicted", 1.01)
+    assert (row["verdict"], row["estimate"]) == ("not_reproduced", 1.01)
     assert (row["violating"], row["rows"], row["side"]) == (1, 40, "above")
     assert json.loads(row["worst"]) == {"method": "p_norm", "repetition": 7}
     assert "1 of 40 rows violate it, worst at method p_norm, repetition 7" in SAY(row)
 
 
 def test_one_realisation_shows_nothing_but_its_sign():
-    for theirs, sign, leaning in ((12, "agrees", "for"), (8, "disagrees", "against")):
+    for theirs, sign, side in ((12, "agrees", "in favour"), (8, "disagrees", "against")):
         row = one_verdict(claim(below()), table(curve([10]), curve([theirs], method="theirs")))
-        assert row["verdict"] == f"leaning {leaning}"
+        assert row["verdict"] == "inconclusive"
+        assert leans(row) == side
         assert f"one realisation, no test; it {sign}" in SAY(row)
 
 
@@ -82,7 +84,7 @@ def test_methods_that_are_equal_do_not_differ():
     values = around(10)
     for theirs in (values, values * (1 + 1e-11)):
         row = one_verdict(claim(below()), table(curve(values), curve(theirs, method="theirs")))
-        assert (row["verdict"], row["estimate"]) == ("leaning against", 0)
+        assert (row["verdict"], row["estimate"]) == ("inconclusive", 0)
 
 
 def test_a_trend_needs_every_step():
@@ -98,11 +100,11 @@ def test_a_trend_needs_every_step():
     check = below(statistic="log_ratio", a={"method": "lms"}, b={"method": "p_norm"}, below=None)
     grows = claim(check | {"increasing": {"setting": list(sizes)}})
     falls = claim(check | {"decreasing": {"setting": list(sizes)}})
-    assert one_verdict(grows, frame((2.5, 6.6, 17.6)))["verdict"] == "holds"
-    assert one_verdict(falls, frame((17.6, 6.6, 2.5)))["verdict"] == "holds"
-    assert one_verdict(grows, frame((2.5, 6.6, 6.6)))["verdict"].startswith("leaning")
+    assert one_verdict(grows, frame((2.5, 6.6, 17.6)))["verdict"] == "reproduced"
+    assert one_verdict(falls, frame((17.6, 6.6, 2.5)))["verdict"] == "reproduced"
+    assert one_verdict(grows, frame((2.5, 6.6, 6.6)))["verdict"] == "inconclusive"
     row = one_verdict(grows, frame((2.5, 17.6, 6.6)))
-    assert row["verdict"] == "contradicted"
+    assert row["verdict"] == "not_reproduced"
     assert json.loads(row["at"]) == {"setting": ["n=64", "n=256"]}
     assert "setting n=64 → n=256" in SAY(row)
 
@@ -111,13 +113,13 @@ def test_a_trend_along_numbers():
     rng = np.random.default_rng(5)
     frame = table(*(curve(noisy_mean(rng, 1 / k), x=k) for k in (4, 8.0, 16)))
     check = {"statistic": "value", "where": {"method": "ours"}, "decreasing": {"x": [4, 8, 16]}}
-    assert one_verdict(claim(check), frame)["verdict"] == "holds"
+    assert one_verdict(claim(check), frame)["verdict"] == "reproduced"
 
 
 def test_deviation_compares_spreads():
     frame = table(curve(around(10, sd=0.1, n=20)), curve(around(10, sd=2, n=20, seed=1), method="theirs"))
-    assert one_verdict(claim(below()), frame)["verdict"].startswith("leaning")
-    assert one_verdict(claim(below(of="deviation")), frame)["verdict"] == "holds"
+    assert one_verdict(claim(below()), frame)["verdict"] == "inconclusive"
+    assert one_verdict(claim(below(of="deviation")), frame)["verdict"] == "reproduced"
 
 
 def test_last_is_the_end_of_each_curve():
@@ -128,8 +130,8 @@ def test_last_is_the_end_of_each_curve():
         curve(noisy_mean(rng, 2), method="theirs", x=70),
         curve(noisy_mean(rng, 0.1), method="theirs", x=1),
     )
-    assert one_verdict(claim(below(where={"x": "last"})), frame)["verdict"] == "holds"
-    assert one_verdict(claim(below(where={"x": "first"})), frame)["verdict"] == "contradicted"
+    assert one_verdict(claim(below(where={"x": "last"})), frame)["verdict"] == "reproduced"
+    assert one_verdict(claim(below(where={"x": "first"})), frame)["verdict"] == "not_reproduced"
 
 
 def test_the_most_of_the_groups():
@@ -139,15 +141,15 @@ def test_the_most_of_the_groups():
     verdicts = [
         one_verdict(claim(below(for_each=["dataset"], at_least=k)), frame)["verdict"] for k in (2, 3, 4)
     ]
-    assert verdicts == ["holds", "holds", "contradicted"]
-    assert one_verdict(claim(below(for_each=["dataset"])), frame)["verdict"] == "contradicted"
+    assert verdicts == ["reproduced", "reproduced", "not_reproduced"]
+    assert one_verdict(claim(below(for_each=["dataset"])), frame)["verdict"] == "not_reproduced"
 
 
 def test_all_checks_must_hold():
     frame = two_methods(np.random.default_rng(3), 1)
-    assert one_verdict(claim(below(), below(below=-0.5)), frame)["verdict"] == "holds"
+    assert one_verdict(claim(below(), below(below=-0.5)), frame)["verdict"] == "reproduced"
     row = one_verdict(claim(below(), below(below=-2)), frame)
-    assert row["verdict"] == "contradicted"
+    assert row["verdict"] == "not_reproduced"
     assert (row["number"], row["checks"]) == (2, 2)
     assert "check 2 of 2" in SAY(row)
 
@@ -173,10 +175,10 @@ INCREASES = {
 @pytest.mark.parametrize(
     ("gains", "verdict"),
     [
-        ((3, 2.5), "holds"),
-        ((3, 1.5), "leaning for"),
-        ((3, 0.5), "contradicted"),
-        ((1, 4), "contradicted"),
+        ((3, 2.5), "reproduced"),
+        ((3, 1.5), "inconclusive"),
+        ((3, 0.5), "not_reproduced"),
+        ((1, 4), "not_reproduced"),
     ],
 )
 def test_a_ratio_of_increases(gains, verdict):
@@ -189,7 +191,7 @@ def test_a_ratio_of_increases(gains, verdict):
 
 def test_a_ratio_whose_divisor_is_nothing_shows_nothing():
     row = one_verdict(claim(INCREASES), three_levels(np.random.default_rng(5), (3, 0)))
-    assert row["verdict"].startswith("leaning")
+    assert row["verdict"] == "inconclusive"
     assert row["remark"] == "divisor"
     assert "the divisor is not shown to be above 0" in SAY(row)
 
@@ -202,16 +204,18 @@ def test_a_ratio_of_increases_is_grouped_and_counted_like_any_other():
         one_verdict(claim(INCREASES | {"for_each": ["dataset"], "at_least": k}), frame)["verdict"]
         for k in (2, 3)
     )
-    assert (two, three) == ("holds", "contradicted")
+    assert (two, three) == ("reproduced", "not_reproduced")
 
 
-def test_a_theorem_is_verified_and_one_row_contradicts_it():
+def test_a_theorem_is_exact_and_one_row_refutes_it():
     check = {"statistic": "value", "where": {"metric": "error"}, "below": 1, "rows": "every"}
     frame = table(curve(np.linspace(0, 0.9, 10)))
-    assert one_verdict(claim(check, theorem=True), frame)["verdict"] == "verified"
+    exact = one_verdict(claim(check, theorem=True), frame)
+    assert (exact["verdict"], exact["flags"]) == ("reproduced", "exact")
+    assert one_verdict(claim(check), frame)["flags"] == ""
     frame.loc[3, "value"] = 1.5
     row = one_verdict(claim(check, theorem=True), frame)
-    assert row["verdict"] == "contradicted"
+    assert row["verdict"] == "not_reproduced"
     assert (row["violating"], row["rows"]) == (1, 10)
 
 
@@ -223,7 +227,7 @@ def test_the_factor_of_holm_is_what_the_decision_rests_on(others, p, alpha):
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(2, 6), st.integers(1, 6), st.integers(0, 3), st.integers(0, 10**6))
-def test_as_many_groups_pass_as_are_asked_exactly_if_the_claim_holds(groups, asked, rivals, seed):
+def test_as_many_groups_pass_as_are_asked_exactly_if_the_claim_is_reproduced(groups, asked, rivals, seed):
     """The count uses the p-values, and their corrections, that decide."""
     rng = np.random.default_rng(seed)
     gaps = enumerate(rng.uniform(0, 0.3, groups))
@@ -232,7 +236,7 @@ def test_as_many_groups_pass_as_are_asked_exactly_if_the_claim_holds(groups, ask
     claims = [claim(below(for_each=["dataset"], at_least=asked), id="c")]
     claims += [claim(below(where={"dataset": f"d{i % groups}"}), id=f"r{i}") for i in range(rivals)]
     row = judge({"claims": claims}, frame, "full").iloc[0]
-    assert (row["passing"] >= asked) == (row["verdict"] == "holds")
+    assert (row["passing"] >= asked) == (row["verdict"] == "reproduced")
 
 
 def test_a_place_names_only_what_a_row_has():

@@ -40,8 +40,8 @@ def five_values(rng, truth):
     )
 
 
-def states(make, runs):
-    """(share of cells in each state, share of artifacts with at least one mark of Holm), over simulations."""
+def verdict_rates(make, runs):
+    """(share of cells with each verdict, share of artifacts in which one survives Holm), over simulations."""
     rng = np.random.default_rng(11)
     frames = [judge(FIVE, make(rng), "full") for _ in range(runs)]
     every = pd.concat(frames)["verdict"].value_counts(normalize=True)
@@ -49,41 +49,41 @@ def states(make, runs):
 
 
 @pytest.mark.nightly
-def test_a_state_is_wrong_in_five_percent_of_the_cells_and_a_mark_of_holm_in_five_percent_of_the_artifacts():
-    """On the border of the margin "inside" and "outside" are both wrong, and no state is wrong more often."""
-    found, marked = states(lambda rng: five_values(rng, MARGIN), 100)
-    assert found["inside"] <= limit(500)
-    assert found["outside"] <= limit(500)
-    assert marked <= 2 * limit(100), "two families, inside and outside, of 5 % each"
+def test_a_verdict_is_wrong_in_five_percent_of_the_cells_and_after_holm_in_five_percent_of_the_artifacts():
+    """On the border of the margin both verdicts are wrong, and no verdict is wrong more often."""
+    found, marked = verdict_rates(lambda rng: five_values(rng, MARGIN), 100)
+    assert found["reproduced"] <= limit(500)
+    assert found["not_reproduced"] <= limit(500)
+    assert marked <= 2 * limit(100), "two families, within and outside, of 5 % each"
 
 
 @pytest.mark.nightly
-def test_equal_truths_are_never_outside_and_mostly_inside():
-    found, marked = states(lambda rng: five_values(rng, 0.0), 40)
-    assert found.get("outside", 0) == 0
-    assert found["inside"] > 0.9
+def test_equal_truths_are_never_refuted_and_mostly_reproduced():
+    found, marked = verdict_rates(lambda rng: five_values(rng, 0.0), 40)
+    assert found.get("not_reproduced", 0) == 0
+    assert found["reproduced"] > 0.9
     assert marked > 0.9
-    assert states(lambda rng: five_values(rng, 3 * MARGIN), 10)[0]["outside"] > 0.9
+    assert verdict_rates(lambda rng: five_values(rng, 3 * MARGIN), 10)[0]["not_reproduced"] > 0.9
 
 
 @pytest.mark.nightly
 def test_error_of_claims_between_equal_methods():
     found = rates({"claims": [claim(below())]}, lambda rng: two_methods(rng, 0))
-    assert found.get("holds", 0) <= limit(200)
-    assert found.get("contradicted", 0) <= limit(200)
+    assert found.get("reproduced", 0) <= limit(200)
+    assert found.get("not_reproduced", 0) <= limit(200)
 
 
 @pytest.mark.nightly
 def test_at_least_keeps_its_level():
-    """Two of four groups truly differ: "at least three" rarely holds, "at least two" nearly always."""
+    """Two of four groups truly differ: "at least three" is rarely met, "at least two" nearly always."""
 
     def four_groups(rng):
         parts = [two_methods(rng, gap).assign(noise=f"n{i}") for i, gap in enumerate((1, 1, 0, 0))]
         return pd.concat(parts)
 
     three, two = ({"claims": [claim(below(for_each=["noise"], at_least=k))]} for k in (3, 2))
-    assert rates(three, four_groups, 150).get("holds", 0) <= limit(150)
-    assert rates(two, four_groups, 20)["holds"] > 0.9
+    assert rates(three, four_groups, 150).get("reproduced", 0) <= limit(150)
+    assert rates(two, four_groups, 20)["reproduced"] > 0.9
 
 
 STUCK = {"published": [printed(value=10.0, margin=1.0, se=0.003, n=10, where={"noise": "n0"})]}
@@ -101,23 +101,23 @@ def one_run_in_ten_gets_stuck(rng, n, curves, mean, sd=0.05, far=10.0):
     ("n", "curves", "far"),
     [(10, 1, 10), (10, 8, 10), (10, 8, 0.4), (10, 8, 0.3), (28, 2, 10), (30, 1, 10), (100, 1, 10)],
 )
-def test_runs_that_get_stuck_are_inside_or_outside_wrongly_in_five_percent(n, curves, far):
-    """On the border the plain t-test says "inside" (or "outside" below it) in 35 % at n = 10."""
-    for border, wrong in ((11.0, "inside"), (9.0, "outside")):
+def test_runs_that_get_stuck_are_judged_wrongly_in_five_percent(n, curves, far):
+    """On the border the plain t-test says "reproduced" (or "not_reproduced" below it) in 35 % at n = 10."""
+    for border, wrong in ((11.0, "reproduced"), (9.0, "not_reproduced")):
         rng = np.random.default_rng(11)
         frames = [one_run_in_ten_gets_stuck(rng, n, curves, border, far=far) for _ in range(300)]
         words = [judge(STUCK, frame, "full").loc[0, "verdict"] for frame in frames]
         assert words.count(wrong) / 300 <= limit(300), (n, border)
 
 
-def test_far_runs_leave_few_repetitions_undecided_and_many_are_judged_with_their_skewness():
+def test_far_runs_leave_few_repetitions_inconclusive_and_many_are_judged_with_their_skewness():
     rng = np.random.default_rng(3)
     few, many = (one_run_in_ten_gets_stuck(rng, n, 1, 10.0, far=1.0) for n in (28, 200))
     row = judge(STUCK, few, "full").iloc[0]
-    assert (row["verdict"], row["remark"], row["n_needed"]) == ("undecided", "far", 29)
+    assert (row["verdict"], row["remark"], row["n_needed"]) == ("inconclusive", "far", 29)
     assert "a run of this method lies far from the others" in Sentences().evidence(row)
-    assert judge(STUCK, many, "full").loc[0, "verdict"] == "inside"
+    assert judge(STUCK, many, "full").loc[0, "verdict"] == "reproduced"
     alone = table(curve(around(10, n=10), noise="n0"))
     row = judge(STUCK, alone, "full").iloc[0]
-    assert (row["verdict"], row["remark"]) == ("undecided", "few")
+    assert (row["verdict"], row["remark"]) == ("inconclusive", "few")
     assert "too few runs of this method to see one in ten" in Sentences().evidence(row)

@@ -100,16 +100,16 @@ def test_noise_labels_share_the_points_and_pools_do_not(judged):
     assert (high - low) / 2 == pytest.approx(se * 2.02, rel=0.02)  # 39 degrees of freedom
 
 
-def test_what_holds_for_these_points_need_not_for_new_ones(judged):
+def test_what_is_reproduced_for_these_points_need_not_for_new_ones(judged):
     rows, errors = study({"one": 1}, NOISE[:1], J=200, N=60)
     splits, (pool,) = by_hand(errors, ["one"], NOISE[:1])
     near, far = splits.mean - 4 * splits.se, splits.mean - 6 * pool.se
     each = BEATS | {"for_each": ["dataset", "noise"]}
     table = judged(rows, each | {"above": near}, each | {"above": far}, each | {"below": far})
-    assert table["verdict"].tolist() == ["holds", "holds", "contradicted"]
-    assert table["new_points"].tolist() == ["leaning for", "holds", "contradicted"]
+    assert table["verdict"].tolist() == ["reproduced", "reproduced", "not_reproduced"]
+    assert table["new_points"].tolist() == ["inconclusive", "reproduced", "not_reproduced"]
     says = [Sentences().evidence(row) for row in table.to_dict("records")]
-    assert ["for new points: leaning for, p = " in sentence for sentence in says] == [True, False, False]
+    assert ["for new points: inconclusive, p = " in sentence for sentence in says] == [True, False, False]
     assert all("at dataset one, noise independent 0.2" in sentence for sentence in says)
 
 
@@ -151,13 +151,13 @@ def test_it_is_not_offered_on_points_that_were_not_tested_alike(judged):
 def test_rules_that_no_point_tells_apart_are_not_shown_to_agree_elsewhere(judged):
     rows, _ = study({"one": 1}, NOISE[:1], inputs=(3, 3))
     row = judged(rows, BEATS | {"within": [-1, 1]}).iloc[0]
-    assert (row["verdict"], row["new_points"]) == ("holds", "leaning for")
+    assert (row["verdict"], row["new_points"]) == ("reproduced", "inconclusive")
 
 
 def test_a_table_without_points_is_judged_as_before(judged):
     rows, _ = study({"one": 1}, NOISE[:1])
     row = judged(rows, BEATS | {"below": 99}, before=lambda folder: (folder / "points.npz").unlink()).iloc[0]
-    assert (row["verdict"], row["new_points"]) == ("holds", "")
+    assert (row["verdict"], row["new_points"]) == ("reproduced", "")
 
 
 @pytest.mark.parametrize("recorded", [True, False])

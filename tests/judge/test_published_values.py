@@ -19,12 +19,12 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.mark.parametrize(
     ("ours", "verdict"),
     [
-        (10.0, "inside"),
-        (10.1, "inside"),
-        (10.45, "undecided"),
-        (9.5, "undecided"),
-        (11.5, "outside"),
-        (8.5, "outside"),
+        (10.0, "reproduced"),
+        (10.1, "reproduced"),
+        (10.45, "inconclusive"),
+        (9.5, "inconclusive"),
+        (11.5, "not_reproduced"),
+        (8.5, "not_reproduced"),
     ],
 )
 def test_published_value(ours, verdict):
@@ -37,8 +37,10 @@ def test_published_value(ours, verdict):
 
 def test_a_result_three_margins_off_differs():
     frame = table(curve(around(10.0)))
-    assert one_verdict(printed(), frame)["verdict"] == "inside"
-    assert one_verdict(printed(), frame.assign(value=frame["value"] + 3 * MARGIN))["verdict"] == "outside"
+    assert one_verdict(printed(), frame)["verdict"] == "reproduced"
+    assert (
+        one_verdict(printed(), frame.assign(value=frame["value"] + 3 * MARGIN))["verdict"] == "not_reproduced"
+    )
 
 
 def test_p_values_are_those_of_scipy():
@@ -55,8 +57,8 @@ def test_p_values_are_those_of_scipy():
 
 def test_the_printed_error_widens_the_comparison():
     frame = table(curve(around(10.0, sd=0.1)))
-    assert one_verdict(printed(se=0.01, n=10), frame)["verdict"] == "inside"
-    assert one_verdict(printed(se=0.4, n=10), frame)["verdict"] == "undecided"
+    assert one_verdict(printed(se=0.01, n=10), frame)["verdict"] == "reproduced"
+    assert one_verdict(printed(se=0.4, n=10), frame)["verdict"] == "inconclusive"
     by_sd = one_verdict(printed(sd=0.4 * np.sqrt(10), n=10), frame)
     assert by_sd["p_adjusted"] == pytest.approx(one_verdict(printed(se=0.4, n=10), frame)["p_adjusted"])
 
@@ -66,22 +68,22 @@ def test_each_value_is_judged_by_its_own_interval_and_the_corrections_are_marks_
     entries = [printed(id=f"v{i}", where={"method": "ours", "noise": f"n{i}"}) for i in range(8)]
     alone = one_verdict(entries[0], frame)
     together = judge({"published": entries}, frame, "full")
-    assert set(together["verdict"]) == {"inside"} == {alone["verdict"]}
+    assert set(together["verdict"]) == {"reproduced"} == {alone["verdict"]}
     assert together["p_agree"].to_list() == pytest.approx([alone["p_agree"]] * 8)
     assert together["p_adjusted"].to_list() == pytest.approx([8 * alone["p_agree"]] * 8)
     assert (together["holm"] == "").all(), "8 times the p-value is above 5 %"
-    assert (together["bh"] == "inside").all(), "equal p-values stay what they are"
+    assert (together["bh"] == "reproduced").all(), "equal p-values stay what they are"
     assert SAY(together.iloc[0]).endswith("; of 8: survives Benjamini-Hochberg")
-    assert (alone["holm"], alone["bh"]) == ("inside", "inside")
+    assert (alone["holm"], alone["bh"]) == ("reproduced", "reproduced")
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_inside_is_a_90_percent_interval_within_the_margin(seed):
+def test_reproduced_is_a_90_percent_interval_within_the_margin(seed):
     ours = around(10.0 + 0.1 * seed, sd=0.5, n=35, seed=seed)
     row = one_verdict(printed(se=0.1, n=10), table(curve(ours)))
     low, high = _welch_interval(ours)
-    assert (row["verdict"] == "inside") == (low > -MARGIN and high < MARGIN)
-    assert (row["p_agree"] < 0.05) == (row["verdict"] == "inside")
+    assert (row["verdict"] == "reproduced") == (low > -MARGIN and high < MARGIN)
+    assert (row["p_agree"] < 0.05) == (row["verdict"] == "reproduced")
 
 
 def _welch_interval(ours):
@@ -94,7 +96,7 @@ def _welch_interval(ours):
 
 def test_one_realisation_is_compared_but_shows_nothing():
     near, far = (one_verdict(printed(), table(curve([value]))) for value in (10.2, 12))
-    assert (near["verdict"], far["verdict"]) == ("undecided", "undecided")
+    assert (near["verdict"], far["verdict"]) == ("inconclusive", "inconclusive")
     assert SAY(near).endswith("one realisation, no test; it lies within the margin")
     assert SAY(far).endswith("one realisation, no test; it lies beyond the margin")
     assert np.isnan([near["p_adjusted"], near["p_agree"], near["p_contra"]]).all()
@@ -102,8 +104,8 @@ def test_one_realisation_is_compared_but_shows_nothing():
 
 def test_equal_repetitions_count_as_one_and_are_compared_exactly():
     near, far = (one_verdict(printed(), table(curve([value] * 5))) for value in (10.2, 12))
-    assert (near["verdict"], far["verdict"]) == ("inside", "outside")
-    assert (near["n"], near["holm"], far["bh"]) == (1, "inside", "outside")
+    assert (near["verdict"], far["verdict"]) == ("reproduced", "not_reproduced")
+    assert (near["n"], near["holm"], far["bh"]) == (1, "reproduced", "not_reproduced")
     assert "all 5 repetitions are equal: they count as one; compared without a test" in SAY(near)
 
 
@@ -136,21 +138,21 @@ def test_stand_in_data_is_not_comparable(entry):
         curve(around(12), source="stand-in (magic)", dataset="susy", method="theirs"),
     )
     row = one_verdict(entry, frame)
-    assert row["verdict"] == "not comparable"
+    assert row["verdict"] == "not_comparable"
     assert "substitute data for susy" in SAY(row)
-    assert SAY(row).endswith(("on these rows: inside", "on these rows: holds"))
+    assert SAY(row).endswith(("on these rows: reproduced", "on these rows: reproduced"))
     assert np.isnan(row["p_adjusted"])
 
 
 def test_only_the_selected_rows_count_as_stand_in():
     frame = table(curve(around(10), dataset="a"), curve(around(10), dataset="b", source="stand-in"))
-    assert one_verdict(printed(where={"method": "ours", "dataset": "a"}), frame)["verdict"] == "inside"
+    assert one_verdict(printed(where={"method": "ours", "dataset": "a"}), frame)["verdict"] == "reproduced"
 
 
 def test_declared_not_comparable_needs_no_rows():
     absent = printed(where={"method": "libsvm"}, not_comparable="the reference program is closed")
     row = one_verdict(absent, table(curve(around(10))))
-    assert row["verdict"] == "not comparable"
+    assert row["verdict"] == "not_comparable"
     assert SAY(row).startswith("the reference program is closed: no rows for it")
 
 

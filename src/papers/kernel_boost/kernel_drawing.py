@@ -15,6 +15,13 @@ import scipy
 
 from noisylabels import statistics
 from reproduction.judge.estimates import SEEN, Source
+from reproduction.judge.verdict_words import (
+    INCONCLUSIVE,
+    NOT_REPRODUCED,
+    OF_A_VALUE,
+    REPRODUCED,
+    look_up,
+)
 from reproduction.show import names, panels, style, tables
 from reproduction.show.names import KINDS, data_set, flips
 from reproduction.show.stock import error_notes, note_sources
@@ -295,8 +302,8 @@ def images_ranked(results: panels.Results[kernels.SearchSettings]) -> Figure:
 
 # How near to the published errors each interpretation ("reading") of KLR, rKLR and rKFD is. A cell is one
 # printed error: data set, share of flips, method. Its distance is our mean minus the printed value, its
-# state inside, undecided or outside the margin by its own interval. "Today's" reading, which all other tables
-# use, is the first of a family in the order of the settings.
+# verdict by its own interval: within the tolerance, outside it, or inconclusive. "Today's" reading, which
+# all other tables use, is the first of a family in the order of the settings.
 
 FAMILIES = {"KLR and rKLR": ("KLR", "rKLR"), "rKFD": ("rKFD",)}
 """Methods that share a reading."""
@@ -308,7 +315,7 @@ APART = "ida_ringnorm"
 
 @panels.table
 def distances(results: Errors) -> pd.DataFrame:
-    """A section per family and method, a row per reading: mean distances, states; the choice by halves."""
+    """A section per family and method, a row per reading: mean distances, verdicts; the choice by halves."""
     found, halves, rows = cells(results), two_halves(results.settings.datasets), list[dict[str, str]]()
     levels, notes = sorted(found["level"].unique()), [_about(halves), note_sources(results.table)]
     for family, models in FAMILIES.items():
@@ -335,8 +342,11 @@ def every_cell(results: Errors) -> pd.DataFrame:
                 before, after = (part.loc[(each, level, dataset, model), :] for each in (today, reading))
                 row = {"flips": level, "data set": data_set(dataset), "method": model}
                 row |= {"printed": f"{before['printed']:.2f}", "today's": f"{before['ours']:.2f}"}
-                row |= {"its state": before["state"], "chosen elsewhere": f"{after['ours']:.2f}"}
-                rows.append(row | {"state": after["state"]})
+                row |= {
+                    "its verdict": look_up(before["verdict"]).label,
+                    "chosen elsewhere": f"{after['ours']:.2f}",
+                }
+                rows.append(row | {"verdict": look_up(after["verdict"]).label})
             notes.append(f"{family}, {_names(judged)}: chosen elsewhere is {reading}.")
     frame = pd.DataFrame(rows).sort_values(["flips", "data set", "method"], kind="stable")
     frame["flips"] = frame["flips"].map(_level)
@@ -345,7 +355,7 @@ def every_cell(results: Errors) -> pd.DataFrame:
 
 def cells(results: Errors) -> pd.DataFrame:
     """A row per reading and printed error that was run: dataset, level, model, reading, printed, ours,
-    distance, state.
+    distance, verdict.
 
     The printed values are those of the other artifacts.   Raises RenderError : no printed value fits.
     """
@@ -371,18 +381,20 @@ def cells(results: Errors) -> pd.DataFrame:
             row |= {"dataset": where["dataset"], "level": float(noise[0].split()[1])}
             row |= {"printed": entry["value"], "ours": ours.mean, "distance": distance.mean}
             unseen = stuck and 1 < values.size < SEEN  # a rare run far from the others may be missing
-            rows.append(row | {"state": "undecided" if unseen else state(distance, entry["margin"])})
+            rows.append(
+                row | {"verdict": INCONCLUSIVE if unseen else judge_distance(distance, entry["margin"])}
+            )
     if not rows:
         said = "none of the printed values is of a method and noise that was run"
         raise panels.RenderError(f"{artifact}: {said}")
     return pd.DataFrame(rows)
 
 
-def state(distance: statistics.Estimate, margin: float) -> str:
-    """inside: shown to be within the margin; outside: shown to be beyond it; else undecided; 5 % each."""
+def judge_distance(distance: statistics.Estimate, margin: float) -> str:
+    """Judge whether a distance is shown to be within the tolerance or outside it, at 5 % each."""
     if statistics.tost(distance, -margin, margin) < 0.05:
-        return "inside"
-    return "outside" if statistics.outside(distance, -margin, margin) < 0.05 else "undecided"
+        return REPRODUCED
+    return NOT_REPRODUCED if statistics.outside(distance, -margin, margin) < 0.05 else INCONCLUSIVE
 
 
 def two_halves(datasets: Iterable[str]) -> tuple[list[str], list[str]]:
@@ -437,8 +449,8 @@ def _section(
             text = f"{means[reading]:.2f}" if reading in means.index else ""
             row[column] = f"**{text}**" if text and means[reading] == means.min() else text
         row["mean, signed"] = f"{own['distance'].mean():+.2f}"
-        counts = {word: str(int((own["state"] == word).sum())) for word in ("inside", "undecided", "outside")}
-        yield row | counts
+        counts = {verdict: int((own["verdict"] == verdict).sum()) for verdict in OF_A_VALUE}
+        yield row | {look_up(verdict).label: str(count) for verdict, count in counts.items()}
 
 
 def _names(datasets: Iterable[str]) -> str:
@@ -452,8 +464,8 @@ def _level(level: float) -> str:
 def _about(halves: tuple[list[str], list[str]]) -> str:
     return (
         "Distances in points of error; the mean over symmetric and asymmetric flips is compared with the "
-        "printed value. inside, undecided, outside: the margin, by each cell alone; most are "
-        "undecided because of single runs far from the others. "
+        "published value. Verdicts are those of each cell alone; most are "
+        "inconclusive because of single runs far from the others. "
         f"First half: {_names(halves[0])}; second half: {_names(halves[1])}. "
         "A reading that was chosen by its distance to print is calibrated: its distance counts on the other "
         "half only."

@@ -45,13 +45,13 @@ def inputs(errors):
     return Results({"readings": pd.DataFrame(rows)}, {"readings": settings}, {"paper": published})
 
 
-def test_cells_pool_the_kinds_of_flips_and_know_their_state():
+def test_cells_pool_the_kinds_of_flips_and_know_their_verdict():
     cells = kernels.cells(inputs({"klr": lambda d: 10.5, "klr free": lambda d: 13.0}))
     assert len(cells) == 2 * len(SETS)
     none, free = (cells[cells["reading"] == name] for name in ("none", "free"))
     np.testing.assert_allclose(none["ours"], 10.51)
     np.testing.assert_allclose(none["distance"], 0.51)
-    assert (set(none["state"]), set(free["state"])) == ({"inside"}, {"outside"})
+    assert (set(none["verdict"]), set(free["verdict"])) == ({"reproduced"}, {"not_reproduced"})
     assert set(cells["level"]) == {0.1}
 
 
@@ -68,10 +68,10 @@ def test_the_choice_on_one_half_is_judged_on_the_other():
     rows = frame.loc[["KLR and rKLR"]].set_index("reading")
     assert rows.loc["free", "first half"] == "**0.01**"
     assert rows.loc["none", "second half"] == "**2.01**"
-    assert rows.loc["free", ["inside", "outside"]].tolist() == ["3", "3"]
+    assert rows.loc["free", ["reproduced", "not reproduced"]].tolist() == ["3", "3"]
     cells = kernels.every_cell(made).set_index("data set")
     assert cells.loc["a", "chosen elsewhere"] == cells.loc["a", "today's"] == "12.01"
-    assert (cells.loc["b", "chosen elsewhere"], cells.loc["b", "state"]) == ("15.01", "outside")
+    assert (cells.loc["b", "chosen elsewhere"], cells.loc["b", "verdict"]) == ("15.01", "not reproduced")
 
 
 def test_a_better_reading_is_shown_to_be_nearer_both_ways():
@@ -81,7 +81,7 @@ def test_a_better_reading_is_shown_to_be_nearer_both_ways():
     assert note.count(": nearer.") == 2
 
 
-def test_states_are_the_verdicts_of_published_values():
+def test_verdicts_are_the_verdicts_of_published_values():
     rng = np.random.default_rng(0)
     far = {name: 0.4 * k for k, name in enumerate(SETS)}
     made = inputs({"klr": lambda d: rng.normal(10.2 + far[d], 0.6), "klr free": lambda d: rng.normal(11, 1)})
@@ -90,10 +90,10 @@ def test_states_are_the_verdicts_of_published_values():
     table = made.table[made.table["method"] == "klr"]
     verdicts = judge({"published": klr}, table, "full").set_index("id")["verdict"]
     cells = kernels.cells(made)
-    states = cells[cells["reading"] == "none"].set_index("dataset")["state"]
-    assert len(set(states)) > 1
-    assert {e["where"]["dataset"]: verdicts[e["id"]] for e in klr} == states.to_dict()
-    assert kernels.state(Estimate(0.0, float("nan"), 0.0), 1.0) == "undecided"  # one split shows nothing
+    of_cells = cells[cells["reading"] == "none"].set_index("dataset")["verdict"]
+    assert len(set(of_cells)) > 1
+    assert {e["where"]["dataset"]: verdicts[e["id"]] for e in klr} == of_cells.to_dict()
+    assert kernels.judge_distance(Estimate(0.0, float("nan"), 0.0), 1.0) == "inconclusive"
 
 
 def test_what_is_missing_is_named():

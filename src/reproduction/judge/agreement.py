@@ -13,13 +13,20 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from noisylabels.statistics import Estimate, mean_se, outside, share_interval, t_interval, tost, welch
-from reproduction.judge.claims import CELL, JUDGED, NOT_COMPARABLE, listed
+from reproduction.judge.claims import JUDGED, listed
 from reproduction.judge.estimates import value
+from reproduction.judge.verdict_words import (
+    INCONCLUSIVE,
+    NOT_COMPARABLE,
+    NOT_REPRODUCED,
+    OF_A_VALUE,
+    REPRODUCED,
+)
 from reproduction.judge.verdicts import ALPHA, NO_INTERVAL
 from reproduction.run.points import CURVE
 from reproduction.spec.strict_yaml import Content
 
-COLUMNS = ["paper", "artifact", "status", "metric", "noise", "method", "quantity", "control", "state"]
+COLUMNS = ["paper", "artifact", "status", "metric", "noise", "method", "quantity", "control", "verdict"]
 COLUMNS += ["estimate", "low", "high", "sets", "cells"]
 LIMITS = "limits of agreement"
 """The quantity whose interval holds 95 % of the differences."""
@@ -33,12 +40,12 @@ def agreement(verdicts: pd.DataFrame, scale: str = "full") -> pd.DataFrame:
 
     verdicts : from `judge_files`.
     ``status`` is "ran" at a reduced scale, where the values are ours and nothing is judged by them.
-    ``control`` and ``state``: how many values would be in this state if the control stood for ours.
+    ``control`` and ``verdict``: how many values would have this verdict with the control in our place.
     """
     rows = []
     status = "judged" if scale in JUDGED else "ran"
     for (paper, artifact), part in verdicts.groupby(["paper", "artifact"], sort=False):
-        head = {"paper": paper, "artifact": artifact, "status": status, "control": "", "state": ""}
+        head = {"paper": paper, "artifact": artifact, "status": status, "control": "", "verdict": ""}
         for group, cells in _groups(cells_of(part)):
             rows += [head | group | row for row in _measures(cells)]
     return pd.DataFrame(rows, columns=COLUMNS)
@@ -97,10 +104,10 @@ def _measures(cells: pd.DataFrame) -> list[Content]:
     for quantity, part in (("same winner", _winners(lines)), ("same order", orders(lines))):
         if len(part):
             rows.append(row(quantity, *share(part), len(part)))
-    for who, states in _controls(cells, lines).items():
-        for state in CELL:
-            count = row("count", states.count(state), NO_INTERVAL, len(states))
-            rows.append(count | {"control": who, "state": state})
+    for who, verdicts in _controls(cells, lines).items():
+        for verdict in OF_A_VALUE:
+            count = row("count", verdicts.count(verdict), NO_INTERVAL, len(verdicts))
+            rows.append(count | {"control": who, "verdict": verdict})
     return rows
 
 
@@ -139,13 +146,13 @@ def share(found: pd.Series) -> tuple[float, Interval]:
 
 
 def _controls(cells: pd.DataFrame, lines: list[pd.DataFrame]) -> dict[str, list[str]]:
-    """States of our values, and of three that know nothing of ours or of the method, in their place.
+    """Verdicts on our values, and on three that know nothing of ours or of the method, in their place.
 
     A classifier that always names the larger class (for errors in percent or shares); the mean of the
     published column; the published value of the next method of the line (the last one has the one before it).
     """
     found: dict[str, list[str]] = {}
-    if cells["verdict"].isin(CELL).all():
+    if cells["verdict"].isin(OF_A_VALUE).all():
         found["ours"] = list(cells["verdict"])
     known = cells[cells["constant_error"].notna() & (cells["metric"] == "error")]
     if len(known):
@@ -160,17 +167,17 @@ def _controls(cells: pd.DataFrame, lines: list[pd.DataFrame]) -> dict[str, list[
 
 
 def _instead(cells: pd.DataFrame, means: ArrayLike, se: ArrayLike = 0.0, df: ArrayLike = inf) -> list[str]:
-    """States by the two tests of a published value, with other values in place of ours."""
+    """Verdicts by the two tests of a published value, with other values in place of ours."""
     others = map(Estimate, *np.broadcast_arrays(means, se, df))
     printed = map(Estimate, cells["printed"], cells["se"], cells["df"])
     gaps = map(welch, others, printed)
-    return [_state(gap, margin) for gap, margin in zip(gaps, cells["margin"], strict=True)]
+    return [_verdict(gap, margin) for gap, margin in zip(gaps, cells["margin"], strict=True)]
 
 
-def _state(gap: Estimate, margin: float) -> str:
+def _verdict(gap: Estimate, margin: float) -> str:
     if tost(gap, -margin, margin) < ALPHA:
-        return CELL[0]
-    return CELL[2] if outside(gap, -margin, margin) < ALPHA else CELL[1]
+        return REPRODUCED
+    return NOT_REPRODUCED if outside(gap, -margin, margin) < ALPHA else INCONCLUSIVE
 
 
 # The same experiment with several root seeds: how far its means and its verdicts depend on the seed

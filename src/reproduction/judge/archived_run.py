@@ -21,8 +21,9 @@ import pandas as pd
 
 from reproduction.judge import verdicts as judge
 from reproduction.judge.agreement import agreement
-from reproduction.judge.claims import NOT_JUDGED, SELECTOR, Asked
+from reproduction.judge.claims import SELECTOR, Asked
 from reproduction.judge.estimates import rows_of
+from reproduction.judge.verdict_words import NOT_JUDGED, convert_old_words
 from reproduction.judge.verdicts import VERDICT_COLUMNS, as_text
 from reproduction.plan import costs
 from reproduction.plan.plan import Plan, unknown_target
@@ -91,8 +92,8 @@ def kept(name: str, root: Path, source: str = "") -> Run:
     provenance = json_of(folder / "provenance.json")
     return Run(
         "full",
-        rows_of(folder / "verdicts.csv"),
-        rows_of(folder / "agreement.csv"),
+        read_verdicts(folder / "verdicts.csv"),
+        read_verdicts(folder / "agreement.csv"),
         provenance=json_of(tables / "provenance.json") | provenance,
         cost=provenance.get("cost", {}),
         drawn=_smallest(drawn.with_name(f"{drawn.name}.{suffix}") for suffix in DRAWN),
@@ -122,6 +123,11 @@ def _smallest(drawn: Iterable[Path]) -> Path | None:
     return min(files, key=lambda file: file.stat().st_size, default=None)
 
 
+def read_verdicts(file: Path) -> list[Row]:
+    """Read rows of verdicts or of agreement in today's words; without a file: empty."""
+    return [convert_old_words(row) for row in rows_of(file)]
+
+
 def _there(file: Path) -> Path | None:
     return file if file.is_file() else None
 
@@ -143,7 +149,7 @@ def _newest(folder: Path, name: str, file: str) -> list[Row]:
     paper, _, artifact = name.partition("/")
     files = [there for scope in (name, paper, "") if (there := folder / scope / file).is_file()]
     for each in sorted(files, key=lambda each: each.stat().st_mtime_ns, reverse=True):
-        rows = [row for row in rows_of(each) if (row["paper"], row["artifact"]) == (paper, artifact)]
+        rows = [row for row in read_verdicts(each) if (row["paper"], row["artifact"]) == (paper, artifact)]
         if rows:
             return rows
     return []
@@ -199,7 +205,7 @@ def again(content: Asked, folder: Path) -> Judged:
     Without its table (kept before tables were) what asks for something else now is `NOT_JUDGED`.
     Raises ValueError : a kept table that is not the one of its provenance.
     """
-    before = rows_of(folder / "verdicts.csv")
+    before = read_verdicts(folder / "verdicts.csv")
     table, points = (_unpacked(folder, name) for name in KEPT)
     if table:
         rows = results.read_table(io.BytesIO(table))
@@ -241,7 +247,7 @@ def judge_again(made: Plan, names: Iterable[str], home: Path) -> list[str]:
         folder = home / "results/reference" / name
         if not (folder / "provenance.json").is_file():
             continue
-        content = made.artifact(name).content
+        content = made.artifacts[name].content
         changed, _ = moved(content, folder)
         lines += [f"{name}: {', '.join(changed)}"] * bool(changed)
         for table, frame in again(content, folder)._asdict().items():

@@ -30,23 +30,8 @@ from reproduction.spec.strict_yaml import Content, Model, check
 INDEX = [column for column in COLUMNS if column != "value"]
 SELECTOR = [column for column in INDEX if column != "repetition"]
 ENDS = ("last", "first")
-CELL = ("inside", "undecided", "outside")
-"""States of a published value: shown to lie within the margin, neither, shown to lie beyond it."""
-CLAIM = ("holds", "undecided", "contradicted")
-LEANING = {"inside": "leaning for", "below": "leaning against", "above": "leaning against"}
-"""An undecided claim by the side of its bound on which its estimate lies; without an estimate: undecided."""
-VERIFIED = "verified"
-"""Instead of ``holds`` where the claim is a theorem or an identity."""
-NOT_COMPARABLE = "not comparable"
-NOT_JUDGED = "not judged"
-"""What a claim asks is in no row of a part of an experiment, or changed after the run that is kept."""
 JUDGED = ("full", "part")
 """Scales that are judged."""
-TONES = ("good", "open", "bad")
-VERDICTS = dict(zip(CELL, TONES, strict=True)) | {VERIFIED: "good"} | dict(zip(CLAIM, TONES, strict=True))
-VERDICTS |= dict.fromkeys(LEANING.values(), "open")
-VERDICTS |= dict.fromkeys((NOT_COMPARABLE, "ran", NOT_JUDGED), "none")
-"""Every verdict in the order of a summary, and its tone; where a tone is a colour, the word is shown too."""
 
 
 class VerdictError(ValueError):
@@ -214,7 +199,7 @@ class Claim(Model):
     checks: Annotated[list[Check], Len(1)]
     theorem: Literal[True] | None = Field(
         default=None,
-        description="a theorem or an identity, verified instead of holds: every check has rows: every",
+        description="a theorem or an identity; its verdict is exact; every check has rows: every",
     )
     not_comparable: Text | None = Field(default=None, description="why no verdict is possible")
     origin: Literal["paper", "ours"] = Field(default="paper", description="whose statement it is")
@@ -228,7 +213,7 @@ class Claim(Model):
 
     @model_validator(mode="after")
     def _every_row(self) -> Self:
-        """A theorem is not tested: a single row that violates it would contradict it."""
+        """A theorem is not tested: a single row that violates it would refute it."""
         tested = [i for i, each in enumerate(self.checks, start=1) if each.rows != "every"]
         if self.theorem and tested:
             reason = f"check {tested[0]} is a test; a theorem holds in every row: give it rows: every"
@@ -294,7 +279,9 @@ class PublishedRule(Model):
         alias="as",
         description="what of the printed value is compared: of an accuracy in % it is `100 - value`",
     )
-    margin: Positive | Share = Field(description="largest difference that counts as inside")
+    margin: Positive | Share = Field(
+        description="the tolerance: the largest difference that counts as reproduced"
+    )
     reason: Text = Field(description="why this margin")
     not_comparable: Text | None = Field(default=None, description="why no verdict is possible")
     exceptions: Annotated[list[MarginException], Len(1)] | None = None

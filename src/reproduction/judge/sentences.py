@@ -2,29 +2,22 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import inf, isnan, nan
-from typing import Any, TypeVar
+from typing import Any
 
 from reproduction.judge.check_statistics import STATISTICS
-from reproduction.judge.claims import (
-    BOUNDS,
-    CELL,
-    ENDS,
+from reproduction.judge.claims import BOUNDS, ENDS, TRENDS, Asked, listed, trend_of
+from reproduction.judge.estimates import SEEN, value
+from reproduction.judge.verdict_words import (
+    INCONCLUSIVE,
     NOT_COMPARABLE,
     NOT_JUDGED,
-    TRENDS,
-    Asked,
-    listed,
-    trend_of,
+    OF_A_VALUE,
+    PARTIALLY_REPRODUCED,
+    leans,
+    look_up,
 )
-from reproduction.judge.estimates import SEEN, value
 
 Row = Mapping[Any, Any]
-R = TypeVar("R", bound=Row)
-WEAKEST = ["contradicted", "leaning against", "undecided", "leaning for", "holds", "verified"]
-NO_ROWS = "no rows"
-"""Instead of "ran" where the reduced run had nothing of what is asked."""
-WEAKEST += [NOT_COMPARABLE, NOT_JUDGED, "ran", NO_ROWS]
-"""Of several rows for one statement the first of these counts."""
 CELLS = {"same winner": "rows", "same order": "pairs of methods"}
 """What the share of a whole table counts; other quantities count values."""
 
@@ -72,7 +65,8 @@ class Sentences:
         bars = [self.join(["substitute data for ", substitutes])] * bool(substitutes)
         barred = self.join([*bars, str(row["reason"] or "")], "; ")
         if row["otherwise"]:
-            parts.append(f"on these rows: {row['otherwise']}")
+            of_what = "as written" if row["verdict"] == PARTIALLY_REPRODUCED else "on these rows"
+            parts.append(f"{of_what}: {look_up(row['otherwise']).label}")
         parts += [*self._p(row), self._new_points(row)]
         told = self.join(parts, "; ")
         return self.join([barred, ": ", told]) if barred and row["verdict"] == NOT_COMPARABLE else told
@@ -159,6 +153,8 @@ class Sentences:
             parts.append(passing + (f", {needed:g} needed" if needed > 0 else ""))
         if _corrected(row, check):
             parts.append("too little after correction for all tests of the artifact")
+        elif leans(row):
+            parts.append(f"the estimate is {leans(row)}, and no test shows it")
         return self.join(parts, "; ")
 
     def _pooled(self, key: str, entry: Sequence[Any]) -> str:
@@ -189,7 +185,7 @@ class Sentences:
             what = "a run of this method lies far from the others" * (row["remark"] == "far")
             what = what or "too few runs of this method to see one in ten that lies far from the others"
             parts.append(f"{what}, and fewer than {SEEN} repetitions can have missed one")
-        if row["verdict"] == CELL[1] and not isnan(number(row["n_needed"])):
+        if row["verdict"] == INCONCLUSIVE and not isnan(number(row["n_needed"])):
             parts.append(self.reason(row))
         if repetitions == 1:
             where = "within" if row["side"] == "inside" else "beyond"
@@ -201,10 +197,10 @@ class Sentences:
 
     @staticmethod
     def reason(row: Row) -> str:
-        """Why a published value is undecided."""
+        """Why a published value is inconclusive."""
         if (needed := number(row["n_needed"])) < inf:
             return f"about {needed:g} repetitions would decide it (power 80 %)"
-        return "no number of repetitions would decide it: the printed mean is too imprecise"
+        return "no number of repetitions would decide it: the published mean is too imprecise"
 
     def _claim(self, row: Row) -> list[str]:
         check = value(row["check"])
@@ -245,8 +241,8 @@ class Sentences:
             return []
         if row["kind"] == "claim":
             return [_p(number(row["p_adjusted"])) + (f" after Holm over {family:g}" if family > 1 else "")]
-        parts = [f"inside {_p(number(row['p_agree']))}, outside {_p(number(row['p_contra']))}"]
-        if family > 1 and row["verdict"] != "undecided":
+        parts = [f"within {_p(number(row['p_agree']))}, outside {_p(number(row['p_contra']))}"]
+        if family > 1 and row["verdict"] != INCONCLUSIVE:
             names = [name for key, name in (("holm", "Holm"), ("bh", "Benjamini-Hochberg")) if row[key]]
             parts.append(f"of {family:g}: survives {' and '.join(names) or 'no correction'}")
         return parts
@@ -256,7 +252,7 @@ class Sentences:
             return ""
         figures = figure(row, "new_points_estimate new_points_low new_points_high")
         p, at = number(row["new_points_p"]), self.place(value(row["new_points_at"]))
-        says = "" if isnan(p) else f"{row['new_points']}, p = {p:.2g}; "
+        says = "" if isnan(p) else f"{look_up(row['new_points']).label}, p = {p:.2g}; "
         return self.join([f"for new points: {says}{figures}", " at " if at else "", at])
 
     def quantity(self, check: Asked) -> str:
@@ -349,13 +345,13 @@ def _corrected(row: Row, check: Asked) -> list[str]:
     """Why nothing is shown although the interval shown lies wholly on one side of what is asked."""
     low, high = number(row["ci_low"]), number(row["ci_high"])
     bounds = [0.0] if trend_of(check) else [*listed(check[next(key for key in BOUNDS if key in check)])]
-    leans = {"leaning against": "contra", "leaning for": "agree"}.get(row["verdict"])
-    if not leans or isnan(low) or number(row["n"]) == 1 or any(low <= end <= high for end in bounds):
+    side = {"against": "contra", "in favour": "agree"}.get(leans(row))
+    if side is None or isnan(low) or number(row["n"]) == 1 or any(low <= end <= high for end in bounds):
         return []
-    p, many = number(row[f"p_{leans}"]), number(row["family"])
+    p, many = number(row[f"p_{side}"]), number(row["family"])
     return [
         f"the interval is that of one test: over all tests of the claim {_p(p)} "
-        f"{'against' if leans == 'contra' else 'for'} it"
+        f"{'against' if side == 'contra' else 'for'} it"
         + (f", which Holm's correction over {many:g} claims raises to 0.05 or more" if p < 0.05 else "")
     ]
 
@@ -370,12 +366,14 @@ def _left_out(row: Row) -> list[str]:
 
 
 def of_agreement(rows: Iterable[Row]) -> list[tuple[str, str]]:
-    """(quantity, figures) of the rows of a table's agreement; the three states of a control in one."""
+    """(quantity, figures) of the rows of a table's agreement; the three counts of a control in one."""
     found: dict[str, list[str]] = {}
     for row in rows:
         if row["control"]:
             place = "our values" if row["control"] == "ours" else f"{row['control']} in our place"
-            found.setdefault(place, []).append(f"{number(row['estimate']):.0f} {row['state']}")
+            found.setdefault(place, []).append(
+                f"{number(row['estimate']):.0f} {look_up(row['verdict']).label}"
+            )
             continue
         quantity, keys = str(row["quantity"]), ("estimate", "low", "high")
         scale, unit = (100, " %") if quantity.startswith("same") else (1, "")
@@ -386,24 +384,13 @@ def of_agreement(rows: Iterable[Row]) -> list[tuple[str, str]]:
     return [(quantity, ", ".join(figures)) for quantity, figures in found.items()]
 
 
-def statements(rows: Iterable[R], origin: str = "paper") -> list[R]:
-    """The claims of this origin, one row per statement: no looser form; of several rows the weakest."""
-    found: dict[str, R] = {}
-    for row in rows:
-        if row["kind"] == "claim" and row.get("origin", "paper") == origin and not row.get("form_of"):
-            found[row["id"]] = min(
-                (found.get(row["id"], row), row), key=lambda each: WEAKEST.index(each["verdict"])
-            )
-    return list(found.values())
-
-
 def with_control(rows: Iterable[Row]) -> dict[str, list[int]]:
-    """How many are in each state of `CELL`: our values, and the neighbouring method's in our place.
+    """How many have each verdict of a value: our values, and the neighbouring method's in our place.
 
     rows : of tables of agreement; the same cells for both: no mean over sets, and more than one method.
     """
     found = {"ours": [0, 0, 0], "neighbouring method": [0, 0, 0]}
     for row in rows:
         if row["control"] in found and not row["noise"] and not row["method"]:
-            found[row["control"]][CELL.index(row["state"])] += round(number(row["estimate"]))
+            found[row["control"]][OF_A_VALUE.index(row["verdict"])] += round(number(row["estimate"]))
     return found

@@ -1,9 +1,10 @@
 """Verdicts: what follows from the estimates of an artifact for its published values and claims.
 
-Published value: inside / undecided / outside / not comparable, from D = ours - published and the margin,
-each by its own interval; what survives a correction over the artifact is marked beside it.
-Claim: verified / holds / leaning for / leaning against / contradicted / not comparable, from its checks;
-p-values are Holm-adjusted over the claims of the artifact. At a reduced scale every verdict is "ran".
+The verdicts are those of `verdict_words.VERDICTS`. A published value has its verdict from
+D = ours - published and the tolerance, by its own interval; what survives a correction over the artifact is
+written next to it. A claim has it from its checks; p-values are Holm-adjusted over the claims of the
+artifact, and a claim of which only a weaker form is confirmed is partially reproduced.
+At a reduced scale every verdict is "ran".
 Every cell of a check has two p-values: ``hold`` (small: the bound is met) and ``contra`` (small: it is
 violated). A group holds when all its cells hold, a check when all its groups hold, or ``at_least`` so many.
 A verdict is a row of `VERDICT_COLUMNS`: numbers, words of the artifact, JSON. See ``docs/verdicts.md``.
@@ -43,14 +44,8 @@ from noisylabels.statistics import (
 )
 from reproduction.judge.check_statistics import RATIO_OF_DIFFERENCES, ROUNDING
 from reproduction.judge.claims import (
-    CELL,
-    CLAIM,
     INDEX,
     JUDGED,
-    LEANING,
-    NOT_COMPARABLE,
-    NOT_JUDGED,
-    VERIFIED,
     Asked,
     Claim,
     MissingRows,
@@ -76,6 +71,17 @@ from reproduction.judge.estimates import (
     value,
     varies,
 )
+from reproduction.judge.verdict_words import (
+    EXACT,
+    INCONCLUSIVE,
+    NOT_COMPARABLE,
+    NOT_JUDGED,
+    NOT_REPRODUCED,
+    PARTIALLY_REPRODUCED,
+    PROVISIONAL,
+    RAN,
+    REPRODUCED,
+)
 from reproduction.run.points import Points
 from reproduction.run.records import verify
 from reproduction.run.results import read_table
@@ -89,15 +95,16 @@ ALPHA, POWER = 0.05, 0.8
 NO_INTERVAL = (nan, nan)
 NEW_POINTS = [f"new_points{part}" for part in ("", "_p", "_estimate", "_low", "_high", "_at")]
 COLUMNS_IN_WORDS = """
-id kind statement expected verdict estimate ci_low ci_high n repetitions published published_se published_df
-margin difference difference_low difference_high where check number checks at worst side groups passing needed
-rows violating left_out remark p_agree p_contra p_adjusted family holm bh stand_in reason otherwise missing
-rule constant_error origin form_of found_after n_needed
+id kind statement expected verdict flags estimate ci_low ci_high n repetitions published
+published_se published_df margin difference difference_low difference_high where check number
+checks at worst side groups passing needed rows violating left_out remark p_agree p_contra
+p_adjusted family holm bh stand_in reason otherwise missing rule constant_error origin form_of
+found_after n_needed
 """
 VERDICT_COLUMNS = [*COLUMNS_IN_WORDS.split(), *NEW_POINTS]
 WORDS = "statement expected where check at worst side remark holm bh stand_in reason otherwise missing rule"
 WORDS += " origin form_of found_after"
-TEXT = ["id", "kind", "verdict", *WORDS.split(), "new_points", "new_points_at"]
+TEXT = ["id", "kind", "verdict", "flags", *WORDS.split(), "new_points", "new_points_at"]
 BLANK: Content = dict.fromkeys(VERDICT_COLUMNS, nan) | dict.fromkeys(TEXT, "")
 ASKED = ("kind", "rule", "where", "margin", "published", "published_se", "reason")
 """Columns that say what is asked: if one changes, another verdict may follow."""
@@ -132,7 +139,10 @@ def judge(artifact: Asked, table: pd.DataFrame, scale: str, points: Points | Non
                 raise VerdictError(str(error)) from None
             except VerdictError as error:
                 raise type(error)(f"{kind} {entry['id']}: {error}") from None
-        rows = _decided(findings) if scale in JUDGED else [_row(f, "ran", f.figures("", 1)) for f in findings]
+        if scale in JUDGED:
+            rows = _credit_weaker_forms(_decided(findings))
+        else:
+            rows = [_row(finding, RAN, finding.figures("", 1)) for finding in findings]
         new = _for_new_points(findings, rows, scale)
         done += [row | more for row, more in zip(rows, new, strict=True)]
     return pd.DataFrame(done, columns=VERDICT_COLUMNS)
@@ -326,15 +336,13 @@ def together(results: Sequence[Result]) -> tuple[Result, Result, float]:
 class Finding:
     """A published value or claim before its verdict.
 
-    ``words`` are its verdicts when it agrees, stays open, contradicts. ``figures(verdict, factor)`` are the
-    columns that go with one of them, where ``factor`` multiplies the p-values that decide. ``agree`` and
-    ``contra`` are p-values; ``family_wise`` says that the verdict is by Holm's p-values instead of its own;
-    ``tested`` is False where nothing is left to chance; ``fixed`` is a verdict without p-values; ``barred``:
-    nothing may be compared; ``new`` has the checks for new points.
+    ``figures(verdict, factor)`` are the columns that go with a verdict, where ``factor`` multiplies the
+    p-values that decide. ``agree`` and ``contra`` are p-values; ``family_wise`` says that the verdict is by
+    Holm's p-values instead of its own; ``tested`` is False where nothing is left to chance; ``fixed`` is a
+    verdict without p-values; ``barred``: nothing may be compared; ``new`` has the checks for new points.
     """
 
     row: Content
-    words: tuple[str, str, str]
     figures: Callable[[str, int], Content] = lambda *_: {}
     agree: float = 1.0
     contra: float = 1.0
@@ -347,13 +355,13 @@ class Finding:
     def verdict(self, agree: float, contra: float) -> str:
         """The verdict by these two p-values."""
         if self.fixed or agree < ALPHA:
-            return self.fixed or self.words[0]
-        return self.words[2] if contra < ALPHA else self.words[1]
+            return self.fixed or REPRODUCED
+        return NOT_REPRODUCED if contra < ALPHA else INCONCLUSIVE
 
     def shows(self, agree: float, contra: float) -> str:
         """What these two p-values show: the verdict, or "" if it stays open."""
         verdict = self.verdict(agree, contra)
-        return "" if verdict in (self.words[1], *LEANING.values()) else verdict
+        return "" if verdict == INCONCLUSIVE else verdict
 
 
 def _absent(finding: Finding, scale: str, error: MissingRows) -> Finding:
@@ -374,7 +382,7 @@ def _published(row: Content, entry: Asked, source: Source, scale: str) -> Findin
         unnamed(rows, {"repetition", *entry["where"]})
         values, left_out = by_repetition(rows)
     except MissingRows as error:
-        return _absent(Finding(row, CELL), scale, error)
+        return _absent(Finding(row), scale, error)
     stuck = source.skewed(entry["where"])
     ours, n = mean_se(values, stuck == "far"), values.size
     if ours.se == 0:
@@ -383,22 +391,24 @@ def _published(row: Content, entry: Asked, source: Source, scale: str) -> Findin
     if isclose(ours.mean, theirs.mean, rel_tol=ROUNDING):
         gap = gap._replace(mean=0.0)
     unseen = stuck if 1 < n < SEEN else ""
-    fixed = CELL[1] if gap.df == 0 or unseen else ""
+    agree, contra = tost(gap, -margin, margin), outside(gap, -margin, margin)
+    fixed = INCONCLUSIVE if gap.df == 0 or unseen else ""
     if gap.se == 0 and not fixed:
-        fixed = CELL[0] if abs(gap.mean) <= margin else CELL[2]
+        fixed = REPRODUCED if abs(gap.mean) <= margin else NOT_REPRODUCED
+    is_provisional = bool(unseen) and min(agree, contra) < ALPHA
     names = ("ci_low", "ci_high", "difference_low", "difference_high")
     figures: Content = dict(zip(names, [*t_interval(ours), *t_interval(gap)], strict=True))
     figures |= {"repetitions": values.size, "left_out": left_out or nan}
     figures |= {"estimate": ours.mean, "n": n, "difference": gap.mean, "remark": unseen}
+    figures |= {"flags": PROVISIONAL if is_provisional else ""}
     figures |= {"side": _side(Bound("within", -margin, margin), gap.mean)}
     figures |= {"n_needed": max(needed(ours, theirs, n, margin), SEEN if unseen else 0)}
     stand_in = as_json(substituted(rows))
     return Finding(
         row | {"stand_in": stand_in},
-        CELL,
         lambda *_: figures,
-        agree=tost(gap, -margin, margin),
-        contra=outside(gap, -margin, margin),
+        agree=agree,
+        contra=contra,
         tested=not fixed,
         fixed=fixed,
         barred=bool(stand_in or row["reason"]),
@@ -430,7 +440,7 @@ def needed(ours: Estimate, theirs: Estimate, n: int, margin: float) -> float:
 
 
 def decided(gap: Estimate, margin: float) -> float:
-    """P(inside or outside at the 5 % level), the estimate being normal around the gap that was found."""
+    """P(reproduced or not at the 5 % level), the estimate being normal around the gap that was found."""
     if gap.se == 0:
         return 1.0
     reach = float(stdtrit(gap.df, 1 - ALPHA) if gap.df < inf else ndtri(1 - ALPHA)) * gap.se
@@ -442,8 +452,7 @@ def decided(gap: Estimate, margin: float) -> float:
 
 def _claim(row: Content, entry: Asked, source: Source, scale: str) -> Finding:
     row = row | {"checks": len(entry["checks"])}
-    words = (VERIFIED, *CLAIM[1:]) if entry.get("theorem") else CLAIM
-    finding = Finding(row, words, family_wise=True)
+    finding = Finding(row, family_wise=True)
     results, new, stand_in = list[Result](), list[Result](), set[str]()
     for number, check in enumerate(entry["checks"], start=1):
         try:
@@ -465,12 +474,14 @@ def _claim(row: Content, entry: Asked, source: Source, scale: str) -> Finding:
     weak, blamed, contra = together(results)
 
     def figures(verdict: str, factor: int) -> Content:
-        result = blamed if verdict == CLAIM[2] else weak
+        result = blamed if verdict == NOT_REPRODUCED else weak
         number = results.index(result)
         check = entry["checks"][number]
         about = {"check": as_json(check), "number": number + 1, "groups": len(result.group_holds)}
         about |= {"passing": result.passing(ALPHA / factor), "needed": check.get("at_least", nan)}
-        chosen = result.accused if verdict == CLAIM[2] else result.weakest
+        chosen = result.accused if verdict == NOT_REPRODUCED else result.weakest
+        if entry.get("theorem") and verdict == REPRODUCED:
+            about["flags"] = EXACT
         return about | chosen.columns(Bound.of(check))
 
     return replace(
@@ -505,31 +516,34 @@ def _decided(findings: Sequence[Finding]) -> list[Content]:
     for finding in findings:
         own, factor = (finding.agree, finding.contra), 1
         if finding.barred or not finding.tested:
-            verdict, mark = finding.verdict(*own), finding.shows(*own)
-            marks: Content = {"holm": mark, "bh": mark}
+            verdict, shown = finding.verdict(*own), finding.shows(*own)
+            survives: Content = {"holm": shown, "bh": shown}
         else:
             verdict = finding.verdict(*(by_holm[i] if finding.family_wise else own))
             factor = holm_factor(agree, i, ALPHA) if finding.family_wise else 1
-            adjusted = by_holm[i][1 if verdict == finding.words[2] else 0]
-            marks = {"holm": finding.shows(*by_holm[i]), "bh": finding.shows(*by_bh[i])}
-            marks |= {"p_agree": own[0], "p_contra": own[1], "p_adjusted": adjusted, "family": len(family)}
+            adjusted = by_holm[i][1 if verdict == NOT_REPRODUCED else 0]
+            survives = {"holm": finding.shows(*by_holm[i]), "bh": finding.shows(*by_bh[i])}
+            survives |= {"p_agree": own[0], "p_contra": own[1], "p_adjusted": adjusted, "family": len(family)}
             i += 1
-        row = _row(finding, verdict, finding.figures(verdict, factor) | marks)
+        row = _row(finding, verdict, finding.figures(verdict, factor) | survives)
         if finding.barred:
             measured = verdict if row["estimate"] == row["estimate"] else ""
-            row |= {"verdict": NOT_COMPARABLE, "otherwise": measured, "holm": "", "bh": ""}
+            row |= {"verdict": NOT_COMPARABLE, "otherwise": measured, "holm": "", "bh": "", "flags": ""}
         rows.append(row)
     return rows
 
 
 def _row(finding: Finding, verdict: str, figures: Content) -> Content:
-    row = BLANK | finding.row | figures | {"verdict": verdict}
-    return row | {"verdict": _leaning(verdict, row["side"])} if row["kind"] == "claim" else row
+    return BLANK | finding.row | figures | {"verdict": verdict}
 
 
-def _leaning(verdict: str, side: str) -> str:
-    """The verdict of a claim; if it is undecided, on which side of the bound the estimate lies."""
-    return LEANING.get(side, verdict) if verdict == CLAIM[1] else verdict
+def _credit_weaker_forms(rows: list[Content]) -> list[Content]:
+    """Make a claim partially reproduced where only a weaker form is; `otherwise` keeps its own verdict."""
+    confirmed = {row["form_of"] for row in rows if row["form_of"] and row["verdict"] == REPRODUCED}
+    for row in rows:
+        if row["id"] in confirmed and row["verdict"] in (INCONCLUSIVE, NOT_REPRODUCED):
+            row |= {"otherwise": row["verdict"], "verdict": PARTIALLY_REPRODUCED}
+    return rows
 
 
 def _for_new_points(findings: Sequence[Finding], rows: Sequence[Content], scale: str) -> list[Content]:
@@ -540,10 +554,12 @@ def _for_new_points(findings: Sequence[Finding], rows: Sequence[Content], scale:
     ps = zip(holm([weak.hold for weak, *_ in results]), holm([p for *_, p in results]), strict=True)
     found = []
     for (weak, blamed, _), (p, q) in zip(results, ps, strict=True):
-        word = CLAIM[0] if p < ALPHA else CLAIM[2] if q < ALPHA else CLAIM[1]
-        cell = blamed.accused if word == CLAIM[2] else weak.weakest
-        word = _leaning(word, "inside" if cell.excess < 0 else "above")
-        says = (word, q if word == CLAIM[2] else p) if scale in JUDGED else ("ran", nan)
+        verdict, cell, decides = INCONCLUSIVE, weak.weakest, p
+        if p < ALPHA:
+            verdict = REPRODUCED
+        elif q < ALPHA:
+            verdict, cell, decides = NOT_REPRODUCED, blamed.accused, q
+        says = (verdict, decides) if scale in JUDGED else (RAN, nan)
         figures = (*says, cell.estimate, *cell.interval, as_json(cell.at))
         found.append(dict(zip(NEW_POINTS, figures, strict=True)))
     columns = iter(found)

@@ -19,7 +19,7 @@ from typing import Any
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from reproduction.judge.claims import VERDICTS
+from reproduction.judge.verdict_words import count_verdicts, look_up
 from reproduction.paths import CHECKOUT
 from reproduction.plan.plan import Plan, passed_over
 
@@ -227,8 +227,7 @@ def _verdicts(plan: Plan, scope: str) -> list[str]:
         return []
     with open(file, encoding="utf-8", newline="") as lines:
         rows = list(csv.DictReader(lines))
-    found = Counter(row["verdict"] for row in rows)
-    counts = ", ".join(f"{found[verdict]} {verdict}" for verdict in VERDICTS if found[verdict])
+    counts = ", ".join(f"{n} {look_up(verdict).label}" for verdict, n in count_verdicts(rows).items())
     what = {"full": "", "part": " (of a part)"}.get(plan.config["scale"], " (a reduced scale judges nothing)")
     units = (
         artifact.other_unit(row for row in rows if f"{row['paper']}/{row['artifact']}" == name)

@@ -21,7 +21,6 @@ from pydantic import Field, PositiveInt, PrivateAttr, field_validator, model_val
 
 from reproduction.data import registry
 from reproduction.judge.claims import (
-    NOT_COMPARABLE,
     PRINTED,
     Claim,
     PublishedRule,
@@ -30,6 +29,7 @@ from reproduction.judge.claims import (
     listed,
     read_published,
 )
+from reproduction.judge.verdict_words import NOT_COMPARABLE
 from reproduction.show import names, rendering
 from reproduction.spec.captions import check_caption
 from reproduction.spec.papers import artifact_files, check_short, find_papers, full_name

@@ -16,7 +16,7 @@ from reproduction.run.records import write_provenance
 from reproduction.run.results import COLUMNS, write_rows
 
 CHECKOUT = Path(__file__).resolve().parents[3]
-VERDICTS = ["holds", "contradicted", "leaning for", "verified", "not comparable"]
+VERDICTS = ["reproduced", "not_reproduced", "inconclusive", "reproduced", "not_comparable"]
 TABLE = "<html><body><table><tr><th>rule</th></tr><tr><td>1.0 ± 0.1</td></tr></table></body></html>"
 
 

@@ -8,6 +8,7 @@ import jsonschema
 import pytest
 import yaml
 
+from reproduction.judge.verdict_words import look_up
 from reproduction.show.site import exports
 
 
@@ -57,13 +58,13 @@ def test_codecheck_lists_an_output_of_every_page(site):
     assert all((site / each["file"]).is_file() and each["comment"] for each in manifest)
 
 
-def test_an_article_has_the_statements_with_their_verdicts_and_its_figures(site):
+def test_an_article_has_the_claims_with_their_verdicts_and_its_figures(site):
     articles = {file: file.read_text(encoding="utf-8") for file in (site / "articles").glob("*.md")}
     for verdict in json_of(site / "verdicts.json"):
         if verdict["kind"] == "claim" and verdict["origin"] == "paper":
             lines = articles[site / f"articles/{verdict['paper']}.md"].splitlines()
             found = [line for line in lines if line.startswith(f"| {verdict['id']}: ")]
-            assert all(verdict["verdict"] in line for line in found)
+            assert all(look_up(verdict["verdict"]).label in line for line in found)
     for article, text in articles.items():
         figures = [line for line in text.splitlines() if line.startswith("![")]
         assert all((article.parent / line.rpartition("(")[2].rstrip(")")).is_file() for line in figures)

@@ -11,7 +11,7 @@ import pytest
 from finished_runs import CHECKOUT, NAMES, finish, plan_of
 
 from reproduction.judge import archived_run
-from reproduction.judge.sentences import statements
+from reproduction.judge.verdict_words import select_deciding
 from reproduction.run.results import write_rows
 from reproduction.show.site import build, charts, pages
 
@@ -127,19 +127,13 @@ def test_the_command_of_a_result_from_a_file_of_ones_own_names_it(tmp_path):
 def test_a_reduced_run_without_rows_says_so():
     rows = [{"verdict": "ran", "missing": missing} for missing in ("no row has x = 15", "")]
     shown = pages.without_rows(archived_run.Run("smoke", verdicts=rows)).verdicts
-    assert [row["verdict"] for row in shown] == ["no rows", "ran"]
-    checks = [row | {"kind": "claim", "id": "A-1"} for row in shown]
-    assert [row["verdict"] for row in statements(checks)] == ["ran"]
+    assert [row["verdict"] for row in shown] == ["no_rows", "ran"]
+    checks = [row | {"kind": "claim", "id": "A-1", "form_of": "", "side": ""} for row in shown]
+    assert [row["verdict"] for row in select_deciding(checks)] == ["ran"]
     assert not any(map(pages.judges, shown))
     assert "not part of this scale" in pages.Keys({}, "").evidence(shown[0])
-    judged = [{"verdict": "not comparable", "missing": "no row has x = 15"}]
+    judged = [{"verdict": "not_comparable", "missing": "no row has x = 15"}]
     assert pages.without_rows(archived_run.Run("full", verdicts=judged)).verdicts == judged
-
-
-def test_a_looser_form_of_a_statement_is_not_counted():
-    rows = [{"verdict": "contradicted"}, {"verdict": "holds", "form_of": "A-1"}]
-    assert pages.counted(rows) == {"contradicted": 1}
-    assert pages.toned(rows) == {"bad": 1}
 
 
 def test_the_front_page_counts_what_was_judged(site):
@@ -147,11 +141,11 @@ def test_the_front_page_counts_what_was_judged(site):
     plan = plan_of("full")
     kept = [plan.artifact(name).content for name in NAMES[:-1]]
     values = sum(len(each.get("published", [])) for each in kept if each["origin"] == "paper")
-    assert f"<dt>{values} printed values</dt>" in front
+    assert f"<dt>{values} published values</dt>" in front
     claims = [claim for each in kept for claim in each.get("claims", []) if "form_of" not in claim]
-    for origin, word in (("paper", "the papers"), ("ours", "ours")):
+    for origin, word in (("paper", "the paper"), ("ours", "ours")):
         ids = {claim["id"] for claim in claims if claim.get("origin", "paper") == origin}
-        assert (f"<dt>{len(ids)} statements of {word}</dt>" in front) == bool(ids)
+        assert (f"<dt>{len(ids)} claims of {word}</dt>" in front) == bool(ids)
     assert f"{len(plan.artifacts) - len(NAMES)} more results have not been run" in front
 
 
@@ -182,7 +176,7 @@ def test_new_columns_of_the_verdicts_are_shown_and_not_needed(tmp_path):
     finish(tmp_path, plan, ["ors/fig4"])
     file = tmp_path / "results/full/ors/fig4/verdicts.csv"
     first, *others = file.read_text().splitlines()
-    file.write_text("\n".join([f"{first},new_points", *(f"{line},leaning for" for line in others)]))
+    file.write_text("\n".join([f"{first},new_points", *(f"{line},inconclusive" for line in others)]))
     build.write(plan, CHECKOUT, tmp_path, tmp_path / "site")
     page = (tmp_path / "site/ors_fig4.html").read_text()
     assert ">· for new points:</span>" in page
@@ -233,7 +227,7 @@ def test_a_printed_value_is_placed_by_its_distance_in_margins(interval, margins,
     ours, low, high = interval
     cells = {"estimate": ours, "published": 10, "margin": 2}
     cells |= {"difference_low": low - 10, "difference_high": high - 10}
-    row = {"id": "a", "verdict": "inside", "where": '{"method": "svm"}'}
+    row = {"id": "a", "verdict": "reproduced", "where": '{"method": "svm"}'}
     ((found,),) = charts.blocks([row | {key: str(value) for key, value in cells.items()}]).values()
     assert found.margins == margins
     assert (found.at, found.low, found.high) == pytest.approx(places, abs=0.01)

@@ -68,7 +68,7 @@ def test_a_written_summary_is_read_as_it_was(tmp_path):
 
 def test_what_is_kept_is_what_a_page_needs_and_keeping_again_changes_nothing(full, plan):
     kept = archived_run.kept(NAME, full)
-    assert [row["verdict"] for row in kept.verdicts][:3] == ["holds", "contradicted", "leaning for"]
+    assert [row["verdict"] for row in kept.verdicts][:3] == ["reproduced", "not_reproduced", "inconclusive"]
     assert kept.cost == {"minutes": 1.5, "mem_mb": 250, "jobs": 1}
     assert kept.drawn.name == "fig2.png"
     assert kept.thumbnail.stat().st_size < 20_000
@@ -138,10 +138,13 @@ def test_other_words_margins_bounds_and_selectors_are_judged_from_what_is_kept(t
     (value,), (claim,) = content["published"], content["claims"]
     assert archived_run.moved(content, folder) == ([], [])
     for changed, verdicts in (
-        ({"published": [value | {"margin": 0.15}]}, ["undecided", "holds"]),
-        ({"published": [value | {"where": {"method": "theirs"}}]}, ["undecided", "holds"]),
-        ({"claims": [claim | {"checks": [claim["checks"][0] | {"below": -9}]}]}, ["inside", "contradicted"]),
-        ({"claims": [claim | {"statement": "in other words"}]}, ["inside", "holds"]),
+        ({"published": [value | {"margin": 0.15}]}, ["inconclusive", "reproduced"]),
+        ({"published": [value | {"where": {"method": "theirs"}}]}, ["inconclusive", "reproduced"]),
+        (
+            {"claims": [claim | {"checks": [claim["checks"][0] | {"below": -9}]}]},
+            ["reproduced", "not_reproduced"],
+        ),
+        ({"claims": [claim | {"statement": "in other words"}]}, ["reproduced", "reproduced"]),
     ):
         assert archived_run.again(content | changed, folder).verdicts["verdict"].tolist() == verdicts
         assert archived_run.moved(content | changed, folder) == (["v" if "published" in changed else "c"], [])
@@ -291,8 +294,8 @@ def test_differences_are_measured_against_the_scale_of_the_metric(tmp_path, thei
 
 def test_another_verdict_is_a_difference_and_a_reduced_run_or_one_of_times_is_not_compared(full, other):
     kept, ours = archived_run.kept(NAME, full), other(0.0)[0]
-    ours.verdicts[0]["verdict"] = "leaning for"
-    assert archived_run.compared(ours, kept) == (archived_run.DIFFERENT, "ORS-1: holds -> leaning for")
+    ours.verdicts[0]["verdict"] = "inconclusive"
+    assert archived_run.compared(ours, kept) == (archived_run.DIFFERENT, "ORS-1: reproduced -> inconclusive")
     reduced = other(0.0, plan_of("smoke", ["ors"]))[0]
     assert archived_run.compared(reduced, kept).state == archived_run.OTHER
     found = archived_run.compared(other(3.0)[0], kept, timed=True)

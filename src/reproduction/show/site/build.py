@@ -17,7 +17,15 @@ from noisylabels.auditing.audit import percent
 from noisylabels.auditing.page import STYLE
 from reproduction.judge.archived_run import Row, Run, commit_of, thumbnail
 from reproduction.judge.claims import JUDGED
-from reproduction.judge.sentences import statements
+from reproduction.judge.verdict_words import (
+    COLOURS,
+    VERDICTS,
+    count_colours,
+    count_verdicts,
+    describe,
+    group_verdicts,
+    look_up,
+)
 from reproduction.paths import CHECKOUT
 from reproduction.plan.plan import Plan
 from reproduction.show import names, rendering
@@ -81,12 +89,8 @@ def write(plan: Plan, home: Path, root: Path, out: Path) -> int:
 
 
 def totals(every: list[Page]) -> dict[str, list[Row]]:
-    """The verdicts that count: the papers' printed values, their statements and ours, one row for each."""
-    rows = [row for page in every for row in page.judged]
-    found = {"Printed values": [r for r in rows if r["kind"] == "published" and r.get("origin") != "ours"]}
-    found["Statements of the papers"] = statements(rows, "paper")
-    found["Statements of ours"] = statements(rows, "ours")
-    return {name: some for name, some in found.items() if some}
+    """The verdicts that count, of all papers together."""
+    return group_verdicts(row for page in every for row in page.judged)
 
 
 class Document(NamedTuple):
@@ -115,11 +119,12 @@ def templates() -> Environment:
     loader = PackageLoader("reproduction.show.site")
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
     environment.trim_blocks = environment.lstrip_blocks = True
-    said = (pages.plain, pages.unmarked, pages.counted, pages.toned)
+    said = (pages.plain, pages.unmarked, count_verdicts, count_colours)
     filters = (*said, number, minutes, commit_of)
     environment.filters |= {function.__name__: function for function in filters}
     environment.filters["caption"] = render_caption
-    environment.globals |= {"state": pages.look, "TONES": pages.TONES, "LINES": pages.LINES, "up": ""}
+    environment.globals |= {"look_up": look_up, "describe": describe, "LINES": pages.LINES, "up": ""}
+    environment.globals |= {"COLOURS": COLOURS, "VERDICTS": VERDICTS}
     environment.globals |= {"elsewhere": pages.elsewhere, "ILLUSTRATES": pages.ILLUSTRATES}
     environment.globals |= {"charts": charts, "percent": percent, "data_set": names.data_set}
     return environment

@@ -17,14 +17,15 @@ from markupsafe import Markup
 from reproduction.judge import archived_run as runs
 from reproduction.judge.agreement import LIMITS
 from reproduction.judge.archived_run import Row
-from reproduction.judge.claims import NOT_COMPARABLE, listed
+from reproduction.judge.claims import listed
 from reproduction.judge.estimates import value
 from reproduction.judge.sentences import Sentences, number, of_agreement
+from reproduction.judge.verdict_words import NOT_COMPARABLE, describe, look_up
 from reproduction.run.records import verify
 from reproduction.run.results import read_table
 from reproduction.show import names
 from reproduction.show.panels import FEW
-from reproduction.show.site.pages import NAMES, Page, look
+from reproduction.show.site.pages import NAMES, Page
 from reproduction.show.style import svg_line
 
 if TYPE_CHECKING:
@@ -90,9 +91,9 @@ def marks(table: Markup, judges: Sequence[Page]) -> Markup:
         verdicts = found.get(cell[1], set())
         if len(verdicts) != 1:
             return cell[0]
-        verdict = next(iter(verdicts))
-        tone, mark = look(verdict)
-        return f'<td class="cell {tone}" title="{verdict}">{cell[1]} <i>{mark}</i></td>'
+        shown = look_up(next(iter(verdicts)))
+        title = f'class="cell {shown.colour}" title="{shown.label}"'
+        return f"<td {title}>{cell[1]} <i>{shown.symbol}</i></td>"
 
     text = re.sub(r"<td>([^<\n]*)</td>", marked, table)
     return Markup(text if text != table else "")
@@ -185,7 +186,7 @@ def bland_altman(verdicts: Sequence[Row], agreement: Sequence[Row]) -> Plot | No
     points = []
     for row in verdicts:
         if row["kind"] == "published" and row["verdict"] != NOT_COMPARABLE and row["estimate"]:
-            about = f"{sentences.words(value(row['where']))}: {row['verdict']}"
+            about = f"{sentences.words(value(row['where']))}: {describe(row)}"
             ours, printed = number(row["estimate"]), number(row["published"])
             points.append((row["verdict"], printed, ours - printed, about))
     if not points or limits is None:

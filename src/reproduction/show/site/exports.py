@@ -7,9 +7,9 @@
 import json
 import re
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import yaml
 from markupsafe import Markup
@@ -17,8 +17,7 @@ from pydantic import BaseModel, Field, TypeAdapter
 
 from noisylabels import __version__
 from reproduction.judge.archived_run import Row
-from reproduction.judge.claims import VERDICTS
-from reproduction.judge.sentences import statements
+from reproduction.judge.verdict_words import FLAGS, VERDICTS, describe, list_flags, select_deciding
 from reproduction.paths import CHECKOUT
 from reproduction.show import names
 from reproduction.show.site.pages import Page, Paper, unmarked
@@ -33,7 +32,7 @@ PROFILES = {
 NUMBERS = {"estimate": "estimate", "low": "ci_low", "high": "ci_high", "n": "n"}
 NUMBERS |= {"published": "published", "margin": "margin"}
 VERDICT_FILES = {
-    "": "Verdicts on every statement and printed value",
+    "": "Verdicts on every claim and published value",
     ".schema": "JSON Schema of the verdicts",
 }
 FORMATS = {"png": "image/png", "svg": "image/svg+xml", "html": "text/html"}
@@ -44,22 +43,39 @@ SPECIAL |= {letter: rf"$\{name}$" for letter, name in GREEK.items()}
 SPECIAL |= {"θ": r"$\theta$", "×": r"$\times$", "√": r"$\surd$", "∞": r"$\infty$"}
 
 
+def _define(words: Mapping[str, Any]) -> str:
+    """Write what each word means: ``exact: a theorem or ...; provisional: ...``."""
+    texts = {word: getattr(entry, "definition", entry) for word, entry in words.items()}
+    return "; ".join(f"{word}: {text}" for word, text in texts.items())
+
+
+if TYPE_CHECKING:
+    VerdictWord = str
+    FlagWord = str
+else:
+    VerdictWord = Literal[tuple(VERDICTS)]
+    FlagWord = Literal[tuple(FLAGS)]
+
+
 class Verdict(BaseModel):
-    """One statement or printed value, judged; numbers are in the units of the paper."""
+    """One claim or published value, judged; numbers are in the units of the paper."""
 
     paper: str = Field(description="folder of the paper")
     artifact: str = Field(description="the figure or table that judges it")
     id: str = Field(description="unique within its paper")
-    kind: str = Field(description="claim: a statement; published: a printed value")
+    kind: str = Field(description="claim: a sentence; published: a published value")
     origin: str = Field(description="paper: its own statement or value; ours: of this project")
     statement: str
-    verdict: str = Field(description=f"one of: {', '.join(VERDICTS)}")
+    verdict: VerdictWord = Field(description=_define(VERDICTS))
+    flags: list[FlagWord] = Field(description=_define(FLAGS))
     estimate: float | None
     low: float | None = Field(description="lower end of the 95 % interval of the estimate")
     high: float | None = Field(description="upper end of the 95 % interval of the estimate")
     n: int | None = Field(description="independent repetitions behind the estimate")
     published: float | None
-    margin: float | None = Field(description="the largest difference that counts as agreement")
+    margin: float | None = Field(
+        description="the tolerance: the largest difference that counts as reproduced"
+    )
     evidence: str = Field(description="the same as a sentence")
     page: str = Field(description="its place on this site")
     commit: str | None = Field(description="of the code that computed the estimate")
@@ -72,7 +88,7 @@ def verdicts(pages: Sequence[Page]) -> list[Verdict]:
         Verdict.model_validate(
             {key: row[key] for key in words}
             | {key: row[column] or None for key, column in NUMBERS.items()}
-            | {"origin": row.get("origin") or "paper", "evidence": evidence(page, row)}
+            | {"origin": row["origin"], "evidence": evidence(page, row), "flags": list_flags(row)}
             | {"page": f"{page.key}.html#{row['id']}", "commit": page.first.provenance.get("commit")}
         )
         for page in pages
@@ -97,7 +113,7 @@ def write(papers: Sequence[Paper], out: Path, render: Any) -> None:
     figures = {key: f"figures/{files[0].name}" for key, files in drawn.items() if files}
     for paper in papers:
         said = [row | {"evidence": evidence(page, row)} for page in paper.pages for row in page.rows("claim")]
-        about = {"paper": paper, "statements": statements(said, "paper"), "figures": figures, "prose": prose}
+        about = {"paper": paper, "statements": _of_the_paper(said), "figures": figures, "prose": prose}
         for suffix, escape in (("md", str), ("tex", tex)):
             file = f"articles/{paper.name}.{suffix}"
             render(f"article.{suffix}", file, esc=escape, version=__version__, **about)
@@ -108,6 +124,12 @@ def write(papers: Sequence[Paper], out: Path, render: Any) -> None:
     (out / "codecheck.yml").write_text(f"---\n{text}", encoding="utf-8")
     shutil.copyfile(CHECKOUT / "workflow/Snakefile", out / "Snakefile")
     _json(out / "ro-crate-metadata.json", crate(results))
+
+
+def _of_the_paper(rows: list[Row]) -> list[Row]:
+    """Select the claims of the paper that count, with their verdicts in words."""
+    claims = [row for row in select_deciding(rows) if row["origin"] == "paper"]
+    return [row | {"verdict": describe(row)} for row in claims]
 
 
 def tex(text: object) -> str:

@@ -3,7 +3,6 @@
 import json
 import re
 import shlex
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -16,9 +15,17 @@ from markupsafe import Markup
 from reproduction.data.registry import Entry
 from reproduction.judge import archived_run as runs
 from reproduction.judge.archived_run import Row, Run
-from reproduction.judge.claims import JUDGED, VERDICTS, listed
+from reproduction.judge.claims import JUDGED, listed
 from reproduction.judge.estimates import value
-from reproduction.judge.sentences import NO_ROWS, Sentences, metric_of, statements, with_control
+from reproduction.judge.sentences import Sentences, metric_of, with_control
+from reproduction.judge.verdict_words import (
+    NO_ROWS,
+    RAN,
+    describe,
+    group_verdicts,
+    look_up,
+    select_deciding,
+)
 from reproduction.paths import CHECKOUT
 from reproduction.plan.plan import Plan
 from reproduction.show import names
@@ -37,42 +44,9 @@ def unmarked(text: str) -> str:
     return re.sub(r":\w+:`([^`]*)`|[`*]", lambda found: found[1] or "", text)
 
 
-class State(NamedTuple):
-    """How one verdict looks: ``tone`` is a class of the style sheet, ``mark`` is read without colour."""
-
-    tone: str
-    mark: str
-
-
-TONES = {"good": "agree", "open": "undecided", "bad": "contradicted", "none": "not judged"}
-"""What the tones mean, in the order of the bars."""
-MARKS = {"good": "●", "open": "◐", "bad": "✕", "none": "–", "verified": "✓", "ran": "○"}
-"""By verdict, else by tone."""
-ORDER = sorted(VERDICTS, key=lambda verdict: list(TONES).index(VERDICTS[verdict]))
-"""Every verdict in the order of bars and summaries."""
-
-
-def look(verdict: str) -> State:
-    """How a verdict looks; an unknown one looks like one that says nothing."""
-    tone = VERDICTS.get(verdict, "")
-    return State(tone or "none", MARKS.get(verdict, MARKS.get(tone, "·")))
-
-
 def judges(row: Mapping[str, str]) -> bool:
     """Is the verdict one? A reduced run has none."""
-    return row["verdict"] not in ("ran", NO_ROWS)
-
-
-def counted(rows: Iterable[Mapping[str, str]]) -> dict[str, int]:
-    """Verdict -> how many rows have it, in the order of `ORDER`; a looser form of a claim does not count."""
-    found = Counter(row["verdict"] for row in rows if not row.get("form_of"))
-    return {word: found[word] for word in [*ORDER, *sorted(found.keys() - VERDICTS.keys())] if found[word]}
-
-
-def toned(rows: Iterable[Mapping[str, str]]) -> dict[str, int]:
-    """Tone -> how many rows have it, in the order of `TONES`; a looser form of a claim does not count."""
-    found = Counter(look(row["verdict"]).tone for row in rows if not row.get("form_of"))
-    return {tone: found[tone] for tone in TONES if found[tone]}
+    return row["verdict"] not in (RAN, NO_ROWS)
 
 
 NAMES = {"setting": names.setting, "noise": names.noise, "dataset": names.data_set}
@@ -360,7 +334,7 @@ def all_pages(plan: Plan, home: Path, root: Path) -> list[Page]:
 def without_rows(run: Run) -> Run:
     """The run with another word where it had no rows for a claim or a published value."""
     other = {"verdict": NO_ROWS}
-    rows = [row | other if row["verdict"] == "ran" and row["missing"] else row for row in run.verdicts]
+    rows = [row | other if row["verdict"] == RAN and row["missing"] else row for row in run.verdicts]
     return replace(run, verdicts=rows)
 
 
@@ -392,24 +366,18 @@ class Paper:
 
     @property
     def rows(self) -> list[Row]:
-        """The verdicts that count: printed values, and a row for each statement, the paper's before ours."""
-        rows = [row for page in self.pages if page.first.scale != "part" for row in page.first.verdicts]
-        printed = [row for row in rows if row["kind"] == "published" and row.get("origin") != "ours"]
-        return [*printed, *statements(rows, "paper"), *statements(rows, "ours")]
+        """The verdicts that count, see `select_deciding`."""
+        pages = [page for page in self.pages if page.first.scale != "part"]
+        return select_deciding(row for page in pages for row in page.first.verdicts)
 
     @property
     def groups(self) -> dict[str, list[Row]]:
-        """The same apart."""
-        names = {("published", "paper"): "printed values", ("claim", "paper"): "its statements"}
-        names |= {("claim", "ours"): "statements of ours"}
-        found: dict[str, list[Row]] = {}
-        for row in self.rows:
-            found.setdefault(names[row["kind"], row.get("origin", "paper")], []).append(row)
-        return found
+        """The same by what they are."""
+        return group_verdicts(self.rows)
 
     @property
     def control(self) -> dict[str, str]:
-        """Whose values -> inside / undecided / outside: ours, and a control, for the same cells."""
+        """Whose values -> reproduced / inconclusive / not reproduced: ours and a control, same cells."""
         shown = [page for page in self.pages if page.content.get("origin") == "paper"]
         rows = [row for page in shown for row in page.first.agreement]
         found = with_control(row for row in rows if row["status"] == "judged")
@@ -428,15 +396,15 @@ class Paper:
     @property
     def lines(self) -> dict[str, Markup]:
         """The `LINES` as HTML, in which each cited claim is a link with the mark of its verdict."""
-        pages = {row["id"]: (page, row["verdict"]) for page, row in self.claims}
+        pages = {row["id"]: (page, row) for page, row in self.claims}
 
         def link(claim: str) -> str:
             if claim not in pages:
                 return f'<span class="cite none" title="not run">{claim}</span>'
-            page, verdict = pages[claim]
-            tone, mark = look(verdict)
-            place = f'href="{page.key}.html#{claim}" title="{verdict}"'
-            return f'<a class="cite {tone}" {place}>{mark} {claim}</a>'
+            page, row = pages[claim]
+            shown = look_up(row["verdict"])
+            place = f'href="{page.key}.html#{claim}" title="{describe(row)}"'
+            return f'<a class="cite {shown.colour}" {place}>{shown.symbol} {claim}</a>'
 
         def linked(sentence: str) -> Markup:
             return Markup(CITED.sub(lambda found: " ".join(map(link, found[1].split(", "))), plain(sentence)))

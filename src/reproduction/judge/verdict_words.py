@@ -1,0 +1,232 @@
+"""The verdicts: one entry each, which the judge, console, pages, JSON and documentation read.
+
+`count_verdicts` is the only place that counts verdicts, so that every page has the same numbers.
+To add a verdict, add an entry to `VERDICTS`.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+Row = Mapping[str, Any]
+R = TypeVar("R", bound=Row)
+
+REPRODUCED = "reproduced"
+PARTIALLY_REPRODUCED = "partially_reproduced"
+INCONCLUSIVE = "inconclusive"
+NOT_REPRODUCED = "not_reproduced"
+NOT_COMPARABLE = "not_comparable"
+NOT_JUDGED = "not_judged"
+RAN = "ran"
+NO_ROWS = "no_rows"
+
+EXACT, PROVISIONAL = "exact", "provisional"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How a verdict is shown and what it means.
+
+    Attributes
+    ----------
+    label : str
+        The words on pages and on the console.
+    definition : str
+        What it says of a claim or a published value.
+    colour : str
+        Its class of the style sheet, one of `COLOURS`.
+    symbol : str
+        The sign that shows it without colour.
+    """
+
+    label: str
+    definition: str
+    colour: str
+    symbol: str
+
+
+VERDICTS = {
+    REPRODUCED: Verdict(
+        "reproduced",
+        "the claim is confirmed, or our value lies within the tolerance",
+        "good",
+        "●",
+    ),
+    PARTIALLY_REPRODUCED: Verdict(
+        "partially reproduced",
+        "only a weaker form of the claim is confirmed",
+        "open",
+        "◑",
+    ),
+    INCONCLUSIVE: Verdict(
+        "inconclusive",
+        "the claim or the tolerance is neither confirmed nor refuted",
+        "open",
+        "◐",
+    ),
+    NOT_REPRODUCED: Verdict(
+        "not reproduced",
+        "the claim is refuted, or our value lies outside the tolerance",
+        "bad",
+        "✕",
+    ),
+    NOT_COMPARABLE: Verdict(
+        "not comparable",
+        "the data are other data, or the paper gives too little detail",
+        "none",
+        "–",
+    ),
+    NOT_JUDGED: Verdict(
+        "not judged",
+        "what the claim asks has changed since the archived run and needs another run",
+        "none",
+        "–",
+    ),
+    RAN: Verdict("ran", "a run at a reduced scale, which is not judged", "none", "○"),
+    NO_ROWS: Verdict("no rows", "a run at a reduced scale without rows for it", "none", "–"),
+}
+"""Value in ``verdicts.csv`` and ``verdicts.json`` -> how it is shown; in the order of a summary."""
+
+FLAGS = {
+    EXACT: "a theorem or an identity, and no row violates it",
+    PROVISIONAL: "a rule about outlying runs keeps a value on this side from a verdict",
+}
+"""Flag of a verdict -> what it means."""
+
+COLOURS = {
+    "good": "reproduced",
+    "open": "partially reproduced or inconclusive",
+    "bad": "not reproduced",
+    "none": "not comparable or not judged",
+}
+"""Class of the style sheet -> what it means; in the order of bars."""
+
+OF_A_VALUE = (REPRODUCED, INCONCLUSIVE, NOT_REPRODUCED)
+"""Verdicts of a published value that is comparable."""
+
+_IN_FAVOUR, _AGAINST = "in favour", "against"
+_SIDES = {"inside": _IN_FAVOUR, "below": _AGAINST, "above": _AGAINST}
+"""Side of the bound on which an estimate lies -> what that says of an inconclusive claim."""
+
+
+def look_up(verdict: str) -> Verdict:
+    """Return how a verdict is shown; an unknown one is shown as it is written."""
+    return VERDICTS.get(verdict, Verdict(verdict, "", "none", "·"))
+
+
+def list_flags(row: Row) -> list[str]:
+    """List the flags of a row of verdicts."""
+    return str(row.get("flags") or "").split()
+
+
+def leans(row: Row) -> str:
+    """Say on which side the estimate of an inconclusive claim lies; of any other row: empty."""
+    is_open = row["kind"] == "claim" and row["verdict"] == INCONCLUSIVE
+    return _SIDES.get(row["side"], "") if is_open else ""
+
+
+def describe(row: Row) -> str:
+    """Write the verdict of a row in words, such as ``reproduced (exact)``.
+
+    An inconclusive claim says on which side its estimate lies.
+    """
+    remarks = list_flags(row)
+    if leans(row):
+        remarks.append(f"estimate {leans(row)}")
+    label = look_up(row["verdict"]).label
+    return f"{label} ({', '.join(remarks)})" if remarks else label
+
+
+_WEAKEST_FIRST = [NOT_REPRODUCED, INCONCLUSIVE, PARTIALLY_REPRODUCED, REPRODUCED]
+_WEAKEST_FIRST += [NOT_COMPARABLE, NOT_JUDGED, RAN, NO_ROWS]
+
+
+def _strength(row: Row) -> tuple[int, bool]:
+    """How strong a verdict is; of two inconclusive ones the one in favour is stronger."""
+    return _WEAKEST_FIRST.index(row["verdict"]), row["side"] == "inside"
+
+
+def select_deciding(rows: Iterable[R]) -> list[R]:
+    """Select the rows that count: published values of the paper's artifacts, a row for each claim.
+
+    A weaker form of a claim does not count. Of a claim in several artifacts the weakest verdict
+    counts.
+    """
+    values: list[R] = []
+    claims: dict[str, R] = {}
+    for row in rows:
+        if row["kind"] == "published":
+            if row["origin"] == "paper":
+                values.append(row)
+        elif not row["form_of"]:
+            other = claims.get(row["id"], row)
+            claims[row["id"]] = min(other, row, key=_strength)
+    return [*values, *claims.values()]
+
+
+def group_verdicts(rows: Iterable[R]) -> dict[str, list[R]]:
+    """Group the rows that count: published values, claims of the paper, claims of ours."""
+    names = {
+        ("published", "paper"): "published values",
+        ("claim", "paper"): "claims of the paper",
+        ("claim", "ours"): "claims of ours",
+    }
+    groups: dict[str, list[R]] = {name: [] for name in names.values()}
+    for row in select_deciding(rows):
+        groups[names[row["kind"], row["origin"]]].append(row)
+    return {name: group for name, group in groups.items() if group}
+
+
+def count_verdicts(rows: Iterable[Row]) -> dict[str, int]:
+    """Count the verdicts of the rows that count.
+
+    Returns
+    -------
+    dict of str to int
+        Verdict -> number of rows, in the order of `VERDICTS` and without zeros.
+    """
+    counts = Counter(row["verdict"] for row in select_deciding(rows))
+    return {verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]}
+
+
+def count_colours(rows: Iterable[Row]) -> dict[str, int]:
+    """Count the same rows by the colour of their verdict, in the order of `COLOURS`."""
+    counts: Counter[str] = Counter()
+    for verdict, count in count_verdicts(rows).items():
+        counts[look_up(verdict).colour] += count
+    return {colour: counts[colour] for colour in COLOURS if counts[colour]}
+
+
+# Results that were judged before version 2.0
+
+OLD_WORDS = {
+    "holds": REPRODUCED,
+    "verified": REPRODUCED,
+    "inside": REPRODUCED,
+    "leaning for": INCONCLUSIVE,
+    "leaning against": INCONCLUSIVE,
+    "undecided": INCONCLUSIVE,
+    "contradicted": NOT_REPRODUCED,
+    "outside": NOT_REPRODUCED,
+    "not comparable": NOT_COMPARABLE,
+    "not judged": NOT_JUDGED,
+    "no rows": NO_ROWS,
+}
+"""Verdict before version 2.0 -> verdict now."""
+
+_COLUMNS_OF_VERDICTS = ("verdict", "holm", "bh", "otherwise", "new_points")
+
+
+def convert_old_words(row: dict[str, str]) -> dict[str, str]:
+    """Convert a row of verdicts or of agreement that was written before version 2.0."""
+    if "state" in row:
+        state = row["state"]
+        return {key: cell for key, cell in row.items() if key != "state"} | {
+            "verdict": OLD_WORDS.get(state, state)
+        }
+    if "flags" in row or "verdict" not in row or "kind" not in row:
+        return row
+    changed = {key: OLD_WORDS.get(row[key], row[key]) for key in _COLUMNS_OF_VERDICTS if key in row}
+    flags = EXACT if row["verdict"] == "verified" else ""
+    return row | changed | {"flags": flags}
