@@ -313,7 +313,7 @@ def test_what_the_names_say_is_part_of_what_is_drawn(paper):
 
 
 def test_a_setting_that_a_kernel_method_does_not_have_is_named(paper):
-    change(paper / YAML, "code:errors", "kernel_boost.kernels:errors")
+    change(paper / YAML, "code:errors", "stock:errors")
     klr = "robust_logistic: {method: kernel_logistic, selection: cv}"
     more = "  widths: [0]\n  parametrisation: sigma2\n  folds: 2\n  methods:\n"
     change(paper / YAML, "robust_logistic: {method: robust_logistic}", klr)

@@ -63,6 +63,7 @@ READ_BY_JOBS |= {
     f"run.{each}" for each in ("atomic_files", "compute_ahead", "job", "points", "protocol_loop")
 }
 READ_BY_JOBS |= {"run.records", "run.results", "run.splits", "run.tuning"}
+READ_BY_JOBS |= {"run.stock", "run.training"}  # of protocols that train as the stock one does
 READ_BY_JOBS |= {f"spec.{each}" for each in ("protocol", "settings", "strict_yaml", "user_modules")}
 LOADERS_OF_JOBS = {"data.loaders", "data.loaders.audio", "data.loaders.formats"}
 """Modules of the engine that experiments may read: an edit of a further one would run them again in vain."""

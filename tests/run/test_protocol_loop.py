@@ -104,12 +104,13 @@ def test_data_sets_that_the_artifact_does_not_list_are_refused():
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("kernel_boost.kernels:eror", "declares no function 'eror'; close names: errors"),
+        ("kernel_boost.kernels:timng", "declares no function 'timng'; close names: timing"),
+        ("stock:eror", "no protocol 'stock:eror'; module stock has errors"),
         ("kernel:errors", "no module 'kernel'"),
     ],
 )
 def test_protocols_are_found_by_name(name, message):
-    assert find_protocol("kernel_boost.kernels:errors").name == "kernel_boost.kernels:errors"
+    assert find_protocol("stock:errors").name == "stock:errors"
     with pytest.raises(ValueError, match=message):
         find_protocol(name)
 
@@ -120,7 +121,7 @@ def test_protocols_are_found_by_name(name, message):
 @pytest.mark.parametrize(
     ("protocol", "settings", "metric"),
     [
-        ("kernel_boost.kernels:errors", KERNELS, "error"),
+        ("stock:errors", KERNELS, "error"),
         ("kernel_boost.boosting:errors", BOOSTING, "error"),
         ("kernel_boost.boosting:calibration", BOOSTING | {"trusted": [0, 20]}, "error"),
         ("kernel_boost.boosting:curves", BOOSTING | {"drawn": DRAWN}, "test_error"),
@@ -139,7 +140,7 @@ def test_the_points_of_a_row_have_its_error(protocol, settings, metric):
 
 def test_points_are_the_test_rows_of_the_splits():
     points, toy = Points(), dataset(splits=3)
-    points.take(rows("kernel_boost.kernels:errors", KERNELS, toy, range(3)))
+    points.take(rows("stock:errors", KERNELS, toy, range(3)))
     assert len(points.curves) == 3  # noise levels of one method
     for curve in points.curves.values():
         tests = np.bincount(toy.arrays["test"].ravel(), minlength=120)

@@ -41,7 +41,7 @@ CURVES, RENDERS = "kernel_boost.boosting:curves", "kernel_boost.boosting_drawing
         ("ors", names.x_axis, ["my_metric", "own.protocol:f"], "x"),
         ("ors", names.first_metric, ["own.protocol:f"], ""),
         ("kernel_boost", names.metric, ["error"], "wrong test labels / %"),
-        ("natarajan2013", names.metric, ["error", "kernel_boost.kernels:errors"], "wrong test labels / %"),
+        ("natarajan2013", names.metric, ["error", "stock:errors"], "wrong test labels / %"),
         ("pnorm", names.metric, ["error", "pnorm.code:hadamard"], "squared error"),
         ("pnorm", names.x_axis, ["misalignment", "pnorm.code:room"], "speech heard / s"),
         ("pnorm", names.x_axis, ["tap", "pnorm.code:room"], "tap of the response"),
@@ -75,7 +75,7 @@ def test_every_kind_of_noise_has_a_name_that_tables_can_write(model):
         named = names.of_table(pd.DataFrame({"noise": [label]}), set(), {label})["noise"].to_list()
         assert named == [names.noise(label)]
         assert named[0] not in ("", "nan")
-    errors = find_protocol("kernel_boost.kernels:errors").settings
+    errors = find_protocol("stock:errors").settings
     with suppress(pydantic.ValidationError):  # models that no split takes
         settings = errors.model_validate(SETTINGS | {"noise": [label], "datasets": ["toy"]})
         rows = {"dataset": "toy", "source": "", "noise": label, "metric": "error", "x": float("nan")}

@@ -31,8 +31,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from kernel_boost import kernels
+    from reproduction.run.stock import ErrorsSettings
 
-Errors: TypeAlias = "panels.Results[kernels.ErrorsSettings]"
+Errors: TypeAlias = "panels.Results[ErrorsSettings]"
 HARM = ("independent 0", "independent 0.3", "negative_only 0.3")
 """Noise whose harm is drawn."""
 _LOOKS = {"symmetric": ("blue", "s"), "asymmetric": ("vermillion", "^")}

@@ -41,7 +41,7 @@ def inputs(errors):
         for r in range(20, 60)
         for noise, shift in zip(NOISE, (-1.0, 1.0), strict=True)
     ]  # fmt: skip
-    settings = find_protocol("kernel_boost.kernels:errors").settings.model_validate(own)
+    settings = find_protocol("stock:errors").settings.model_validate(own)
     return Results({"readings": pd.DataFrame(rows)}, {"readings": settings}, {"paper": published})
 
 

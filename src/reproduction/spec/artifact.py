@@ -353,10 +353,10 @@ def _with_full_names(content: Content, path: Path) -> Content:
     Raises ArtifactError: a protocol or a drawing that is not ``module:function`` of the folder.
     """
     folder = path.parent
-    for key, known in (("protocol", ()), ("render", ("stock",))):
+    for key in ("protocol", "render"):
         if isinstance(name := content.get(key), str) and name:
             with _located(f"{path}: "):
-                check_short(key, name, folder, known)
+                check_short(key, name, folder, ["stock"])
             content[key] = full_name(name, folder)
     settings = content.get("settings")
     methods = settings.get("methods") if isinstance(settings, dict) else None

@@ -16,7 +16,7 @@ from reproduction.run import results, splits
 from reproduction.spec.artifact import Artifact
 from reproduction.spec.configuration import Config
 from reproduction.spec.papers import find_papers, list_papers
-from reproduction.spec.protocol import Protocol
+from reproduction.spec.protocol import STOCK, Protocol
 from reproduction.spec.strict_yaml import Content
 
 BLOCK = re.compile(r"(<!-- keys of (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)  # what `filled` writes
@@ -25,13 +25,15 @@ TYPES = {"string": "text", "boolean": "true or false", "integer": "whole number"
 
 
 def every_protocol() -> dict[str, Protocol]:
-    """Name -> protocol, of all papers of the repository."""
+    """Name -> protocol, of the engine and of all papers of the repository."""
     folders = find_papers(list_papers()).values()
     files = [file for folder in folders for file in sorted(folder.glob("*.py"))]
     declaring = [file for file in files if "\n@protocol(" in file.read_text(encoding="utf-8")]
-    modules = [import_module(f"{file.parent.name}.{file.stem}") for file in declaring]
+    modules = [import_module(STOCK)]
+    modules += [import_module(f"{file.parent.name}.{file.stem}") for file in declaring]
     members = (member for module in modules for member in vars(module).values())
-    return {each.protocol.name: each.protocol for each in members if hasattr(each, "protocol")}
+    found = [member.protocol for member in members if hasattr(member, "protocol")]
+    return {protocol.name: protocol for protocol in found}
 
 
 def models() -> dict[str, type[BaseModel]]:

@@ -93,6 +93,10 @@ def has_module(folder: Path, module: str) -> bool:
     return (folder / f"{module}.py").is_file() or (folder / module / "__init__.py").is_file()
 
 
+RENAMED = {"kernel_boost.kernels:errors": "stock:errors", "kernels:errors": "stock:errors"}
+"""Names of protocols in version 1 and of drawings -> their names now."""
+
+
 def full_name(name: str, folder: Path) -> str:
     """Write a name of a paper's file in full: ``code:errors`` -> ``paper.code:errors``; others stay."""
     module, colon, _ = name.partition(":")
@@ -110,6 +114,8 @@ def check_short(key: str, name: str, folder: Path, known: Iterable[str] = ()) ->
     if not colon:
         where = f"{key}: {name!r} is not of the form module:function"
         raise ValueError(f"{where}; the module is a file of {folder}, as in code:{name.rpartition('.')[2]}")
+    if name in RENAMED and not has_module(folder, module):
+        raise ValueError(f"{key}: {name!r} is now called {RENAMED[name]!r}; write that")
     if module.startswith(f"{folder.name}."):
         short = f"{module.partition('.')[2]}:{attribute}"
         raise ValueError(f"{key}: {name!r} starts with its own folder; write {short}")

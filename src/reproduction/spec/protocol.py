@@ -20,9 +20,15 @@ Run = Callable[[S, "Walk"], Iterable[Row]]
 Tune = Callable[[S, "Walk"], dict[str, Any]]
 
 
+STOCK = "reproduction.run.stock"
+"""Protocols that any paper can use."""
+
+
 @dataclass(frozen=True)
 class Protocol:
-    """A protocol by its name ``paper.module:function``: its settings, how it runs and how it tunes.
+    """A protocol by its name: its settings, how it runs and how it tunes.
+
+    name : ``paper.module:function``, or ``stock:function`` for one that any paper can use.
 
     labels : patterns (`fnmatch`) of the labels in its rows that are not words of the settings.
     """
@@ -40,7 +46,8 @@ def protocol(
     """Declare a function a protocol; ``tune`` finds its parameters, on data kept apart, in an earlier job."""
 
     def declared(run: Run[S]) -> Run[S]:
-        name = f"{run.__module__}:{run.__name__}"
+        module = "stock" if run.__module__ == STOCK else run.__module__
+        name = f"{module}:{run.__name__}"
         run.protocol = Protocol(name, settings, run, tune, labels)  # type: ignore[attr-defined]
         return run
 
@@ -48,12 +55,13 @@ def protocol(
 
 
 def protocol_module(name: str) -> str:
-    """The module of a protocol ``package.module:function``."""
-    return name.partition(":")[0]
+    """The module of a protocol: a paper's, or `STOCK`."""
+    module = name.partition(":")[0]
+    return STOCK if module == "stock" else module
 
 
 def find_protocol(name: str) -> Protocol:
-    """Find the protocol ``paper.module:function``.
+    """Find the protocol ``paper.module:function`` or ``stock:function``.
 
     Raises ValueError : no such module, or no protocol of that name in it; with the nearest names.
     """

@@ -1,0 +1,341 @@
+"""Selection and training of classifiers on noisy labels, and the protocol of their errors."""
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+from problems import SETTINGS, dataset
+from running import here, table, typed, values
+
+from noisylabels.classifiers.kernel import Fits
+from noisylabels.classifiers.kernel_logistic import KernelLogisticRegression
+from noisylabels.kernels.gaussian import squared_distances
+from reproduction.run import results, stock, training
+from reproduction.run.protocol_loop import noisy_labels, split_of
+
+TYPED = typed("stock:errors", SETTINGS)
+ONE = SETTINGS | {"noise": ["independent 0.2"], "methods": {"svm": SETTINGS["methods"]["svm"]}}
+
+
+# Selection
+
+
+class Recorder(KernelLogisticRegression):
+    """Kernel logistic regression that remembers the labels it was trained on."""
+
+    seen: list = []  # noqa: RUF012
+
+    @classmethod
+    def fit_many(cls, gram, labels, grid):
+        cls.seen.append(labels.copy())
+        return super().fit_many(gram, labels, grid)
+
+
+def constant(scores_of):
+    """A method whose decision values do not depend on the labels."""
+
+    class Constant:
+        @classmethod
+        def fit_many(cls, gram, labels, grid):
+            shape = (labels.shape[1], len(grid))
+            scores = np.broadcast_to(scores_of(len(gram.K_out)), (*shape, len(gram.K_out)))
+            nothing = np.full(shape, np.nan)
+            return Fits(scores, nothing, nothing, np.zeros(shape, bool))
+
+    return Constant
+
+
+def candidate(kind, cls=KernelLogisticRegression):
+    return training.Candidate("m", cls, {}, kind, np.array([0.25, 1.0, 4.0]), np.array([0.25, 4.0]))
+
+
+@pytest.fixture(scope="module")
+def problem():
+    split = split_of(dataset(), here())
+    return split, noisy_labels(split.clean, TYPED.noise, here())
+
+
+def select(
+    problem,
+    cls=KernelLogisticRegression,
+    kind="trusted",
+    clean=None,
+    parametrisation="sigma2",
+):
+    split, noisy = problem
+    folds = training.validation(kind, split.clean if clean is None else clean, noisy, TYPED, here())
+    D = squared_distances(split.X)
+    return training.select([candidate(kind, cls)], D, noisy, folds, parametrisation)["m"]
+
+
+def slow_choice(kind, split, noisy, k):
+    """Every candidate by one fit of the estimator per fold, as the slides describe it."""
+    n = len(split.clean)
+    at = here()
+    trusted = np.zeros(n, bool)
+    trusted[at.rng("trusted").permutation(n)[: round(0.2 * n)]] = True
+    used = np.arange(n) if kind == "cv" else np.flatnonzero(~trusted)
+    number = np.empty(len(used), int)
+    number[at.rng("folds").permutation(len(used))] = np.arange(len(used)) % 3
+    best, chosen = None, None
+    for width in (0.25, 1.0, 4.0):
+        for zeta in (0.25, 4.0):
+            errors, losses = [], []
+            for fold in [None] if kind == "trusted_holdout" else range(3):
+                inside = used if fold is None else used[number != fold]
+                held = used[number == fold] if kind == "cv" else np.flatnonzero(trusted)
+                truth = noisy[held, k] if kind == "cv" else split.clean[held]
+                model = KernelLogisticRegression(width, zeta).fit(split.X[inside], noisy[inside, k])
+                f = model.decision_function(split.X[held])
+                errors += ((f > 0) != truth).tolist()
+                losses += np.log1p(np.exp(-np.where(truth == 1, f, -f))).tolist()
+            key = (sum(errors), round(sum(losses), 6), -width, -zeta)
+            if best is None or key < best:
+                best, chosen = key, (width, zeta)
+    return chosen
+
+
+@pytest.mark.parametrize("kind", training.SELECTIONS)
+def test_the_choice_is_that_of_a_plain_search(kind, problem):
+    chosen = select(problem, kind=kind)
+    found = [(chosen[k].width, *chosen[k].parameters.values()) for k in range(3)]
+    assert found == [slow_choice(kind, *problem, k) for k in range(3)]
+
+
+def test_of_several_parameters_each_combination_is_tried():
+    """A second parameter without effect changes nothing, and its largest value is reported."""
+
+    class Doubled(KernelLogisticRegression):
+        @classmethod
+        def fit_many(cls, gram, labels, grid, **more):
+            assert grid.shape[1] == 2
+            return super().fit_many(gram, labels, grid[:, 0], **more)
+
+    globals()["Doubled"] = Doubled
+    one = {"method": "kernel_logistic", "selection": "trusted", "grid": [-4, 0, 4]}
+    zetas = {"zeta": [2.0**-4, 1.0, 2.0**4], "other": [1, 2]}
+    two = {"method": "test_training:Doubled", "selection": "trusted", "grid": zetas}
+    near = {"method": "sklearn.neighbors:KNeighborsClassifier", "selection": "cv"}
+    near |= {"grid": {"n_neighbors": [1, 15], "weights": ["uniform", "distance"]}}
+    found = table(
+        "stock:errors",
+        SETTINGS | {"methods": {"one": one, "two": two, "near": near}},
+        dataset(),
+    )
+    for plain, doubled in (("error", "error"), ("parameter", "zeta")):
+        expected = values(found, method="one", metric=plain)
+        np.testing.assert_array_equal(values(found, method="two", metric=doubled), expected)
+    assert set(values(found, method="two", metric="other")) == {2.0}
+    chosen = values(found, method="near", metric="n_neighbors", noise="independent 0.2")
+    assert set(chosen) == {15.0}
+    assert not len(values(found, method="near", metric="weights"))
+
+
+def test_no_fit_is_made_that_can_no_longer_be_chosen(problem):
+    fits = []
+
+    class Counting(KernelLogisticRegression):
+        @classmethod
+        def fit_many(cls, gram, labels, grid, *, wanted):
+            fits.append(int(wanted.sum()))
+            return super().fit_many(gram, labels, grid, wanted=wanted)
+
+    for complete in (True, False):
+        method = dataclasses.replace(candidate("trusted", Counting), complete=complete)
+        folds = training.validation("trusted", problem[0].clean, problem[1], TYPED, here())
+        D = squared_distances(problem[0].X)
+        found = training.select([method], D, problem[1], folds, "sigma2")
+        assert found["m"] == select(problem)
+    every, fewer = fits[:9], fits[9:]  # 3 widths x 3 folds, 3 conditions x 2 parameters
+    assert every == [6] * 9
+    assert fewer[:3] == [6, 6, 6]
+    assert sum(fewer) < 54
+    assert 0 not in fewer
+
+
+def test_test_labels_and_trusted_labels_are_in_no_fit(problem):
+    split, noisy = problem
+    other = dataclasses.replace(split, clean=1 - split.clean, truth=1 - split.truth)
+    seen = []
+    for given in (split, other):
+        Recorder.seen = []
+        training.train([candidate("trusted", Recorder)], given, noisy, TYPED, here())
+        seen.append(Recorder.seen)
+    for labels, others in zip(seen[0][:9], seen[1][:9], strict=True):  # widths x folds
+        np.testing.assert_array_equal(labels, others)
+    # Two thirds of the 56 rows that are not trusted.
+    assert {len(labels) for labels in seen[0][:9]} == {37, 38}
+    for final in (seen[0][9:], seen[1][9:]):  # on all rows, with the noisy label of each
+        assert sorted(labels[:, 0].tolist() for labels in final) == sorted(noisy.T.tolist())
+
+
+def test_ties_go_to_the_widest_kernel_and_the_largest_parameter(problem):
+    for parametrisation, widest in (("sigma2", 4.0), ("gamma", 0.25)):
+        chosen = select(problem, constant(np.ones), parametrisation=parametrisation).values()
+        assert {(each.width, each.parameters["parameter"]) for each in chosen} == {(widest, 4.0)}
+
+
+def test_a_validation_set_of_one_class_leaves_the_choice_to_the_log_loss(problem):
+    def graded(m):
+        """First parameter: one error and a small loss; second: none and a large loss."""
+        return np.stack([np.where(np.arange(m) == 0, -0.1, 5.0), np.full(m, 0.01)])
+
+    ones = np.ones_like(problem[0].clean)
+    held = training.validation("trusted_holdout", ones, problem[1], TYPED, here())[0].held
+    mixed = np.where(np.arange(len(ones)) == held[1], 0, 1).astype(np.int8)
+    for clean, parameter in ((ones, 0.25), (mixed, 4.0)):
+        chosen = select(problem, constant(graded), "trusted_holdout", clean)
+        assert {choice.parameters["parameter"] for choice in chosen.values()} == {parameter}
+
+
+# Errors
+
+
+def errors(settings=SETTINGS, repetitions=range(2), data=None):
+    return table("stock:errors", settings, data or dataset(), repetitions)
+
+
+@pytest.fixture(scope="module")
+def frame():
+    return errors()
+
+
+def test_rows_of_every_method(frame):
+    assert not frame.duplicated([c for c in results.COLUMNS if c != "value"]).any()
+    counts = frame.groupby(["method", "metric"]).size().unstack()
+    assert set(counts.columns) == set(stock.METRICS)
+    assert (counts[["error", "width", "parameter", "flagged"]] == 3 * 2).all(axis=None)
+    assert counts.loc["rkfd", "omega01"] == 3 * 2
+    assert np.isnan(counts.loc["svm", "omega01"])
+    assert (values(frame, metric="validation_size") == 14).all()
+    assert set(frame["setting"]) == {"trusted"}
+    assert set(values(frame, metric="width")) <= {0.25, 1.0, 4.0}
+
+
+def test_clean_labels_are_learned_and_noise_hurts():
+    noise = {"noise": ["independent 0", "independent 0.4"]}
+    found = errors(SETTINGS | noise, data=dataset(n=1000, train=120))
+    mean = found[found["metric"] == "error"].groupby(["method", "noise"])["value"].mean().unstack()
+    assert (mean["independent 0"] < 30).all()
+    assert (mean["independent 0.4"] > mean["independent 0"]).all()
+
+
+def test_results_depend_neither_on_the_block_nor_on_the_other_methods(frame):
+    kept = frame[frame["repetition"] == 1].reset_index(drop=True)
+    pd.testing.assert_frame_equal(kept, errors(repetitions=range(1, 2)))
+    alone = errors(SETTINGS | {"methods": {"svm": SETTINGS["methods"]["svm"]}})
+    pd.testing.assert_frame_equal(frame[frame["method"] == "svm"].reset_index(drop=True), alone)
+
+
+def test_test_labels_change_the_error_only(frame):
+    changed = dataset()
+    train = set(changed.arrays["train"][0])
+    outside = [row for row in range(120) if row not in train]
+    changed.arrays["y"][outside] *= -1
+    mirrored = errors(repetitions=range(1), data=changed)
+    before = frame[frame["repetition"] == 0].reset_index(drop=True)
+    error = before["metric"] == "error"
+    pd.testing.assert_frame_equal(before[~error], mirrored[~error])
+    np.testing.assert_allclose(before[error]["value"], 100 - mirrored[error]["value"])
+
+
+def test_later_splits_are_the_same_as_without_an_offset():
+    every = errors(ONE, range(5), dataset(splits=5))
+    later = errors(ONE | {"first_split": 2}, range(3), dataset(splits=5))
+    kept = every[every["repetition"] >= 2].reset_index(drop=True)
+    pd.testing.assert_frame_equal(kept, later)
+    few = errors(ONE | {"first_split": 20}, range(9), dataset(splits=5))  # it begins at its half
+    pd.testing.assert_frame_equal(kept, few)
+    drawn = dataset()
+    del drawn.arrays["train"], drawn.arrays["test"]
+    again = ONE | {"splits": {"test": 0.4, "stratified": True}, "first_split": 7}
+    assert set(errors(again, range(2), drawn)["repetition"]) == {7, 8}
+    # Beyond the last split there are no rows.
+    assert set(errors(ONE, range(2, 6))["repetition"]) == {2}
+
+
+def test_a_method_with_noise_of_its_own_has_rows_of_it_only(frame):
+    klr = SETTINGS["methods"]["klr"] | {"noise": ["negative_only 0.3", "independent 0.4"]}
+    settings = SETTINGS | {"methods": SETTINGS["methods"] | {"klr": klr}}
+    dropped = (frame["method"] == "klr") & (frame["noise"] != "negative_only 0.3")
+    pd.testing.assert_frame_equal(frame[~dropped].reset_index(drop=True), errors(settings))
+
+
+class Nearest:
+    """A user's method without selection: the class of the nearest training point."""
+
+    @classmethod
+    def fit_distances(cls, D, D_out, labels, widths, *, parametrisation, sign=1.0):
+        assert parametrisation == SETTINGS["parametrisation"]
+        scores = sign * (2.0 * labels[D_out.argmin(axis=1)].T[:, np.newaxis] - 1)
+        rates = np.full((labels.shape[1], 1), 0.25)
+        return Fits(scores, rates, rates, np.zeros(rates.shape, bool))
+
+
+def test_users_methods_take_part():
+    methods = {
+        "nearest": {"method": "test_training:Nearest"},
+        "reversed": {"method": "test_training:Nearest", "parameters": {"sign": -1.0}},
+        "neighbours": {
+            "method": "sklearn.neighbors:KNeighborsClassifier",
+            "parameters": {"n_neighbors": 1},
+        },
+        "forest": {
+            "method": "sklearn.ensemble:RandomForestClassifier",
+            "parameters": {"n_estimators": 3},
+        },
+    }
+    found = errors(SETTINGS | {"methods": methods})
+    nearest = values(found, method="nearest", metric="error")
+    reversed_ = values(found, method="reversed", metric="error")
+    neighbours = values(found, method="neighbours", metric="error")
+    np.testing.assert_allclose(nearest, neighbours)
+    np.testing.assert_allclose(nearest, 100 - reversed_)
+    assert set(found["setting"]) == {""}
+    metrics = set(found.loc[found["method"] == "nearest", "metric"])
+    assert metrics == {"error", "omega01", "omega10", "flagged"}
+    pd.testing.assert_frame_equal(found, errors(SETTINGS | {"methods": methods}))
+
+
+def test_widths_of_a_method_replace_those_of_the_settings():
+    spec = {"method": "kernel_logistic", "selection": "cv", "parameters": {"widths": [-0.5, 0.5]}}
+    resolved = training.resolve(typed("stock:errors", SETTINGS | {"methods": {"m": spec}}))[0]
+    np.testing.assert_allclose(resolved.widths, [2**-0.5, 2**0.5])
+    np.testing.assert_array_equal(resolved.grid, KernelLogisticRegression.GRID)
+    assert resolved.parameters == {}
+
+
+def one(**spec):
+    return {"methods": {"m": {"method": "kernel_logistic"} | spec}}
+
+
+SVC = {"method": "sklearn.svm:SVC", "selection": "cv"}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (one(), "selection: kernel_logistic needs one of trusted, trusted_holdout, cv"),
+        (
+            one(method="sklearn.svm:SVC", grid={"C": [1]}),
+            "selection: the grid needs one of trusted, ",
+        ),
+        (one(**SVC, grid={"c": [1]}), "no parameter 'c'; known: C, "),
+        (one(**SVC, grid={"C": []}), "grid"),
+        (
+            one(selection="cv", noise=["independent 0.3"]),
+            r"methods\.m\.noise: none of independent 0\.3 is in the settings: independent 0, ",
+        ),
+        (
+            one(method="sklearn.dummy:DummyClassifier", selection="cv"),
+            r"methods\.m: .*has no fit_many, which selection by cross-validation needs; "
+            r"implement fit_many\(gram, labels, grid\) -> Fits, or name the parameters in `grid`",
+        ),
+        (one(method="problems:WithoutGrid", selection="cv"), "has no GRID; give it a grid"),
+        ({"trusted": None}, "trusted: missing, and method klr is selected by trusted labels"),
+    ],
+)
+def test_mistakes_of_methods_and_settings_are_named(change, message):
+    with pytest.raises(ValueError, match=message):
+        typed("stock:errors", {k: v for k, v in (SETTINGS | change).items() if v is not None})
