@@ -19,6 +19,8 @@ given = parser.parse_args()
 from reproduction.data import registry  # noqa: E402
 from reproduction.plan import costs  # noqa: E402
 from reproduction.run.atomic_files import replacing  # noqa: E402
+from reproduction.show import style  # noqa: E402
+from reproduction.show.verdict_bars import draw_archived_verdicts  # noqa: E402
 from reproduction.spec import key_tables  # noqa: E402
 
 if given.schemas:
@@ -51,3 +53,4 @@ else:
         pages[page] = answers["filled"](text)
     for page, text in pages.items():
         page.write_text(text, encoding="utf-8", newline="\n")
+    style.save(draw_archived_verdicts(ROOT), [ROOT / "docs/verdicts_by_paper.svg"])

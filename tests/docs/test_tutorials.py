@@ -1,4 +1,4 @@
-"""The code of the tutorials runs, and prints what the pages show."""
+"""The code of README and tutorials runs, and prints what the pages show."""
 
 import contextlib
 import io
@@ -7,9 +7,8 @@ import re
 import pytest
 from recipes import ROOT
 
-PAGES = sorted(
-    page for page in (ROOT / "docs/tutorials").glob("*.md") if "```python\nimport" in page.read_text()
-)
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs/tutorials").glob("*.md"))]
+PAGES = [page for page in PAGES if "```python\nimport" in page.read_text(encoding="utf-8")]
 BLOCKS = re.compile(r"^```python\n(.*?)^```$(?:\n\n^```text\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
 
 
@@ -23,8 +22,8 @@ def outputs(text):
         yield code, shown, printed.getvalue()
 
 
-def test_six_lessons_have_code():
-    assert len(PAGES) == 6
+def test_the_readme_and_six_lessons_have_code():
+    assert len(PAGES) == 7
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
