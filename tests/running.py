@@ -33,10 +33,10 @@ def rows(protocol, settings, data=None, repetitions=range(2), seed=1):
     """Rows of a protocol; ``data`` is a data set, a mapping of id -> data set, or nothing."""
     data = {data.id: data} if isinstance(data, Dataset) else data or {}
     found, checked = find_protocol(protocol), typed(protocol, settings)
-    handed = protocol_loop.Walk(data, Seeds(seed, "test"), repetitions)
+    handed = protocol_loop.Loop(data, Seeds(seed, "test"), repetitions)
     if found.tune is not None:
         tuned = json.loads(json.dumps(found.tune(checked, handed)))
-        handed = protocol_loop.Walk(data, handed.seeds, repetitions, tuned)
+        handed = protocol_loop.Loop(data, handed.seeds, repetitions, tuned)
     return list(found.run(checked, handed))
 
 
@@ -57,10 +57,10 @@ def values(frame, **where):
     return frame["value"].to_numpy()
 
 
-def here(repetition=0, dataset="toy"):
-    """A place of a walk."""
-    return protocol_loop.At(
-        Seeds(1, "test", dataset), repetition, {"dataset": dataset, "repetition": repetition}
+def here(number=0, dataset="toy"):
+    """A repetition on a data set."""
+    return protocol_loop.Repetition(
+        Seeds(1, "test", dataset), number, {"dataset": dataset, "repetition": number}
     )
 
 

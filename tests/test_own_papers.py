@@ -330,11 +330,11 @@ from reproduction.spec.protocol import protocol
 from reproduction.run.points import Scored
 
 @protocol(Trials, labels=("error",))
-def errors(settings, walk):
-    for at in walk.trials():
+def errors(settings, loop):
+    for repetition in loop:
         blank = dict.fromkeys(["dataset", "noise", "setting", "method"], "")
-        yield at.row("error", Scored(np.arange(2), np.array([True, False]), 2), **blank)
-        yield at.row(WRONG)
+        yield repetition.row("error", Scored(np.arange(2), np.array([True, False]), 2), **blank)
+        yield repetition.row(WRONG)
 """
 
 

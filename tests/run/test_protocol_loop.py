@@ -1,4 +1,4 @@
-"""The walk: splits, folds, points, and protocols by their names."""
+"""The loop: splits, folds, points, and protocols by their names."""
 
 from operator import itemgetter
 
@@ -95,10 +95,10 @@ def test_too_few_rows_for_folds_or_parts_are_refused():
 
 
 def test_data_sets_that_the_artifact_does_not_list_are_refused():
-    handed = protocol_loop.Walk({"other.or_stand_in": dataset("other")}, Seeds(1, "test"))
+    handed = protocol_loop.Loop({"other.or_stand_in": dataset("other")}, Seeds(1, "test"))
     assert [name for name, _, _ in handed.data_sets(["other"])] == ["other"]
     with pytest.raises(ValueError, match="'toy' is not among the artifact's datasets: other"):
-        list(handed.each(["toy"]))
+        list(handed.on_data_sets(["toy"]))
 
 
 @pytest.mark.parametrize(
@@ -157,3 +157,16 @@ def test_what_a_method_predicts_must_be_labels(found, named):
     with pytest.raises(ValueError, match=f"a method predicts {named}; the labels are 0, 1"):
         split.scored(np.array(found))
     assert not split.scored(np.array([False, True])).wrong.any()
+
+
+def test_names_of_version_1_are_refused_with_those_of_today():
+    handed = protocol_loop.Loop({}, Seeds(1, "test"))
+    (first,) = handed
+    with pytest.raises(AttributeError, match=r"Loop\.trials is now called `for repetition in loop`"):
+        handed.trials()
+    with pytest.raises(AttributeError, match=r"Repetition\.on is now called `with_columns`"):
+        first.on(x=1)
+    with pytest.raises(ImportError, match="Walk is now called Loop"):
+        from reproduction.run.protocol_loop import Walk  # noqa: F401
+    with pytest.raises(AttributeError, match="'Loop' object has no attribute 'nothing'"):
+        handed.nothing  # noqa: B018

@@ -72,12 +72,12 @@ def select(
 def slow_choice(kind, split, noisy, k):
     """Every candidate by one fit of the estimator per fold, as the slides describe it."""
     n = len(split.clean)
-    at = here()
+    repetition = here()
     trusted = np.zeros(n, bool)
-    trusted[at.rng("trusted").permutation(n)[: round(0.2 * n)]] = True
+    trusted[repetition.rng("trusted").permutation(n)[: round(0.2 * n)]] = True
     used = np.arange(n) if kind == "cv" else np.flatnonzero(~trusted)
     number = np.empty(len(used), int)
-    number[at.rng("folds").permutation(len(used))] = np.arange(len(used)) % 3
+    number[repetition.rng("folds").permutation(len(used))] = np.arange(len(used)) % 3
     best, chosen = None, None
     for width in (0.25, 1.0, 4.0):
         for zeta in (0.25, 4.0):

@@ -5,10 +5,10 @@ import pytest
 
 from noisylabels.seeding import Seeds
 from ors.code import Linear
-from reproduction.run.protocol_loop import At
+from reproduction.run.protocol_loop import Repetition
 from reproduction.run.tuning import FilterMethod, FilterSettings, best, grid_values, losses, tune_all
 
-DATA = Linear(T=2000, d=5, M=5.0, process_noise=0.01).draw(At(Seeds(1, "tuning-test"), "tuning", {}))
+DATA = Linear(T=2000, d=5, M=5.0, process_noise=0.01).draw(Repetition(Seeds(1, "tuning-test"), "tuning", {}))
 GRIDS = {"mu": [0.01, 0.03, 0.1, 0.3, 1.0], "eps": [0.001, 1.0]}
 
 

@@ -21,7 +21,7 @@ from noisylabels.auditing.corrected import CorrectedClassifier
 from noisylabels.auditing.cross_fitting import LARGEST, Classes, CrossFit, cross_fitted, probabilities
 from noisylabels.crowds import MajorityVote
 from noisylabels.noise.simulated_crowd import subset
-from reproduction.run.protocol_loop import At, Row, Walk, seeded
+from reproduction.run.protocol_loop import Loop, Repetition, Row, seeded
 from reproduction.run.splits import Floats, random_split, standardised
 from reproduction.spec import settings as keys
 from reproduction.spec.protocol import protocol
@@ -70,7 +70,7 @@ class Audited(NamedTuple):
     cross : cross-fitted probabilities.   model : the classifier, not fitted.
     """
 
-    at: At
+    repetition: Repetition
     X: Floats
     true: Classes
     observed: Classes
@@ -79,35 +79,40 @@ class Audited(NamedTuple):
 
     @classmethod
     def by(
-        cls, settings: AuditSettings, method: keys.Method, at: At, X: Floats, *labels: NDArray[Any]
+        cls,
+        settings: AuditSettings,
+        method: keys.Method,
+        repetition: Repetition,
+        X: Floats,
+        *labels: NDArray[Any],
     ) -> Audited:
         """A method on rows X with true and observed labels of 0 and 1; all methods have the same folds."""
         true, observed = (each.astype(int) for each in labels)
-        model, state = method.build(), int(at.rng("folds").integers(2**31))
+        model, state = method.build(), int(repetition.rng("folds").integers(2**31))
         often, folds = settings.cross_fits, settings.folds
         cross = cross_fitted(
             X, observed, model, random_state=state, repetitions=often, folds=folds, most_rows=LARGEST
         )
-        return cls(at, X, true, observed, cross, model)
+        return cls(repetition, X, true, observed, cross, model)
 
 
 METRICS = ("average_precision", "precision", "recall", "f1", "found", "flipped")
 
 
 @protocol(FlipsSettings, labels=METRICS)
-def finding_flips(settings: FlipsSettings, walk: Walk) -> Iterator[Row]:
+def finding_flips(settings: FlipsSettings, loop: Loop) -> Iterator[Row]:
     """How well confident learning finds the flipped labels, by the classifier whose probabilities it has.
 
     Labels are ranked by the margin p_observed - p_other, and those that the confident joint calls wrong are
     compared with those that were flipped. Metrics: average_precision of the ranking; precision, recall and f1
     of the labels found; found and flipped, shares of the labels.
     """
-    for each in on_splits(settings, walk):
-        yield from each.at.rows(scores(each))
+    for each in on_splits(settings, loop):
+        yield from each.repetition.rows(scores(each))
 
 
 @protocol(ErrorsSettings, labels=(*METRICS, "covers", "width", "as they come", "vote of *"))
-def finding_errors(settings: ErrorsSettings, walk: Walk) -> Iterator[Row]:
+def finding_errors(settings: ErrorsSettings, loop: Loop) -> Iterator[Row]:
     """How well confident learning finds labels that people got wrong, by the source of its probabilities.
 
     A repetition draws a share of the rows. Observed labels: of a crowd, the majority vote of m labels drawn
@@ -115,13 +120,13 @@ def finding_errors(settings: ErrorsSettings, walk: Walk) -> Iterator[Row]:
     of experts. Metrics: those of `finding_flips`; column noise says where the labels are from. A finder (see
     `noisylabels.auditing.finders`) makes its own list, and has the metrics of `reviewed` too.
     """
-    for at, dataset in walk.each(settings.datasets):
+    for repetition, dataset in loop.on_data_sets(settings.datasets):
         X, y = dataset.arrays["X"], dataset.arrays["y"]
-        drawn, _ = random_split(y, 1 - settings.share, True, at.rng("split"))
+        drawn, _ = random_split(y, 1 - settings.share, True, repetition.rng("split"))
         Z = standardised(X[drawn], X[:0])[0]
-        for noise, labels in observed(dataset.arrays, settings.annotators, at):
+        for noise, labels in observed(dataset.arrays, settings.annotators, repetition):
             for label, method in settings.methods.items():
-                here = at.on(noise=noise, method=label)
+                here = repetition.with_columns(noise=noise, method=label)
                 if not hasattr(method.cls, "find"):
                     audited = Audited.by(settings, method, here, Z, y[drawn] > 0, labels[drawn])
                     yield from here.rows(scores(audited))
@@ -149,7 +154,7 @@ class ProbabilitiesSettings(keys.OnDataSets):
     ProbabilitiesSettings,
     labels=(*METRICS, "precision_at_budget", "covers", "width", "listed_error", "reviewed_error", "votes *"),
 )
-def by_probabilities(settings: ProbabilitiesSettings, walk: Walk) -> Iterator[Row]:
+def by_probabilities(settings: ProbabilitiesSettings, loop: Loop) -> Iterator[Row]:
     """How well labels that people found wrong are ranked by given probabilities; see `data.crowd`.
 
     A repetition draws a share of the rows. Metrics: average_precision; precision_at_budget, the share of
@@ -157,15 +162,15 @@ def by_probabilities(settings: ProbabilitiesSettings, walk: Walk) -> Iterator[Ro
     were: those of `finding_flips` and `reviewed`, and how far off the share of wrong labels is by
     the list (listed_error) and by rows drawn by chance and reviewed, the votes the answers (reviewed_error).
     """
-    for at, dataset in walk.each(settings.datasets):
+    for repetition, dataset in loop.on_data_sets(settings.datasets):
         arrays = dataset.arrays
-        drawn, _ = random_split(arrays["y"], 1 - settings.share, True, at.rng("split"))
+        drawn, _ = random_split(arrays["y"], 1 - settings.share, True, repetition.rng("split"))
         p, y = arrays["p"][drawn], arrays["y"][drawn].astype(int)
         finds = {label: method.build().find(p, y, 0) for label, method in settings.methods.items()}
         for noise, judged in called_wrong(arrays).items():
             voted, wrong = judged[drawn] >= 0, judged[drawn][judged[drawn] >= 0] > 0
             for label, found in finds.items():
-                here = at.on(noise=noise, method=label)
+                here = repetition.with_columns(noise=noise, method=label)
                 doubt, listed = np.asarray(found[0], dtype=float)[voted], np.asarray(found[1])[voted]
                 values = scores_of(listed, doubt, wrong)
                 first = np.argsort(-doubt, kind="stable")[: settings.budget]
@@ -174,7 +179,10 @@ def by_probabilities(settings: ProbabilitiesSettings, walk: Walk) -> Iterator[Ro
                     names = ("average_precision", "precision_at_budget", "flipped")
                     yield from here.rows({name: values[name] for name in names if name in values})
                     continue
-                rows, truth = at.rng("review").permutation(len(wrong))[: settings.reviewed], wrong.mean()
+                rows, truth = (
+                    repetition.rng("review").permutation(len(wrong))[: settings.reviewed],
+                    wrong.mean(),
+                )
                 rate, covers = reviewed(wrong.astype(float), doubt, rows)
                 values |= covers | {"listed_error": abs(float(listed.mean() - truth))}
                 values["reviewed_error"] = abs(float(rate - truth))
@@ -185,7 +193,7 @@ ESTIMATES = ("own", "cross-fitted", "confident joint", "anchor", "surest rows")
 
 
 @protocol(FlipsSettings, labels=(*ESTIMATES, "omega01", "omega10", "share", "bias", "absolute_error"))
-def flip_rates(settings: FlipsSettings, walk: Walk) -> Iterator[Row]:
+def flip_rates(settings: FlipsSettings, loop: Loop) -> Iterator[Row]:
     """Estimated against true flip rates of the robust classifiers, by five estimates.
 
     setting "own": the model's flip matrix, fitted to all rows; "cross-fitted": the mean of those of the
@@ -195,7 +203,7 @@ def flip_rates(settings: FlipsSettings, walk: Walk) -> Iterator[Row]:
     share of wrong labels that they imply; bias, that share minus the true one; and absolute_error, its size.
     A model without a flip matrix has no estimate of its own.
     """
-    for each in on_splits(settings, walk):
+    for each in on_splits(settings, loop):
         p, y = each.cross.mean, each.observed
         found = (
             probabilities(each.model.fit(each.X, y), each.X[:1])[2],
@@ -210,30 +218,30 @@ def flip_rates(settings: FlipsSettings, walk: Walk) -> Iterator[Row]:
                 share = rates.wrong_share_of(omega, y)
                 values = {"omega01": omega[0, 1], "omega10": omega[1, 0], "share": share}
                 values |= {"bias": share - wrong, "absolute_error": abs(share - wrong)}
-                yield from each.at.rows(values, setting=setting)
+                yield from each.repetition.rows(values, setting=setting)
 
 
 @protocol(CorrectingSettings, labels=("error", *get_args(Correction)))
-def correcting(settings: CorrectingSettings, walk: Walk) -> Iterator[Row]:
+def correcting(settings: CorrectingSettings, loop: Loop) -> Iterator[Row]:
     """How many true labels of test rows a classifier gets wrong, plain and corrected in several ways.
 
     setting: the way, a method of `noisylabels.CorrectedClassifier`, the flips by the confident joint of
     cross-fitted probabilities; or plain. All ways have the same seeds and folds. Metric: error, in %.
     """
-    for at, split, labels, _, method in walk.fits(settings, settings.methods):
-        state = int(at.rng("folds").integers(2**31))
+    for repetition, split, labels, _, method in loop.fits(settings, settings.methods):
+        state = int(repetition.rng("folds").integers(2**31))
         for way in settings.ways:
-            model = seeded(method.build(), at.rng("model"))
+            model = seeded(method.build(), repetition.rng("model"))
             if way != "plain":
                 model = CorrectedClassifier(model, way, folds=settings.folds, random_state=state)
             found = model.fit(split.X, labels).predict(split.X_test)
-            yield at.row("error", split.scored(found), setting=way)
+            yield repetition.row("error", split.scored(found), setting=way)
 
 
-def on_splits(settings: FlipsSettings, walk: Walk) -> Iterator[Audited]:
+def on_splits(settings: FlipsSettings, loop: Loop) -> Iterator[Audited]:
     """Every method on the training rows of every split and noise; a model is built for each."""
-    for at, split, labels, _, method in walk.fits(settings, settings.methods):
-        yield Audited.by(settings, method, at, split.X, split.clean, labels)
+    for repetition, split, labels, _, method in loop.fits(settings, settings.methods):
+        yield Audited.by(settings, method, repetition, split.X, split.clean, labels)
 
 
 def scores(each: Audited) -> dict[str, float]:
@@ -281,7 +289,7 @@ def called_wrong(arrays: dict[str, Any]) -> dict[str, NDArray[np.int8]]:
 
 
 def observed(
-    arrays: dict[str, Any], annotators: list[int], at: At
+    arrays: dict[str, Any], annotators: list[int], repetition: Repetition
 ) -> Iterator[tuple[str, NDArray[np.bool_]]]:
     """(where the labels are from, whether the label of each row is 1).
 
@@ -293,7 +301,7 @@ def observed(
     if "response" not in arrays:
         raise ValueError("settings.datasets: a data set with labels by people is needed, such as rte")
     for m in annotators:
-        chosen = subset(arrays["item"], m, at.rng("annotators"))
+        chosen = subset(arrays["item"], m, repetition.rng("annotators"))
         item, worker, response = (arrays[key][chosen] for key in ("item", "worker", "response"))
         labels = {"item": item, "annotator": worker, "label": response}
-        yield f"vote of {m}", MajorityVote(random_state=at.rng("ties")).fit(labels).labels_ > 0
+        yield f"vote of {m}", MajorityVote(random_state=repetition.rng("ties")).fit(labels).labels_ > 0

@@ -10,7 +10,7 @@ from audit.code import ESTIMATES, observed, on_splits, reviewed, scores_of
 from noisylabels.noise.simulated_crowd import simulate
 from noisylabels.seeding import Seeds
 from reproduction.data.prepared import Dataset
-from reproduction.run.protocol_loop import Walk
+from reproduction.run.protocol_loop import Loop
 
 ROBUST = {"method": "robust_logistic", "parameters": {"lam": 0.5}}
 PLAIN = {"method": "sklearn.linear_model:LogisticRegression"}
@@ -41,7 +41,7 @@ def run(protocol, data, repetitions=range(2), **changes):
 
 def test_every_method_sees_the_same_rows_flips_and_folds():
     settings = typed("audit.code:finding_flips", SETTINGS | {"methods": {"one": PLAIN, "two": PLAIN}})
-    found = list(on_splits(settings, Walk({"clouds": clouds()}, Seeds(1, "audit"), range(2))))
+    found = list(on_splits(settings, Loop({"clouds": clouds()}, Seeds(1, "audit"), range(2))))
     assert len(found) == 2 * 2 * 2
     for one, two in zip(found[::2], found[1::2], strict=True):
         np.testing.assert_array_equal(one.observed, two.observed)

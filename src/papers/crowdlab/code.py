@@ -118,31 +118,33 @@ class VotesSettings(Settings, keys.OnDataSets):
 
 
 @protocol(CrowdSettings, labels=(*METRICS, EACH, ONE_TO))
-def crowd(settings, walk):
+def crowd(settings, loop):
     """Labels that people gave, x of each item, or one to x, drawn at random."""
-    for at, dataset in walk.each(settings.datasets):
+    for repetition, dataset in loop.on_data_sets(settings.datasets):
         arrays, truth = dataset.arrays, zero_one(dataset.arrays["y"]).astype(int)
         X = standardised(arrays["X"], arrays["X"][:0])[0]
         for noise in (ONE_TO, EACH):
             for x in settings.labels:
                 most = np.full(len(truth), x)
                 if noise == ONE_TO:
-                    most = at.rng("counts").integers(1, most + 1)
-                kept = drawn(arrays["item"], most, at.rng("labels"))
+                    most = repetition.rng("counts").integers(1, most + 1)
+                kept = drawn(arrays["item"], most, repetition.rng("labels"))
                 labels = {"item": arrays["item"][kept], "annotator": arrays["worker"][kept]}
                 labels["label"] = zero_one(arrays["response"][kept]).astype(int)
-                here = at.on(noise=noise, x=x)
-                yield from judged(here, settings, labels, truth, trained(settings, X, labels, truth, at))
+                here = repetition.with_columns(noise=noise, x=x)
+                yield from judged(
+                    here, settings, labels, truth, trained(settings, X, labels, truth, repetition)
+                )
 
 
 @protocol(SimulatedSettings, labels=(*METRICS, ONE_COIN, DIFFICULTY))
-def simulated(settings, walk):
+def simulated(settings, loop):
     """Digits (scikit-learn's, 1797 x 64), one to x labels each, by annotators of whom all is known."""
     X, truth = load_digits(return_X_y=True)
     X = standardised(X, X[:0])[0]
     n, W, K = len(truth), settings.annotators, truth.max() + 1
-    for at in walk.trials():
-        rng, most = at.rng("annotators"), at.rng("counts").random(n)
+    for repetition in loop:
+        rng, most = repetition.rng("annotators"), repetition.rng("counts").random(n)
         accuracy = np.broadcast_to(rng.beta(*settings.accuracy, size=W), (n, W))
         ease = np.exp(rng.standard_normal((n, 1)))
         crowds = {ONE_COIN: accuracy, DIFFICULTY: expit(rng.normal(*settings.ability, size=W) * ease)}
@@ -153,29 +155,31 @@ def simulated(settings, walk):
             for x in settings.labels:
                 item, place = np.nonzero(np.arange(who.shape[1]) < 1 + np.floor(x * most)[:, None])
                 labels = {"item": item, "annotator": who[item, place], "label": said[item, place]}
-                here = at.on(noise=noise, x=x)
-                yield from judged(here, settings, labels, truth, trained(settings, X, labels, truth, at))
+                here = repetition.with_columns(noise=noise, x=x)
+                yield from judged(
+                    here, settings, labels, truth, trained(settings, X, labels, truth, repetition)
+                )
 
 
 @protocol(VotesSettings, labels=METRICS)
-def votes(settings, walk):
+def votes(settings, loop):
     """Votes on images, all or one to five of each, given to annotators drawn at random, all alike."""
-    for at, dataset in walk.each(settings.datasets):
+    for repetition, dataset in loop.on_data_sets(settings.datasets):
         truth, p, counts = (dataset.arrays[key][: settings.images] for key in ("y", "p", "votes"))
         truth, counts = truth.astype(int), counts.astype(int)
         image, label = (np.repeat(each.ravel(), counts.ravel()) for each in np.indices(counts.shape))
         total = counts.sum(axis=1)
-        who = np.argsort(at.rng("annotators").random((len(truth), settings.annotators)), axis=1)[
+        who = np.argsort(repetition.rng("annotators").random((len(truth), settings.annotators)), axis=1)[
             :, : total.max()
         ]
-        shuffled = drawn(image, total, at.rng("votes"))
-        most = {COMPLETE: total, UNIFORM: at.rng("counts").integers(1, 6, size=len(truth))}
+        shuffled = drawn(image, total, repetition.rng("votes"))
+        most = {COMPLETE: total, UNIFORM: repetition.rng("counts").integers(1, 6, size=len(truth))}
         for noise in settings.kinds:
             item, label_of = image[shuffled], label[shuffled]
             place = np.arange(len(item)) - np.repeat(total.cumsum() - total, total)
             kept = place < most[noise][item]
             labels = {"item": item[kept], "annotator": who[item[kept], place[kept]], "label": label_of[kept]}
-            yield from judged(at.on(noise=noise), settings, labels, truth, {"network": p})
+            yield from judged(repetition.with_columns(noise=noise), settings, labels, truth, {"network": p})
 
 
 def drawn(item, most, rng):
@@ -186,22 +190,22 @@ def drawn(item, most, rng):
     return order[place < most[item[order]]]
 
 
-def trained(settings, X, labels, truth, at):
+def trained(settings, X, labels, truth, repetition):
     """Cross-fitted probabilities (n, K) of every classifier, trained on the vote."""
     classes = np.arange(truth.max() + 1)
-    state = int(at.rng("folds").integers(2**31 - 1))
+    state = int(repetition.rng("folds").integers(2**31 - 1))
     vote = MajorityVote(classes, random_state=state).fit(labels).labels_
     folds = StratifiedKFold(settings.folds, shuffle=True, random_state=state)
     found = {}
     for name, method in settings.classifiers.items():
-        model = seeded(method.build(), at.rng("classifier"))
+        model = seeded(method.build(), repetition.rng("classifier"))
         p = cross_val_predict(model, X, vote, cv=folds, method="predict_proba")
         found[name] = np.zeros((len(X), len(classes)))
         found[name][:, np.unique(vote)] = p / p.sum(axis=1, keepdims=True)  # naive Bayes rounds them to 1e-5
     return found
 
 
-def judged(at, settings, labels, truth, p):
+def judged(repetition, settings, labels, truth, p):
     """Rows of every method: labels, their quality, ratings of annotators; p: classifier -> (n, K)."""
     n, first = np.arange(len(truth)), next(iter(p.values()))
     classes = np.arange(first.shape[1])
@@ -211,14 +215,14 @@ def judged(at, settings, labels, truth, p):
     right = data.sum_by_annotator((data.label == truth[data.item]).astype(float))
     right /= data.sum_by_annotator(np.ones(len(data.label)))
     for name, found in p.items():
-        yield at.row("accuracy", np.mean(found.argmax(axis=1) == truth), method=name, setting=ALONE)
+        yield repetition.row("accuracy", np.mean(found.argmax(axis=1) == truth), method=name, setting=ALONE)
     for name, method in settings.methods.items():
-        model = seeded(method.build(classes=classes), at.rng("ties"))
+        model = seeded(method.build(classes=classes), repetition.rng("ties"))
         model.fit(labels, *([p[method.classifier]] if method.classifier else []))
         rating = next(
             getattr(model, key) for key in ("quality_", "ability_", "accuracy_") if hasattr(model, key)
         )
-        here = at.on(method=name, setting=OWN)
+        here = repetition.with_columns(method=name, setting=OWN)
         yield here.row("accuracy", np.mean(model.labels_ == truth))
         if np.ptp(right[several]) > 0 and np.ptp(rating[several]) > 0:
             yield here.row("spearman", spearmanr(rating[several], right[several]).statistic)
@@ -232,7 +236,7 @@ def judged(at, settings, labels, truth, p):
         for setting, chosen, score in others:
             wrong = chosen != truth
             if 0 < wrong.sum() < len(wrong):
-                coins = at.rng("order of equals").random(len(wrong))
+                coins = repetition.rng("order of equals").random(len(wrong))
                 yield from here.rows(ranked(wrong, -score, coins, settings.lifts), setting=setting)
 
 
@@ -259,13 +263,13 @@ class PrintedSettings(keys.Settings):
 
 
 @protocol(PrintedSettings, labels=(COMPLETE, UNIFORM, "worst_annotators", "resnet18", "swin", "truelabels"))
-def printed(settings, walk):
+def printed(settings, loop):
     """The authors' own results as rows: noise is their data set, setting their network."""
     table = pd.read_csv(Path(__file__).with_name("printed.csv"))
-    for at in walk.trials():
+    for repetition in loop:
         for method, where in settings.chosen.items():
             rows = table[(table[list(where)].fillna("") == pd.Series(where)).all(axis=1)]
             for metric in settings.metrics:
                 for row in rows.dropna(subset=[metric]).to_dict("records"):
-                    here = at.on(noise=row["dataset"], setting=row["model"], method=method)
+                    here = repetition.with_columns(noise=row["dataset"], setting=row["model"], method=method)
                     yield here.row(metric, row[metric])

@@ -20,7 +20,7 @@ from noisylabels.classifiers import projections
 from noisylabels.classifiers.boosting import exponential_loss
 from noisylabels.classifiers.large_margin import BoundMinimiser
 from reproduction.run.points import Scored
-from reproduction.run.protocol_loop import At, Row, Walk, seeded
+from reproduction.run.protocol_loop import Loop, Repetition, Row, seeded
 from reproduction.run.splits import Floats
 from reproduction.spec import settings as keys
 from reproduction.spec.protocol import protocol
@@ -37,10 +37,10 @@ class Booster(keys.Method):
         """Check the parameters, and that the class takes flip rates if it is given them."""
         keys.check_keywords(self.cls, self.parameters, ("gamma", "learn_gamma") if self.gamma else ())
 
-    def model(self, noise: keys.Noise, at: At) -> Any:
+    def model(self, noise: keys.Noise, repetition: Repetition) -> Any:
         """The classifier under a noise; what is left to chance inside is drawn from the place's streams."""
         chosen = {"gamma": flip_rates(noise), "learn_gamma": False} if self.gamma else {}
-        return seeded(self.build(**chosen), at.rng(f"resampling {noise}"))
+        return seeded(self.build(**chosen), repetition.rng(f"resampling {noise}"))
 
 
 class BoostersSettings(keys.SplitSettings):
@@ -99,25 +99,25 @@ LEARNED = ("gamma01", "gamma10", "flagged")
 
 
 @protocol(ErrorsSettings, labels=("error", *LEARNED))
-def errors(settings: ErrorsSettings, walk: Walk) -> Iterator[Row]:
+def errors(settings: ErrorsSettings, loop: Loop) -> Iterator[Row]:
     """Metrics: error, wrong test labels in %, after the rounds x where they are set; gamma01, gamma10;
     flagged, 1 where the fit is doubtful.
 
     Source: the two tables of rBoost.
     """
-    for at, split, observed, noise, booster in walk.fits(settings, settings.methods):
-        model = booster.model(noise, at).fit(split.X, observed)
+    for repetition, split, observed, noise, booster in loop.fits(settings, settings.methods):
+        model = booster.model(noise, repetition).fit(split.X, observed)
         if settings.rounds:
             stages = list(model.staged_predict(split.X_test))  # fewer where the points ran out of weight
             for count in settings.rounds:
-                yield at.row("error", split.scored(stages[min(count, len(stages)) - 1]), x=count)
+                yield repetition.row("error", split.scored(stages[min(count, len(stages)) - 1]), x=count)
         else:
-            yield at.row("error", split.scored(model.predict(split.X_test)))
-        yield from at.rows(learned(model) | {"flagged": getattr(model, "flagged_", False)})
+            yield repetition.row("error", split.scored(model.predict(split.X_test)))
+        yield from repetition.rows(learned(model) | {"flagged": getattr(model, "flagged_", False)})
 
 
 @protocol(CurvesSettings, labels=("train_error", "test_error", "rounds_to_drop", *LEARNED))
-def curves(settings: CurvesSettings, walk: Walk) -> Iterator[Row]:
+def curves(settings: CurvesSettings, loop: Loop) -> Iterator[Row]:
     """What boosters do from round to round x.
 
     Metrics: train_error, wrong observed labels of the training rows in %; test_error, wrong test labels in %;
@@ -125,8 +125,8 @@ def curves(settings: CurvesSettings, walk: Walk) -> Iterator[Row]:
 
     Source: curves of AdaBoost with robust base learners.
     """
-    for at, split, observed, noise, booster in walk.fits(settings, settings.methods):
-        model = booster.model(noise, at).fit(split.X, observed)
+    for repetition, split, observed, noise, booster in loop.fits(settings, settings.methods):
+        model = booster.model(noise, repetition).fit(split.X, observed)
         tested = {"train_error": (split.X, observed), "test_error": (split.X_test, split.truth)}
         found = {
             metric: np.array([100.0 * np.mean(each != labels) for each in model.staged_predict(X)])
@@ -135,16 +135,16 @@ def curves(settings: CurvesSettings, walk: Walk) -> Iterator[Row]:
         if getattr(model, "learn_gamma", False):
             found |= {"gamma01": model.gamma_path_[:, 0], "gamma10": model.gamma_path_[:, 1]}
         for metric, values in found.items():
-            *rows, last = at.curve(metric, enumerate(values, start=1))
+            *rows, last = repetition.curve(metric, enumerate(values, start=1))
             yield from rows
             if metric == "test_error":  # point by point at the end only
                 last |= split.scored(model.predict(split.X_test)).row(metric)
             yield last
-        yield at.row("rounds_to_drop", rounds_to_drop(found["train_error"]))
+        yield repetition.row("rounds_to_drop", rounds_to_drop(found["train_error"]))
 
 
 @protocol(CalibrationSettings, labels=("error", "gamma_error", *LEARNED))
-def calibration(settings: CalibrationSettings, walk: Walk) -> Iterator[Row]:
+def calibration(settings: CalibrationSettings, loop: Loop) -> Iterator[Row]:
     """rBoost calibrated on a few verified labels: its error, and how well it learns the flip rates.
 
     x = number of trusted rows: random training rows whose true labels are known, used for the calibration
@@ -156,12 +156,12 @@ def calibration(settings: CalibrationSettings, walk: Walk) -> Iterator[Row]:
 
     Source: the remedy that the slides propose; the experiment is ours.
     """
-    for at, split, observed, noise, booster in walk.fits(settings, settings.methods):
-        order = at.rng("trusted").permutation(len(split.clean))
+    for repetition, split, observed, noise, booster in loop.fits(settings, settings.methods):
+        order = repetition.rng("trusted").permutation(len(split.clean))
         values: dict[str, float | Scored] = {}
         for count in settings.trusted:
             if not values or "gamma01" in values:  # other methods do not change with the count
-                model, known = booster.model(noise, at), order[:count]
+                model, known = booster.model(noise, repetition), order[:count]
                 calibrated = len(known) and getattr(model, "learn_gamma", False)
                 more = {"trusted": (split.X[known], split.clean[known])} if calibrated else {}
                 model.fit(split.X, observed, **more)
@@ -171,11 +171,11 @@ def calibration(settings: CalibrationSettings, walk: Walk) -> Iterator[Row]:
                     off = np.abs(np.array(list(rates.values())) - flip_rates(noise))
                     values["gamma_error"] = float(off.mean())
                 values["flagged"] = getattr(model, "flagged_", False)
-            yield from at.rows(values, x=count)
+            yield from repetition.rows(values, x=count)
 
 
 @protocol(LossSettings, labels=("loss", "label +1", "label -1"))
-def loss(settings: LossSettings, walk: Walk) -> Iterator[Row]:
+def loss(settings: LossSettings, loop: Loop) -> Iterator[Row]:
     """The loss of rBoost as a function of the score H = x: a exp(-s H) + b exp(s H); nothing is random.
 
     setting = the observed label s, method = the flip rates, the exponential loss where both are zero.
@@ -183,11 +183,13 @@ def loss(settings: LossSettings, walk: Walk) -> Iterator[Row]:
     Source: eq. (11) and the figure beside it.
     """
     H = np.linspace(-settings.largest, settings.largest, settings.points)
-    for at in walk.trials():
+    for repetition in loop:
         for method, (gamma01, gamma10) in settings.gammas.items():
             for s, setting in ((1, "label +1"), (-1, "label -1")):
                 values = exponential_loss(H, np.full(len(H), s), (gamma01, gamma10))
-                yield from at.curve("loss", zip(H, values, strict=True), setting=setting, method=method)
+                yield from repetition.curve(
+                    "loss", zip(H, values, strict=True), setting=setting, method=method
+                )
 
 
 def flip_rates(noise: keys.Noise) -> tuple[float, float]:
@@ -252,7 +254,7 @@ CHOSEN = {"k": "k_", "C": "C_"}
 
 
 @protocol(MinimisersSettings, labels=("error", *CHOSEN))
-def bound_minimisers(settings: MinimisersSettings, walk: Walk) -> Iterator[Row]:
+def bound_minimisers(settings: MinimisersSettings, loop: Loop) -> Iterator[Row]:
     """Test error of linear classifiers on random halves of a data set, labels as they are.
 
     Metrics: error, share of wrong test labels in [0, 1]; k and C, what cross-validation on the training half
@@ -260,33 +262,33 @@ def bound_minimisers(settings: MinimisersSettings, walk: Walk) -> Iterator[Row]:
 
     Source: table of the bound minimiser.
     """
-    for at, split, dataset in walk.parts(settings):
+    for repetition, split, dataset in loop.random_splits(settings):
         if not settings.standardise:
             X = dataset.arrays["X"]
             split = replace(split, X=X[split.train], X_test=X[split.test])
         for label, method in settings.methods.items():
-            model = seeded(method.build(), at.rng("starts")).fit(split.X, split.clean)
+            model = seeded(method.build(), repetition.rng("starts")).fit(split.X, split.clean)
             values = {"error": float(np.mean(model.predict(split.X_test) != split.truth))}
             values |= {m: float(getattr(model, name)) for m, name in CHOSEN.items() if hasattr(model, name)}
-            yield from at.rows(values, method=label)
+            yield from repetition.rows(values, method=label)
 
 
 @protocol(BoundsSettings, labels=("new", "risk", "complexity", "confidence", "bound", "error", "excess"))
-def bounds(settings: BoundsSettings, walk: Walk) -> Iterator[Row]:
+def bounds(settings: BoundsSettings, loop: Loop) -> Iterator[Row]:
     """The bound and its terms for the classifier that minimises it, against the dimension k of projection.
 
     Metrics at x = k: risk, 1/N sum min(1, 2 f_k); complexity; confidence; bound, their sum;
     error, share of wrong test labels; excess = error - bound.
     Source: bound-minimising classifier.
     """
-    for at, split, _ in walk.parts(settings):
+    for repetition, split, _ in loop.random_splits(settings):
         for k in settings.ks:
-            model = seeded(BoundMinimiser(k=k, delta=settings.delta), at.rng("starts"))
+            model = seeded(BoundMinimiser(k=k, delta=settings.delta), repetition.rng("starts"))
             bound = model.fit(split.X, split.clean).bound_
             error = float(np.mean(model.predict(split.X_test) != split.truth))
             terms = {name: getattr(bound, name) for name in ("risk", "complexity", "confidence")}
             terms |= {"bound": bound.total, "error": error, "excess": error - bound.total}
-            yield from at.rows(terms, method="new", x=k)
+            yield from repetition.rows(terms, method="new", x=k)
 
 
 ENTRIES = ("gaussian", "rademacher")
@@ -300,7 +302,7 @@ POINTS = 1000  # of each set of margins
         *("f", "gaussian_slack", "sub_gaussian_slack", "symmetry", "share", "z", "flip_term"),
     ),
 )
-def flip_probability(settings: FlipProbabilitySettings, walk: Walk) -> Iterator[Row]:
+def flip_probability(settings: FlipProbabilitySettings, loop: Loop) -> Iterator[Row]:
     """The flip probability f_k against simulation, its bounds, and what margins do to it.
 
     setting "formula" (x = theta): f; gaussian_slack and sub_gaussian_slack, bound - f;
@@ -317,9 +319,9 @@ def flip_probability(settings: FlipProbabilitySettings, walk: Walk) -> Iterator[
     few = np.where(np.arange(POINTS) < POINTS // 100, 0.0, 0.9)
     thetas = np.linspace(0, np.pi, settings.angles)
     margins = np.cos(thetas)
-    for at in walk.trials():
+    for repetition in loop:
         for k in settings.ks:
-            here, formula = at.on(method=f"k={k}"), projections.flip_probability(thetas, k)
+            here, formula = repetition.with_columns(method=f"k={k}"), projections.flip_probability(thetas, k)
             curves = {
                 "f": formula,
                 "gaussian_slack": projections.gaussian_bound(margins, k) - formula,
@@ -332,7 +334,7 @@ def flip_probability(settings: FlipProbabilitySettings, walk: Walk) -> Iterator[
                 yield here.row("flip_term", _flip_term(np.linspace(x, 1.0, POINTS), k), setting="margin", x=x)
             yield here.row("flip_term", _flip_term(few, k), setting="some without margin", x=0.0)
             for entries in ENTRIES if k in settings.simulated else ():
-                rng = at.rng(f"projections {entries} {k}")
+                rng = repetition.rng(f"projections {entries} {k}")
                 for x in settings.simulated_angles:
                     theta, margin = x * np.pi, float(np.cos(x * np.pi))
                     f = float(projections.flip_probability(theta, k))

@@ -20,7 +20,7 @@ from noisylabels.kernels.bank import KernelBank
 from noisylabels.kernels.gaussian import squared_distances
 from noisylabels.noise import flip_matrix
 from noisylabels.noise.simulated_crowd import subset
-from reproduction.run.protocol_loop import At, Row, Walk, noisy_labels
+from reproduction.run.protocol_loop import Loop, Repetition, Row, noisy_labels
 from reproduction.run.splits import Floats, Labels, zero_one
 from reproduction.run.stock import ErrorsSettings
 from reproduction.run.training import Outcome, TrainingSettings, resolve, train
@@ -64,7 +64,7 @@ class SearchSettings(TrainingSettings, keys.PartSettings):
 
 
 @protocol(TimingSettings, labels=("cpu_seconds",))
-def timing(settings: TimingSettings, walk: Walk) -> Iterator[Row]:
+def timing(settings: TimingSettings, loop: Loop) -> Iterator[Row]:
     """CPU time to train on one split: distances, selection, final fit; one test row only.
 
     Every fold of every candidate is fitted, as on the slides. Metric: cpu_seconds, median of ``timings``
@@ -74,23 +74,25 @@ def timing(settings: TimingSettings, walk: Walk) -> Iterator[Row]:
     Source: table of CPU times.
     """
     methods = resolve(settings, settings.noise)
-    for number, (at, split, noisy) in enumerate(walk.problems(settings)):
+    for number, (repetition, split, noisy) in enumerate(loop.noisy_splits(settings)):
         alone = replace(split, X_test=split.X_test[:1], truth=split.truth[:1])
         if number == 0:
-            train(methods, alone, noisy, settings, at)
+            train(methods, alone, noisy, settings, repetition)
         for k, noise in enumerate(settings.noise):
             for method in (m for m in methods if k in m.columns(noisy)):
                 seconds, every = [], replace(method, conditions=None, complete=True)
                 for _ in range(settings.timings):
                     start = time.process_time()
-                    train([every], alone, noisy[:, [k]], settings, at)
+                    train([every], alone, noisy[:, [k]], settings, repetition)
                     seconds.append(time.process_time() - start)
-                here = at.on(noise=noise.label, method=method.label, setting=method.selection or "")
+                here = repetition.with_columns(
+                    noise=noise.label, method=method.label, setting=method.selection or ""
+                )
                 yield here.row("cpu_seconds", float(np.median(seconds)))
 
 
 @protocol(FeaturesSettings, labels=("accuracy", "flagged"))
-def features(settings: FeaturesSettings, walk: Walk) -> Iterator[Row]:
+def features(settings: FeaturesSettings, loop: Loop) -> Iterator[Row]:
     """Accuracy of multiple-kernel classifiers with kernels on single features, under symmetric label noise.
 
     Kernels: every width on each feature alone and on all features, 10 (d + 1) in the paper. Every repetition
@@ -101,8 +103,8 @@ def features(settings: FeaturesSettings, walk: Walk) -> Iterator[Row]:
     Source: "rMKLR vs StPMKL"; split, widths and StPMKL are our choice.
     """
     rates = [noise.parameters["rate"] for noise in settings.noise]
-    for at, split, _ in walk.parts(settings):
-        noisy = noisy_labels(split.clean, settings.noise, at)
+    for repetition, split, _ in loop.random_splits(settings):
+        noisy = noisy_labels(split.clean, settings.noise, repetition)
         D, D_out = feature_distances(split.X, split.X), feature_distances(split.X_test, split.X)
         bank = KernelBank.of_widths(np.exp2(np.asarray(settings.widths, dtype=float)), groups=len(D))
         for label, method in settings.methods.items():
@@ -110,7 +112,9 @@ def features(settings: FeaturesSettings, walk: Walk) -> Iterator[Row]:
             fits = method.cls.fit_bank(bank, D, D_out, noisy, **(known | method.parameters))
             accuracy = ((fits.scores[:, 0] > 0) == split.truth).mean(axis=1)
             for noise, value, flag in zip(settings.noise, accuracy, fits.flagged[:, 0], strict=True):
-                yield from at.rows({"accuracy": value, "flagged": flag}, noise=noise.label, method=label)
+                yield from repetition.rows(
+                    {"accuracy": value, "flagged": flag}, noise=noise.label, method=label
+                )
 
 
 def feature_distances(A: Floats, B: Floats) -> Floats:
@@ -125,7 +129,7 @@ EM = {"one-coin EM": OneCoin, "two-coin EM": DawidSkene}
 
 
 @protocol(AnnotatorsSettings, labels=(LABELLED, NEW, GOLD, MAJORITY, *EM, "accuracy", "gain", "flagged"))
-def annotators(settings: AnnotatorsSettings, walk: Walk) -> Iterator[Row]:
+def annotators(settings: AnnotatorsSettings, loop: Loop) -> Iterator[Row]:
     """Accuracy of aggregated labels, and of classifiers trained on them, by the number of annotators x = m.
 
     A repetition splits the items into a training and a test part and draws m labels of every item.
@@ -143,13 +147,13 @@ def annotators(settings: AnnotatorsSettings, walk: Walk) -> Iterator[Row]:
     Source: textual entailment.
     """
     methods = resolve(settings)
-    for at, split, dataset in walk.parts(settings):
+    for repetition, split, dataset in loop.random_splits(settings):
         n = len(split.clean)
-        labels = [aggregated(dataset.arrays, m, at) for m in settings.annotators]
+        labels = [aggregated(dataset.arrays, m, repetition) for m in settings.annotators]
         votes = np.stack([each[MAJORITY][split.train] for each in labels], axis=1)
         both = replace(split, X_test=np.vstack([split.X, split.X_test]))
         noisy = np.column_stack([votes, split.clean])  # the last column: trained on gold labels
-        outcomes = train(methods, both, noisy, settings, at)
+        outcomes = train(methods, both, noisy, settings, repetition)
         for k, m in enumerate(settings.annotators):
             right = {(LABELLED, name): each[split.train] == split.clean for name, each in labels[k].items()}
             for method in methods:
@@ -159,16 +163,19 @@ def annotators(settings: AnnotatorsSettings, walk: Walk) -> Iterator[Row]:
                     (NEW, method.label): (found[k].scores[n:] > 0) == split.truth,
                     (GOLD, method.label): (found[votes.shape[1]].scores[n:] > 0) == split.truth,
                 }
-                yield at.row("flagged", found[k].flagged, setting=NEW, method=method.label, x=m)
+                yield repetition.row("flagged", found[k].flagged, setting=NEW, method=method.label, x=m)
             base = float(np.mean(right[LABELLED, MAJORITY]))
             for (setting, name), each in right.items():
-                here, accuracy = at.on(setting=setting, method=name, x=m), float(np.mean(each))
+                here, accuracy = (
+                    repetition.with_columns(setting=setting, method=name, x=m),
+                    float(np.mean(each)),
+                )
                 yield here.row("accuracy", accuracy)
                 if setting == LABELLED:
                     yield here.row("gain", accuracy - base)
 
 
-def aggregated(arrays: Mapping[str, Any], m: int, at: At) -> dict[str, Labels]:
+def aggregated(arrays: Mapping[str, Any], m: int, repetition: Repetition) -> dict[str, Labels]:
     """Labels 0 or 1 of all items from m labels each, by every way of aggregating them.
 
     Raises ValueError : an item with fewer than m labels.
@@ -176,11 +183,11 @@ def aggregated(arrays: Mapping[str, Any], m: int, at: At) -> dict[str, Labels]:
     item, n = arrays["item"], len(arrays["y"])
     if m > (fewest := int(np.bincount(item, minlength=n).min())):
         raise ValueError(f"annotators: {m} labels per item asked, but some item has only {fewest}")
-    chosen = subset(item, m, at.rng("annotators"))
+    chosen = subset(item, m, repetition.rng("annotators"))
     item, worker, response = (arrays[key][chosen] for key in ("item", "worker", "response"))
     crowd = {"item": item, "annotator": worker, "label": response}
     methods = {MAJORITY: MajorityVote, **EM}
-    found = {name: method(random_state=at.rng("ties")).fit(crowd) for name, method in methods.items()}
+    found = {name: method(random_state=repetition.rng("ties")).fit(crowd) for name, method in methods.items()}
     return {name: zero_one(each.labels_) for name, each in found.items()}
 
 
@@ -194,7 +201,7 @@ def completed(outcome: Outcome, votes: Labels) -> NDArray[np.bool_]:
 
 
 @protocol(SearchSettings, labels=("search", "error", "positive", "noise_share", "flagged"))
-def search(settings: SearchSettings, walk: Walk) -> Iterator[Row]:
+def search(settings: SearchSettings, loop: Loop) -> Iterator[Row]:
     """Classifiers trained on what a search returned: the test error, and the images that each ranks first.
 
     A repetition draws a share of the rows for training with their noisy labels; the others are judged by
@@ -206,15 +213,15 @@ def search(settings: SearchSettings, walk: Walk) -> Iterator[Row]:
     Source: Bike / NotBike.
     """
     methods = resolve(settings)
-    for at, split, dataset in walk.parts(settings):
+    for repetition, split, dataset in loop.random_splits(settings):
         observed = zero_one(dataset.arrays.get("y_noisy", dataset.arrays["y"]))[split.train]
         if len(np.unique(observed)) < 2:
             share = f"a share of {settings.train:g} of {dataset.id}"
             raise ValueError(f"train: {share} leaves one class for training")
-        outcomes = train(methods, split, observed[:, np.newaxis], settings, at)
-        yield at.row("noise_share", 100.0 * float(np.mean(observed != split.clean)), method="search")
+        outcomes = train(methods, split, observed[:, np.newaxis], settings, repetition)
+        yield repetition.row("noise_share", 100.0 * float(np.mean(observed != split.clean)), method="search")
         for method in methods:
-            here, outcome = at.on(method=method.label), outcomes[method.label][0]
+            here, outcome = repetition.with_columns(method=method.label), outcomes[method.label][0]
             yield here.row("error", 100.0 * float(np.mean((outcome.scores > 0) != split.truth)))
             yield here.row("flagged", outcome.flagged)
             first = split.truth[np.argsort(-outcome.scores, kind="stable")[: settings.ranks]]

@@ -38,7 +38,7 @@ class Identities(Repeated):
 
 
 @protocol(Identities, labels=("bias", "curvature", "excess", "affinity", *LOSSES, "weighted", "unweighted"))
-def identities(settings, walk):
+def identities(settings, loop):
     """What is unbiased, what is convex and what the weighted loss leads to, without sampling.
 
     Methods that are losses: bias, the largest |E l~(t, y~) - l(t, y)| over t in [-8, 8] and y; curvature, the
@@ -48,10 +48,10 @@ def identities(settings, walk):
     under noise; affinity, the largest deviation of that loss from an affine function of the true error.
     """
     t = np.linspace(-8, 8, 1601)
-    for at in walk.trials():
+    for repetition in loop:
         mass, eta = (
-            at.rng("points").dirichlet(np.ones(settings.points)),
-            at.rng("eta").random(settings.points),
+            repetition.rng("points").dirichlet(np.ones(settings.points)),
+            repetition.rng("eta").random(settings.points),
         )
         every = np.array(list(product((0, 1), repeat=settings.points)))
         error = every @ (mass * (1 - eta)) + (1 - every) @ (mass * eta)
@@ -65,13 +65,13 @@ def identities(settings, walk):
                 ]
                 curvature = min(np.diff(each, 2).min() for each in flipped.values())
                 here = {"noise": noise.label, "method": name}
-                yield from at.rows({"bias": np.abs(bias).max(), "curvature": curvature}, **here)
+                yield from repetition.rows({"bias": np.abs(bias).max(), "curvature": curvature}, **here)
             observed = (1 - pair[0]) * eta + pair[1] * (1 - eta)
             for name, a in (("weighted", methods.weight(pair)), ("unweighted", 0.5)):
                 loss = every @ (a * mass * (1 - observed)) + (1 - every) @ ((1 - a) * mass * observed)
                 rest = loss - (1 - sum(pair)) / 2 * error
                 found = {"excess": error[loss.argmin()] - error.min(), "affinity": np.ptp(rest)}
-                yield from at.rows(found, noise=noise.label, method=name)
+                yield from repetition.rows(found, noise=noise.label, method=name)
 
 
 class Curves(Repeated):
@@ -90,32 +90,34 @@ class PartCurves(Curves, PartSettings):
 
 
 @protocol(Curves, labels=("error", *METHODS))
-def separable(settings, walk):
+def separable(settings, loop):
     """Test error in % against the number x of training rows, drawn uniformly in [-1, 1]^2 without the strip
     |x1 + x2| < 0.1; the label is the sign of x1 + x2.
     """
-    for at in walk.trials():
-        X = at.rng("rows").uniform(-1, 1, (4 * max(settings.n), 2))
+    for repetition in loop:
+        X = repetition.rng("rows").uniform(-1, 1, (4 * max(settings.n), 2))
         X = X[np.abs(X.sum(axis=1)) >= 0.1][: 2 * max(settings.n)]
         y, half = zero_one(X.sum(axis=1)), max(settings.n)
-        for x, noise, label, found in trained(X[:half], y[:half], X[half:], settings, at):
-            yield at.row("error", 100 * np.mean(found != y[half:]), x=x, noise=noise.label, method=label)
+        for x, noise, label, found in trained(X[:half], y[:half], X[half:], settings, repetition):
+            yield repetition.row(
+                "error", 100 * np.mean(found != y[half:]), x=x, noise=noise.label, method=label
+            )
 
 
 @protocol(PartCurves, labels=("error", *METHODS))
-def banana(settings, walk):
+def banana(settings, loop):
     """Test error in % against the number x of training rows, the first x of a random part of the data set."""
-    for at, split, _ in walk.parts(settings):
-        for x, noise, label, found in trained(split.X, split.clean, split.X_test, settings, at):
+    for repetition, split, _ in loop.random_splits(settings):
+        for x, noise, label, found in trained(split.X, split.clean, split.X_test, settings, repetition):
             score = Scored(split.test, found != split.truth, len(split.clean) + len(split.truth))
-            yield at.row("error", score, x=x, noise=noise.label, method=label)
+            yield repetition.row("error", score, x=x, noise=noise.label, method=label)
 
 
-def trained(X, clean, X_test, settings, at):
+def trained(X, clean, X_test, settings, repetition):
     """(number of rows, noise, method, labels 0 or 1 of the rows of X_test); width and parameter are chosen by
     `methods.Folds` on the smallest number of rows and kept.
     """
-    noisy, widths = noisy_labels(clean, settings.noise, at), np.exp2(settings.widths)
+    noisy, widths = noisy_labels(clean, settings.noise, repetition), np.exp2(settings.widths)
     first = squared_distances(standardised(X[: settings.n[0]], X_test)[0])
     cut = methods.Folds(first, settings.folds)
     for noise, observed in zip(settings.noise, 2.0 * noisy.T - 1, strict=True):

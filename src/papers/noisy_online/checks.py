@@ -16,7 +16,7 @@ from noisylabels.online import theory
 from noisylabels.online.analytic import AnalyticKernel
 from noisylabels.online.linear import KnownCovariance, NaiveOGD, TwoCopy
 from noisylabels.validation import Floats
-from reproduction.run.protocol_loop import At, Row, Walk
+from reproduction.run.protocol_loop import Loop, Repetition, Row
 from reproduction.spec.protocol import protocol
 from reproduction.spec.settings import Distinct, Positive, Settings, Some, Trials
 
@@ -46,7 +46,7 @@ NAMES = (
 
 
 @protocol(IdentitiesSettings, labels=(*NAMES, "predicted", "measured", "se", "z", "bound", "bound_ratio"))
-def identities(settings: IdentitiesSettings, walk: Walk) -> Iterator[Row]:
+def identities(settings: IdentitiesSettings, loop: Loop) -> Iterator[Row]:
     """Rows; setting = group, method = name; predicted, measured, se and z = (measured - predicted) / se.
 
     Where a bound is known: bound and bound_ratio = predicted / bound.
@@ -56,15 +56,15 @@ def identities(settings: IdentitiesSettings, walk: Walk) -> Iterator[Row]:
         "surrogate kernels": kernel_identities, "copies": copies_identities,
         "scored on noise": scoring_identities, "bounds": moment_identities,
     }  # fmt: skip
-    for at in walk.trials():
+    for repetition in loop:
         for group in settings.groups:
-            for name, samples, predicted, *bound in measured[group](settings.samples, at.rng(group)):
+            for name, samples, predicted, *bound in measured[group](settings.samples, repetition.rng(group)):
                 values = {"predicted": predicted}
                 if samples is not None:
                     mean, se = float(samples.mean()), float(samples.std(ddof=1)) / np.sqrt(len(samples))
                     values |= {"measured": mean, "se": se, "z": (mean - predicted) / se}
                 values |= {"bound": bound[0], "bound_ratio": predicted / bound[0]} if bound else {}
-                yield from at.rows(values, setting=group, method=name)
+                yield from repetition.rows(values, setting=group, method=name)
 
 
 X = np.array([0.5, -0.3, 0.6])
@@ -267,7 +267,7 @@ class CurvesSettings(Settings):
     CurvesSettings,
     labels=("c = *", "k*", "s = *", "exact", "absolute", "hinge", "loss", "gap_error", "smallest_*"),
 )
-def curves(settings: CurvesSettings, walk: Walk) -> Iterator[Row]:
+def curves(settings: CurvesSettings, loop: Loop) -> Iterator[Row]:
     """kernel or loss against x, without randomness.
 
     Kernels: setting = "c = ..", method k or k_c, x = ||x - x'|| in one dimension; gap_error =
@@ -276,20 +276,20 @@ def curves(settings: CurvesSettings, walk: Walk) -> Iterator[Row]:
     max (smoothed - exact) - its formula; smallest_excess = min (smoothed - exact), never below 0.
     """
     low, high = settings.range
-    x, at = np.linspace(low, high, settings.points), At(walk.seeds, 0, {"repetition": 0})
+    x, repetition = np.linspace(low, high, settings.points), Repetition(loop.seeds, 0, {"repetition": 0})
     k = surrogate.rational(x**2)
     for c in settings.truncations or []:
-        k_c, here = surrogate.truncated_rational(x**2, c), at.on(setting=f"c = {c:g}")
+        k_c, here = surrogate.truncated_rational(x**2, c), repetition.with_columns(setting=f"c = {c:g}")
         yield from here.curve("kernel", zip(x, k, strict=True), method="k")
         yield from here.curve("kernel", zip(x, k_c, strict=True), method="k_c")
         yield here.row("gap_error", np.abs(k - k_c).max() - np.exp(-c), method="k_c")
         yield here.row("smallest_ratio_error", (k_c / k).min() - (1 - np.exp(-c)), method="k_c")
     exact_losses = {"absolute": (x, np.abs(x)), "hinge": (x - 1.0, np.maximum(1.0 - x, 0))}
     for setting, (b, exact) in exact_losses.items() if settings.sharpness else ():
-        yield from at.curve("loss", zip(x, exact, strict=True), setting=setting, method="exact")
+        yield from repetition.curve("loss", zip(x, exact, strict=True), setting=setting, method="exact")
         for s in settings.sharpness or []:
             above = analytic_loss(f"smoothed_{setting}", s).value(b)
-            here, excess = at.on(setting=setting, method=f"s = {s:g}"), above - exact
+            here, excess = repetition.with_columns(setting=setting, method=f"s = {s:g}"), above - exact
             yield from here.curve("loss", zip(x, above, strict=True))
             yield here.row("gap_error", excess.max() - smoothing_gap(s, hinge=setting == "hinge"))
             yield here.row("smallest_excess", excess.min())
@@ -323,7 +323,7 @@ class ImpossibilitySettings(Trials):
         "smoothed *", "logistic", "hinge", "best_*", "single*", "loss*",
     ),
 )  # fmt: skip
-def impossibility(settings: ImpossibilitySettings, walk: Walk) -> Iterator[Row]:
+def impossibility(settings: ImpossibilitySettings, loop: Loop) -> Iterator[Row]:
     """Rows; noise = world, x = T. The regret is the expected one given the weights, sum_t F(w_t) - T min F.
 
     World A: x_t = 3 or -1 by a fair coin, no noise. World B: x_t = 1, noise 2 or -2. y_t = 1 in both. A
@@ -335,30 +335,32 @@ def impossibility(settings: ImpossibilitySettings, walk: Walk) -> Iterator[Row]:
     """
     from scipy.stats import ks_2samp
 
-    for at in walk.trials():
+    for repetition in loop:
         runs: dict[tuple[str, str], tasks.Runs] = {}
         for T in settings.horizons:
-            for method, weights in _weights(T, at).items():
+            for method, weights in _weights(T, repetition).items():
                 regrets = {w: float((F(weights[w]) - F(best)).sum()) for w, (F, best) in WORLDS.items()}
                 for world, regret in (regrets | {"worse": max(regrets.values())}).items():
                     runs.setdefault((method, world), {})[T] = regret, None
                 apart = float(np.abs(weights["A"] - weights["B"]).max())
-                yield at.row("largest_difference", apart, method=method, x=T)
+                yield repetition.row("largest_difference", apart, method=method, x=T)
         for (method, world), found in runs.items():
-            yield from tasks.regret_rows(at.on(method=method, noise=world), found, settings.exponent_horizons)
-        if at.repetition == 0:
+            yield from tasks.regret_rows(
+                repetition.with_columns(method=method, noise=world), found, settings.exponent_horizons
+            )
+        if repetition.number == 0:
             T = settings.horizons[-1]
-            a, b = (theory.copies(at.seeds.generator("streams", world), T)[:, 0] for world in "AB")
+            a, b = (theory.copies(repetition.seeds.generator("streams", world), T)[:, 0] for world in "AB")
             p = float(ks_2samp(a, b, method="asymp").pvalue)  # of T copies of A and T independent ones of B
-            yield at.row("ks_p_value", p, method="streams", x=T)
+            yield repetition.row("ks_p_value", p, method="streams", x=T)
             for name, loss in one_copy_losses().items():
                 constants = theory.worlds(loss, points=settings.grid)._asdict()
-                yield from at.rows(constants, method="constants", setting=name)
+                yield from repetition.rows(constants, method="constants", setting=name)
 
 
-def _weights(T: int, at: At) -> dict[str, dict[str, Floats]]:
+def _weights(T: int, repetition: Repetition) -> dict[str, dict[str, Floats]]:
     """Method -> world -> (T,) weights; all learners see the same first copy, in both worlds."""
-    first, second = (theory.copies(at.rng(f"copy {i} {T}"), T) for i in (1, 2))
+    first, second = (theory.copies(repetition.rng(f"copy {i} {T}"), T) for i in (1, 2))
     y, one = np.ones(T), np.ones((T, 1))  # predictions on x = 1 are the weights
     eta = theory.best_step(RADIUS2, theory.two_copy_moment(RADIUS2, 9.0, 1.0), T)
     found: dict[str, dict[str, Floats]] = {}

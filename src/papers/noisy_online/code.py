@@ -23,7 +23,7 @@ from noisylabels.online.linear import KnownCovariance, NaiveOGD, OracleOGD, Run,
 from noisylabels.online.theory import feature_moment, feature_moment_bound, mean_queries
 from noisylabels.seeding import Seeds
 from noisylabels.validation import Floats, Ints
-from reproduction.run.protocol_loop import At, Row, Walk
+from reproduction.run.protocol_loop import Loop, Repetition, Row
 from reproduction.spec import settings as keys
 from reproduction.spec.protocol import protocol
 from reproduction.spec.settings import Count, Distinct, Label, Model, NonNegative, Positive, Some, Trials
@@ -114,16 +114,16 @@ class LinearSettings(Trials):
     )
     learners: dict[Label, Learner] = Field(min_length=1)
 
-    def tasks(self, walk: Walk) -> Iterator[tuple[str, shared.LinearTask, Seeds]]:
+    def tasks(self, loop: Loop) -> Iterator[tuple[str, shared.LinearTask, Seeds]]:
         """(name, task, its seeds): one for synthetic data or diabetes, else one for each data set."""
         if isinstance(self.task, Sphere):
             w = shared.target(self.task.direction, self.task.length)
-            yield "synthetic", shared.sphere(w, self.task.spread), walk.seeds
+            yield "synthetic", shared.sphere(w, self.task.spread), loop.seeds
         elif self.task.kind == "diabetes":
             base = shared.real(*shared.diabetes(), self.task.components, None)
-            yield "diabetes", shared.base_set(base, "package"), walk.seeds
+            yield "diabetes", shared.base_set(base, "package"), loop.seeds
         else:
-            for name, dataset, seeds in walk.data_sets(self.datasets):
+            for name, dataset, seeds in loop.data_sets(self.datasets):
                 X, y = dataset.arrays["X"], dataset.arrays["y"]
                 base = shared.real(np.asarray(X, dtype=float), y.astype(float), self.task.components, None)
                 yield name, shared.base_set(base, dataset.source), seeds
@@ -135,14 +135,18 @@ class World:
     T, clean, least: rounds, the sequence, and the clean loss of the best vector of the ball.
     """
 
-    def __init__(self, settings: LinearSettings, task: shared.LinearTask, at: At, T: int) -> None:
+    def __init__(
+        self, settings: LinearSettings, task: shared.LinearTask, repetition: Repetition, T: int
+    ) -> None:
         self.T, self._settings, self._task = T, settings, task
-        self.clean: shared.Clean = task.draw(T, at.rng(f"clean {T}"))
+        self.clean: shared.Clean = task.draw(T, repetition.rng(f"clean {T}"))
         self.least = shared.best_linear(*self.clean, settings.ball).loss
         self._noises = {False: settings.noise.of(task, T)}
         if any(learner.changing for learner in settings.learners.values()):
-            self._noises[True] = settings.noise.of(task, T, at.rng(f"covariances {T}"))
-        self._copies = {key: shared.Copies(self.clean, n.law, at.rng) for key, n in self._noises.items()}
+            self._noises[True] = settings.noise.of(task, T, repetition.rng(f"covariances {T}"))
+        self._copies = {
+            key: shared.Copies(self.clean, n.law, repetition.rng) for key, n in self._noises.items()
+        }
         self._targets = self._copies[False].targets(settings.noise.target)
 
     def noise(self, learner: Learner) -> Noise:
@@ -197,26 +201,31 @@ LINEAR_LABELS = (*shared.REGRET, "excess_*", "weight_ratio*", "regret_per_round_
 
 
 @protocol(LinearSettings, labels=LINEAR_LABELS)
-def linear(settings: LinearSettings, walk: Walk) -> Iterator[Row]:
+def linear(settings: LinearSettings, loop: Loop) -> Iterator[Row]:
     """Regret rows; x = rounds T. Beside: weight_ratio <v, u> / ||u||^2 and excess_risk of the mean v of w_t.
 
     u is the best vector of the ball; the average is over the rounds after the share ``average_from``.
     The rows .._predicted are the limits that theory has for the biased learners.
     """
-    for name, task, seeds in settings.tasks(walk):
-        for trial in walk.trials():
-            at = At(seeds, trial.repetition, {"dataset": name, "source": task.source, **trial.columns})
-            yield from _repetition(settings, task, at, walk.tuned.get(name, {}))
+    for name, task, seeds in settings.tasks(loop):
+        for trial in loop:
+            repetition = Repetition(
+                seeds, trial.number, {"dataset": name, "source": task.source, **trial.columns}
+            )
+            yield from _repetition(settings, task, repetition, loop.tuned.get(name, {}))
 
 
 def _repetition(
-    settings: LinearSettings, task: shared.LinearTask, at: At, tuned: Mapping[str, Mapping[str, float]]
+    settings: LinearSettings,
+    task: shared.LinearTask,
+    repetition: Repetition,
+    tuned: Mapping[str, Mapping[str, float]],
 ) -> Iterator[Row]:
     best = shared.best_quadratic(task.A, task.b, settings.ball)
     runs: dict[str, shared.Runs] = {label: {} for label in settings.learners}
     measures: dict[str, dict[int, dict[str, float]]] = {label: {} for label in settings.learners}
     for horizon in settings.horizons:
-        world = World(settings, task, at, horizon * task.rounds)
+        world = World(settings, task, repetition, horizon * task.rounds)
         for label, learner in settings.learners.items():
             eta, bound = world.step(learner, tuned[label][str(horizon)] if learner.step == "tuned" else 1.0)
             done = world.run(learner, eta, settings.average_from)
@@ -231,7 +240,7 @@ def _repetition(
                 found["regret_per_round_predicted"] = task.excess(limit, best)
             measures[label][world.T] = found
     for label in settings.learners:
-        here, lasts = at.on(method=label), settings.exponent_horizons
+        here, lasts = repetition.with_columns(method=label), settings.exponent_horizons
         for T, found in measures[label].items():
             yield from here.rows(found, x=T)
         yield from shared.regret_rows(here, runs[label], lasts)
@@ -268,14 +277,14 @@ class TunedSettings(LinearSettings):
     factors: shared.Factors
 
 
-def tune_linear(settings: TunedSettings, walk: Walk) -> dict[str, dict[str, dict[str, float]]]:
+def tune_linear(settings: TunedSettings, loop: Loop) -> dict[str, dict[str, dict[str, float]]]:
     """``{task: {learner: {T: factor}}}``: the smallest mean regret over pilot sequences, at every horizon."""
     chosen: dict[str, dict[str, dict[str, float]]] = {}
-    for name, task, seeds in settings.tasks(walk):
+    for name, task, seeds in settings.tasks(loop):
         tuned = {label: each for label, each in settings.learners.items() if each.step == "tuned"}
         chosen[name] = {label: {} for label in tuned}
         for horizon in settings.horizons:
-            pilots = [At(seeds, f"pilot {i}", {}) for i in range(settings.pilots)]
+            pilots = [Repetition(seeds, f"pilot {i}", {}) for i in range(settings.pilots)]
             worlds = [World(settings, task, pilot, horizon * task.rounds) for pilot in pilots]
             for label, learner in tuned.items():
                 chosen[name][label][str(horizon)] = min(
@@ -285,9 +294,9 @@ def tune_linear(settings: TunedSettings, walk: Walk) -> dict[str, dict[str, dict
 
 
 @protocol(TunedSettings, tune=tune_linear, labels=LINEAR_LABELS)
-def linear_tuned(settings: TunedSettings, walk: Walk) -> Iterator[Row]:
+def linear_tuned(settings: TunedSettings, loop: Loop) -> Iterator[Row]:
     """Rows of `linear`."""
-    return iter(linear(settings, walk))
+    return iter(linear(settings, loop))
 
 
 # Algorithm 3: kernels and their surrogates
@@ -436,13 +445,18 @@ class Round:
     """A clean sequence of T rounds, its two copies and its targets, and the learners on it."""
 
     def __init__(
-        self, settings: KernelSettings, task: shared.Task, pair: SurrogatePair, at: At, T: int,
+        self,
+        settings: KernelSettings,
+        task: shared.Task,
+        pair: SurrogatePair,
+        repetition: Repetition,
+        T: int,
         variance: float | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.T, self.pair = T, pair
-        self.clean: shared.Clean = task.draw(T, at.rng(f"clean {T}"))
+        self.clean: shared.Clean = task.draw(T, repetition.rng(f"clean {T}"))
         law = FeatureNoise(variances=np.full(task.d, settings.variance if variance is None else variance))
-        self._copies = shared.Copies(self.clean, law, at.rng)
+        self._copies = shared.Copies(self.clean, law, repetition.rng)
         self._y = self._copies.targets(settings.target)
         self._B_y = task.y_size**2 + settings.target**2
 
@@ -476,7 +490,7 @@ KERNEL_LABELS = (
 
 
 @protocol(KernelSettings, labels=KERNEL_LABELS)
-def kernel(settings: KernelSettings, walk: Walk) -> Iterator[Row]:
+def kernel(settings: KernelSettings, loop: Loop) -> Iterator[Row]:
     """Regret rows; setting = "m = ..", the multiple of the theorem's step, after "B = .." of a rival.
 
     The naive learner with its own best step has the setting "tuned". Repetition 0 also has the geometry of
@@ -485,32 +499,37 @@ def kernel(settings: KernelSettings, walk: Walk) -> Iterator[Row]:
     task = settings.task.base(settings.kernel)
     rivals = settings.task.rivals(pair_of(settings.kernel, task.d, settings.variance))
     dataset = "diabetes" if isinstance(settings.task, Diabetes) else "synthetic"
-    for trial in walk.trials():
-        at = trial.on(dataset=dataset, source=task.source)
+    for trial in loop:
+        repetition = trial.with_columns(dataset=dataset, source=task.source)
         for name, rival in rivals.items():
-            yield from _curves(settings, task, rival, name, at, walk.tuned)
-        yield from _sweeps(settings, task, at)
-        if at.repetition == 0:
+            yield from _curves(settings, task, rival, name, repetition, loop.tuned)
+        yield from _sweeps(settings, task, repetition)
+        if repetition.number == 0:
             for name, rival in rivals.items():
                 values = {
                     "cos_alpha": float(np.cos(rival.alpha)), "norm": rival.norm,
                     "surrogate_norm": rival.surrogate_norm, "angle_ball": rival.angle_ball,
                     "constant": rival.pair.diagonal,
                 }  # fmt: skip
-                yield from at.rows(values, method="rival", setting=name)
+                yield from repetition.rows(values, method="rival", setting=name)
             if settings.surface is not None:
-                yield from _surface(settings, settings.surface, task, rivals[""], at)
+                yield from _surface(settings, settings.surface, task, rivals[""], repetition)
 
 
 def _curves(
-    settings: KernelSettings, task: shared.Task, rival: Rival, name: str, at: At, tuned: Mapping[str, float]
+    settings: KernelSettings,
+    task: shared.Task,
+    rival: Rival,
+    name: str,
+    repetition: Repetition,
+    tuned: Mapping[str, float],
 ) -> Iterator[Row]:
     ball = settings.ball(rival)
     runs: dict[tuple[str, str], shared.Runs] = {}
     jobs = [(method, f"m = {m:g}", m) for m in settings.factors for method in settings.learners]
     for horizon in settings.horizons:
         T = horizon * task.rounds
-        sequence = Round(settings, task, rival.pair, at, T)
+        sequence = Round(settings, task, rival.pair, repetition, T)
         best = [("naive_kernel_tuned", "tuned", tuned[str(horizon)])] if tuned else []
         for method, multiple, factor in jobs + best:
             eta, bound = sequence.step(ball, factor)
@@ -518,26 +537,26 @@ def _curves(
             run = regret, bound if method == "surrogate" else None
             runs.setdefault((method, f"{name} {multiple}".lstrip()), {})[T] = run
     for (method, setting), found in runs.items():
-        here = at.on(method=method, setting=setting)
+        here = repetition.with_columns(method=method, setting=setting)
         yield from shared.regret_rows(here, found, settings.exponent_horizons)
 
 
 def _surface(
-    settings: KernelSettings, surface: Surface, task: shared.Task, rival: Rival, at: At
+    settings: KernelSettings, surface: Surface, task: shared.Task, rival: Rival, repetition: Repetition
 ) -> Iterator[Row]:
     """x = number of the point, line by line from the lower left."""
     side = np.linspace(-1, 1, surface.side)
     grid = np.column_stack([a.ravel() for a in np.meshgrid(side, side)])
-    sequence, ball = Round(settings, task, rival.pair, at, surface.horizon), settings.ball(rival)
+    sequence, ball = Round(settings, task, rival.pair, repetition, surface.horizon), settings.ball(rival)
     eta, _ = sequence.step(ball, surface.factor)
     shown = {"truth": rival.pair.kernel(grid, rival.centres) @ rival.gamma}
     for method in ("surrogate", "naive_kernel"):
         shown[method] = sequence.learn(method, eta, ball)[0].predict(grid)
     for method, values in shown.items():
-        yield from at.curve("surface", enumerate(values), method=method)
+        yield from repetition.curve("surface", enumerate(values), method=method)
 
 
-def _sweeps(settings: KernelSettings, task: shared.Task, at: At) -> Iterator[Row]:
+def _sweeps(settings: KernelSettings, task: shared.Task, repetition: Repetition) -> Iterator[Row]:
     """Over variances: regret at one horizon, bound, constant C of the surrogate.
 
     Over truncations, x = c: the largest error e^-c of the kernel, and sqrt(B~ G_5), the bound over sqrt T.
@@ -546,10 +565,10 @@ def _sweeps(settings: KernelSettings, task: shared.Task, at: At) -> Iterator[Row
         for variance in sweep.values:
             pair = pair_of(settings.kernel, task.d, variance)
             ball = settings.ball(settings.task.rivals(pair)[""])
-            place = At(at.seeds, f"sweep {at.repetition}", {})
+            place = Repetition(repetition.seeds, f"sweep {repetition.number}", {})
             sequence = Round(settings, task, pair, place, sweep.horizon, variance)
             eta, bound = sequence.step(ball, sweep.factor)
-            here = at.on(setting="sweep", x=variance)
+            here = repetition.with_columns(setting="sweep", x=variance)
             for method in ("surrogate", "naive_kernel"):
                 yield here.row("sweep_regret", sequence.loss(method, eta, ball), method=method)
             values = {"sweep_bound": bound, "sweep_constant": pair.diagonal}
@@ -560,7 +579,7 @@ def _sweeps(settings: KernelSettings, task: shared.Task, at: At) -> Iterator[Row
         ball = settings.task.rivals(pair)[""].angle_ball
         price = float(np.sqrt(ball * theory.surrogate_moment(ball, pair.diagonal, B_y)))
         values = {"truncation_error": float(np.exp(-c)), "bound_over_root_T": price}
-        yield from at.rows(values, method="rival", setting="truncation", x=c)
+        yield from repetition.rows(values, method="rival", setting="truncation", x=c)
 
 
 class TunedKernelSettings(KernelSettings):
@@ -571,12 +590,12 @@ class TunedKernelSettings(KernelSettings):
     pilot_factors: shared.Factors
 
 
-def tune_kernel(settings: TunedKernelSettings, walk: Walk) -> dict[str, float]:
+def tune_kernel(settings: TunedKernelSettings, loop: Loop) -> dict[str, float]:
     """``{T: factor}`` of the least loss on pilot sequences; above ``pilot_horizon`` the one found there."""
     task = settings.task.base(settings.kernel)
     pair = pair_of(settings.kernel, task.d, settings.variance)
     ball = settings.ball(settings.task.rivals(pair)[""])
-    places = [At(walk.seeds, f"pilot {i}", {}) for i in range(settings.pilots)]
+    places = [Repetition(loop.seeds, f"pilot {i}", {}) for i in range(settings.pilots)]
     chosen: dict[str, float] = {}
     for T in settings.horizons:
         if settings.pilot_horizon < T:
@@ -591,9 +610,9 @@ def tune_kernel(settings: TunedKernelSettings, walk: Walk) -> dict[str, float]:
 
 
 @protocol(TunedKernelSettings, tune=tune_kernel, labels=KERNEL_LABELS)
-def kernel_tuned(settings: TunedKernelSettings, walk: Walk) -> Iterator[Row]:
+def kernel_tuned(settings: TunedKernelSettings, loop: Loop) -> Iterator[Row]:
     """Rows of `kernel`."""
-    return iter(kernel(settings, walk))
+    return iter(kernel(settings, loop))
 
 
 # Algorithm 4: analytic losses
@@ -667,9 +686,9 @@ class AnalyticTask:
         bound = (factor + 1 / factor) / 2 * np.exp((np.log(self.B_w) + log_nu + np.log(T)) / 2)
         return eta, float(bound)
 
-    def learn(self, at: At, name: str, eta: float, T: int) -> AnalyticRun:
+    def learn(self, repetition: Repetition, name: str, eta: float, T: int) -> AnalyticRun:
         """Algorithm 4 for T rounds; noise and coin are the same for every step."""
-        rng, coin = at.rng(f"{name} copies {T}"), at.rng(f"{name} coin {T}")
+        rng, coin = repetition.rng(f"{name} copies {T}"), repetition.rng(f"{name} coin {T}")
 
         def copies(rounds: Ints) -> Floats:
             noise = rng.standard_normal((len(rounds), len(self.sd)))
@@ -678,10 +697,10 @@ class AnalyticTask:
         X, y = self.passes(T)
         return AnalyticKernel(self.kernel, self.loss, eta, coin, self.p, self.B_w).run(X, copies, y)
 
-    def plug_in(self, at: At, name: str, eta: float, T: int) -> Floats:
+    def plug_in(self, repetition: Repetition, name: str, eta: float, T: int) -> Floats:
         """Predictions of the naive learner for T rounds."""
         X, y = self.passes(T)
-        noisy = X + self.sd * at.rng(f"{name} one copy {T}").standard_normal(X.shape)
+        noisy = X + self.sd * repetition.rng(f"{name} one copy {T}").standard_normal(X.shape)
         return NaiveFeatureOGD(self.kernel, self.loss, eta, self.B_w, HIGHEST).run(X, noisy, y)
 
 
@@ -733,37 +752,39 @@ class AnalyticSettings(Trials):
     AnalyticSettings,
     labels=(*shared.REGRET, "m = *", "analytic", "plug_in", "queries_*", "loose_ratio", "log10_*"),
 )
-def analytic(settings: AnalyticSettings, walk: Walk) -> Iterator[Row]:
+def analytic(settings: AnalyticSettings, loop: Loop) -> Iterator[Row]:
     """Regret rows; noise = task, setting = "m = ..", the multiple of the step of the tight moment, x = T.
 
     loose_ratio : regret over the bound with the moment of the theorem, for m = 1.
     log10_nu, log10_nu_loose : of the moments.
     """
     for name, spec in settings.tasks.items():
-        task = AnalyticTask.of(spec, spec.p, settings.instances, walk.seeds.generator("base", name))
+        task = AnalyticTask.of(spec, spec.p, settings.instances, loop.seeds.generator("base", name))
         least, n = task.least(), len(task.base.y)
         lengths = [n * passes for passes in settings.horizons if passes <= settings.most[name]]
         log_nu, log_nu_loose = (task.log_nu(tight=tight) for tight in (True, False))
-        for trial in walk.trials():
-            at = trial.on(noise=name)
+        for trial in loop:
+            repetition = trial.with_columns(noise=name)
             for factor in settings.factors:
                 runs: dict[str, shared.Runs] = {"analytic": {}, "plug_in": {}}
-                here = at.on(setting=f"m = {factor:g}")
+                here = repetition.with_columns(setting=f"m = {factor:g}")
                 for T in lengths:
                     eta, bound = task.step(T, factor)
-                    done = task.learn(at, name, eta, T)
+                    done = task.learn(repetition, name, eta, T)
                     runs["analytic"][T] = task.regret(done.predictions, least), bound
-                    runs["plug_in"][T] = task.regret(task.plug_in(at, name, eta, T), least), None
+                    runs["plug_in"][T] = task.regret(task.plug_in(repetition, name, eta, T), least), None
                     values = {"queries_per_round": float(done.queries.mean())}
                     if factor == 1:
                         loose = float(np.exp((np.log(task.B_w) + log_nu_loose + np.log(T)) / 2))
                         values["loose_ratio"] = runs["analytic"][T][0] / loose
                     yield from here.rows(values, method="analytic", x=T)
                 for method, found in runs.items():
-                    yield from shared.regret_rows(here.on(method=method), found, settings.exponent_horizons)
-            if at.repetition == 0:
+                    yield from shared.regret_rows(
+                        here.with_columns(method=method), found, settings.exponent_horizons
+                    )
+            if repetition.number == 0:
                 logs = {"log10_nu": log_nu / np.log(10), "log10_nu_loose": log_nu_loose / np.log(10)}
-                yield from at.rows(logs, method="analytic")
+                yield from repetition.rows(logs, method="analytic")
 
 
 class ParameterSettings(Trials):
@@ -780,21 +801,21 @@ class ParameterSettings(Trials):
     ParameterSettings,
     labels=(*shared.REGRET, "analytic", "equal *", "queries_per_round", "query_ratio", "log10_nu"),
 )
-def parameter_p(settings: ParameterSettings, walk: Walk) -> Iterator[Row]:
+def parameter_p(settings: ParameterSettings, loop: Loop) -> Iterator[Row]:
     """Rows; setting = "equal rounds" or "equal queries", x = p, with the step of the tight moment.
 
     query_ratio : measured copies per round over their expectation. log10_nu : of the tight moment.
     """
     n = settings.instances
     for p in settings.powers:
-        task = AnalyticTask.of(settings.task, p, n, walk.seeds.generator("base", "p"))
+        task = AnalyticTask.of(settings.task, p, n, loop.seeds.generator("base", "p"))
         least, expected = task.least(), mean_queries(p, gaussian=task.kernel.sigma2 is not None)
         lengths = {"equal rounds": settings.rounds, "equal queries": settings.queries / expected}
         for setting, length in lengths.items():
             T = n * max(1, round(length / n))
             eta, bound = task.step(T, 1.0)
-            for at in walk.trials():
-                done = task.learn(at, f"p = {p:g}", eta, T)
+            for repetition in loop:
+                done = task.learn(repetition, f"p = {p:g}", eta, T)
                 regret = task.regret(done.predictions, least)
                 queries, log_nu = float(done.queries.mean()), task.log_nu(tight=True) / np.log(10)
                 values = {"regret": regret, "regret_per_round": regret / T, "bound_ratio": regret / bound}
@@ -803,4 +824,4 @@ def parameter_p(settings: ParameterSettings, walk: Walk) -> Iterator[Row]:
                     "query_ratio": queries / expected,
                     "log10_nu": log_nu,
                 }
-                yield from at.rows(values, method="analytic", setting=setting, x=p)
+                yield from repetition.rows(values, method="analytic", setting=setting, x=p)

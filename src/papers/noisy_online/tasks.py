@@ -11,7 +11,7 @@ from noisylabels.kernels import tensor
 from noisylabels.kernels.tensor import TensorKernel
 from noisylabels.noise.additive import FeatureNoise
 from noisylabels.validation import Floats
-from reproduction.run.protocol_loop import At, Row
+from reproduction.run.protocol_loop import Repetition, Row
 from reproduction.spec.settings import Count, Distinct, Model, NonNegative, Positive
 
 Horizons = Annotated[
@@ -319,7 +319,7 @@ Runs = dict[int, tuple[float, float | None]]
 """Horizon T -> regret of a learner, and its bound where a theorem has one."""
 
 
-def regret_rows(at: At, runs: Runs, lasts: Iterable[int]) -> Iterator[Row]:
+def regret_rows(repetition: Repetition, runs: Runs, lasts: Iterable[int]) -> Iterator[Row]:
     """regret and regret_per_round at x = T; bound and bound_ratio where there is a bound; exponent.
 
     The theorems bound the expectation: single runs may exceed the bound, the mean of bound_ratio may not be
@@ -329,11 +329,13 @@ def regret_rows(at: At, runs: Runs, lasts: Iterable[int]) -> Iterator[Row]:
         values = {"regret": regret, "regret_per_round": regret / T}
         if bound is not None:
             values |= {"bound": bound, "bound_ratio": regret / bound}
-        yield from at.rows(values, x=T)
-    yield from exponents(at, "exponent", {T: regret for T, (regret, _) in runs.items()}, lasts)
+        yield from repetition.rows(values, x=T)
+    yield from exponents(repetition, "exponent", {T: regret for T, (regret, _) in runs.items()}, lasts)
 
 
-def exponents(at: At, metric: str, values: Mapping[int, float], lasts: Iterable[int]) -> Iterator[Row]:
+def exponents(
+    repetition: Repetition, metric: str, values: Mapping[int, float], lasts: Iterable[int]
+) -> Iterator[Row]:
     """Least-squares slopes of log value on log T over the last horizons, x = their number.
 
     None where a value is <= 0.
@@ -344,4 +346,4 @@ def exponents(at: At, metric: str, values: Mapping[int, float], lasts: Iterable[
         if len(horizons) == last and min(tail) > 0:
             a, b = np.log(np.asarray(horizons, dtype=float)), np.log(tail)
             a -= a.mean()
-            yield at.row(metric, float((a * (b - b.mean())).sum() / (a**2).sum()), x=last)
+            yield repetition.row(metric, float((a * (b - b.mean())).sum() / (a**2).sum()), x=last)

@@ -11,7 +11,7 @@ from noisy_online import tasks
 from noisy_online.code import Learner, World
 from noisylabels.noise.additive import FeatureNoise
 from noisylabels.seeding import Seeds
-from reproduction.run.protocol_loop import At, Walk
+from reproduction.run.protocol_loop import Loop, Repetition
 from reproduction.spec import artifact as artifacts
 from reproduction.spec.artifact import merge
 from reproduction.spec.protocol import find_protocol
@@ -79,13 +79,13 @@ def test_a_search_that_has_not_arrived_is_no_comparator():
 
 def test_regret_rows_have_the_exponent_of_a_power_law():
     runs = {T: (3 * T**0.5, bound) for T, bound in ((4, 8), (16, 9), (64, 30))}
-    rows = tasks.regret_rows(At(SEEDS, 0, {}), runs, [3])
+    rows = tasks.regret_rows(Repetition(SEEDS, 0, {}), runs, [3])
     found = {(r["metric"], r.get("x")): r["value"] for r in rows}
     assert found["exponent", 3] == pytest.approx(0.5)
     assert found["bound_ratio", 64] == pytest.approx(0.8)
     assert found["regret_per_round", 4] == pytest.approx(1.5)
     runs[16] = (-1.0, None)  # a regret below zero has no exponent, and one without a bound no ratio
-    found = {(r["metric"], r.get("x")) for r in tasks.regret_rows(At(SEEDS, 0, {}), runs, [3])}
+    found = {(r["metric"], r.get("x")) for r in tasks.regret_rows(Repetition(SEEDS, 0, {}), runs, [3])}
     assert not {("exponent", 3), ("bound_ratio", 16)} & found
 
 
@@ -142,7 +142,7 @@ def smoke(name, **changes):
 
 def rows(name, repetitions=range(1), **changes):
     protocol, chosen = smoke(name, **changes)
-    return list(protocol.run(chosen, Walk({}, SEEDS, repetitions)))
+    return list(protocol.run(chosen, Loop({}, SEEDS, repetitions)))
 
 
 def values(rows, metric, **where):
@@ -159,9 +159,9 @@ def test_two_shards_give_the_rows_of_one(name):
 def world(T=256, **learner):
     """(World, learner) of the synthetic task."""
     _, chosen = smoke("known_covariance")
-    ((_, task, seeds),) = chosen.tasks(Walk({}, SEEDS))
+    ((_, task, seeds),) = chosen.tasks(Loop({}, SEEDS))
     it = Learner(**({"step": "G1"} | learner))
-    return World(chosen.model_copy(update={"learners": {"it": it}}), task, At(seeds, 0, {}), T), it
+    return World(chosen.model_copy(update={"learners": {"it": it}}), task, Repetition(seeds, 0, {}), T), it
 
 
 def test_a_learner_that_knows_no_covariance_is_the_naive_one():
@@ -193,7 +193,7 @@ def test_a_changing_covariance_never_exceeds_the_total():
 
 def test_copies_have_their_own_noise_and_the_mean_is_that_of_the_first():
     clean = tasks.Clean(np.zeros((50, 2)), np.zeros(50))
-    copies = tasks.Copies(clean, FeatureNoise(variances=np.ones(2)), At(SEEDS, 0, {}).rng)
+    copies = tasks.Copies(clean, FeatureNoise(variances=np.ones(2)), Repetition(SEEDS, 0, {}).rng)
     assert not np.allclose(copies.copy(1), copies.copy(2))
     assert np.allclose(copies.mean(3), (copies.copy(1) + copies.copy(2) + copies.copy(3)) / 3)
     assert np.allclose(copies.mean(2), (copies.copy(1) + copies.copy(2)) / 2)
@@ -222,7 +222,7 @@ def test_every_identity_of_the_table_holds_at_few_samples():
 
 def test_tuning_takes_a_factor_of_the_grid_at_every_horizon():
     protocol, chosen = smoke("two_copies", horizons=[64, 128])
-    tuned = protocol.tune(chosen, Walk({}, SEEDS))["synthetic"]["naive_tuned"]
+    tuned = protocol.tune(chosen, Loop({}, SEEDS))["synthetic"]["naive_tuned"]
     assert set(tuned) == {"64", "128"}
     assert set(tuned.values()) <= set(chosen.factors)
 

@@ -18,7 +18,7 @@ from noisylabels.filters.label_budget import PERIOD, run_budget, tune_a
 from noisylabels.noise.additive import OTHER_LABELS, hammer_variances, noisy_labels, variances
 from noisylabels.validation import Floats
 from reproduction.run import tuning
-from reproduction.run.protocol_loop import At, Row, Walk
+from reproduction.run.protocol_loop import Loop, Repetition, Row
 from reproduction.run.tuning import FilterMethod, FilterSettings, Found, losses, tune_all, tuned_apart
 from reproduction.spec.protocol import protocol
 from reproduction.spec.settings import Distinct, Label, Model, NonNegative, Positive, Repeated, among
@@ -42,7 +42,7 @@ Variances = Literal["uniform", "increasing", "decreasing", "constant"]
 class Synthetic(Model):
     """A task that is drawn."""
 
-    def source(self, walk: Walk) -> Row:
+    def source(self, loop: Loop) -> Row:
         """Columns dataset and source."""
         return {"dataset": "synthetic", "source": "synthetic"}
 
@@ -58,12 +58,15 @@ class Linear(Synthetic):
     M: NonNegative = Field(description="largest variance of the label noise")
     process_noise: NonNegative = Field(description="variance of n_t")
 
-    def draw(self, at: At, *, model: str = "uniform", labels: int = 2) -> NoisySequence:
+    def draw(self, repetition: Repetition, *, model: str = "uniform", labels: int = 2) -> NoisySequence:
         """The sequence with ``labels`` noisy labels a round, their variances after ``model``."""
-        x, u = at.rng("x").standard_normal((self.T, self.d)), at.rng("u").standard_normal(self.d)
-        y = x @ u + np.sqrt(self.process_noise) * at.rng("n").standard_normal(self.T)
-        v = variances(model, self.T, self.M, at.rng("v"))
-        return NoisySequence(x=x, y=y, labels=_labels(y, v, at, labels), v=v)
+        x, u = (
+            repetition.rng("x").standard_normal((self.T, self.d)),
+            repetition.rng("u").standard_normal(self.d),
+        )
+        y = x @ u + np.sqrt(self.process_noise) * repetition.rng("n").standard_normal(self.T)
+        v = variances(model, self.T, self.M, repetition.rng("v"))
+        return NoisySequence(x=x, y=y, labels=_labels(y, v, repetition, labels), v=v)
 
 
 class Regression(Linear):
@@ -73,9 +76,9 @@ class Regression(Linear):
     variance_model: Variances = "uniform"
     labels: int = Field(2, ge=1, description="labels per round")
 
-    def sequence(self, walk: Walk, at: At) -> NoisySequence:
+    def sequence(self, loop: Loop, repetition: Repetition) -> NoisySequence:
         """The sequence of a repetition."""
-        return self.draw(at, model=self.variance_model, labels=self.labels)
+        return self.draw(repetition, model=self.variance_model, labels=self.labels)
 
 
 class Equalizer(Synthetic):
@@ -92,16 +95,16 @@ class Equalizer(Synthetic):
     channel_noise: NonNegative = Field(description="variance of n(t)")
     delay: int = Field(0, ge=0, description="decoding delay in samples")
 
-    def sequence(self, walk: Walk, at: At) -> NoisySequence:
+    def sequence(self, loop: Loop, repetition: Repetition) -> NoisySequence:
         """The sequence of a repetition."""
         n = self.T + WARM_UP + self.delay
-        s = at.rng("x").standard_normal(n)
+        s = repetition.rng("x").standard_normal(n)
         x = np.convolve(s, CHANNEL)[:n]
-        x += np.sqrt(self.channel_noise) * at.rng("n").standard_normal(n)
+        x += np.sqrt(self.channel_noise) * repetition.rng("n").standard_normal(n)
         rows = Sliding(x, self.d, delay=self.delay).rows(WARM_UP, WARM_UP + self.T)
         y = s[WARM_UP : WARM_UP + self.T].copy()
-        v = variances("uniform", self.T, self.M, at.rng("v"))
-        return NoisySequence(x=rows, y=y, labels=_labels(y, v, at, 2), v=v)
+        v = variances("uniform", self.T, self.M, repetition.rng("v"))
+        return NoisySequence(x=rows, y=y, labels=_labels(y, v, repetition, 2), v=v)
 
 
 class Speech(Model):
@@ -121,41 +124,41 @@ class Speech(Model):
     tuning_fraction: float = Field(gt=0, le=1, description="first part of the signal used for tuning")
     seconds: Positive | None = Field(None, description="use only the first seconds of the signal")
 
-    def sequence(self, walk: Walk, at: At) -> NoisySequence:
+    def sequence(self, loop: Loop, repetition: Repetition) -> NoisySequence:
         """The sequence of a repetition. Raises ValueError : a silent signal, fewer samples than taps."""
-        arrays = walk.data["speech"].arrays
+        arrays = loop.data["speech"].arrays
         rate, signal = int(arrays["rate"]), arrays["signal"]
         if self.seconds is not None:
             signal = signal[: round(self.seconds * rate)]
         if not (scale := signal.std()) > 0:
             raise ValueError("speech: the signal is silent (all samples are equal)")
         s = (signal - signal.mean()) / scale
-        x = _convolve(s, self._response(walk, rate))
-        x += np.sqrt(self.channel_noise) * at.rng("n").standard_normal(len(s))
-        v = hammer_variances(len(s), rate, at.rng("v"))
-        labels = _labels(s, v, at, 2)
-        n = round((self.tuning_fraction if isinstance(at.repetition, str) else 1.0) * len(s))
+        x = _convolve(s, self._response(loop, rate))
+        x += np.sqrt(self.channel_noise) * repetition.rng("n").standard_normal(len(s))
+        v = hammer_variances(len(s), rate, repetition.rng("v"))
+        labels = _labels(s, v, repetition, 2)
+        n = round((self.tuning_fraction if isinstance(repetition.number, str) else 1.0) * len(s))
         return NoisySequence(x=Sliding(x, self.d, delay=self.delay, n=n), y=s[:n], labels=labels[:n], v=v[:n])
 
-    def _response(self, walk: Walk, rate: int) -> Floats:
+    def _response(self, loop: Loop, rate: int) -> Floats:
         """The response of the room, ``room_taps`` long, unit norm."""
         from reproduction.data.loaders import audio
 
         if self.room == "simulated":
             return audio.simulated(taps=self.room_taps, rate=rate)
-        recorded = walk.data[self.room].arrays
+        recorded = loop.data[self.room].arrays
         return audio.recorded(recorded["signal"], int(recorded["rate"]), taps=self.room_taps, to_rate=rate)
 
-    def source(self, walk: Walk) -> Row:
+    def source(self, loop: Loop) -> Row:
         """Columns dataset and source: what is not canonical, the speech or the recorded room, shows."""
         used = ["speech"] + [self.room] * (self.room != "simulated")
-        variants = dict.fromkeys(walk.data[name].variant for name in used)
+        variants = dict.fromkeys(loop.data[name].variant for name in used)
         source = " + ".join(v for v in variants if v != CANONICAL) or CANONICAL
         return {"dataset": "speech", "source": source}
 
 
-def _labels(y: Floats, v: Floats, at: At, count: int) -> Floats:
-    return noisy_labels(y, v, [at.rng(f"label{k}") for k in range(1, count + 1)])
+def _labels(y: Floats, v: Floats, repetition: Repetition, count: int) -> Floats:
+    return noisy_labels(y, v, [repetition.rng(f"label{k}") for k in range(1, count + 1)])
 
 
 def _convolve(s: Floats, h: Floats) -> Floats:
@@ -190,18 +193,18 @@ class CurvesSettings(FilterSettings):
                 among(f"tasks.{name}.room", {task.room} - {"simulated"}, listed)
 
 
-def tune_curves(settings: CurvesSettings, walk: Walk) -> dict[str, dict[str, dict[str, dict[str, Found]]]]:
+def tune_curves(settings: CurvesSettings, loop: Loop) -> dict[str, dict[str, dict[str, dict[str, Found]]]]:
     """Tuned parameters, ``{repetition: {task: {mode: {method: Found}}}}``."""
 
-    def tune_on(at: At) -> dict[str, dict[str, dict[str, Found]]]:
-        drawn = {label: task.sequence(walk, at) for label, task in settings.tasks.items()}
+    def tune_on(repetition: Repetition) -> dict[str, dict[str, dict[str, Found]]]:
+        drawn = {label: task.sequence(loop, repetition) for label, task in settings.tasks.items()}
         return {label: {m: tune_all(settings, m, s) for m in settings.modes} for label, s in drawn.items()}
 
-    return tuned_apart(walk, settings.repetitions, tune_on)
+    return tuned_apart(loop, settings.repetitions, tune_on)
 
 
 @protocol(CurvesSettings, tune=tune_curves, labels=("mse", "mse_window", "mse_tail"))
-def filter_curves(settings: CurvesSettings, walk: Walk) -> Iterator[Row]:
+def filter_curves(settings: CurvesSettings, loop: Loop) -> Iterator[Row]:
     """mse_t = (1/t) sum_{s<=t} (yhat_s - y_s)^2, mse_window and mse_tail of every task, mode and method.
 
     mse_window is the mean over the rounds since the previous point, both at the ends of `windows` equal
@@ -210,15 +213,15 @@ def filter_curves(settings: CurvesSettings, walk: Walk) -> Iterator[Row]:
     methods = settings.methods
     labels = [(mode, method) for mode in settings.modes for method in methods]
     for name, task in settings.tasks.items():
-        for at in walk.trials():
-            chosen = walk.tuned[str(at.repetition)][name]
+        for repetition in loop:
+            chosen = loop.tuned[str(repetition.number)][name]
             pairs = [(methods[m], chosen[mode][m]["parameters"]) for mode, m in labels]
-            noisy = task.sequence(walk, at)
+            noisy = task.sequence(loop, repetition)
             per_window = losses(pairs, noisy, settings.windows)
             rounds = np.append(window_starts(len(noisy), settings.windows)[1:], len(noisy))
             lengths, last = np.diff(rounds, prepend=0), -max(1, len(rounds) // 5)
             for (mode, method), window in zip(labels, per_window, strict=True):
-                here = at.on(noise=name, setting=mode, method=method, **task.source(walk))
+                here = repetition.with_columns(noise=name, setting=mode, method=method, **task.source(loop))
                 tail = np.average(window[last:], weights=lengths[last:])
                 yield here.row("mse_tail", tail, x=float(rounds[-1]))
                 cumulative = np.cumsum(window * lengths) / rounds
@@ -244,15 +247,15 @@ class Condition(Model):
         among("labels", [self.labels] * (self.labels is not None), OTHER_LABELS)
         return self
 
-    def apply(self, true: NoisySequence, at: At) -> NoisySequence:
+    def apply(self, true: NoisySequence, repetition: Repetition) -> NoisySequence:
         """The sequence as the filter gets it."""
         if self.labels is not None:
-            columns = [OTHER_LABELS[self.labels](true.y, at.rng(f"label{k}")) for k in (1, 2)]
+            columns = [OTHER_LABELS[self.labels](true.y, repetition.rng(f"label{k}")) for k in (1, 2)]
             labels = np.column_stack([labels for labels, _ in columns])
             return dataclasses.replace(true, labels=labels, v=columns[0][1])
         v = true.v * (1.0 if self.factor is None else self.factor)
         if self.lognormal is not None:
-            v = v * np.exp(self.lognormal * at.rng("v_error").standard_normal(len(v)))
+            v = v * np.exp(self.lognormal * repetition.rng("v_error").standard_normal(len(v)))
         if self.constant is not None:
             v = np.full(len(v), self.constant)
         return dataclasses.replace(true, v=v)
@@ -271,26 +274,26 @@ class ConditionsSettings(FilterSettings):
         return self
 
 
-def tune_conditions(settings: ConditionsSettings, walk: Walk) -> dict[str, dict[str, Found]]:
+def tune_conditions(settings: ConditionsSettings, loop: Loop) -> dict[str, dict[str, Found]]:
     """Tuned without any condition: the error of a condition is what a wrong belief costs."""
 
-    def tune_on(at: At) -> dict[str, Found]:
-        return tune_all(settings, settings.mode, settings.task.sequence(walk, at))
+    def tune_on(repetition: Repetition) -> dict[str, Found]:
+        return tune_all(settings, settings.mode, settings.task.sequence(loop, repetition))
 
-    return tuned_apart(walk, settings.repetitions, tune_on)
+    return tuned_apart(loop, settings.repetitions, tune_on)
 
 
 @protocol(ConditionsSettings, tune=tune_conditions, labels=("mse",))
-def conditions(settings: ConditionsSettings, walk: Walk) -> Iterator[Row]:
+def conditions(settings: ConditionsSettings, loop: Loop) -> Iterator[Row]:
     """mse, the final cumulative squared error; setting = name of the condition, x = its position."""
-    for at in walk.trials():
-        chosen = walk.tuned[str(at.repetition)]
+    for repetition in loop:
+        chosen = loop.tuned[str(repetition.number)]
         pairs = [(method, chosen[label]["parameters"]) for label, method in settings.methods.items()]
-        true = settings.task.sequence(walk, at)
+        true = settings.task.sequence(loop, repetition)
         for position, (name, condition) in enumerate(settings.conditions.items()):
-            errors = losses(pairs, condition.apply(true, at), 1)[:, 0]
+            errors = losses(pairs, condition.apply(true, repetition), 1)[:, 0]
             for label, error in zip(settings.methods, errors, strict=True):
-                yield at.row("mse", error, setting=name, method=label, x=position)
+                yield repetition.row("mse", error, setting=name, method=label, x=position)
 
 
 # Figs. 6 and 7: who gets several labels under a budget
@@ -305,18 +308,23 @@ class TraceSettings(Repeated):
     noise: Distinct[Variances]
     budgets: Distinct[Annotated[float, Field(ge=1)]] = Field(description="labels per round on average")
 
-    def draw(self, at: At, noise: str) -> dict[str, Any]:
+    def draw(self, repetition: Repetition, noise: str) -> dict[str, Any]:
         """Rows X, clean target y, labels, and the uniforms (T,) that decide who gets several of them.
 
         There are as many labels a round as the largest budget needs.
         """
-        s = self.task.draw(at, model=noise, labels=max(2, math.ceil(max(self.budgets))))
-        return {"X": s.x, "y": s.y, "labels": s.labels, "uniforms": at.rng("uniforms").uniform(size=len(s))}
+        s = self.task.draw(repetition, model=noise, labels=max(2, math.ceil(max(self.budgets))))
+        return {
+            "X": s.x,
+            "y": s.y,
+            "labels": s.labels,
+            "uniforms": repetition.rng("uniforms").uniform(size=len(s)),
+        }
 
-    def shared_r(self, at: At) -> float:
+    def shared_r(self, repetition: Repetition) -> float:
         """r tuned on clean labels over the tuning sequence of Fig. 2 (``tuning_rounds`` long)."""
         clean = FilterMethod.model_validate({"method": "ors", "parameters": {"variant": "clean"}})
-        sequence = self.task.model_copy(update={"T": self.tuning_rounds}).draw(at)
+        sequence = self.task.model_copy(update={"T": self.tuning_rounds}).draw(repetition)
         return tuning.best(clean, ["r"], self.grids, {}, sequence)["parameters"]["r"]
 
 
@@ -326,58 +334,58 @@ class BudgetSettings(TraceSettings):
     strategies: Distinct[Literal["const", "begin", "auto", "self_tuned"]]
 
 
-def tune_budget(settings: BudgetSettings, walk: Walk) -> dict[str, dict[str, object]]:
+def tune_budget(settings: BudgetSettings, loop: Loop) -> dict[str, dict[str, object]]:
     """``{repetition: {r, a: {noise: {scaling: {budget: a}}}}}``; no a where the budget is an integer."""
 
     fractional = [B for B in settings.budgets if round(B) != B]
 
-    def tune_on(at: At) -> dict[str, object]:
-        r, found = settings.shared_r(at), {}
+    def tune_on(repetition: Repetition) -> dict[str, object]:
+        r, found = settings.shared_r(repetition), {}
         for noise in settings.noise:
-            given = settings.draw(at, noise)
+            given = settings.draw(repetition, noise)
             found[noise] = {
                 label: {f"{B:g}": tune_a(**given, r=r, B=B, scaling=scaling) for B in fractional}
                 for label, scaling in SCALING.items()
             }
         return {"r": r, "a": found}
 
-    return tuned_apart(walk, settings.repetitions, tune_on)
+    return tuned_apart(loop, settings.repetitions, tune_on)
 
 
 @protocol(BudgetSettings, tune=tune_budget, labels=(*SCALING, "mse", "labels_per_round"))
-def label_budget(settings: BudgetSettings, walk: Walk) -> Iterator[Row]:
+def label_budget(settings: BudgetSettings, loop: Loop) -> Iterator[Row]:
     """Fig. 6: mse over all rounds, and labels_per_round, what was really spent.
 
     noise = model of the variances, setting = scaling or no scaling, method = strategy, x = budget B.
     """
     for noise in settings.noise:
-        for at in walk.trials():
-            given, chosen = settings.draw(at, noise), walk.tuned[str(at.repetition)]
+        for repetition in loop:
+            given, chosen = settings.draw(repetition, noise), loop.tuned[str(repetition.number)]
             cases = itertools.product(SCALING.items(), settings.strategies, settings.budgets)
             for (name, scaling), strategy, B in cases:
                 a = chosen["a"][noise][name].get(f"{B:g}", 1.0)
                 result = run_budget(**given, r=chosen["r"], B=B, strategy=strategy, scaling=scaling, a=a)
                 found = {"mse": result.loss.mean(), "labels_per_round": result.used.mean()}
-                yield from at.rows(found, noise=noise, setting=name, method=strategy, x=B)
+                yield from repetition.rows(found, noise=noise, setting=name, method=strategy, x=B)
 
 
-def tune_trace(settings: TraceSettings, walk: Walk) -> dict[str, dict[str, float]]:
+def tune_trace(settings: TraceSettings, loop: Loop) -> dict[str, dict[str, float]]:
     """``{repetition: {r}}``: the shared value of Fig. 2."""
-    return tuned_apart(walk, settings.repetitions, lambda at: {"r": settings.shared_r(at)})
+    return tuned_apart(loop, settings.repetitions, lambda repetition: {"r": settings.shared_r(repetition)})
 
 
 @protocol(TraceSettings, tune=tune_trace, labels=("B=*", "self_tuned", "labels_per_round", "a"))
-def budget_trace(settings: TraceSettings, walk: Walk) -> Iterator[Row]:
+def budget_trace(settings: TraceSettings, loop: Loop) -> Iterator[Row]:
     """Fig. 7: after every 100 rounds, labels_per_round so far and the threshold a of the self-tuned strategy.
 
     noise = model of the variances, setting = "B=1.5" and so on, x = rounds seen.
     """
     for noise in settings.noise:
-        for at in walk.trials():
-            given, r = settings.draw(at, noise), walk.tuned[str(at.repetition)]["r"]
+        for repetition in loop:
+            given, r = settings.draw(repetition, noise), loop.tuned[str(repetition.number)]["r"]
             for B in settings.budgets:
                 result = run_budget(**given, r=r, B=B, strategy="self_tuned", scaling=True)
-                here = at.on(noise=noise, setting=f"B={B:g}", method="self_tuned")
+                here = repetition.with_columns(noise=noise, setting=f"B={B:g}", method="self_tuned")
                 rounds = np.arange(PERIOD, settings.task.T + 1, PERIOD)
                 spent = np.cumsum(result.used)[rounds - 1] / rounds
                 yield from here.curve("labels_per_round", zip(rounds, spent, strict=True))

@@ -9,14 +9,14 @@ from running import frame
 from noisylabels.seeding import Seeds
 from ors import code as ors
 from reproduction.data.prepared import Dataset
-from reproduction.run.protocol_loop import At, Walk
+from reproduction.run.protocol_loop import Loop, Repetition
 from reproduction.spec.strict_yaml import read
 
 EXPERIMENTS = Path(__file__).parent
 SEEDS = Seeds(1, "test")
 GRID = {"r": [1.0, 10.0, 100.0], "beta": [1.0, 10.0]}
 TASK = {"kind": "regression", "T": 1000, "d": 5, "M": 5, "process_noise": 0.01}
-PLACE = At(SEEDS, 0, {})
+PLACE = Repetition(SEEDS, 0, {})
 LINEAR = ors.Linear(T=4000, d=5, M=5.0, process_noise=0.01)
 
 
@@ -27,12 +27,12 @@ def settings(protocol, name, **changes):
 
 
 def tune(protocol, chosen, seeds=SEEDS, data=None):
-    return protocol.protocol.tune(chosen, Walk(data or {}, seeds))
+    return protocol.protocol.tune(chosen, Loop(data or {}, seeds))
 
 
 def rows(protocol, chosen, tuned=None, repetitions=range(2), data=None):
     tuned = tune(protocol, chosen, data=data) if tuned is None else tuned
-    return list(protocol(chosen, Walk(data or {}, SEEDS, repetitions, tuned)))
+    return list(protocol(chosen, Loop(data or {}, SEEDS, repetitions, tuned)))
 
 
 def table(*arguments, **options):
@@ -66,7 +66,7 @@ def test_channel_values():
 
 def test_the_equaliser_sees_the_filtered_source_newest_first():
     task = ors.Equalizer(kind="equalizer", T=3000, d=20, M=1.0, channel_noise=0.0)
-    sequence = task.sequence(Walk({}, SEEDS), PLACE)
+    sequence = task.sequence(Loop({}, SEEDS), PLACE)
     expected = sum(ors.CHANNEL[k] * sequence.y[100 - k] for k in range(10))
     assert sequence.x[100, 0] == pytest.approx(expected)
     assert sequence.x[101, 1] == sequence.x[100, 0]
@@ -76,12 +76,12 @@ def sound(name, signal, rate=8000, variant="local"):
     return Dataset(name, "made", variant, {"signal": signal, "rate": np.array(rate)}, "")
 
 
-def speech(repetition=0, signal=None, **changes):
+def speech(number=0, signal=None, **changes):
     signal = 3 + 2 * np.random.default_rng(0).standard_normal(8000) if signal is None else signal
     data = {"speech": sound("speech", signal), "hall": sound("hall", np.eye(32)[5])}
     options = {"kind": "speech", "d": 32, "delay": 5, "channel_noise": 0.0, "room": "hall", "room_taps": 32}
     task = ors.Speech(**(options | {"tuning_fraction": 0.2} | changes))
-    return task.sequence(Walk(data, SEEDS), At(SEEDS, repetition, {}))
+    return task.sequence(Loop(data, SEEDS), Repetition(SEEDS, number, {}))
 
 
 def test_speech_is_standardised_and_the_delay_aligns_the_direct_path():
@@ -118,7 +118,7 @@ def test_what_is_not_the_published_data_shows(speech, room, used, source):
     data = {"speech": sound("speech", [], 1, speech), "living_room": sound("living_room", [], 1, room)}
     options = {"d": 1, "delay": 0, "channel_noise": 0, "room_taps": 1, "tuning_fraction": 0.5}
     task = ors.Speech(kind="speech", room=used, **options)
-    assert task.source(Walk(data, SEEDS)) == {"dataset": "speech", "source": source}
+    assert task.source(Loop(data, SEEDS)) == {"dataset": "speech", "source": source}
 
 
 # Learning curves
@@ -151,8 +151,13 @@ def test_blocks_of_repetitions_give_the_rows_of_one_block(curves):
 
 
 def test_every_repetition_is_tuned_on_another_sequence_that_is_never_scored(curves, monkeypatch):
-    seen, original = [], ors.Regression.sequence
-    watched = lambda task, walk, at: seen.append(at.repetition) or original(task, walk, at)  # noqa: E731
+    seen = []
+    original = ors.Regression.sequence
+
+    def watched(task, loop, repetition):
+        seen.append(repetition.number)
+        return original(task, loop, repetition)
+
     monkeypatch.setattr(ors.Regression, "sequence", watched)
     tuned = tune(ors.filter_curves, curves)
     assert seen == ["tuning 0", "tuning 1"]
@@ -192,8 +197,8 @@ def test_the_budgets_share_r_with_figure_2(curves):
     """Same experiment, same tuning sequences: Figs. 2, 6 and 7 and our own artifacts agree on r."""
     task = {"T": 500, "d": 5, "M": 5, "process_noise": 0.01}
     traced = tune(ors.budget_trace, settings(ors.budget_trace, "fig7", task=task, tuning_rounds=1000))
-    for repetition, tuned in tune(ors.filter_curves, curves).items():
-        assert traced[repetition]["r"] == tuned["M=5"]["shared_r"]["clean"]["parameters"]["r"]
+    for number, tuned in tune(ors.filter_curves, curves).items():
+        assert traced[number]["r"] == tuned["M=5"]["shared_r"]["clean"]["parameters"]["r"]
 
 
 def budgets(protocol, name, **changes):
@@ -209,9 +214,10 @@ def test_budgets_are_kept_and_strategies_coincide_at_integers():
     found = table(ors.label_budget, chosen, tuned)
     wide = found.pivot_table(index=["setting", "repetition", "x", "metric"], columns="method", values="value")
     for B in (1, 2):
-        at = wide.xs(B, level="x")
-        assert (at.xs("labels_per_round", level="metric")[["const", "begin", "auto"]] == B).all().all()
-        errors = at.xs("mse", level="metric")
+        last = wide.xs(B, level="x")
+        spent = last.xs("labels_per_round", level="metric")[["const", "begin", "auto"]]
+        assert (spent == B).all(axis=None)
+        errors = last.xs("mse", level="metric")
         for other in ("begin", "auto"):
             assert errors["const"].to_numpy() == pytest.approx(errors[other].to_numpy())
     spent = wide.xs(1.5, level="x").xs("labels_per_round", level="metric")

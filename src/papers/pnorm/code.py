@@ -18,7 +18,7 @@ from noisylabels.filters.lms import LMS
 from noisylabels.filters.pnorm import EG, BoundedPNormLMS, EGPlusMinus, PNormLMS
 from noisylabels.filters.theory import divergence_dual, dual, exponent, norm
 from noisylabels.validation import Floats
-from reproduction.run.protocol_loop import At, Row, Walk
+from reproduction.run.protocol_loop import Loop, Repetition, Row
 from reproduction.run.tuning import TunedFilter, check_grids, grid_values
 from reproduction.spec import settings as keys
 from reproduction.spec.protocol import protocol
@@ -84,22 +84,24 @@ def theorems_of(X: Floats) -> dict[str, Theorem]:
     return {"lms": Theorem.of(2.0, X), "pnorm_lms": Theorem.of("auto", X)}
 
 
-def checked(at: At, name: str, loss: float, bound: float) -> float:
+def checked(repetition: Repetition, name: str, loss: float, bound: float) -> float:
     """loss / bound. Raises RuntimeError : the loss is above its bound; with the place."""
-    place = " ".join(f"{key} {value}" for key, value in at.columns.items() if value != "")
+    place = " ".join(f"{key} {value}" for key, value in repetition.columns.items() if value != "")
     return theory.checked_ratio(loss, bound, f"{name}, {place}")
 
 
-def bounded(at: At, name: str, loss: float, bound: float, x: float = float("nan")) -> Iterator[Row]:
+def bounded(
+    repetition: Repetition, name: str, loss: float, bound: float, x: float = float("nan")
+) -> Iterator[Row]:
     """Rows name_loss, name_bound, name_ratio. Raises RuntimeError : the loss is above its bound."""
-    ratio = checked(at, f"{name} bound", loss, bound)
-    return at.rows({f"{name}_loss": loss, f"{name}_bound": bound, f"{name}_ratio": ratio}, x=x)
+    ratio = checked(repetition, f"{name} bound", loss, bound)
+    return repetition.rows({f"{name}_loss": loss, f"{name}_bound": bound, f"{name}_ratio": ratio}, x=x)
 
 
-def runs(walk: Walk, count: int) -> Iterator[At]:
+def runs(loop: Loop, count: int) -> Iterator[Repetition]:
     """``count`` runs for each repetition, numbered through."""
-    for number in range(walk.repetitions.start * count, walk.repetitions.stop * count):
-        yield At(walk.seeds, number, {"repetition": number})
+    for number in range(loop.repetitions.start * count, loop.repetitions.stop * count):
+        yield Repetition(loop.seeds, number, {"repetition": number})
 
 
 # The bounds
@@ -151,22 +153,22 @@ class BoundsSettings(Trials):
         *(*BOUNDED, "smallest_step_slack", "difference_*", "mean_loss", "alpha"),
     ),
 )
-def bounds(settings: BoundsSettings, walk: Walk) -> Iterator[Row]:
+def bounds(settings: BoundsSettings, loop: Loop) -> Iterator[Row]:
     """Losses, bounds and their ratios.
 
     Filtering: one repetition per configuration; noise = kind of labels, setting = kind of rows, x = p.
     Prediction: noise = "sd ..", setting = grid | tuned, x = alpha. Expected: x = T, the rounds so far.
     """
-    for at in runs(walk, settings.filtering.configurations):
-        yield from _filtering(settings.filtering, at)
-    for at in walk.trials():
-        yield from _prediction(settings.prediction, at)
-    yield from _expected(settings.expected, walk)
+    for repetition in runs(loop, settings.filtering.configurations):
+        yield from _filtering(settings.filtering, repetition)
+    for repetition in loop:
+        yield from _prediction(settings.prediction, repetition)
+    yield from _expected(settings.expected, loop)
 
 
-def _filtering(s: Filtering, at: At) -> Iterator[Row]:
+def _filtering(s: Filtering, repetition: Repetition) -> Iterator[Row]:
     """The bound and its steps; p = 2 against LMS; rotated rows."""
-    rng = at.rng("configuration")
+    rng = repetition.rng("configuration")
     n = int(rng.integers(2, s.largest_n + 1))
     T = int(rng.integers(20, s.most_rounds + 1))
     kind, labels = str(rng.choice(s.instances)), str(rng.choice(["noisy", "adversarial"]))
@@ -178,8 +180,8 @@ def _filtering(s: Filtering, at: At) -> Iterator[Row]:
     y = X @ u + noise if labels == "noisy" else rng.standard_normal(T) * rng.uniform(0.1, 10)
     theorem = Theorem.of(rng.uniform(2, 2 + 2 * np.log(n)), X)
     yhat = theorem.filter().run(X, y)
-    at = at.on(noise=labels, setting=kind)
-    named = at.on(method="pnorm_lms")
+    repetition = repetition.with_columns(noise=labels, setting=kind)
+    named = repetition.with_columns(method="pnorm_lms")
     loss, energy = float(((X @ u - yhat) ** 2).sum()), float(((y - X @ u) ** 2).sum())
     yield from bounded(named, "filtering", loss, energy + theorem.penalty(u), theorem.p)
     yield named.row("smallest_step_slack", smallest_slack(X, y, u, yhat, theorem), x=theorem.p)
@@ -192,7 +194,7 @@ def _filtering(s: Filtering, at: At) -> Iterator[Row]:
         ("lms", "difference_after_rotation", LMS(eta).run(rotated, y) - lms),
         ("pnorm_lms", "difference_after_rotation", theorem.filter().run(rotated, y) - yhat),
     ):
-        yield at.row(metric, float(np.abs(difference).max()) / scale, method=method)
+        yield repetition.row(metric, float(np.abs(difference).max()) / scale, method=method)
 
 
 def smallest_slack(X: Floats, y: Floats, u: Floats, yhat: Floats, theorem: Theorem) -> float:
@@ -212,18 +214,18 @@ def smallest_slack(X: Floats, y: Floats, u: Floats, yhat: Floats, theorem: Theor
     return slack
 
 
-def _prediction(s: Prediction, at: At) -> Iterator[Row]:
+def _prediction(s: Prediction, repetition: Repetition) -> Iterator[Row]:
     u = ones(s.n, s.ones)
-    X = instances(at.rng("prediction x"), "gaussian", s.rounds, s.n)
-    standard = at.rng("prediction noise").standard_normal(s.rounds)
-    jobs: list[tuple[At, Theorem, float, float, float]] = []
+    X = instances(repetition.rng("prediction x"), "gaussian", s.rounds, s.n)
+    standard = repetition.rng("prediction noise").standard_normal(s.rounds)
+    jobs: list[tuple[Repetition, Theorem, float, float, float]] = []
     for method, theorem in theorems_of(X).items():
         for sd in s.noises:
             energy = float((sd * standard) @ (sd * standard))
-            here = at.on(noise=f"sd {sd:g}", method=method)
+            here = repetition.with_columns(noise=f"sd {sd:g}", method=method)
             best = theory.best_alpha(energy, theorem.penalty(u))
-            jobs += [(here.on(setting="grid"), theorem, sd, alpha, energy) for alpha in s.alphas]
-            jobs.append((here.on(setting="tuned"), theorem, sd, best, energy))
+            jobs += [(here.with_columns(setting="grid"), theorem, sd, alpha, energy) for alpha in s.alphas]
+            jobs.append((here.with_columns(setting="tuned"), theorem, sd, best, energy))
     labels = np.array([X @ u + sd * standard for _, _, sd, _, _ in jobs])
     filters = [theorem.filter(alpha) for _, theorem, _, alpha, _ in jobs]
     losses = ((PNormLMS.run_many(filters, X, labels) - labels) ** 2).sum(axis=1)
@@ -235,24 +237,24 @@ def _prediction(s: Prediction, at: At) -> Iterator[Row]:
             yield here.row("alpha", alpha)
 
 
-def _expected(s: Expected, walk: Walk) -> Iterator[Row]:
+def _expected(s: Expected, loop: Loop) -> Iterator[Row]:
     """Rows and target are fixed; only the noise differs between runs.
 
     Every run also obeys the bound with the noise that it has seen, which is checked.
     """
-    X = instances(walk.seeds.generator("shared", "expected x"), "unit", s.rounds, s.n) * np.sqrt(s.n)
+    X = instances(loop.seeds.generator("shared", "expected x"), "unit", s.rounds, s.n) * np.sqrt(s.n)
     u = ones(s.n, s.ones) / np.sqrt(s.ones)
     clean, eps = X @ u, s.noise**2
     marks = np.unique(np.geomspace(1, s.rounds, s.points).round().astype(int))
     theorems = theorems_of(X)
-    for at in runs(walk, s.runs):
-        noise = s.noise * at.rng("expected noise").standard_normal(s.rounds)
+    for repetition in runs(loop, s.runs):
+        noise = s.noise * repetition.rng("expected noise").standard_normal(s.rounds)
         guesses = PNormLMS.run_many([each.filter() for each in theorems.values()], X, clean + noise)
         seen = np.cumsum(noise**2)
         for (method, theorem), guess in zip(theorems.items(), guesses, strict=True):
             K = theorem.penalty(u)
             total = np.cumsum((clean - guess) ** 2)
-            here = at.on(noise=f"sd {s.noise:g}", method=method, setting="expected")
+            here = repetition.with_columns(noise=f"sd {s.noise:g}", method=method, setting="expected")
             yield from bounded(here, "filtering", float(total[-1]), float(seen[-1] + K), s.rounds)
             for t in marks:
                 loss, bound = total[t - 1] / t, eps + K / t
@@ -301,42 +303,42 @@ class SparsitySettings(Trials):
     SparsitySettings,
     labels=("k=*", "lms", "pnorm_lms", "eg_pm", "target", *BOUNDED, "noise_energy", "best_p"),
 )
-def sparsity(settings: SparsitySettings, walk: Walk) -> Iterator[Row]:
+def sparsity(settings: SparsitySettings, loop: Loop) -> Iterator[Row]:
     """Filtering loss; setting = name of the task, x = n; then setting = "k=..", x = p, best_p."""
     s = settings.comparison
-    for at in walk.trials():
+    for repetition in loop:
         for (name, task), n in itertools.product(s.tasks.items(), s.sizes):
             T = min(s.rounds_per_input * n, task.most_rounds)
-            X = instances(at.rng(f"x {name} {n}"), task.instances, T, n)
+            X = instances(repetition.rng(f"x {name} {n}"), task.instances, T, n)
             u = ones(n, n if task.ones == "all" else task.ones)
-            noise = s.noise * at.rng(f"noise {name} {n}").standard_normal(T)
-            yield from _compared(X, u, noise, at.on(setting=name))
-    for at in walk.trials():
-        yield from _interpolated(settings.interpolation, at)
+            noise = s.noise * repetition.rng(f"noise {name} {n}").standard_normal(T)
+            yield from _compared(X, u, noise, repetition.with_columns(setting=name))
+    for repetition in loop:
+        yield from _interpolated(settings.interpolation, repetition)
 
 
-def _compared(X: Floats, u: Floats, noise: Floats, at: At) -> Iterator[Row]:
+def _compared(X: Floats, u: Floats, noise: Floats, repetition: Repetition) -> Iterator[Row]:
     n = X.shape[1]
     clean = X @ u
     y, energy = clean + noise, float(noise @ noise)
-    yield at.row("noise_energy", energy, method="target", x=n)
+    yield repetition.row("noise_energy", energy, method="target", x=n)
     for method, theorem in theorems_of(X).items():
         f = LMS(theorem.eta) if method == "lms" else theorem.filter()
         yhat = f.run(X, y)
         loss, bound = float(((clean - yhat) ** 2).sum()), energy + theorem.penalty(u)
-        yield from bounded(at.on(method=method), "filtering", loss, bound, n)
-        yield at.row("prediction_loss", ((y - yhat) ** 2).sum(), method=method, x=n)
+        yield from bounded(repetition.with_columns(method=method), "filtering", loss, bound, n)
+        yield repetition.row("prediction_loss", ((y - yhat) ** 2).sum(), method=method, x=n)
     budget, top = float(np.abs(u).sum()), float(np.abs(X).max())
     yhat = EGPlusMinus(1.0 / (3.0 * (budget * top) ** 2), budget).run(X, y)
-    at = at.on(method="eg_pm")
+    repetition = repetition.with_columns(method="eg_pm")
     bound = theory.eg_plus_minus(energy, budget, top, n)
-    yield from bounded(at, "prediction", float(((y - yhat) ** 2).sum()), bound, n)
-    yield at.row("filtering_loss", ((clean - yhat) ** 2).sum(), x=n)
+    yield from bounded(repetition, "prediction", float(((y - yhat) ** 2).sum()), bound, n)
+    yield repetition.row("filtering_loss", ((clean - yhat) ** 2).sum(), x=n)
 
 
-def _interpolated(s: Interpolation, at: At) -> Iterator[Row]:
-    X = instances(at.rng("x"), "signs", s.rounds, s.n)
-    noise = s.noise * at.rng("noise").standard_normal(s.rounds)
+def _interpolated(s: Interpolation, repetition: Repetition) -> Iterator[Row]:
+    X = instances(repetition.rng("x"), "signs", s.rounds, s.n)
+    noise = s.noise * repetition.rng("noise").standard_normal(s.rounds)
     energy = float(noise @ noise)
     theorems = [Theorem.of(p, X) for p in s.powers]
     targets = {k: ones(s.n, k) / np.sqrt(k) for k in s.ones}
@@ -344,7 +346,7 @@ def _interpolated(s: Interpolation, at: At) -> Iterator[Row]:
     guesses = PNormLMS.run_many([each.filter() for _ in targets for each in theorems], X, labels)
     losses = ((labels - noise - guesses) ** 2).sum(axis=1).reshape(len(targets), len(theorems))
     for (k, u), line in zip(targets.items(), losses, strict=True):
-        here = at.on(setting=f"k={k}", method="pnorm_lms")
+        here = repetition.with_columns(setting=f"k={k}", method="pnorm_lms")
         for theorem, loss in zip(theorems, line, strict=True):
             yield from bounded(here, "filtering", float(loss), energy + theorem.penalty(u), theorem.p)
         yield here.row("best_p", theorems[int(np.argmin(line))].p)
@@ -376,7 +378,7 @@ def marks(n: int) -> list[int]:
     HadamardSettings,
     labels=("n=*", "lms", "pnorm_lms", "eg", *BOUNDED, "error*", "largest_error_k_over_ln_n"),
 )
-def hadamard(settings: HadamardSettings, walk: Walk) -> Iterator[Row]:
+def hadamard(settings: HadamardSettings, loop: Loop) -> Iterator[Row]:
     """error = 1/n sum_i (H_i.(w_k - u))^2 = ||w_k - u||^2 after k rows of one pass; setting = "n=..", x = k.
 
     LMS with eta = 1/n has error 1 - k/n whatever the order of the rows.
@@ -391,14 +393,16 @@ def hadamard(settings: HadamardSettings, walk: Walk) -> Iterator[Row]:
             "pnorm_lms": (theorem.filter(), (theorem.p - 1.0) * theorem.x_size**2),
             "eg": (EG(2.0 / (3.0 * 2.0**2)), theory.eg(0.0, 2.0, n)),
         }
-        for at in walk.trials():
-            rng = at.rng(f"order {n}")
+        for repetition in loop:
+            rng = repetition.rng(f"order {n}")
             order, column = rng.permutation(n), int(rng.integers(n))
             for method, (f, bound) in filters.items():
-                yield from _one_pass(f, bound, H[order], column, at.on(setting=f"n={n}", method=method))
+                yield from _one_pass(
+                    f, bound, H[order], column, repetition.with_columns(setting=f"n={n}", method=method)
+                )
 
 
-def _one_pass(f: Filter, bound: float, X: Floats, column: int, at: At) -> Iterator[Row]:
+def _one_pass(f: Filter, bound: float, X: Floats, column: int, repetition: Repetition) -> Iterator[Row]:
     n = len(X)
     u = np.eye(n)[column]
     f._start(n)
@@ -408,15 +412,15 @@ def _one_pass(f: Filter, bound: float, X: Floats, column: int, at: At) -> Iterat
             y = X[seen:k, column]
             loss += float(((f.run(X[seen:k], y) - y) ** 2).sum())
         error = float(((f.w - u) ** 2).sum())
-        if at.columns["method"] == "lms" and abs(error - (1 - k / n)) > 1e-9:
+        if repetition.columns["method"] == "lms" and abs(error - (1 - k / n)) > 1e-9:
             raise RuntimeError(f"LMS error {error:.12g} after {k} of {n} Hadamard rows is not 1 - k/n")
-        yield at.row("error", error, x=k)
-        yield from bounded(at, "online", loss, bound, k)
+        yield repetition.row("error", error, x=k)
+        yield from bounded(repetition, "online", loss, bound, k)
         if k >= 2 * math.log(n):
             scaled = max(scaled, error * k / math.log(n))
         if k == n // 4:
-            yield at.row("error_at_quarter", error)
-    yield at.row("largest_error_k_over_ln_n", scaled)
+            yield repetition.row("error_at_quarter", error)
+    yield repetition.row("largest_error_k_over_ln_n", scaled)
 
 
 # The worst case
@@ -438,35 +442,38 @@ class HInfinitySettings(Trials):
 @protocol(
     HInfinitySettings, labels=("p=*", "lms*", "rls", "ascent", "silent *", "one-shot *", "worst u *", "ratio")
 )
-def hinfinity(settings: HInfinitySettings, walk: Walk) -> Iterator[Row]:
+def hinfinity(settings: HInfinitySettings, loop: Loop) -> Iterator[Row]:
     """rho = sum (u.x - yhat)^2 / (sum (y - u.x)^2 + (p-1) X_p^2 ||u||_q^2): exact, by adversary, by ascent.
 
     setting = how u and y are chosen, x = T; see `noisylabels.filters.theory`.
     """
     n = settings.n
-    for at in walk.trials():
-        if at.repetition == 0:
-            yield from _adversaries(settings, at)
-    for at in walk.trials():
+    for repetition in loop:
+        if repetition.number == 0:
+            yield from _adversaries(settings, repetition)
+    for repetition in loop:
         for T in settings.rounds:
-            X, y = at.rng(f"x {T}").standard_normal((T, n)), at.rng(f"y {T}").standard_normal(T)
-            yield from _exact(X, y, at.on(x=T), settings.steps)
+            X, y = (
+                repetition.rng(f"x {T}").standard_normal((T, n)),
+                repetition.rng(f"y {T}").standard_normal(T),
+            )
+            yield from _exact(X, y, repetition.with_columns(x=T), settings.steps)
         T = settings.ascent_rounds
         for p in settings.powers:
-            X = at.rng(f"ascent x {p}").standard_normal((T, n))
-            rng, size = at.rng(f"starts {p}"), Theorem.of(p, X).x_size
+            X = repetition.rng(f"ascent x {p}").standard_normal((T, n))
+            rng, size = repetition.rng(f"starts {p}"), Theorem.of(p, X).x_size
             points = (rng.standard_normal(n + T) for _ in range(settings.starts))
             units = (point / np.linalg.norm(point) for point in points)
             found = max(theory.ascend(X, p, size, unit, settings.climbs)[0] for unit in units)
-            yield _ratio(at.on(setting="ascent", method=f"p={p:g}", x=T), found)
+            yield _ratio(repetition.with_columns(setting="ascent", method=f"p={p:g}", x=T), found)
 
 
-def _ratio(at: At, value: float) -> Row:
+def _ratio(repetition: Repetition, value: float) -> Row:
     """A row with a ratio that the theorem bounds by 1. Raises RuntimeError : it is above."""
-    return at.row("ratio", checked(at, "ratio", value, 1.0))
+    return repetition.row("ratio", checked(repetition, "ratio", value, 1.0))
 
 
-def _exact(X: Floats, y: Floats, at: At, steps: list[float]) -> Iterator[Row]:
+def _exact(X: Floats, y: Floats, repetition: Repetition, steps: list[float]) -> Iterator[Row]:
     """Worst u for random labels (pencil), and worst u and noise (transfer matrix), for LMS steps and RLS."""
     size = Theorem.of(2.0, X).x_size
     filters = {("lms" if s == 1 else f"lms x {s:g}"): s / size**2 * X for s in steps}
@@ -476,7 +483,7 @@ def _exact(X: Floats, y: Floats, at: At, steps: list[float]) -> Iterator[Row]:
             raise RuntimeError(f"LMS: the worst case over u and noise is {worst:.12g}, not exactly 1")
         given = theory.worst_target(X, _predictions(X, gains, y), y, size)[0]
         for setting, value in ("worst u and noise", worst), ("worst u for given labels", given):
-            here = at.on(method=method, setting=setting)
+            here = repetition.with_columns(method=method, setting=setting)
             yield _ratio(here, value) if method == "lms" else here.row("ratio", value)
 
 
@@ -488,16 +495,16 @@ def _predictions(X: Floats, gains: Floats, y: Floats) -> Floats:
     return yhat
 
 
-def _adversaries(settings: HInfinitySettings, at: At) -> Iterator[Row]:
+def _adversaries(settings: HInfinitySettings, repetition: Repetition) -> Iterator[Row]:
     """The one-shot and the silent adversary, run against the filters themselves."""
     silent, one_shot = "silent adversary", "one-shot adversary"
     for p in (2.0, *settings.powers):
-        here = at.on(method="lms" if p == 2 else f"p={p:g}")
+        here = repetition.with_columns(method="lms" if p == 2 else f"p={p:g}")
         f = LMS(1.0) if p == 2 else PNormLMS(theory.rate(p, 1.0), p)
         for setting, T in [*((silent, T) for T in settings.silent_rounds), (one_shot, 1)]:
             X, y, u = theory.silent(settings.n, T, 1.0, p, clean=setting == one_shot)
             f._start(settings.n)
-            yield _ratio(here.on(setting=setting, x=T), theory.ratio(X, y, u, f.run(X, y), p, 1.0))
+            yield _ratio(here.with_columns(setting=setting, x=T), theory.ratio(X, y, u, f.run(X, y), p, 1.0))
 
 
 # Moving targets
@@ -547,7 +554,7 @@ def path_length(u: Floats, q: float) -> float:
     MovingSettings,
     labels=("U=*", "lms", "pnorm_lms", *BOUNDED, "*_error", "path_price", "excess_loss", "loss_slope"),
 )
-def moving(settings: MovingSettings, walk: Walk) -> Iterator[Row]:
+def moving(settings: MovingSettings, loop: Loop) -> Iterator[Row]:
     """noise = scenario, setting = "U=.. eta=..", x: round (tracking_error) or share of the run.
 
     +-1 instances, y_t = u_t.x_t + noise. settled_error is the mean error in the last eighth of T up to there;
@@ -557,9 +564,9 @@ def moving(settings: MovingSettings, walk: Walk) -> Iterator[Row]:
     T, n = settings.rounds, settings.n
     paths = {scenario: targets(scenario, T, n) for scenario in settings.scenarios}
     prices: dict[tuple[str, str, int | str], dict[int, tuple[float, float]]] = {}
-    for at in walk.trials():
-        X = instances(at.rng("x"), "signs", T, n)
-        noise = settings.noise * at.rng("noise").standard_normal(T)
+    for repetition in loop:
+        X = instances(repetition.rng("x"), "signs", T, n)
+        noise = settings.noise * repetition.rng("noise").standard_normal(T)
         energy, theorems = float(noise @ noise), theorems_of(X)
         tried = [
             (scenario, method, theorem, U, eta)
@@ -583,7 +590,7 @@ def moving(settings: MovingSettings, walk: Walk) -> Iterator[Row]:
         guesses = PNormLMS.run_many(filters, X, np.array([clean[scenario] + noise for scenario, *_ in tried]))
         for (scenario, method, theorem, U, eta), radius, guess in zip(tried, radii, guesses, strict=True):
             setting = f"U={U} eta={eta:g}"
-            here = at.on(noise=scenario, setting=setting, method=method)
+            here = repetition.with_columns(noise=scenario, setting=setting, method=method)
             errors = (clean[scenario] - guess) ** 2
             loss = float(errors.sum())
             if U == "inf" or float(U) < 1 or eta != 1:
@@ -595,7 +602,7 @@ def moving(settings: MovingSettings, walk: Walk) -> Iterator[Row]:
                 yield from bounded(here, "filtering", loss, bound)
                 yield from here.rows({"path_price": price, "excess_loss": loss - energy})
                 if scenario.startswith("jumps"):
-                    jumps = prices.setdefault((method, setting, at.repetition), {})
+                    jumps = prices.setdefault((method, setting, repetition.number), {})
                     jumps[int(scenario.split()[1])] = (price, loss - energy)
             for x, part in ((0.5, errors[: T // 2]), (1.0, errors)):
                 yield here.row("settled_error", part[-T // 8 :].mean(), x=x)
@@ -603,11 +610,11 @@ def moving(settings: MovingSettings, walk: Walk) -> Iterator[Row]:
                 starts = window_starts(T, settings.windows)
                 means = zip(np.append(starts[1:], T), window_means(errors, starts), strict=True)
                 yield from here.curve("tracking_error", means)
-    for (method, setting, repetition), by_jumps in prices.items():
+    for (method, setting, number), by_jumps in prices.items():
         for fewer, more in itertools.pairwise(sorted(by_jumps)):
             (price, loss), (higher, larger) = by_jumps[fewer], by_jumps[more]
-            columns: Row = {"method": method, "setting": setting, "repetition": repetition}
-            here = At(walk.seeds, repetition, columns)
+            columns: Row = {"method": method, "setting": setting, "repetition": number}
+            here = Repetition(loop.seeds, number, columns)
             yield here.row("loss_slope", (larger - loss) / (higher - price), noise=f"jumps {more}")
 
 
@@ -661,30 +668,30 @@ class Echo:
         return built
 
 
-def echo(settings: RoomSettings, reflection: float, walk: Walk, repetition: int | str) -> Echo:
+def echo(settings: RoomSettings, reflection: float, loop: Loop, number: int | str) -> Echo:
     """The piece of a repetition, a random one of the recording; the tuning piece is shorter."""
     from reproduction.data.loaders import audio
 
-    speech = walk.data["speech"].arrays
+    speech = loop.data["speech"].arrays
     signal, rate = np.asarray(speech["signal"], dtype=float), int(speech["rate"])
-    seconds = settings.tuning_seconds if repetition == TUNING else settings.seconds
+    seconds = settings.tuning_seconds if number == TUNING else settings.seconds
     T = min(len(signal), round(seconds * rate))
-    rng = walk.seeds.generator(repetition, "piece")
+    rng = loop.seeds.generator(number, "piece")
     signal = (signal - signal.mean()) / signal.std()
     first = int(rng.integers(len(signal) - T + 1))
     padded = np.concatenate([np.zeros(settings.taps - 1), signal[first : first + T]])
     h = audio.simulated(taps=settings.taps, rate=rate, reflection=reflection)
     clean = np.convolve(padded, h, "valid")
     variance = float(clean.var()) * 10 ** (-settings.snr / 10)
-    noise = walk.seeds.generator(repetition, "noise").standard_normal(T)
+    noise = loop.seeds.generator(number, "noise").standard_normal(T)
     return Echo(padded, clean + np.sqrt(variance) * noise, h, variance)
 
 
-def tune_room(settings: RoomSettings, walk: Walk) -> dict[str, dict[str, dict[str, float]]]:
+def tune_room(settings: RoomSettings, loop: Loop) -> dict[str, dict[str, dict[str, float]]]:
     """``{room: {method: parameters}}``, those with the smallest mean misalignment on the tuning piece."""
     tuned: dict[str, dict[str, dict[str, float]]] = {}
     for room, reflection in settings.rooms.items():
-        task = echo(settings, reflection, walk, TUNING)
+        task = echo(settings, reflection, loop, TUNING)
         tuned[room] = {}
         for label, method in settings.methods.items():
             values = itertools.product(*(grid_values(method.grids[name]) for name in method.tune))
@@ -703,23 +710,25 @@ def _score(task: Echo, method: TunedFilter, chosen: dict[str, float], points: in
 
 
 @protocol(RoomSettings, tune=tune_room, labels=("response", "tap", "misalignment", "mean_misalignment"))
-def room(settings: RoomSettings, walk: Walk) -> Iterator[Row]:
+def room(settings: RoomSettings, loop: Loop) -> Iterator[Row]:
     """Misalignment 20 log10 ||w_t - h|| of y = h * s + noise; noise = room, x = seconds of speech heard.
 
     s is speech of unit variance, h the response of a simulated room, as long as the filter, ||h|| = 1. Each
     repetition has another piece of the recording and other noise. Metric tap: the response, x = tap.
     """
-    speech = walk.data["speech"]
+    speech = loop.data["speech"]
     rate = int(speech.arrays["rate"])
     for name, reflection in settings.rooms.items():
-        for at in walk.trials():
-            task = echo(settings, reflection, walk, at.repetition)
-            if at.repetition == 0:
-                yield from at.curve("tap", enumerate(task.response), noise=name, method="response")
+        for repetition in loop:
+            task = echo(settings, reflection, loop, repetition.number)
+            if repetition.number == 0:
+                yield from repetition.curve("tap", enumerate(task.response), noise=name, method="response")
             for label, method in settings.methods.items():
-                f = task.filter(method, walk.tuned[name][label])
+                f = task.filter(method, loop.tuned[name][label])
                 seen, levels = task.misalignment(f, settings.points)
-                here = at.on(dataset="speech", source=speech.variant, noise=name, method=label)
+                here = repetition.with_columns(
+                    dataset="speech", source=speech.variant, noise=name, method=label
+                )
                 times = (float(t) / rate for t in seen)
                 yield from here.curve("misalignment", zip(times, levels, strict=True))
                 yield here.row("mean_misalignment", levels.mean())

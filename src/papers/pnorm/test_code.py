@@ -12,7 +12,7 @@ from noisylabels.filters.lms import NLMS
 from noisylabels.seeding import Seeds
 from pnorm import code as pnorm
 from pnorm.code import Theorem
-from reproduction.run.protocol_loop import At
+from reproduction.run.protocol_loop import Repetition
 
 
 @pytest.mark.parametrize("n", [0, 2, 12])
@@ -30,13 +30,13 @@ def test_lms_is_exactly_on_the_line_and_the_rows_carry_their_bounds():
 
 
 def test_a_broken_bound_is_an_error_not_a_data_point():
-    at = At(Seeds(1, "test"), 0, {"method": "lms", "setting": "ascent"})
+    repetition = Repetition(Seeds(1, "test"), 0, {"method": "lms", "setting": "ascent"})
     with pytest.raises(RuntimeError, match="filtering bound, method lms"):
-        list(pnorm.bounded(at, "filtering", 1.1, 1.0))
+        list(pnorm.bounded(repetition, "filtering", 1.1, 1.0))
     with pytest.raises(
         RuntimeError, match=r"ratio, method lms setting ascent: loss 1\.1 exceeds its bound 1"
     ):
-        pnorm._ratio(at, 1.1)
+        pnorm._ratio(repetition, 1.1)
 
 
 def test_a_step_without_the_progress_of_the_theorem_is_an_error():

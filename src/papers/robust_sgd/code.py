@@ -22,7 +22,7 @@ from noisylabels.losses.margin import LOSSES, Log, Loss
 from noisylabels.solvers.sgd import Candidate, Objective, Schedule, as_rows, epoch
 from reproduction.data.loaders.formats import unpack
 from reproduction.run.points import Scored
-from reproduction.run.protocol_loop import At, Row, Walk
+from reproduction.run.protocol_loop import Loop, Repetition, Row
 from reproduction.run.splits import Floats, Indices, Labels, stratified_folds, stratified_mask
 from reproduction.spec import settings as keys
 from reproduction.spec.protocol import protocol
@@ -156,20 +156,20 @@ Chosen = dict[str, float]
 """A point of the grid, loss, lam and multiplier, with its mean error and the lowest one."""
 
 
-def tune(settings: ErrorsSettings, walk: Walk) -> dict[str, dict[str, dict[str, Chosen]]]:
+def tune(settings: ErrorsSettings, loop: Loop) -> dict[str, dict[str, dict[str, Chosen]]]:
     """``{data set: {noise: {method: chosen}}}``, by cross-validation."""
     tuned: dict[str, dict[str, dict[str, Chosen]]] = {}
-    for shared, clean in problems(settings, walk):
-        at = replace(shared, repetition="tuning")
+    for shared, clean in problems(settings, loop):
+        repetition = replace(shared, number="tuning")
         for noise in settings.noise:
             problem = with_noise(clean, noise, shared)
             share = settings.cv_rows / len(problem.noisy)
-            some = stratified_mask(problem.noisy, share, at.rng("rows"))
+            some = stratified_mask(problem.noisy, share, repetition.rng("rows"))
             problem = replace(problem, X=problem.X[some], noisy=problem.noisy[some])
-            fold = stratified_folds(problem.noisy, settings.folds, at.rng(f"folds {noise}"))
-            found = tuned.setdefault(str(at.columns["dataset"]), {})[noise.label] = {}
+            fold = stratified_folds(problem.noisy, settings.folds, repetition.rng(f"folds {noise}"))
+            found = tuned.setdefault(str(repetition.columns["dataset"]), {})[noise.label] = {}
             for label, method in settings.methods.items():
-                wrong = validation_errors(method, problem, fold, settings, at, noise)
+                wrong = validation_errors(method, problem, fold, settings, repetition, noise)
                 found[label] = choose(method.grid(settings), wrong, settings.rule)
     return tuned
 
@@ -178,7 +178,7 @@ METRICS = ("error", "reversed_error", "redrawn_error", "settled", "objective", "
 
 
 @protocol(ErrorsSettings, tune=tune, labels=METRICS)
-def errors(settings: ErrorsSettings, walk: Walk) -> Iterator[Row]:
+def errors(settings: ErrorsSettings, loop: Loop) -> Iterator[Row]:
     """Test error of linear classifiers with robust and convex losses under label noise.
 
     Metrics: error, wrong test labels in % after epoch x (methods without epochs: at the last x);
@@ -189,36 +189,40 @@ def errors(settings: ErrorsSettings, walk: Walk) -> Iterator[Row]:
 
     Source: Section 5.
     """
-    for shared, clean in problems(settings, walk):
+    for shared, clean in problems(settings, loop):
         for noise in settings.noise:
             problem = with_noise(clean, noise, shared)
-            for repetition in walk.repetitions:
-                at = replace(shared, repetition=repetition).on(repetition=repetition, noise=noise.label)
+            for number in loop.repetitions:
+                repetition = replace(shared, number=number).with_columns(repetition=number, noise=noise.label)
                 if settings.resample_noise:
-                    problem = with_noise(clean, noise, at)
-                yield from _trial(settings, walk.tuned, problem, at)
-    for repetition in walk.repetitions if settings.redraw else ():
-        for drawn, clean in problems(settings, walk, repetition):
+                    problem = with_noise(clean, noise, repetition)
+                yield from _trial(settings, loop.tuned, problem, repetition)
+    for number in loop.repetitions if settings.redraw else ():
+        for drawn, clean in problems(settings, loop, number):
             for noise in settings.noise:
-                problem, at = with_noise(clean, noise, drawn), drawn.on(noise=noise.label)
-                for here, model in _models(settings, walk.tuned, at):
+                problem, repetition = with_noise(clean, noise, drawn), drawn.with_columns(noise=noise.label)
+                for here, model in _models(settings, loop.tuned, repetition):
                     error = _error(model.fit(problem.X, problem.noisy), problem)
                     yield here.row("redrawn_error", error, x=settings.epochs)
 
 
-def _models(settings: ErrorsSettings, tuned: Mapping[str, Any], at: At) -> Iterator[tuple[At, Any]]:
+def _models(
+    settings: ErrorsSettings, tuned: Mapping[str, Any], repetition: Repetition
+) -> Iterator[tuple[Repetition, Any]]:
     """Every method with its tuned parameters, all with the same shuffles."""
     for label, method in settings.methods.items():
-        found = tuned[str(at.columns["dataset"])][at.columns["noise"]][label]
+        found = tuned[str(repetition.columns["dataset"])][repetition.columns["noise"]][label]
         point = Point(found["loss"], found["lam"], found["multiplier"])
-        rng = at.rng(f"shuffle {at.columns['noise']}")
-        yield at.on(method=label), method.model(point, settings.epochs, rng)
+        rng = repetition.rng(f"shuffle {repetition.columns['noise']}")
+        yield repetition.with_columns(method=label), method.model(point, settings.epochs, rng)
 
 
-def _trial(settings: ErrorsSettings, tuned: Mapping[str, Any], problem: Problem, at: At) -> Iterator[Row]:
+def _trial(
+    settings: ErrorsSettings, tuned: Mapping[str, Any], problem: Problem, repetition: Repetition
+) -> Iterator[Row]:
     """Rows of one repetition."""
     final, last = dict[str, float](), float(settings.epochs)
-    for here, model in _models(settings, tuned, at):
+    for here, model in _models(settings, tuned, repetition):
         label, training, errors = str(here.columns["method"]), (problem.X, problem.noisy), []
         watched, epochs = label in settings.objectives, hasattr(model, "fit_epochs")
         objective = [float(model.loss.value(0.0))] if watched else []
@@ -237,7 +241,7 @@ def _trial(settings: ErrorsSettings, tuned: Mapping[str, Any], problem: Problem,
         yield here.row("reversed_error", 100.0 - errors[-1], x=last)
     for family, members in settings.families.items():
         values = [final[member] for member in members]
-        yield at.row("spread", max(values) - min(values), method=family)
+        yield repetition.row("spread", max(values) - min(values), method=family)
 
 
 def _error(model: Any, problem: Problem) -> float:
@@ -260,16 +264,18 @@ class Problem:
 
 
 def problems(
-    settings: ErrorsSettings, walk: Walk, repetition: int | str = SHARED
-) -> Iterator[tuple[At, Problem]]:
+    settings: ErrorsSettings, loop: Loop, number: int | str = SHARED
+) -> Iterator[tuple[Repetition, Problem]]:
     """The clean problem of every data set that the settings name; see `clean_problem`."""
-    for name, dataset, seeds in walk.data_sets(settings.datasets):
+    for name, dataset, seeds in loop.data_sets(settings.datasets):
         rows = settings.stand_in_rows if "stand-in" in dataset.variant else settings.rows
-        at = At(seeds, repetition, {"dataset": name, "source": dataset.variant, "repetition": repetition})
-        yield at, clean_problem(dataset, at, official=name in settings.official, rows=rows)
+        repetition = Repetition(
+            seeds, number, {"dataset": name, "source": dataset.variant, "repetition": number}
+        )
+        yield repetition, clean_problem(dataset, repetition, official=name in settings.official, rows=rows)
 
 
-def clean_problem(data: Any, at: At, *, official: bool, rows: int = 0) -> Problem:
+def clean_problem(data: Any, repetition: Repetition, *, official: bool, rows: int = 0) -> Problem:
     """The split and scaled problem of a prepared data set.
 
     at : in the repetition `SHARED`, or a trial, for which all rows are pooled and split again, as large as
@@ -279,14 +285,14 @@ def clean_problem(data: Any, at: At, *, official: bool, rows: int = 0) -> Proble
 
     Raises ValueError : no official test part, or a class that would be empty in one of the parts.
     """
-    rng, share = at.rng("split"), 0.8
+    rng, share = repetition.rng("split"), 0.8
     train, labels = unpack(data.arrays)
     has_test = "y_test" in data.arrays
     if official and not has_test:
         raise ValueError(f"data set {data.id} has no official test part; take it off `official`")
     if has_test:
         test, test_labels = unpack(data.arrays, "test")
-    if not official or at.repetition != SHARED:
+    if not official or repetition.number != SHARED:
         if has_test:
             share = len(labels) / (len(labels) + len(test_labels)) if official else share
             stack: Any = np.vstack if isinstance(train, np.ndarray) else partial(sparse.vstack, format="csr")
@@ -302,7 +308,7 @@ def clean_problem(data: Any, at: At, *, official: bool, rows: int = 0) -> Proble
     return Problem(train, labels, labels, test, test_labels)
 
 
-def with_noise(problem: Problem, noise: Noise, at: At) -> Problem:
+def with_noise(problem: Problem, noise: Noise, repetition: Repetition) -> Problem:
     """The problem with corrupted training labels, in the repetition `SHARED` if all trials share the noise.
 
     Symmetric flips of more than one half are those of the complementary rate reversed: who keeps the label at
@@ -310,13 +316,13 @@ def with_noise(problem: Problem, noise: Noise, at: At) -> Problem:
     """
     if noise.model == "symmetric" and noise.parameters["rate"] > 0.5:
         complement = Noise.parse(f"symmetric {1 - noise.parameters['rate']:g}")
-        return replace(problem, noisy=-with_noise(problem, complement, at).noisy)
+        return replace(problem, noisy=-with_noise(problem, complement, repetition).noisy)
     f = None
     if noise.model == "far_outliers":  # decision values of a linear classifier that has seen the clean labels
         from noisylabels.classifiers.linear import LiblinearClassifier
 
         f = LiblinearClassifier(1e-4).fit(problem.X, problem.clean).decision_function(problem.X)
-    return replace(problem, noisy=noise.corrupt(problem.clean, at.rng(f"noise {noise}"), f))
+    return replace(problem, noisy=noise.corrupt(problem.clean, repetition.rng(f"noise {noise}"), f))
 
 
 def scaled(train: Matrix, test: Matrix) -> tuple[Matrix, Matrix]:
@@ -347,7 +353,12 @@ def _stored(X: Matrix) -> Matrix:
 
 
 def validation_errors(
-    method: LinearMethod, problem: Problem, fold: Indices, settings: ErrorsSettings, at: At, noise: Noise
+    method: LinearMethod,
+    problem: Problem,
+    fold: Indices,
+    settings: ErrorsSettings,
+    repetition: Repetition,
+    noise: Noise,
 ) -> Floats:
     """Misclassification of the noisy labels, (folds, points); every fold is shuffled by its own stream.
 
@@ -355,7 +366,7 @@ def validation_errors(
     more errors than all folds of a larger lambda.
     """
     points, epochs, X, y = method.grid(settings), settings.epochs, problem.X, problem.noisy
-    streams = [at.rng(f"shuffle {noise} fold {k}") for k in range(int(fold.max()) + 1)]
+    streams = [repetition.rng(f"shuffle {noise} fold {k}") for k in range(int(fold.max()) + 1)]
     wrong = np.full((len(streams), len(points)), np.inf)
     if method.losses is None:
         models = [[method.model(point, epochs, rng) for point in points] for rng in streams]
@@ -400,7 +411,7 @@ TERMS = ("gap", "published", "corrected", "excess_published", "excess_corrected"
 
 
 @protocol(TheoremSettings, labels=(*TERMS, "from zero", "from the optimum", "[0-9]*"))
-def theorem(settings: TheoremSettings, walk: Walk) -> Iterator[Row]:
+def theorem(settings: TheoremSettings, loop: Loop) -> Iterator[Row]:
     """Constant steps and Theorem 1: the published bound, and with the term that its proof drops.
 
     For a convex, beta-smooth G, eta < 1/(6 beta) and i uniform, with D = ||w_0 - w*||^2:
@@ -411,9 +422,9 @@ def theorem(settings: TheoremSettings, walk: Walk) -> Iterator[Row]:
     noise = flips, setting = eta in units of 1/(6 beta), method = where w starts.
     """
     loss, lam = Log(), settings.lam
-    for at in walk.trials():
+    for repetition in loop:
         for noise in settings.noise:
-            X, y = _points(settings, noise, at)
+            X, y = _points(settings, noise, repetition)
             optimum = minimiser(X, y, lam)
             gradients = (loss.slope(y * (X @ optimum)) * y)[:, np.newaxis] * X + lam * optimum
             sigma2 = float(np.mean(np.sum(gradients**2, axis=1)))
@@ -421,23 +432,27 @@ def theorem(settings: TheoremSettings, walk: Walk) -> Iterator[Row]:
             for share in settings.steps:
                 eta = share / (6 * beta)
                 for method, start in (("from zero", np.zeros_like(optimum)), ("from the optimum", optimum)):
-                    order = at.rng(f"order {noise}").integers(len(y), size=settings.T, dtype=np.uint32)
+                    order = repetition.rng(f"order {noise}").integers(
+                        len(y), size=settings.T, dtype=np.uint32
+                    )
                     found = [_objective(X, y, lam, w) for w in _weights(X, y, settings, eta, start, order)]
                     gap = float(np.mean(np.array(found) - _objective(X, y, lam, optimum)))
                     free = 2 * eta - 12 * eta**2 * beta
                     published = float(np.sum((start - optimum) ** 2)) / (free * settings.T)
                     corrected = published + 3 * eta**2 * sigma2 / free
                     values = (gap, published, corrected, gap - published, gap - corrected)
-                    here = at.on(noise=noise.label, setting=f"{share:g}", method=method, x=settings.T)
+                    here = repetition.with_columns(
+                        noise=noise.label, setting=f"{share:g}", method=method, x=settings.T
+                    )
                     yield from here.rows(dict(zip(TERMS, values, strict=True)))
 
 
-def _points(settings: TheoremSettings, noise: Noise, at: At) -> tuple[Floats, Floats]:
+def _points(settings: TheoremSettings, noise: Noise, repetition: Repetition) -> tuple[Floats, Floats]:
     """Two Gaussian classes, +-m along the diagonal with |m| = 1, and a constant feature."""
     n, d = settings.n, settings.d
     y = np.where(np.arange(n) % 2 == 0, 1, -1).astype(np.int8)
-    X = at.rng("points").standard_normal((n, d)) / np.sqrt(d) + y[:, np.newaxis] / np.sqrt(d)
-    noisy = noise.corrupt(y, at.rng(f"noise {noise}"))
+    X = repetition.rng("points").standard_normal((n, d)) / np.sqrt(d) + y[:, np.newaxis] / np.sqrt(d)
+    noisy = noise.corrupt(y, repetition.rng(f"noise {noise}"))
     return np.column_stack([X, np.ones(n)]), noisy.astype(np.float64)
 
 

@@ -13,15 +13,15 @@ from noisylabels.seeding import Seeds
 from reproduction.data.loaders.formats import pack
 from reproduction.data.prepared import Dataset
 from reproduction.run import results
-from reproduction.run.protocol_loop import At, Walk
+from reproduction.run.protocol_loop import Loop, Repetition
 from reproduction.spec.settings import Noise
 from robust_sgd import code as robust_sgd
 
 SEEDS = Seeds(1, "test", "toy")
 
 
-def shared(repetition=robust_sgd.SHARED):
-    return At(SEEDS, repetition, {})
+def shared(number=robust_sgd.SHARED):
+    return Repetition(SEEDS, number, {})
 
 
 SETTINGS = SGD | {
@@ -57,8 +57,8 @@ def frame():
     return whole_run(SETTINGS)
 
 
-def clean_problem(at=None, data=None, official=False):
-    return robust_sgd.clean_problem(data or toy(), at or shared(), official=official)
+def clean_problem(repetition=None, data=None, official=False):
+    return robust_sgd.clean_problem(data or toy(), repetition or shared(), official=official)
 
 
 def with_noise(problem, label):
@@ -124,8 +124,8 @@ def test_a_redrawn_official_split_keeps_its_sizes():
 
 def test_stand_ins_keep_their_own_number_of_rows():
     settings = typed("robust_sgd.code:errors", SETTINGS | {"stand_in_rows": 200})
-    walks = [Walk({"toy.or_stand_in": toy(variant)}, SEEDS) for variant in ("stand-in", "canonical")]
-    problems = [next(robust_sgd.problems(settings, walk)) for walk in walks]
+    walks = [Loop({"toy.or_stand_in": toy(variant)}, SEEDS) for variant in ("stand-in", "canonical")]
+    problems = [next(robust_sgd.problems(settings, loop)) for loop in walks]
     assert [len(problem.clean) for _, problem in problems] == [200, 1200]
 
 

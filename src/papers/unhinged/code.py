@@ -41,20 +41,22 @@ class LongServedio(Repeated):
 
 
 @protocol(LongServedio, labels=("error", *LOSSES))
-def long_servedio(settings, walk):
+def long_servedio(settings, loop):
     """True error in % of the minimiser over all w in the plane, exactly, against the margin x = gamma.
 
     All labels are +1; a quarter of the mass is on (1, 0), a quarter on (gamma, 5 gamma) and half of it on
     (gamma, -gamma). Labels are flipped at one rate. Source: Long and Servedio, Machine Learning 78, 2010.
     """
     p = np.array([0.25, 0.25, 0.5])
-    for at in walk.trials():
+    for repetition in loop:
         for gamma in settings.gamma:
             X = np.array([[1.0, 0.0], [gamma, 5 * gamma], [gamma, -gamma]])
             for noise in settings.noise:
                 for loss in LOSSES:
                     w = minimiser(loss, *flipped(X, p, noise.parameters["rate"]), 0.0)
-                    yield at.row("error", 100 * p @ (X @ w <= 0), x=gamma, noise=noise.label, method=loss)
+                    yield repetition.row(
+                        "error", 100 * p @ (X @ w <= 0), x=gamma, noise=noise.label, method=loss
+                    )
 
 
 class Distributions(Repeated):
@@ -66,14 +68,14 @@ class Distributions(Repeated):
 
 
 @protocol(Distributions, labels=("turned", "affinity", *LOSSES))
-def identities(settings, walk):
+def identities(settings, loop):
     """What flips do to the minimiser over linear functions, exactly, on random distributions in R^5.
 
     turned : 1 - cos of the angle between the minimisers under noise and without.
     affinity (unhinged loss): the largest |risk under noise - (1 - 2 rate) risk - 2 rate| of 100 functions.
     """
-    for at in walk.trials():
-        rng, n = at.rng("points"), settings.points
+    for repetition in loop:
+        rng, n = repetition.rng("points"), settings.points
         X, eta, mass = rng.standard_normal((n, 5)), rng.random(n), rng.dirichlet(np.ones(n))
         Z, p = np.vstack([X, -X]), np.concatenate([mass * eta, mass * (1 - eta)])
         functions = rng.standard_normal((5, 100))
@@ -82,10 +84,10 @@ def identities(settings, walk):
             noisy, q = flipped(Z, p, rate)
             for loss in LOSSES:
                 found = [minimiser(loss, *each, settings.lam) for each in ((Z, p), (noisy, q))]
-                yield at.row("turned", turned(*found), noise=noise.label, method=loss)
+                yield repetition.row("turned", turned(*found), noise=noise.label, method=loss)
             clean, risk = p @ (1 - Z @ functions), q @ (1 - noisy @ functions)
             gap = np.abs(risk - (1 - 2 * rate) * clean - 2 * rate).max()
-            yield at.row("affinity", gap, noise=noise.label, method="unhinged loss")
+            yield repetition.row("affinity", gap, noise=noise.label, method="unhinged loss")
 
 
 class Regularised(SplitSettings):
@@ -95,16 +97,16 @@ class Regularised(SplitSettings):
 
 
 @protocol(Regularised, labels=("turned", "hinge loss", *LOSSES))
-def regularisation(settings, walk):
+def regularisation(settings, loop):
     """1 - cos of the angle between a solution and the unhinged one, against the ridge x, in thresholds."""
-    for at, split, noisy in walk.problems(settings):
+    for repetition, split, noisy in loop.noisy_splits(settings):
         for noise, observed in zip(settings.noise, noisy.T, strict=True):
             Z = signed(split.X, observed)
             p = np.full(len(Z), 1 / len(Z))
             for x in settings.times:
                 for loss in ("hinge loss", *POTENTIALS):
                     w = minimiser(loss, Z, p, x * threshold(Z))
-                    yield at.row("turned", turned(w, p @ Z), x=x, noise=noise.label, method=loss)
+                    yield repetition.row("turned", turned(w, p @ Z), x=x, noise=noise.label, method=loss)
 
 
 class Benchmarks(SplitSettings):
@@ -114,14 +116,14 @@ class Benchmarks(SplitSettings):
 
 
 @protocol(Benchmarks, labels=("error", "rise"))
-def benchmarks(settings, walk):
+def benchmarks(settings, loop):
     """Test error in %, and its rise over that at the first noise on the same split."""
     first = {}
-    for at, split, observed, noise, method in walk.fits(settings, settings.methods):
+    for repetition, split, observed, noise, method in loop.fits(settings, settings.methods):
         score = split.scored(method.build().fit(split.X, observed).predict(split.X_test))
-        yield at.row("error", score)
+        yield repetition.row("error", score)
         error = 100 * float(np.mean(score.wrong))
         if noise == settings.noise[0]:
-            first[at.columns["method"]] = error
+            first[repetition.columns["method"]] = error
         else:
-            yield at.row("rise", error - first[at.columns["method"]])
+            yield repetition.row("rise", error - first[repetition.columns["method"]])

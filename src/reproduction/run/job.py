@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from noisylabels.seeding import Seeds
 from reproduction.run.points import KEY, Points
-from reproduction.run.protocol_loop import Walk
+from reproduction.run.protocol_loop import Loop
 from reproduction.run.results import COLUMNS
 from reproduction.run.results import Row as Row
 from reproduction.spec.protocol import Protocol, find_protocol
@@ -53,13 +53,13 @@ class Job:
     def tune(self) -> dict[str, Any]:
         """Tuned parameters as they come back from a file; {} if the protocol does not tune."""
         tune = self.protocol.tune
-        tuned = tune(self.settings, Walk(self.data, self.seeds)) if tune else {}
+        tuned = tune(self.settings, Loop(self.data, self.seeds)) if tune else {}
         return dict(json.loads(json.dumps(tuned, sort_keys=True)))
 
     def run(self, repetitions: str, tuned: Mapping[str, Any]) -> tuple[list[Row], Points]:
         """Rows of the result table for a half-open range of repetitions, ``0:5``, and the points tested."""
         points = Points()
-        handed = Walk(self.data, self.seeds, range(*map(int, repetitions.split(":"))), tuned)
+        handed = Loop(self.data, self.seeds, range(*map(int, repetitions.split(":"))), tuned)
         rows = self.protocol.run(self.settings, handed)
         return points.take(self._checked(rows)), points
 

@@ -1,10 +1,11 @@
-"""The walk that every protocol takes, data set x split x noise x method, its rows, and what a job is given.
+"""The loop of every protocol: data sets, splits, noise, methods; its rows; what a job is given.
 
-A protocol is a function of a module here, ``@protocol(ErrorsSettings)`` above ``def errors(settings, walk)``;
-an artifact names it ``kernels.errors``. Its settings model alone declares what its artifacts may set.
+A protocol is a function of a paper's module, ``@protocol(ErrorsSettings)`` above
+``def errors(settings, loop)``; an artifact names it ``code:errors``. Its settings model alone
+declares what its artifacts may set.
 
-    for at, split, observed, noise, method in walk.fits(settings, settings.methods):
-        yield from at.rows({"error": ...})
+    for repetition, split, observed, noise, method in loop.fits(settings, settings.methods):
+        yield repetition.row("error", ...)
 """
 
 from __future__ import annotations
@@ -24,44 +25,105 @@ from reproduction.spec.settings import Drawn, M, Noise, PartSettings, SplitSetti
 if TYPE_CHECKING:
     from reproduction.data.prepared import Dataset
 
+RENAMED = {
+    "Walk": "Loop",
+    "At": "Repetition",
+    "trials": "for repetition in loop",
+    "each": "on_data_sets",
+    "parts": "random_splits",
+    "problems": "noisy_splits",
+    "on": "with_columns",
+    "repetition": "number",
+}
+"""Names in version 1 -> what to write now."""
+
+
+def __getattr__(name: str) -> Any:
+    """Refuse the names of version 1, with those of today."""
+    if name in ("Walk", "At"):
+        raise ImportError(f"{__name__}.{name} is now called {RENAMED[name]}; import that")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _refuse_old_name(of: object, name: str) -> AttributeError:
+    """Say what an attribute of version 1 is called today."""
+    kind = type(of).__name__
+    if name in RENAMED:
+        return AttributeError(f"{kind}.{name} is now called `{RENAMED[name]}`; write that")
+    return AttributeError(f"{kind!r} object has no attribute {name!r}")
+
 
 @dataclass(frozen=True)
-class At:
-    """A place of the walk: the columns that all rows from here have, and its streams of random numbers."""
+class Repetition:
+    """One repetition of an experiment, on one data set if it has any.
+
+    It draws random numbers and makes rows, which all have its columns.
+
+    Parameters
+    ----------
+    seeds : Seeds
+        The seeds of the experiment, of the data set if it has any.
+    number : int or str
+        Number of the repetition or of the split; a word for what is shared, such as the tuning.
+    columns : dict
+        The columns that all its rows have.
+    """
 
     seeds: Seeds
-    repetition: int | str
+    number: int | str
     columns: Row
 
-    def rng(self, stream: str) -> np.random.Generator:
-        """The generator of a stream in this repetition."""
-        return self.seeds.generator(self.repetition, stream)
+    if not TYPE_CHECKING:
 
-    def on(self, **columns: object) -> At:
-        """The same place with more columns."""
+        def __getattr__(self, name: str) -> Any:
+            raise _refuse_old_name(self, name)
+
+    def rng(self, stream: str) -> np.random.Generator:
+        """Make the generator of a stream, always from its start."""
+        return self.seeds.generator(self.number, stream)
+
+    def with_columns(self, **columns: object) -> Repetition:
+        """Return the same repetition with more columns."""
         return replace(self, columns=self.columns | columns)
 
     def row(self, metric: str, value: float | Scored, **columns: object) -> Row:
-        """One row; of `Scored` labels, the share of wrong ones in %, kept point by point as well."""
-        found = value.row(metric) if isinstance(value, Scored) else {"metric": metric, "value": float(value)}
-        return self.columns | columns | found
+        """Make one row; of `Scored` labels, the share of wrong ones in %, and every point."""
+        if isinstance(value, Scored):
+            return self.columns | columns | value.row(metric)
+        return self.columns | columns | {"metric": metric, "value": float(value)}
 
     def rows(self, metrics: Mapping[str, float | Scored], **columns: object) -> Iterator[Row]:
-        """A row for each metric."""
+        """Make a row for each metric."""
         for metric, value in metrics.items():
             yield self.row(metric, value, **columns)
 
-    def curve(self, metric: str, points: Iterable[tuple[float, float]], **columns: object) -> Iterator[Row]:
-        """A row for each point (x, value)."""
+    def curve(
+        self,
+        metric: str,
+        points: Iterable[tuple[float, float]],
+        **columns: object,
+    ) -> Iterator[Row]:
+        """Make a row for each point (x, value)."""
         for x, value in points:
             yield self.row(metric, value, x=float(x), **columns)
 
 
 @dataclass(frozen=True)
-class Walk:
-    """What a job is given beside its settings.
+class Loop:
+    """What a job is given next to its settings, and the repetitions it runs.
 
-    data : id -> prepared data set.   repetitions : the block of this job.   tuned : by the tuning job.
+    Iterating yields every `Repetition` of an experiment without data sets.
+
+    Parameters
+    ----------
+    data : dict
+        Id -> prepared data set.
+    seeds : Seeds
+        The seeds of the experiment.
+    repetitions : range
+        Numbers of the repetitions of this job.
+    tuned : dict
+        What the tuning job found.
     """
 
     data: Mapping[str, Dataset]
@@ -69,86 +131,118 @@ class Walk:
     repetitions: range = range(1)
     tuned: Mapping[str, Any] = field(default_factory=dict)
 
-    def trials(self) -> Iterator[At]:
-        """Every repetition of an experiment without data sets."""
-        for repetition in self.repetitions:
-            yield At(self.seeds, repetition, {"repetition": repetition})
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            raise _refuse_old_name(self, name)
+
+    def __iter__(self) -> Iterator[Repetition]:
+        for number in self.repetitions:
+            yield Repetition(self.seeds, number, {"repetition": number})
 
     def data_sets(self, names: Iterable[str]) -> Iterator[tuple[str, Dataset, Seeds]]:
-        """(name, data set, its seeds). Raises ValueError : a name that the artifact does not list."""
-        by_name = {identifier.partition(".")[0]: dataset for identifier, dataset in self.data.items()}
+        """Yield (name, data set, its seeds).
+
+        Raises ValueError : a name that the artifact does not list.
+        """
+        by_name = {}
+        for identifier, dataset in self.data.items():
+            by_name[identifier.partition(".")[0]] = dataset
         for name in names:
             if name not in by_name:
                 known = ", ".join(sorted(by_name))
-                raise ValueError(f"settings.datasets: {name!r} is not among the artifact's datasets: {known}")
+                where = f"settings.datasets: {name!r} is not among"
+                raise ValueError(f"{where} the artifact's datasets: {known}")
             yield name, by_name[name], Seeds(self.seeds.seed, self.seeds.experiment, name)
 
-    def each(self, names: Iterable[str], first: int = 0) -> Iterator[tuple[At, Dataset]]:
-        """Data set x repetition, numbered from ``first``, but at most half of the official splits of a set.
+    def on_data_sets(
+        self,
+        names: Iterable[str],
+        first: int = 0,
+    ) -> Iterator[tuple[Repetition, Dataset]]:
+        """Yield every repetition on every data set, numbered from ``first``.
 
-        source = variant of the data set.
+        ``first`` is at most half of the official splits of a set. The column ``source`` is the
+        variant of the data set.
         """
         for name, dataset, seeds in self.data_sets(names):
             official = dataset.arrays.get("train")
             start = first if official is None else min(first, len(official) // 2)
-            for number in range(start + self.repetitions.start, start + self.repetitions.stop):
-                columns: Row = {"dataset": name, "source": dataset.variant, "repetition": number}
-                yield At(seeds, number, columns), dataset
+            for number in self.repetitions:
+                columns: Row = {"dataset": name, "source": dataset.variant}
+                columns["repetition"] = start + number
+                yield Repetition(seeds, start + number, columns), dataset
 
-    def parts(self, settings: PartSettings) -> Iterator[tuple[At, Split, Dataset]]:
-        """Data set x repetition with a random share of its rows for training, drawn again if of one class.
+    def random_splits(self, settings: PartSettings) -> Iterator[tuple[Repetition, Split, Dataset]]:
+        """Yield every repetition on every data set, with a random share of its rows for training.
 
-        Both parts are in random order.   Raises ValueError : one part would have no row.
+        Both parts are in random order; they are drawn again if the training rows have one class.
+
+        Raises ValueError : one part would have no row.
         """
-        for at, dataset in self.each(settings.datasets):
-            y, share, rng = dataset.arrays["y"], settings.train, at.rng("split")
-            if not 1 < (count := round(share * len(y))) < len(y):
-                of = f"a share of {share:g} of the {len(y)} rows of {at.columns['dataset']}"
-                raise ValueError(f"train: {of} leaves a part empty")
+        for repetition, dataset in self.on_data_sets(settings.datasets):
+            y = dataset.arrays["y"]
+            count = round(settings.train * len(y))
+            if not 1 < count < len(y):
+                rows = f"the {len(y)} rows of {repetition.columns['dataset']}"
+                share = f"a share of {settings.train:g} of {rows}"
+                raise ValueError(f"train: {share} leaves a part empty")
+            rng = repetition.rng("split")
             order = rng.permutation(len(y))
             while len(np.unique(y[order[:count]] > 0)) < 2:
                 order = rng.permutation(len(y))
-            yield at, Split.of(dataset.arrays, order[:count], order[count:]), dataset
+            yield repetition, Split.of(dataset.arrays, order[:count], order[count:]), dataset
 
-    def problems(self, settings: SplitSettings) -> Iterator[tuple[At, Split, Labels]]:
-        """Data set x split with the flipped training labels (n, L), one column per noise of the settings.
+    def noisy_splits(self, settings: SplitSettings) -> Iterator[tuple[Repetition, Split, Labels]]:
+        """Yield every split of every data set with its flipped training labels (n, L).
 
-        Repetition r is split first_split + r, official or drawn as the settings say; those beyond the last
-        official split are left out. Of a data set with fewer than 2 first_split official splits, the first
-        one is that at its half.
+        The labels have one column per noise of the settings. Repetition r is split first_split + r,
+        official or drawn as the settings say; those beyond the last official split are left out. Of
+        a data set with fewer than 2 first_split official splits, the first one is that at its half.
         """
-        for at, dataset in self.each(settings.datasets, settings.first_split):
-            if (split := split_of(dataset, at, settings.splits)) is not None:
-                yield at, split, noisy_labels(split.clean, settings.noise, at)
+        for repetition, dataset in self.on_data_sets(settings.datasets, settings.first_split):
+            split = split_of(dataset, repetition, settings.splits)
+            if split is not None:
+                yield repetition, split, noisy_labels(split.clean, settings.noise, repetition)
 
     def fits(
         self, settings: SplitSettings, methods: Mapping[str, M]
-    ) -> Iterator[tuple[At, Split, Labels, Noise, M]]:
-        """Data set x split x noise x method: (place, split, observed labels (n,), noise, method)."""
-        for at, split, noisy in self.problems(settings):
+    ) -> Iterator[tuple[Repetition, Split, Labels, Noise, M]]:
+        """Yield what every method is to be fitted to, on every split and kind of noise.
+
+        (repetition, split, observed labels (n,), noise, method); the repetition has the columns
+        ``noise`` and ``method``.
+        """
+        for repetition, split, noisy in self.noisy_splits(settings):
             for noise, observed in zip(settings.noise, noisy.T, strict=True):
                 for label, method in methods.items():
-                    yield at.on(noise=noise.label, method=label), split, observed, noise, method
+                    labelled = repetition.with_columns(noise=noise.label, method=label)
+                    yield labelled, split, observed, noise, method
 
 
 def seeded(model: Any, rng: np.random.Generator) -> Any:
-    """The estimator, its ``random_state``, if it has one, drawn from [0, 2^31 - 1)."""
+    """Return the estimator, its ``random_state``, if it has one, drawn from [0, 2^31 - 1)."""
     if "random_state" in model.get_params():
         model.set_params(random_state=int(rng.integers(2**31 - 1)))
     return model
 
 
-def noisy_labels(clean: Labels, noise: Iterable[Noise], at: At) -> Labels:
-    """One column of flipped 0/1 labels per noise: (n, L)."""
+def noisy_labels(clean: Labels, noise: Iterable[Noise], repetition: Repetition) -> Labels:
+    """Flip 0/1 labels: one column per noise, (n, L)."""
     signs = (2 * clean - 1).astype(np.int8)
-    return zero_one(np.stack([each.corrupt(signs, at.rng(f"flips {each}")) for each in noise], axis=1))
+    columns = [one.corrupt(signs, repetition.rng(f"flips {one}")) for one in noise]
+    return zero_one(np.stack(columns, axis=1))
 
 
-def split_of(dataset: Dataset, at: At, drawn: Drawn | None = None) -> Split | None:
-    """The official split of the repetition, None beyond the last; of a data set without any, a random one."""
+def split_of(dataset: Dataset, repetition: Repetition, drawn: Drawn | None = None) -> Split | None:
+    """Return the official split of the repetition, None beyond the last.
+
+    Of a data set without official splits, a random one.
+    """
     arrays = dataset.arrays
     if "train" in arrays:
-        if (number := int(at.repetition)) >= len(arrays["train"]):
+        number = int(repetition.number)
+        if number >= len(arrays["train"]):
             return None
         return Split.of(arrays, arrays["train"][number], arrays["test"][number])
     if drawn is None:
@@ -156,4 +250,6 @@ def split_of(dataset: Dataset, at: At, drawn: Drawn | None = None) -> Split | No
             f"{dataset.id} has no official splits (arrays train and test); say how to draw them: "
             "settings.splits, such as {test: 0.4, stratified: true}"
         )
-    return Split.of(arrays, *random_split(arrays["y"], drawn.test, drawn.stratified, at.rng("split")))
+    rng = repetition.rng("split")
+    train, test = random_split(arrays["y"], drawn.test, drawn.stratified, rng)
+    return Split.of(arrays, train, test)

@@ -7,7 +7,7 @@ from typing import Self
 
 from pydantic import model_validator
 
-from reproduction.run.protocol_loop import Row, Walk
+from reproduction.run.protocol_loop import Loop, Row
 from reproduction.run.training import Outcome, TrainingSettings, resolve, train
 from reproduction.spec import settings as keys
 from reproduction.spec.protocol import protocol
@@ -37,7 +37,7 @@ METRICS = ("error", "width", "parameter", "validation_size", "omega01", "omega10
 
 
 @protocol(ErrorsSettings, labels=METRICS)
-def errors(settings: ErrorsSettings, walk: Walk) -> Iterator[Row]:
+def errors(settings: ErrorsSettings, loop: Loop) -> Iterator[Row]:
     """Measure test errors of classifiers that are trained on noisy labels.
 
     repetition = number of the split, setting = how the method was selected.
@@ -48,17 +48,18 @@ def errors(settings: ErrorsSettings, walk: Walk) -> Iterator[Row]:
     or doubtful.
     """
     methods = resolve(settings, settings.noise)
-    for at, split, noisy in walk.problems(settings):
-        outcomes = train(methods, split, noisy, settings, at)
+    for repetition, split, noisy in loop.noisy_splits(settings):
+        outcomes = train(methods, split, noisy, settings, repetition)
         for column, noise in enumerate(settings.noise):
             for method in methods:
                 if column not in outcomes[method.label]:
                     continue
                 outcome = outcomes[method.label][column]
                 selection = method.selection or ""
-                place = at.on(noise=noise.label, method=method.label, setting=selection)
-                yield place.row("error", split.scored(outcome.scores > 0))
-                yield from place.rows(_numbers(outcome))
+                columns = {"noise": noise.label, "method": method.label, "setting": selection}
+                labelled = repetition.with_columns(**columns)
+                yield labelled.row("error", split.scored(outcome.scores > 0))
+                yield from labelled.rows(_numbers(outcome))
 
 
 def _numbers(outcome: Outcome) -> dict[str, float]:

@@ -34,7 +34,7 @@ from pydantic import Field, model_validator
 
 from noisylabels.classifiers.kernel import Fits
 from noisylabels.kernels.gaussian import Gram, rate, rbf, squared_distances, useful_widths
-from reproduction.run.protocol_loop import At, seeded
+from reproduction.run.protocol_loop import Repetition, seeded
 from reproduction.run.splits import Floats, Indices, Labels, Split, random_folds
 from reproduction.spec import settings as keys
 
@@ -207,7 +207,11 @@ Outcomes = dict[str, dict[int, Outcome]]
 
 
 def train(
-    methods: list[Candidate], split: Split, noisy: Labels, settings: TrainingSettings, at: At
+    methods: list[Candidate],
+    split: Split,
+    noisy: Labels,
+    settings: TrainingSettings,
+    repetition: Repetition,
 ) -> Outcomes:
     """Select and fit every method on its columns of ``noisy`` (n, L)."""
     D = squared_distances(split.X)
@@ -217,13 +221,13 @@ def train(
         selected = [method for method in methods if method.selection == selection]
         if not selected:
             continue
-        folds = validation(selection, split.clean, noisy, settings, at)
+        folds = validation(selection, split.clean, noisy, settings, repetition)
         with_kernel = [method for method in selected if method.fits_many]
         if with_kernel:
             chosen |= select(with_kernel, D, noisy, folds, settings.parametrisation)
         for method in selected:
             if not method.fits_many:
-                chosen[method.label] = search(method, split.X, noisy, folds, at)
+                chosen[method.label] = search(method, split.X, noisy, folds, repetition)
     outcomes: Outcomes = {method.label: {} for method in methods}
     for method in methods:
         if hasattr(method.cls, "fit_distances") and not method.fits_many:
@@ -234,7 +238,7 @@ def train(
             for number, column in enumerate(columns):
                 outcomes[method.label][column] = Outcome.of(fits, number)
         elif not method.fits_many:
-            rng = at.rng(f"method {method.label}")
+            rng = repetition.rng(f"method {method.label}")
             choices = chosen.get(method.label, {})
             for column in method.columns(noisy):
                 labels = noisy[:, column]
@@ -296,7 +300,11 @@ class Fold(NamedTuple):
 
 
 def validation(
-    selection: Selection, clean: Labels, noisy: Labels, settings: TrainingSettings, at: At
+    selection: Selection,
+    clean: Labels,
+    noisy: Labels,
+    settings: TrainingSettings,
+    repetition: Repetition,
 ) -> list[Fold]:
     """Make the folds of a kind of selection, for true labels (n,) and observed ones (n, L).
 
@@ -306,18 +314,18 @@ def validation(
     count = settings.folds
     rows = np.arange(n)
     if selection == "cv":
-        fold = random_folds(n, count, at.rng("folds"))
+        fold = random_folds(n, count, repetition.rng("folds"))
         return [Fold(rows[fold != k], rows[fold == k], noisy[fold == k]) for k in range(count)]
     assert settings.trusted is not None
     n_trusted = max(1, round(settings.trusted * n))
     trusted = np.zeros(n, dtype=bool)
-    trusted[at.rng("trusted").permutation(n)[:n_trusted]] = True
+    trusted[repetition.rng("trusted").permutation(n)[:n_trusted]] = True
     held = rows[trusted]
     rest = rows[~trusted]
     labels = np.repeat(clean[held, np.newaxis], noisy.shape[1], axis=1)
     if selection == "trusted_holdout":
         return [Fold(rest, held, labels)]
-    fold = random_folds(len(rest), count, at.rng("folds"))
+    fold = random_folds(len(rest), count, repetition.rng("folds"))
     return [Fold(rest[fold != k], held, labels) for k in range(count)]
 
 
@@ -437,7 +445,7 @@ def search(
     X: Floats,
     noisy: Labels,
     folds: list[Fold],
-    at: At,
+    repetition: Repetition,
 ) -> dict[int, Choice]:
     """Choose for any classifier and its columns: the first with the fewest wrong labels."""
     options = [dict(zip(method.names, values, strict=True)) for values in method.grid.tolist()]
@@ -447,7 +455,7 @@ def search(
         wrong = np.zeros(len(options))
         for fold in folds:
             for number, parameters in enumerate(options):
-                rng = at.rng(f"method {method.label} folds")
+                rng = repetition.rng(f"method {method.label} folds")
                 model = seeded(method.cls(**(dict(method.parameters) | parameters)), rng)
                 model.fit(X[fold.train], noisy[fold.train, column])
                 predicted = model.predict(X[fold.held])

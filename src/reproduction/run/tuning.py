@@ -18,7 +18,7 @@ from pydantic import Field, model_validator
 
 from noisylabels.filters.base import NoisySequence
 from noisylabels.validation import Floats
-from reproduction.run.protocol_loop import At, Walk
+from reproduction.run.protocol_loop import Loop, Repetition
 from reproduction.spec.settings import Method, Methods, Model, Repeated, Some, among, check_keywords
 
 T = TypeVar("T")
@@ -130,12 +130,12 @@ def grid_values(grid: Grid) -> list[float]:
     return [float(10.0**e) for e in np.arange(first, last + step / 2, step)]
 
 
-def tuned_apart(walk: Walk, repetitions: int, tune_on: Callable[[At], T]) -> dict[str, T]:
+def tuned_apart(loop: Loop, repetitions: int, tune_on: Callable[[Repetition], T]) -> dict[str, T]:
     """``{repetition: what tune_on finds}`` on a sequence of its own, "tuning 0", ..., that is never scored.
 
     So the repetitions are independent as a whole: an interval over them holds for the tuning as well.
     """
-    return {str(k): tune_on(At(walk.seeds, f"tuning {k}", {})) for k in range(repetitions)}
+    return {str(k): tune_on(Repetition(loop.seeds, f"tuning {k}", {})) for k in range(repetitions)}
 
 
 def losses(pairs: list[tuple[FilterMethod, Parameters]], data: NoisySequence, windows: int) -> Floats:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from reproduction.run.protocol_loop import Walk
+from reproduction.run.protocol_loop import Loop
 from reproduction.run.results import Row as Row
 from reproduction.spec.settings import Settings
 from reproduction.spec.user_modules import check_declared, imported
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     pass
 
 S = TypeVar("S", bound=Settings)
-Run = Callable[[S, "Walk"], Iterable[Row]]
-Tune = Callable[[S, "Walk"], dict[str, Any]]
+Run = Callable[[S, Loop], Iterable[Row]]
+Tune = Callable[[S, Loop], dict[str, Any]]
 
 
 STOCK = "reproduction.run.stock"

@@ -34,8 +34,8 @@ class Settings(SplitSettings):
 
 
 @protocol(Settings, labels=("error",))
-def errors(settings, walk):
+def errors(settings, loop):
     """Test error in % of every method, trained on flipped labels."""
-    for at, split, observed, _, method in walk.fits(settings, settings.methods):
+    for repetition, split, observed, _, method in loop.fits(settings, settings.methods):
         model = method.build().fit(split.X, observed)
-        yield at.row("error", split.scored(model.predict(split.X_test)))
+        yield repetition.row("error", split.scored(model.predict(split.X_test)))
