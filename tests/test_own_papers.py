@@ -80,7 +80,7 @@ def test_printed_values_in_another_unit_are_told_from_values_that_are_far_off(pa
 
     def said(published, ours, verdict="not_reproduced"):
         row = {"kind": "published", "verdict": verdict, "published": published, "estimate": ours}
-        return found.other_unit([row | {"margin": "2"}, row | {"kind": "claim"}])
+        return found.other_unit([row | {"margin": "2"}, row | {"kind": "sentence"}])
 
     assert "1 of 1 printed values are much nearer to ours with `as: value`" in said("18", "80")
     assert "with `as: 100 * value`" in said("99.18", "80")

@@ -31,10 +31,12 @@ from reproduction.judge.verdict_words import (
     NOT_REPRODUCED,
     OF_A_VALUE,
     PARTIALLY_REPRODUCED,
+    PUBLISHED,
     REPRODUCED,
     VERDICTS,
     count_verdicts,
     describe,
+    is_claim,
     list_flags,
     look_up,
     select_deciding,
@@ -187,7 +189,7 @@ def _noise(key: str) -> str:
 def claims(name: str, *ids: str) -> str:
     """Statements with verdict, the estimate that decides and its interval, and where they were judged."""
     file = ROOT / "results/reference" / name / "verdicts.csv"
-    rows = {row["id"]: row for row in read_verdicts(file) if row["kind"] == "claim"}
+    rows = {row["id"]: row for row in read_verdicts(file) if is_claim(row)}
     return "\n".join(f"- {_claim(name, rows[key])}" for key in ids)
 
 
@@ -259,7 +261,8 @@ def _entry(of: dict[str, Any]) -> str:
 #
 # ``<!-- count reproduced: kernel_boost/rivals kernel_boost/boosters/boost_sym -->39``: rows with this verdict
 # in the named tables; what follows the artifact is how the ids begin, and a paper alone is all its tables.
-# ``<!-- counts paper: ors -->`` up to ``<!-- end -->``, within a line: cells of a table, see `_counts`.
+# ``<!-- counts sentence: ors -->`` and ``<!-- values: ors -->`` up to ``<!-- end -->``, within a line: cells
+# of a table, see `_counts` and `_count_values`.
 # ``<!-- mean robust_sgd/table1: a7a, symmetric 0.4, rgomp, error -->18.2``: the mean of the row of the
 # summary with these labels, at the last x, with the decimals that are there.
 # ``<!-- minutes: ors pnorm -->6``: minutes of one core that the reference of these papers took.
@@ -273,7 +276,10 @@ MEAN = re.compile(
 _TABLE = re.compile(
     r"(?P<start><!-- (?P<kind>distances|verdicts):(?P<tables>[^>]*) -->\n).*?(?P<end><!-- end -->)", re.S
 )
-_COUNTS = re.compile(r"(<!-- counts (?P<origin>paper|ours): (?P<paper>\w+) -->)[^\n]*?(?P<end><!-- end -->)")
+_COUNTS = re.compile(
+    r"(<!-- counts (?P<kind>sentence|pattern|ours): (?P<paper>\w+) -->)[^\n]*?(?P<end><!-- end -->)"
+)
+_VALUES = re.compile(r"(<!-- values: (?P<paper>\w+) -->)[^\n]*?(?P<end><!-- end -->)")
 _COST = re.compile(r"(<!-- minutes: (?P<papers>[\w ]+) -->)[0-9]+")
 _COUNTED = (REPRODUCED, PARTIALLY_REPRODUCED, INCONCLUSIVE, NOT_REPRODUCED)
 _LABELS = ("dataset", "noise", "setting", "method", "metric")
@@ -283,7 +289,7 @@ _HEADS = {
 |---|---|---|---|---|---|---|
 """,
     "verdicts": """
-| artifact | claim | whose | verdict | statement | estimate [95 % interval] | asked |
+| artifact | claim | kind, place | verdict | statement | estimate [95 % interval] | asked |
 |---|---|---|---|---|---|---|
 """,
 }
@@ -297,6 +303,7 @@ def _counted(text: str, folder: Path) -> str:
     """
     text = COUNT.sub(lambda found: _count(found, folder) or found[0], text)
     text = _COUNTS.sub(lambda found: _counts(found, folder) or found[0], text)
+    text = _VALUES.sub(lambda found: _count_values(found, folder) or found[0], text)
     text = _COST.sub(lambda found: f"{found[1]}{_minutes(found, folder)}", text)
     text = MEAN.sub(lambda found: _quoted_mean(found, folder) or found[0], text)
     return _TABLE.sub(lambda found: _counts_table(found, folder) or found[0], text)
@@ -321,28 +328,38 @@ def _count(found: re.Match[str], folder: Path) -> str:
 
 
 def _counts(found: re.Match[str], folder: Path) -> str:
-    """Claims by verdict, and what else there is; published values by verdict, and with the control."""
-    files = sorted((folder / found["paper"]).glob("*/verdicts.csv"))
-    if not files:
+    """Claims of a kind by verdict, and what else there is."""
+    claims = _deciding(folder / found["paper"], found["kind"])
+    if claims is None:
         return ""
-    rows = select_deciding(row for file in files for row in read_verdicts(file))
-    rows = [row for row in rows if row["origin"] == found["origin"]]
-    values = [row for row in rows if row["kind"] == "published" and row["verdict"] in OF_A_VALUE]
-    claims = [row for row in rows if row["kind"] == "claim"]
     counts = count_verdicts(claims)
     exact = sum(EXACT in list_flags(row) for row in claims)
     cells = [str(counts.pop(verdict, 0)) for verdict in _COUNTED]
     if exact:
         cells[0] += f" ({exact} exact)"
-    texts = [*cells, str(sum(counts.values())), "–", "–", "–"]
-    if values:
-        names = sorted({row["artifact"] for row in values})
-        agreement = [folder / found["paper"] / name / "agreement.csv" for name in names]
-        control = with_control(row for file in agreement for row in read_verdicts(file))
-        of_values = count_verdicts(values)
-        by_verdict = [of_values.get(verdict, 0) for verdict in OF_A_VALUE]
-        texts[-3:] = [" / ".join(map(str, each)) for each in (by_verdict, *control.values())]
-    return f"{found[1]}{' | '.join(texts)}{found['end']}"
+    return f"{found[1]}{' | '.join([*cells, str(sum(counts.values()))])}{found['end']}"
+
+
+def _count_values(found: re.Match[str], folder: Path) -> str:
+    """Published values by verdict, those with a neighbouring method alone, and the neighbour's."""
+    values = _deciding(folder / found["paper"], PUBLISHED)
+    if values is None:
+        return ""
+    values = [row for row in values if row["verdict"] in OF_A_VALUE]
+    names = sorted({row["artifact"] for row in values})
+    agreement = [folder / found["paper"] / name / "agreement.csv" for name in names]
+    control = with_control(row for file in agreement for row in read_verdicts(file))
+    counts = count_verdicts(values)
+    by_verdict = [counts.get(verdict, 0) for verdict in OF_A_VALUE]
+    cells = [" / ".join(map(str, each)) for each in (by_verdict, *control.values())]
+    return f"{found[1]}{' | '.join(cells)}{found['end']}"
+
+
+def _deciding(folder: Path, kind: str) -> list[Row] | None:
+    """The rows of a kind that count among the verdicts of a paper; None if it has no verdicts."""
+    files = sorted(folder.glob("*/verdicts.csv"))
+    rows = select_deciding(row for file in files for row in read_verdicts(file))
+    return [row for row in rows if row["kind"] == kind] if files else None
 
 
 def _quoted_mean(found: re.Match[str], folder: Path) -> str:
@@ -375,15 +392,16 @@ def _counts_table(found: re.Match[str], folder: Path) -> str:
 
 def _verdicts(artifact: str, rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
     """A line for all published values of an artifact, and one for each claim."""
-    values = [row | {"origin": "paper"} for row in rows if row["kind"] == "published"]
+    values = [row | {"origin": "paper"} for row in rows if row["kind"] == PUBLISHED]
     if values:
         counts = ", ".join(f"{n} {look_up(verdict).label}" for verdict, n in count_verdicts(values).items())
-        yield f"`{artifact}`", "", rows[0]["origin"], counts, f"{len(values)} published values", "", ""
+        yield f"`{artifact}`", "", "published", counts, f"{len(values)} published values", "", ""
     for row in rows:
-        if row["kind"] == "claim":
+        if is_claim(row):
             check, statement = value(row["check"]), row["statement"].replace("|", "\\|")
             asked = _asked(row, check) if check else ("", "")
-            whose = f"weaker form of {row['form_of']}" if row["form_of"] else row["origin"]
+            whose = f"weaker form of {row['form_of']}" if row["form_of"] else row["kind"]
+            whose += f", {row['place']}" if row["place"] else ""
             after = " (found after looking)" if row["found_after"] else ""
             yield f"`{artifact}`", row["id"], whose + after, f"**{describe(row)}**", statement, *asked
 
@@ -403,7 +421,7 @@ def _distances(artifact: str, rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
     """A line for each method and level of noise."""
     found: defaultdict[tuple[str, int], dict[str, float]] = defaultdict(dict)
     for row in rows:
-        if row["kind"] == "published":
+        if row["kind"] == PUBLISHED:
             where = value(row["where"])
             percent = round(100 * float(listed(where["noise"])[-1].split()[-1]))
             found[where["method"], percent][where["dataset"]] = float(row["difference"])

@@ -60,7 +60,11 @@ def test_distances_by_hand_and_none_without_their_verdicts(tmp_path):
     folder = tmp_path / "paper/table"
     folder.mkdir(parents=True)
     where = {"noise": ["independent 0.1", "negative_only 0.1"], "method": "svm", "metric": "error"}
-    rows = [("published", "ida_heart", 0.5), ("published", "ida_flare_solar", -3), ("claim", "ida_heart", 7)]
+    rows = [
+        ("published", "ida_heart", 0.5),
+        ("published", "ida_flare_solar", -3),
+        ("sentence", "ida_heart", 7),
+    ]
     with (folder / "verdicts.csv").open("w", encoding="utf-8", newline="") as lines:
         writer = csv.writer(lines)
         writer.writerow(["kind", "where", "difference"])
@@ -112,11 +116,11 @@ def test_a_mark_must_name_one_kind_of_rows(summaries, words, message):
 
 
 def test_the_strict_form_decides_a_statement_and_the_weakest_artifact_a_repeated_one(tmp_path):
-    rows = {"one": ["published,p,,reproduced,paper", "claim,A,As,reproduced,paper"]}
-    rows["one"] += ["claim,As,,not_reproduced,paper", "claim,B,,reproduced,paper"]
-    rows["one"] += ["claim,C,,reproduced,ours", "published,q,,not_comparable,paper"]
-    rows["two"] = ["claim,B,,inconclusive,paper", "published,r,,not_reproduced,ours"]
-    rows["two"] += ["claim,D,,not_judged,paper"]
+    rows = {"one": ["published,p,,reproduced,paper", "sentence,A,As,reproduced,paper"]}
+    rows["one"] += ["sentence,As,,not_reproduced,paper", "sentence,B,,reproduced,paper"]
+    rows["one"] += ["ours,C,,reproduced,ours", "published,q,,not_comparable,paper"]
+    rows["two"] = ["sentence,B,,inconclusive,paper", "published,r,,not_reproduced,ours"]
+    rows["two"] += ["sentence,D,,not_judged,paper"]
     for name, lines in rows.items():
         (tmp_path / "p" / name).mkdir(parents=True)
         table = "\n".join(
@@ -130,9 +134,12 @@ def test_the_strict_form_decides_a_statement_and_the_weakest_artifact_a_repeated
         ]
         table = "\n".join(["control,verdict,estimate,noise,method,status", *control])
         (tmp_path / f"p/{name}/agreement.csv").write_text(table + "\n", encoding="utf-8")
-    text = filled("| <!-- counts paper: p -->x<!-- end --> | <!-- counts ours: p --><!-- end --> |", tmp_path)
-    assert "p -->0 | 0 | 1 | 1 | 1 | 1 / 0 / 0 | 3 / 0 / 0 | 3 / 0 / 0<!-- end -->" in text
-    assert "<!-- counts ours: p -->1 | 0 | 0 | 0 | 0 | – | – | –<!-- end -->" in text
+    marks = ("counts sentence", "counts pattern", "counts ours", "values")
+    text = filled("|".join(f"<!-- {mark}: p -->x<!-- end -->" for mark in marks), tmp_path)
+    assert "sentence: p -->0 | 0 | 1 | 1 | 1<!-- end -->" in text
+    assert "pattern: p -->0 | 0 | 0 | 0 | 0<!-- end -->" in text
+    assert "values: p -->1 / 0 / 0 | 3 / 0 / 0 | 3 / 0 / 0<!-- end -->" in text
+    assert "<!-- counts ours: p -->1 | 0 | 0 | 0 | 0<!-- end -->" in text
     assert filled(text, tmp_path) == text
 
 

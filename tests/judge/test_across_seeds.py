@@ -52,7 +52,7 @@ def test_one_seed_has_no_spread():
 def test_verdicts_are_counted_by_the_one_of_the_first_seed():
     def judged(*verdicts):
         ids = ["C1", "C2"][: len(verdicts)]
-        return pd.DataFrame({"id": ids, "kind": "claim", "statement": "s", "verdict": verdicts})
+        return pd.DataFrame({"id": ids, "kind": "ours", "statement": "s", "verdict": verdicts})
 
     found = spread.shared({7: judged("reproduced", "reproduced"), 8: judged("reproduced", "inconclusive")})
     assert found[["same", "seeds"]].to_numpy().tolist() == [[2, 2], [1, 2]]

@@ -51,7 +51,18 @@ MISTAKES = [
     (claim(below(where=HERE), below(where={"x": 3})), r"claim c: check 2: no row has x = 3"),
     (claim(), r"claim c: checks: .*at least 1 item"),
     (claim(below(), id="d", sttement="s"), r"claim d: there is no key 'sttement'; did you mean statement"),
-    ({"id": "c", "checks": []}, r"claim c: statement: this key is required"),
+    ({"id": "c", "kind": "ours", "checks": []}, r"claim c: statement: this key is required"),
+    ({"id": "c", "statement": "s", "checks": [below()]}, r"claim c: kind: this key is required"),
+    (
+        claim(below(), kind="sentence"),
+        r"claim c: place: name the section, figure or table that the claim is from",
+    ),
+    (claim(below(), place="Table 1"), r"claim c: place: a claim of ours is in no paper; remove it"),
+    (claim(below(), kind="paper"), r"claim c: kind: .*got 'paper'"),
+    (
+        claim(below(), origin="ours"),
+        r"claim c: origin: was replaced; write kind: sentence, pattern or ours",
+    ),
     (printed(), r"published v: the rows differ in setting \(s, t\), which is not named"),
     (
         printed(where={"method": "theirz"}),

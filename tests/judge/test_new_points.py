@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pytest
 from pools import drawn
+from verdict_inputs import claim
 
 from noisylabels.statistics import for_new_points, mean_se, pool_error, t_interval
 from reproduction.judge.claims import VerdictError
@@ -51,7 +52,7 @@ def judged(tmp_path):
             for name, file in (("table", "table.csv"), ("points", "points.npz"))
         }
         (tmp_path / "provenance.json").write_text(json.dumps(digests))
-        claims = [{"id": f"C{i}", "statement": "s", "checks": [check]} for i, check in enumerate(checks)]
+        claims = [claim(check, id=f"C{i}") for i, check in enumerate(checks)]
         (tmp_path / "artifact.yaml").write_text(json.dumps({"claims": claims}))
         before(tmp_path)
         return judge_files([tmp_path / "artifact.yaml"], [tmp_path / "table.csv"], scale)

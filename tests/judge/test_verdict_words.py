@@ -7,19 +7,21 @@ from synthetic_tables import curve, table
 from verdict_inputs import around, below, claim
 
 from reproduction.judge.verdict_words import (
+    CLAIM_KINDS,
     COLOURS,
     OLD_WORDS,
     VERDICTS,
     convert_old_words,
     count_colours,
     count_verdicts,
+    counts_against,
     describe,
     group_verdicts,
 )
 from reproduction.judge.verdicts import judge
 
 
-def row(kind="claim", id="A", **changes):
+def row(kind="sentence", id="A", **changes):
     columns = {"verdict": "reproduced", "origin": "paper", "form_of": "", "side": "inside"}
     return {"kind": kind, "id": id, "flags": ""} | columns | changes
 
@@ -37,7 +39,7 @@ def test_forms_and_published_values_of_our_artifacts_do_not_count():
     assert count_verdicts(rows) == {"reproduced": 2}
     assert count_colours(rows) == {"good": 2}
     groups = {name: len(group) for name, group in group_verdicts(rows).items()}
-    assert groups == {"published values": 1, "claims of the paper": 1}
+    assert groups == {"published values": 1, "sentences of the paper": 1}
 
 
 @pytest.mark.parametrize(
@@ -51,6 +53,13 @@ def test_forms_and_published_values_of_our_artifacts_do_not_count():
 )
 def test_of_a_claim_in_several_artifacts_the_weakest_verdict_counts(verdicts, counted):
     assert count_verdicts([row(verdict=verdict) for verdict in verdicts]) == {counted: 1}
+
+
+def test_of_claims_only_a_sentence_counts_against_the_paper():
+    rows = {kind: row(kind, verdict="not_reproduced") for kind in ("published", *CLAIM_KINDS)}
+    against = [kind for kind, refuted in rows.items() if counts_against(refuted)]
+    assert against == ["published", "sentence"]
+    assert not counts_against(row(verdict="partially_reproduced"))
 
 
 def test_a_verdict_in_words_has_its_flags_and_the_side_of_an_inconclusive_claim():
@@ -83,6 +92,8 @@ def test_results_of_version_1_are_read_in_the_words_of_today():
     new = convert_old_words(old)
     assert (new["verdict"], new["flags"]) == ("reproduced", "exact")
     assert (new["new_points"], new["holm"]) == ("inconclusive", "reproduced")
+    assert new["kind"] == "sentence"
+    assert convert_old_words(old | {"origin": "ours"})["kind"] == "ours"
     assert convert_old_words(new) == new
     assert convert_old_words({"control": "ours", "state": "outside"}) == {
         "control": "ours",

@@ -17,7 +17,7 @@ def printed(**changes):
 
 
 def claim(*checks, **changes):
-    return {"id": "c", "statement": "as said", "checks": list(checks)} | changes
+    return {"id": "c", "kind": "ours", "statement": "as said", "checks": list(checks)} | changes
 
 
 def below(**changes):

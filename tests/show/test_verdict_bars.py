@@ -5,8 +5,8 @@ from project import ROOT
 from reproduction.show.verdict_bars import draw_archived_verdicts, draw_verdict_bars
 
 
-def row(claim, verdict, origin="paper"):
-    return {"kind": "claim", "id": claim, "verdict": verdict, "origin": origin, "form_of": "", "side": ""}
+def row(claim, verdict, kind="sentence"):
+    return {"kind": kind, "id": claim, "verdict": verdict, "form_of": "", "side": ""}
 
 
 def numbers(figure):
@@ -20,8 +20,9 @@ def test_a_part_of_a_bar_is_as_wide_as_its_number_of_claims():
     assert numbers(figure) == ["2", "1"]
 
 
-def test_claims_of_ours_are_not_counted():
-    rows = [row("A-1", "reproduced"), row("A-2", "reproduced", origin="ours")]
+def test_patterns_and_claims_of_ours_are_not_counted():
+    rows = [row("A-1", "reproduced"), row("A-2", "reproduced", "ours")]
+    rows.append(row("A-3", "reproduced", "pattern"))
     assert numbers(draw_verdict_bars({"One (2001)": rows})) == ["1"]
 
 

@@ -43,7 +43,7 @@ def two_experiments(copy):
     content = yaml.safe_load((copy.checkout / "src/papers/ors/vss.yaml").read_text())
     content.pop("reductions")
     check = {"statistic": "value", "where": {"metric": "mse_tail"}, "above": 0, "for_each": ["method"]}
-    content["claims"] = [{"id": "C", "statement": "s", "checks": [check]}]
+    content["claims"] = [{"id": "C", "kind": "ours", "statement": "s", "checks": [check]}]
     content["settings"] |= {"repetitions": 2, "windows": 5, "grids": {"mu": [0.1]}}
     content["settings"]["tasks"]["M=5"]["T"] = 500
     content["shards"] = {"by": ["methods"]}

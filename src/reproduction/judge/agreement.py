@@ -20,6 +20,7 @@ from reproduction.judge.verdict_words import (
     NOT_COMPARABLE,
     NOT_REPRODUCED,
     OF_A_VALUE,
+    PUBLISHED,
     REPRODUCED,
 )
 from reproduction.judge.verdicts import ALPHA, NO_INTERVAL
@@ -56,7 +57,7 @@ def cells_of(verdicts: pd.DataFrame) -> pd.DataFrame:
 
     A mean over several sets is left out: it repeats the cells of its sets.
     """
-    rows = verdicts[(verdicts["kind"] == "published") & (verdicts["verdict"] != NOT_COMPARABLE)]
+    rows = verdicts[(verdicts["kind"] == PUBLISHED) & (verdicts["verdict"] != NOT_COMPARABLE)]
     rows = rows[rows["estimate"].notna()].drop_duplicates("id")
     where = rows["where"].map(value)
     single = ~where.map(lambda selector: isinstance(selector.get("dataset"), list)).astype(bool)

@@ -23,7 +23,7 @@ from reproduction.judge import verdicts as judge
 from reproduction.judge.agreement import agreement
 from reproduction.judge.claims import SELECTOR, Asked
 from reproduction.judge.estimates import rows_of
-from reproduction.judge.verdict_words import NOT_JUDGED, convert_old_words
+from reproduction.judge.verdict_words import NOT_JUDGED, PUBLISHED, convert_old_words
 from reproduction.judge.verdicts import VERDICT_COLUMNS, as_text
 from reproduction.plan import costs
 from reproduction.plan.plan import Plan, unknown_target
@@ -212,7 +212,7 @@ def again(content: Asked, folder: Path) -> Judged:
         frame = judge.judge(content, rows, "full", Points.read(io.BytesIO(points)) if points else None)
     else:
         frame = judge.unmoved(content, before)
-    constant = {row["id"]: row["constant_error"] for row in before if row["kind"] == "published"}
+    constant = {row["id"]: row["constant_error"] for row in before if row["kind"] == PUBLISHED}
     frame["constant_error"] = [float(constant.get(name) or "nan") for name in frame["id"]]
     return Judged(frame, agreement(frame.assign(paper="", artifact="")))
 

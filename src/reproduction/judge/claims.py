@@ -22,6 +22,7 @@ from pydantic import (
 )
 
 from reproduction.judge.check_statistics import PAIRED, RATIO_OF_DIFFERENCES, StatisticName
+from reproduction.judge.verdict_words import CLAIM_KINDS, OURS, ClaimKind, define_words
 from reproduction.run.results import COLUMNS
 from reproduction.spec.strict_yaml import Content, Model, check
 
@@ -191,10 +192,15 @@ class Check(Model):
 
 
 class Claim(Model):
-    """A sentence of the paper, or of ours, and the checks that decide it."""
+    """A claim of the paper or of ours, and the checks that decide it."""
 
     id: Text
-    statement: Text = Field(description="what the paper says")
+    kind: ClaimKind = Field(description=define_words(CLAIM_KINDS))
+    place: Text | None = Field(
+        default=None,
+        description="section, figure or table of the paper; required unless the claim is ours",
+    )
+    statement: Text = Field(description="what is claimed")
     expected: str = Field(default="", description="when it holds, in words")
     checks: Annotated[list[Check], Len(1)]
     theorem: Literal[True] | None = Field(
@@ -202,7 +208,6 @@ class Claim(Model):
         description="a theorem or an identity; its verdict is exact; every check has rows: every",
     )
     not_comparable: Text | None = Field(default=None, description="why no verdict is possible")
-    origin: Literal["paper", "ours"] = Field(default="paper", description="whose statement it is")
     form_of: Text | None = Field(
         default=None,
         description="id of the claim that decides this statement; this is a looser or other form",
@@ -210,6 +215,21 @@ class Claim(Model):
     found_after: Text | None = Field(
         default=None, description="what had been seen when it was written, if it was chosen after looking"
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_old_key(cls, content: Any) -> Any:
+        if isinstance(content, Mapping) and "origin" in content:
+            raise ValueError("origin: was replaced; write kind: sentence, pattern or ours")
+        return content
+
+    @model_validator(mode="after")
+    def _place_of_the_paper(self) -> Self:
+        if self.kind == OURS and self.place is not None:
+            raise ValueError("place: a claim of ours is in no paper; remove it")
+        if self.kind != OURS and self.place is None:
+            raise ValueError("place: name the section, figure or table that the claim is from")
+        return self
 
     @model_validator(mode="after")
     def _every_row(self) -> Self:

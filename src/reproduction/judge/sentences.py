@@ -13,6 +13,7 @@ from reproduction.judge.verdict_words import (
     NOT_JUDGED,
     OF_A_VALUE,
     PARTIALLY_REPRODUCED,
+    is_claim,
     leans,
     look_up,
 )
@@ -60,7 +61,7 @@ class Sentences:
         if row["missing"]:
             parts = [f"no rows for it: {row['missing']}"]
         else:
-            parts = self._published(row) if row["kind"] == "published" else self._claim(row)
+            parts = self._claim(row) if is_claim(row) else self._published(row)
         substitutes = self.join([self.name("dataset", each) for each in value(row["stand_in"])], ", ")
         bars = [self.join(["substitute data for ", substitutes])] * bool(substitutes)
         barred = self.join([*bars, str(row["reason"] or "")], "; ")
@@ -239,7 +240,7 @@ class Sentences:
         family = number(row["family"])
         if isnan(family):
             return []
-        if row["kind"] == "claim":
+        if is_claim(row):
             return [_p(number(row["p_adjusted"])) + (f" after Holm over {family:g}" if family > 1 else "")]
         parts = [f"within {_p(number(row['p_agree']))}, outside {_p(number(row['p_contra']))}"]
         if family > 1 and row["verdict"] != INCONCLUSIVE:

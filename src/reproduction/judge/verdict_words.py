@@ -7,7 +7,7 @@ To add a verdict, add an entry to `VERDICTS`.
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 Row = Mapping[str, Any]
 R = TypeVar("R", bound=Row)
@@ -102,6 +102,31 @@ COLOURS = {
 }
 """Class of the style sheet -> what it means; in the order of bars."""
 
+SENTENCE, PATTERN, OURS = "sentence", "pattern", "ours"
+
+CLAIM_KINDS = {
+    SENTENCE: "the paper says it in words",
+    PATTERN: "we read it off a published table or figure",
+    OURS: "we added it",
+}
+"""Kind of a claim -> what it means."""
+
+if TYPE_CHECKING:
+    ClaimKind = str
+else:
+    ClaimKind = Literal[tuple(CLAIM_KINDS)]
+
+PUBLISHED = "published"
+"""Kind of a row that is a published value."""
+
+GROUPS = {
+    PUBLISHED: "published values",
+    SENTENCE: "sentences of the paper",
+    PATTERN: "patterns of its tables and figures",
+    OURS: "claims of ours",
+}
+"""Kind of a row -> the group in which it is counted."""
+
 OF_A_VALUE = (REPRODUCED, INCONCLUSIVE, NOT_REPRODUCED)
 """Verdicts of a published value that is comparable."""
 
@@ -115,6 +140,22 @@ def look_up(verdict: str) -> Verdict:
     return VERDICTS.get(verdict, Verdict(verdict, "", "none", "·"))
 
 
+def define_words(words: Mapping[str, Any]) -> str:
+    """Write what each word means: ``exact: a theorem or ...; provisional: ...``."""
+    texts = {word: getattr(entry, "definition", entry) for word, entry in words.items()}
+    return "; ".join(f"{word}: {text}" for word, text in texts.items())
+
+
+def is_claim(row: Row) -> bool:
+    """Say whether a row of verdicts is a claim, not a published value."""
+    return row["kind"] in CLAIM_KINDS
+
+
+def counts_against(row: Row) -> bool:
+    """Say whether a verdict counts against the paper: of claims only a sentence does."""
+    return row["verdict"] == NOT_REPRODUCED and row["kind"] in (SENTENCE, PUBLISHED)
+
+
 def list_flags(row: Row) -> list[str]:
     """List the flags of a row of verdicts."""
     return str(row.get("flags") or "").split()
@@ -122,7 +163,7 @@ def list_flags(row: Row) -> list[str]:
 
 def leans(row: Row) -> str:
     """Say on which side the estimate of an inconclusive claim lies; of any other row: empty."""
-    is_open = row["kind"] == "claim" and row["verdict"] == INCONCLUSIVE
+    is_open = is_claim(row) and row["verdict"] == INCONCLUSIVE
     return _SIDES.get(row["side"], "") if is_open else ""
 
 
@@ -156,7 +197,7 @@ def select_deciding(rows: Iterable[R]) -> list[R]:
     values: list[R] = []
     claims: dict[str, R] = {}
     for row in rows:
-        if row["kind"] == "published":
+        if row["kind"] == PUBLISHED:
             if row["origin"] == "paper":
                 values.append(row)
         elif not row["form_of"]:
@@ -166,15 +207,10 @@ def select_deciding(rows: Iterable[R]) -> list[R]:
 
 
 def group_verdicts(rows: Iterable[R]) -> dict[str, list[R]]:
-    """Group the rows that count: published values, claims of the paper, claims of ours."""
-    names = {
-        ("published", "paper"): "published values",
-        ("claim", "paper"): "claims of the paper",
-        ("claim", "ours"): "claims of ours",
-    }
-    groups: dict[str, list[R]] = {name: [] for name in names.values()}
+    """Group the rows that count by their kind, in the order of `GROUPS`."""
+    groups: dict[str, list[R]] = {name: [] for name in GROUPS.values()}
     for row in select_deciding(rows):
-        groups[names[row["kind"], row["origin"]]].append(row)
+        groups[GROUPS[row["kind"]]].append(row)
     return {name: group for name, group in groups.items() if group}
 
 
@@ -229,4 +265,7 @@ def convert_old_words(row: dict[str, str]) -> dict[str, str]:
         return row
     changed = {key: OLD_WORDS.get(row[key], row[key]) for key in _COLUMNS_OF_VERDICTS if key in row}
     flags = EXACT if row["verdict"] == "verified" else ""
-    return row | changed | {"flags": flags}
+    kind = row["kind"]
+    if kind == "claim":
+        kind = OURS if row.get("origin") == "ours" else SENTENCE
+    return row | changed | {"flags": flags, "kind": kind, "place": ""}

@@ -77,8 +77,10 @@ from reproduction.judge.verdict_words import (
     NOT_COMPARABLE,
     NOT_JUDGED,
     NOT_REPRODUCED,
+    OURS,
     PARTIALLY_REPRODUCED,
     PROVISIONAL,
+    PUBLISHED,
     RAN,
     REPRODUCED,
 )
@@ -95,7 +97,7 @@ ALPHA, POWER = 0.05, 0.8
 NO_INTERVAL = (nan, nan)
 NEW_POINTS = [f"new_points{part}" for part in ("", "_p", "_estimate", "_low", "_high", "_at")]
 COLUMNS_IN_WORDS = """
-id kind statement expected verdict flags estimate ci_low ci_high n repetitions published
+id kind place statement expected verdict flags estimate ci_low ci_high n repetitions published
 published_se published_df margin difference difference_low difference_high where check number
 checks at worst side groups passing needed rows violating left_out remark p_agree p_contra
 p_adjusted family holm bh stand_in reason otherwise missing rule constant_error origin form_of
@@ -104,11 +106,11 @@ found_after n_needed
 VERDICT_COLUMNS = [*COLUMNS_IN_WORDS.split(), *NEW_POINTS]
 WORDS = "statement expected where check at worst side remark holm bh stand_in reason otherwise missing rule"
 WORDS += " origin form_of found_after"
-TEXT = ["id", "kind", "verdict", "flags", *WORDS.split(), "new_points", "new_points_at"]
+TEXT = ["id", "kind", "place", "verdict", "flags", *WORDS.split(), "new_points", "new_points_at"]
 BLANK: Content = dict.fromkeys(VERDICT_COLUMNS, nan) | dict.fromkeys(TEXT, "")
-ASKED = ("kind", "rule", "where", "margin", "published", "published_se", "reason")
+ASKED = ("rule", "where", "margin", "published", "published_se", "reason")
 """Columns that say what is asked: if one changes, another verdict may follow."""
-SAID = ("statement", "expected", "origin", "form_of", "found_after")
+SAID = ("kind", "place", "statement", "expected", "origin", "form_of", "found_after")
 Vector = NDArray[np.float64]
 
 
@@ -171,12 +173,15 @@ def as_text(cell: Any) -> str:
 
 def _asked(artifact: Asked, entry: Asked) -> Content:
     """What a row says before anything is measured; an artifact of ours makes its published values ours."""
-    row = {key: entry.get(key, "") for key in ("id", "form_of", "found_after", "statement", "expected")}
+    row = {
+        key: entry.get(key, "") for key in ("id", "place", "form_of", "found_after", "statement", "expected")
+    }
     row |= {"reason": entry.get("not_comparable", ""), "verdict": NOT_JUDGED}
     if "checks" in entry:
         rule = digest({key: entry.get(key) for key in ("checks", "theorem", "not_comparable")})
-        return row | {"kind": "claim", "origin": entry.get("origin", "paper"), "rule": rule}
-    row |= {"kind": "published", "origin": artifact.get("origin", "paper"), "where": as_json(entry["where"])}
+        origin = "ours" if entry["kind"] == OURS else "paper"
+        return row | {"kind": entry["kind"], "origin": origin, "rule": rule}
+    row |= {"kind": PUBLISHED, "origin": artifact.get("origin", "paper"), "where": as_json(entry["where"])}
     se = entry["sd"] / sqrt(entry["n"]) if "sd" in entry else entry.get("se", 0.0)
     df = entry["n"] - 1 if se > 0 and "n" in entry else nan
     margin, value = float(entry["margin"]), float(entry["value"])

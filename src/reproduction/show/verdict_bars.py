@@ -1,4 +1,4 @@
-"""A bar for each paper: how many of its claims have which verdict."""
+"""A bar for each paper: how many of its sentences have which verdict."""
 
 from __future__ import annotations
 
@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from reproduction.judge.archived_run import read_verdicts
-from reproduction.judge.verdict_words import VERDICTS, count_verdicts, group_verdicts, look_up
+from reproduction.judge.verdict_words import (
+    GROUPS,
+    SENTENCE,
+    VERDICTS,
+    count_verdicts,
+    group_verdicts,
+    look_up,
+)
 from reproduction.show import style
 
 if TYPE_CHECKING:
@@ -26,7 +33,7 @@ FILL = {
 
 
 def draw_archived_verdicts(root: Path) -> Figure:
-    """Draw `draw_verdict_bars` for the papers of the archived run that have claims of the paper."""
+    """Draw `draw_verdict_bars` for the papers of the archived run that have such claims."""
     rows_of = {}
     for paper in yaml.safe_load((root / "config/config.yaml").read_text(encoding="utf-8"))["papers"]:
         title = (root / "src/papers" / paper / "TITLE").read_text(encoding="utf-8")
@@ -46,7 +53,7 @@ def _shorten_title(title: str) -> str:
 
 
 def draw_verdict_bars(rows_of: Mapping[str, Iterable[Mapping[str, Any]]]) -> Figure:
-    """Draw the verdicts on the claims of each paper as one bar.
+    """Draw the verdicts on the sentences of each paper as one bar.
 
     Parameters
     ----------
@@ -56,7 +63,7 @@ def draw_verdict_bars(rows_of: Mapping[str, Iterable[Mapping[str, Any]]]) -> Fig
     Returns
     -------
     matplotlib Figure
-        A bar for each paper, with the number of claims in each part.
+        A bar for each paper, with the number of sentences in each part.
     """
     from matplotlib.figure import Figure
 
@@ -79,7 +86,7 @@ def draw_verdict_bars(rows_of: Mapping[str, Iterable[Mapping[str, Any]]]) -> Fig
 
 
 def _count_claims(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-    return count_verdicts(group_verdicts(rows).get("claims of the paper", []))
+    return count_verdicts(group_verdicts(rows).get(GROUPS[SENTENCE], []))
 
 
 def _draw_bar(axes: Axes, row: int, counts: Mapping[str, int]) -> None:

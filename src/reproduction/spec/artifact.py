@@ -29,7 +29,7 @@ from reproduction.judge.claims import (
     listed,
     read_published,
 )
-from reproduction.judge.verdict_words import NOT_COMPARABLE
+from reproduction.judge.verdict_words import NOT_COMPARABLE, PUBLISHED
 from reproduction.show import names, rendering
 from reproduction.spec.captions import check_caption
 from reproduction.spec.papers import artifact_files, check_short, find_papers, full_name
@@ -209,7 +209,7 @@ class Artifact(Model):
         values = [
             [float(row[key]) for key in ("published", "estimate", "margin")]
             for row in rows
-            if row["kind"] == "published" and row["verdict"] != NOT_COMPARABLE and row["estimate"]
+            if row["kind"] == PUBLISHED and row["verdict"] != NOT_COMPARABLE and row["estimate"]
         ]
         offset, factor = PRINTED[self.published.printed if self.published else "value"]
         gaps = {  # `as` -> how far the values, so read, are from ours

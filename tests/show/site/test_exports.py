@@ -61,7 +61,7 @@ def test_codecheck_lists_an_output_of_every_page(site):
 def test_an_article_has_the_claims_with_their_verdicts_and_its_figures(site):
     articles = {file: file.read_text(encoding="utf-8") for file in (site / "articles").glob("*.md")}
     for verdict in json_of(site / "verdicts.json"):
-        if verdict["kind"] == "claim" and verdict["origin"] == "paper":
+        if verdict["kind"] in ("sentence", "pattern"):
             lines = articles[site / f"articles/{verdict['paper']}.md"].splitlines()
             found = [line for line in lines if line.startswith(f"| {verdict['id']}: ")]
             assert all(look_up(verdict["verdict"]).label in line for line in found)

@@ -11,7 +11,7 @@ import pytest
 from finished_runs import CHECKOUT, NAMES, finish, plan_of
 
 from reproduction.judge import archived_run
-from reproduction.judge.verdict_words import select_deciding
+from reproduction.judge.verdict_words import GROUPS, select_deciding
 from reproduction.run.results import write_rows
 from reproduction.show.site import build, charts, pages
 
@@ -128,7 +128,7 @@ def test_a_reduced_run_without_rows_says_so():
     rows = [{"verdict": "ran", "missing": missing} for missing in ("no row has x = 15", "")]
     shown = pages.without_rows(archived_run.Run("smoke", verdicts=rows)).verdicts
     assert [row["verdict"] for row in shown] == ["no_rows", "ran"]
-    checks = [row | {"kind": "claim", "id": "A-1", "form_of": "", "side": ""} for row in shown]
+    checks = [row | {"kind": "sentence", "id": "A-1", "form_of": "", "side": ""} for row in shown]
     assert [row["verdict"] for row in select_deciding(checks)] == ["ran"]
     assert not any(map(pages.judges, shown))
     assert "not part of this scale" in pages.Keys({}, "").evidence(shown[0])
@@ -143,9 +143,10 @@ def test_the_front_page_counts_what_was_judged(site):
     values = sum(len(each.get("published", [])) for each in kept if each["origin"] == "paper")
     assert f"<dt>{values} published values</dt>" in front
     claims = [claim for each in kept for claim in each.get("claims", []) if "form_of" not in claim]
-    for origin, word in (("paper", "the paper"), ("ours", "ours")):
-        ids = {claim["id"] for claim in claims if claim.get("origin", "paper") == origin}
-        assert (f"<dt>{len(ids)} claims of {word}</dt>" in front) == bool(ids)
+    for kind, group in GROUPS.items():
+        if kind != "published":
+            ids = {claim["id"] for claim in claims if claim["kind"] == kind}
+            assert (f"<dt>{len(ids)} {group}</dt>" in front) == bool(ids)
     assert f"{len(plan.artifacts) - len(NAMES)} more results have not been run" in front
 
 

@@ -55,7 +55,7 @@ def test_what_is_there_is_judged_and_what_needs_the_rest_is_not(tmp_path):
     common = {"value": 18, "margin": 2, "reason": "r"}
     entries = [common | {"id": s, "where": labels | {"dataset": s}} for s in ("ida_heart", "ida_thyroid")]
     check = {"statistic": "value", "where": labels | {"dataset": "ida_thyroid"}, "below": 3}
-    claim = {"id": "A-1", "statement": "s", "expected": "e", "checks": [check]}
+    claim = {"id": "A-1", "kind": "ours", "statement": "s", "expected": "e", "checks": [check]}
     rows = judge({"published": entries, "claims": [claim]}, read_table(table), "part")
     assert list(rows["verdict"]) == ["reproduced", "not_judged", "not_judged"]
     assert rows["missing"].str.contains("no row has dataset = ida_thyroid").tolist() == [False, True, True]

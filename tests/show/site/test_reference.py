@@ -108,7 +108,12 @@ def tabled(tmp_path):
     """A kept run whose table, not only its verdicts, is that of its artifact; and what the artifact asks."""
     plan = plan_of("full", ["ors"])
     ours = {"a": {"method": "ours"}, "b": {"method": "theirs"}, "where": {"metric": "error"}}
-    claim = {"id": "c", "statement": "s", "checks": [{"statistic": "difference", **ours, "below": 0}]}
+    claim = {
+        "id": "c",
+        "kind": "ours",
+        "statement": "s",
+        "checks": [{"statistic": "difference", **ours, "below": 0}],
+    }
     value = {"id": "v", "value": 10.0, "se": 0.1, "n": 10, "where": {"method": "ours"} | ours["where"]}
     content = {"published": [value | {"margin": 0.5, "reason": "r"}], "claims": [claim]}
     finish(tmp_path, plan, [NAME])

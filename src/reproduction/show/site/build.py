@@ -18,6 +18,7 @@ from noisylabels.auditing.page import STYLE
 from reproduction.judge.archived_run import Row, Run, commit_of, thumbnail
 from reproduction.judge.claims import JUDGED
 from reproduction.judge.verdict_words import (
+    CLAIM_KINDS,
     COLOURS,
     VERDICTS,
     count_colours,
@@ -124,7 +125,7 @@ def templates() -> Environment:
     environment.filters |= {function.__name__: function for function in filters}
     environment.filters["caption"] = render_caption
     environment.globals |= {"look_up": look_up, "describe": describe, "LINES": pages.LINES, "up": ""}
-    environment.globals |= {"COLOURS": COLOURS, "VERDICTS": VERDICTS}
+    environment.globals |= {"COLOURS": COLOURS, "VERDICTS": VERDICTS, "CLAIM_KINDS": CLAIM_KINDS}
     environment.globals |= {"elsewhere": pages.elsewhere, "ILLUSTRATES": pages.ILLUSTRATES}
     environment.globals |= {"charts": charts, "percent": percent, "data_set": names.data_set}
     return environment

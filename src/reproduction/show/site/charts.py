@@ -20,7 +20,7 @@ from reproduction.judge.archived_run import Row
 from reproduction.judge.claims import listed
 from reproduction.judge.estimates import value
 from reproduction.judge.sentences import Sentences, number, of_agreement
-from reproduction.judge.verdict_words import NOT_COMPARABLE, describe, look_up
+from reproduction.judge.verdict_words import NOT_COMPARABLE, PUBLISHED, describe, look_up
 from reproduction.run.records import verify
 from reproduction.run.results import read_table
 from reproduction.show import names
@@ -81,7 +81,7 @@ def marks(table: Markup, judges: Sequence[Page]) -> Markup:
     """
     entries = {entry["id"]: entry for page in judges for entry in page.content.get("published", [])}
     found: dict[str, set[str]] = {}
-    for row in (row for page in judges for row in page.rows("published")):
+    for row in (row for page in judges for row in page.published_values):
         entry = entries.get(row["id"], {})
         if entry and "se" not in entry:
             sd = f" ± {entry['sd']:.2f}" if "sd" in entry else ""
@@ -185,7 +185,7 @@ def bland_altman(verdicts: Sequence[Row], agreement: Sequence[Row]) -> Plot | No
     sentences = Sentences(lambda column, key: NAMED.get(column, str)(key))
     points = []
     for row in verdicts:
-        if row["kind"] == "published" and row["verdict"] != NOT_COMPARABLE and row["estimate"]:
+        if row["kind"] == PUBLISHED and row["verdict"] != NOT_COMPARABLE and row["estimate"]:
             about = f"{sentences.words(value(row['where']))}: {describe(row)}"
             ours, printed = number(row["estimate"]), number(row["published"])
             points.append((row["verdict"], printed, ours - printed, about))

@@ -7,7 +7,7 @@
 import json
 import re
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,7 +17,18 @@ from pydantic import BaseModel, Field, TypeAdapter
 
 from noisylabels import __version__
 from reproduction.judge.archived_run import Row
-from reproduction.judge.verdict_words import FLAGS, VERDICTS, describe, list_flags, select_deciding
+from reproduction.judge.verdict_words import (
+    CLAIM_KINDS,
+    FLAGS,
+    OURS,
+    PUBLISHED,
+    VERDICTS,
+    define_words,
+    describe,
+    is_claim,
+    list_flags,
+    select_deciding,
+)
 from reproduction.paths import CHECKOUT
 from reproduction.show import names
 from reproduction.show.site.pages import Page, Paper, unmarked
@@ -43,18 +54,16 @@ SPECIAL |= {letter: rf"$\{name}$" for letter, name in GREEK.items()}
 SPECIAL |= {"θ": r"$\theta$", "×": r"$\times$", "√": r"$\surd$", "∞": r"$\infty$"}
 
 
-def _define(words: Mapping[str, Any]) -> str:
-    """Write what each word means: ``exact: a theorem or ...; provisional: ...``."""
-    texts = {word: getattr(entry, "definition", entry) for word, entry in words.items()}
-    return "; ".join(f"{word}: {text}" for word, text in texts.items())
-
+KINDS = {PUBLISHED: "a published value"} | CLAIM_KINDS
 
 if TYPE_CHECKING:
     VerdictWord = str
     FlagWord = str
+    Kind = str
 else:
     VerdictWord = Literal[tuple(VERDICTS)]
     FlagWord = Literal[tuple(FLAGS)]
+    Kind = Literal[tuple(KINDS)]
 
 
 class Verdict(BaseModel):
@@ -63,11 +72,11 @@ class Verdict(BaseModel):
     paper: str = Field(description="folder of the paper")
     artifact: str = Field(description="the figure or table that judges it")
     id: str = Field(description="unique within its paper")
-    kind: str = Field(description="claim: a sentence; published: a published value")
-    origin: str = Field(description="paper: its own statement or value; ours: of this project")
+    kind: Kind = Field(description=define_words(KINDS))
+    place: str | None = Field(description="section, figure or table of the paper; null if ours")
     statement: str
-    verdict: VerdictWord = Field(description=_define(VERDICTS))
-    flags: list[FlagWord] = Field(description=_define(FLAGS))
+    verdict: VerdictWord = Field(description=define_words(VERDICTS))
+    flags: list[FlagWord] = Field(description=define_words(FLAGS))
     estimate: float | None
     low: float | None = Field(description="lower end of the 95 % interval of the estimate")
     high: float | None = Field(description="upper end of the 95 % interval of the estimate")
@@ -88,7 +97,7 @@ def verdicts(pages: Sequence[Page]) -> list[Verdict]:
         Verdict.model_validate(
             {key: row[key] for key in words}
             | {key: row[column] or None for key, column in NUMBERS.items()}
-            | {"origin": row["origin"], "evidence": evidence(page, row), "flags": list_flags(row)}
+            | {"place": row["place"] or None, "evidence": evidence(page, row), "flags": list_flags(row)}
             | {"page": f"{page.key}.html#{row['id']}", "commit": page.first.provenance.get("commit")}
         )
         for page in pages
@@ -112,7 +121,7 @@ def write(papers: Sequence[Paper], out: Path, render: Any) -> None:
     drawn = {page.key: sorted((out / "figures").glob(f"{page.key}.*"))[:1] for page in pages}
     figures = {key: f"figures/{files[0].name}" for key, files in drawn.items() if files}
     for paper in papers:
-        said = [row | {"evidence": evidence(page, row)} for page in paper.pages for row in page.rows("claim")]
+        said = [row | {"evidence": evidence(page, row)} for page in paper.pages for row in page.claims]
         about = {"paper": paper, "statements": _of_the_paper(said), "figures": figures, "prose": prose}
         for suffix, escape in (("md", str), ("tex", tex)):
             file = f"articles/{paper.name}.{suffix}"
@@ -128,7 +137,7 @@ def write(papers: Sequence[Paper], out: Path, render: Any) -> None:
 
 def _of_the_paper(rows: list[Row]) -> list[Row]:
     """Select the claims of the paper that count, with their verdicts in words."""
-    claims = [row for row in select_deciding(rows) if row["origin"] == "paper"]
+    claims = [row for row in select_deciding(rows) if is_claim(row) and row["kind"] != OURS]
     return [row | {"verdict": describe(row)} for row in claims]
 
 

@@ -20,9 +20,12 @@ from reproduction.judge.estimates import value
 from reproduction.judge.sentences import Sentences, metric_of, with_control
 from reproduction.judge.verdict_words import (
     NO_ROWS,
+    PUBLISHED,
     RAN,
+    counts_against,
     describe,
     group_verdicts,
+    is_claim,
     look_up,
     select_deciding,
 )
@@ -272,9 +275,15 @@ class Page:
         kept = self.reference.provenance.get("data", {}).get(id, {})
         return DataSet(id, self.plan.entry(pinned), here if self.first is self.own else kept or here)
 
-    def rows(self, kind: str) -> list[Row]:
-        """Verdicts of a kind, in the first run."""
-        return [row for row in self.first.verdicts if row["kind"] == kind]
+    @property
+    def claims(self) -> list[Row]:
+        """The rows of its claims, in the first run."""
+        return [row for row in self.first.verdicts if is_claim(row)]
+
+    @property
+    def published_values(self) -> list[Row]:
+        """The rows of its published values, in the first run."""
+        return [row for row in self.first.verdicts if row["kind"] == PUBLISHED]
 
     @property
     def seeds(self) -> Markup:
@@ -376,6 +385,13 @@ class Paper:
         return group_verdicts(self.rows)
 
     @property
+    def against(self) -> str:
+        """How many sentences and published values are not reproduced; patterns do not count against it."""
+        rows = [row for row in self.rows if counts_against(row)]
+        values = sum(row["kind"] == PUBLISHED for row in rows)
+        return f"{len(rows) - values} of its sentences and {values} of its published values"
+
+    @property
     def control(self) -> dict[str, str]:
         """Whose values -> reproduced / inconclusive / not reproduced: ours and a control, same cells."""
         shown = [page for page in self.pages if page.content.get("origin") == "paper"]
@@ -391,7 +407,7 @@ class Paper:
     @cached_property
     def claims(self) -> list[tuple[Page, Row]]:
         """Every claim with its page."""
-        return [(page, row) for page in self.pages for row in page.rows("claim")]
+        return [(page, row) for page in self.pages for row in page.claims]
 
     @property
     def lines(self) -> dict[str, Markup]:
