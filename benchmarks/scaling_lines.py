@@ -76,7 +76,7 @@ N_FIXED, INPUTS, EPOCHS = 1000, 10, 15
 THEORY = {
     # linear: of n and d. Newton steps and quadratic programs solve systems of d unknowns.
     "robust_sgd": ((1, 1), (1, 1)), "pegasos": ((1, 1), (1, 1)), "liblinear": ((1, 1), (1, 1)),
-    "margin_minimiser": ((1, 1), (1, 1)), "robust_logistic": ((1, 1), (1, 3)),
+    "robust_logistic": ((1, 1), (1, 3)),
     "large_margin_distribution": ((1, 1), (1, 3)), "bound_minimiser": ((1, 1), (1, 1)),
     "zero_one_loss": ((1, 1), (1, 2)), "adaboost": ((1, 1), (1, 3)), "rboost": ((1, 1), (1, 3)),
     "gentle_boost": ((1, 1), (1, 1)), "modest_boost": ((1, 1), (1, 1)),
@@ -168,21 +168,18 @@ def _online(method: str, T: int, d: int) -> Call:
     if method == "analytic_kernel":
         learner = cls(tensor.linear(), analytic.squared(), 1e-3, np.random.default_rng(1))
         return lambda: learner.run(X, lambda r: X[r] + law.draw(rng, r), y)
-    if method in ("surrogate_kernel", "naive_kernel_ogd"):
+    if method == "surrogate_kernel":
         learner, given = cls(gaussian_pair(1.0, np.full(d, 0.1 / d)), 0.01, 8.0), [X1, X2]
-    elif method == "naive_feature_ogd":
-        learner, given = cls(tensor.polynomial(2), analytic.squared(), 1e-3), [X1]
     else:
         learner, given = cls(0.01), {"two_copy": [X1, X2], "oracle_ogd": []}.get(method, [X1])
     told = {"variances": np.full(d, 0.1 / d)} if method == "known_covariance" else {}
-    copies = given[:1] if method == "naive_kernel_ogd" else given
-    return lambda: learner.run(X, *copies, y, **told)
+    return lambda: learner.run(X, *given, y, **told)
 
 
 def online() -> Iterator[Line]:
     """Linear learners; with a kernel every round looks at all rounds before it."""
-    quadratic = {"surrogate_kernel", "naive_kernel_ogd"}
-    of_d = {"naive_feature_ogd": (1.0, 2.0), "analytic_kernel": (0.0, 1.0)}
+    quadratic = {"surrogate_kernel"}
+    of_d = {"analytic_kernel": (0.0, 1.0)}
     for name in (name for name, where in METHODS.items() if where.startswith("online.")):
         exponent = 2.0 if name in quadratic else 1.0
         yield Line(

@@ -23,6 +23,7 @@ FURTHER = [
     "auditing.audit:audit",
     "auditing.review:review",
     "out_of_core:chunks",
+    "filters.base:Sliding",
     "filters.streams:StreamModel",
     "filters.streams:to_river",
 ]
@@ -92,12 +93,14 @@ def test_the_version_is_a_text_and_other_names_are_unknown_with_the_nearest():
     assert isinstance(noisylabels.__version__, str)
     with pytest.raises(AttributeError, match="no attribute 'RobustSDGClassifier'; did you mean RobustSGD"):
         noisylabels.RobustSDGClassifier  # noqa: B018
+    with pytest.raises(AttributeError, match=r"noisylabels\.MarginMinimiser is now in the paper robust_sgd"):
+        noisylabels.MarginMinimiser  # noqa: B018
 
 
 @pytest.mark.parametrize(
     ("file", "held"),
     [
-        ("noisylabels/__init__.py", {"METHODS", "_PUBLIC", "__all__", "__getattr__", "__dir__"}),
+        ("noisylabels/__init__.py", {"METHODS", "REMOVED", "_PUBLIC", "__all__", "__getattr__", "__dir__"}),
         ("scripts/__init__.py", set()),
     ],
 )

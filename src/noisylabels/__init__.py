@@ -24,12 +24,9 @@ METHODS = {
     "pnorm_lms": "filters.pnorm:PNormLMS",
     "rls": "filters.lms:RLS",
     "sm_nlms": "filters.lms:SMNLMS",
-    "unnormalized_eg": "filters.pnorm:UnnormalizedEG",
     "za_lms": "filters.lms:ZALMS",
     "analytic_kernel": "online.analytic:AnalyticKernel",
     "known_covariance": "online.linear:KnownCovariance",
-    "naive_feature_ogd": "online.analytic:NaiveFeatureOGD",
-    "naive_kernel_ogd": "online.kernel:NaiveKernelOGD",
     "naive_ogd": "online.linear:NaiveOGD",
     "oracle_ogd": "online.linear:OracleOGD",
     "surrogate_kernel": "online.kernel:SurrogateKernel",
@@ -41,7 +38,6 @@ METHODS = {
     "kernel_svm": "classifiers.kernel_svm:KernelSVMClassifier",
     "large_margin_distribution": "classifiers.large_margin:LargeMarginDistributionClassifier",
     "liblinear": "classifiers.linear:LiblinearClassifier",
-    "margin_minimiser": "classifiers.linear:MarginMinimiser",
     "modest_boost": "classifiers.boosting:ModestBoostClassifier",
     "nystrom_logistic": "classifiers.kernel_logistic:NystromLogisticRegression",
     "pegasos": "classifiers.linear:PegasosClassifier",
@@ -72,6 +68,14 @@ _PUBLIC = {where.partition(":")[2]: where for where in METHODS.values()} | {
     "to_river": "filters.streams:to_river",
 }
 
+REMOVED = {
+    "MarginMinimiser": "is now in the paper robust_sgd of the project (minimiser.py)",
+    "NaiveFeatureOGD": "is now in the paper noisy_online of the project (naive.py)",
+    "NaiveKernelOGD": "is now in the paper noisy_online of the project (naive.py)",
+    "UnnormalizedEG": "was removed; EG and EGPlusMinus hold the sum of the weights",
+}
+"""Classes of version 1 that the library no longer has -> what to do."""
+
 __all__ = sorted(_PUBLIC)
 
 
@@ -86,6 +90,8 @@ def __getattr__(name: str) -> object:
             return metadata.version("noisylabels")
         except metadata.PackageNotFoundError:  # imported from the source tree, not installed
             return "unknown"
+    if name in REMOVED:
+        raise AttributeError(f"noisylabels.{name} {REMOVED[name]}")
     if name not in _PUBLIC:
         import difflib
 

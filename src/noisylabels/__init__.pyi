@@ -23,7 +23,6 @@ from noisylabels.classifiers.large_margin import (
 )
 from noisylabels.classifiers.large_margin import ZeroOneLossClassifier as ZeroOneLossClassifier
 from noisylabels.classifiers.linear import LiblinearClassifier as LiblinearClassifier
-from noisylabels.classifiers.linear import MarginMinimiser as MarginMinimiser
 from noisylabels.classifiers.linear import PegasosClassifier as PegasosClassifier
 from noisylabels.classifiers.linear import RobustSGDClassifier as RobustSGDClassifier
 from noisylabels.classifiers.logistic import RobustLogisticRegression as RobustLogisticRegression
@@ -53,12 +52,9 @@ from noisylabels.filters.pnorm import EGPlusMinus as EGPlusMinus
 from noisylabels.filters.pnorm import ImplicitPNormLMS as ImplicitPNormLMS
 from noisylabels.filters.pnorm import NormalizedPNormLMS as NormalizedPNormLMS
 from noisylabels.filters.pnorm import PNormLMS as PNormLMS
-from noisylabels.filters.pnorm import UnnormalizedEG as UnnormalizedEG
 from noisylabels.filters.streams import StreamModel as StreamModel
 from noisylabels.filters.streams import to_river as to_river
 from noisylabels.online.analytic import AnalyticKernel as AnalyticKernel
-from noisylabels.online.analytic import NaiveFeatureOGD as NaiveFeatureOGD
-from noisylabels.online.kernel import NaiveKernelOGD as NaiveKernelOGD
 from noisylabels.online.kernel import SurrogateKernel as SurrogateKernel
 from noisylabels.online.linear import KnownCovariance as KnownCovariance
 from noisylabels.online.linear import NaiveOGD as NaiveOGD

@@ -33,7 +33,7 @@ def test_a_wrong_parameter_is_named_in_one_line(cls):
             warnings.simplefilter("ignore")  # of an unlucky but allowed value
             quick(cls).set_params(**{name: value}).fit(X[:20], Y[:20])
 
-    check_answers(cls, fit, known=["random_state"] if cls.name == "margin_minimiser" else [])  # it reads none
+    check_answers(cls, fit)
 
 
 @pytest.mark.parametrize(

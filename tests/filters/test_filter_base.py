@@ -26,13 +26,12 @@ from noisylabels.filters.pnorm import (
     ImplicitPNormLMS,
     NormalizedPNormLMS,
     PNormLMS,
-    UnnormalizedEG,
 )
 
 EVERY = [ORS(v, r=2.0, beta=1.0 if v == "beta" else None) for v in VARIANTS]
 EVERY += [LMS(0.01), NLMS(), SMNLMS(), NPVSSNLMS(delta=1.0), JONLMS(tracking=True), INLMS(), RLS(drift=1e-3)]
 EVERY += [PNormLMS(0.02, 3.0), BoundedPNormLMS(0.02, 3.0, 0.8), NormalizedPNormLMS(0.5, 3.0), PNLMS(0.5)]
-EVERY += [ImplicitPNormLMS(0.2, 3.0), EG(0.05), EGPlusMinus(0.05, 2.0), UnnormalizedEG(0.01)]
+EVERY += [ImplicitPNormLMS(0.2, 3.0), EG(0.05), EGPlusMinus(0.05, 2.0)]
 EVERY += [ZALMS(0.02, 1e-4)]
 every = pytest.mark.parametrize("f", EVERY, ids=lambda f: f"{f.name}-{getattr(f, 'variant', '')}")
 
@@ -120,7 +119,7 @@ def example(cls):
 FILTERS = [method_class(name) for name, where in METHODS.items() if where.startswith("filters.")]
 each_class = pytest.mark.parametrize("cls", FILTERS, ids=lambda cls: cls.name)
 
-OVERFLOW = {"eg", "eg_pm", "unnormalized_eg", "pnorm_lms", "bounded_pnorm_lms", "lms"}  # unbounded steps
+OVERFLOW = {"eg", "eg_pm", "pnorm_lms", "bounded_pnorm_lms", "lms"}  # unbounded steps
 
 
 @each_class

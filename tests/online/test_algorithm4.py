@@ -11,7 +11,7 @@ from scipy.stats import chisquare
 from noisylabels.kernels import tensor
 from noisylabels.losses import analytic
 from noisylabels.noise.additive import FeatureNoise
-from noisylabels.online.analytic import AnalyticKernel, NaiveFeatureOGD, draw_plan
+from noisylabels.online.analytic import AnalyticKernel, draw_plan
 from noisylabels.online.oracles import ArrayOracle, SimulatedOracle, StreamOracle
 from noisylabels.online.theory import degrees, feature_moment, largest_degree, mean_queries, pmf
 
@@ -220,20 +220,3 @@ def test_the_gradient_length_is_unbiased(loss, y):
     lengths = [gradient_length(loss, kernel, p, inner, oracle, rng) for _ in range(n)]
     assert agrees(lengths, loss.derivative(product_with(kernel, p, w, np.array([0.5, -0.4])), y))
     assert oracle.queries / n == pytest.approx(1.0, rel=0.1)
-
-
-@pytest.mark.parametrize("loss", [analytic.squared(), analytic.exponential(), analytic.smoothed_hinge(1.0)])
-def test_naive_features_without_noise_are_descent_in_the_features(loss):
-    kernel, eta = tensor.polynomial(2, scale=0.25), 0.05
-    X, y = sequence(loss, 2, 200)
-    w, expected = np.zeros(7), []
-    for x, label in zip(kernel.features(X, 2), y, strict=True):
-        a = float(w @ x)
-        expected.append(a)
-        w = w - eta * float(loss.derivative(a, label)) * x
-        w *= min(1.0, math.sqrt(0.5 / max(w @ w, 1e-300)))
-    learner = NaiveFeatureOGD(kernel, loss, eta, 0.5)
-    np.testing.assert_allclose(learner.run(X, X, y), expected, atol=1e-12)
-    fitted = NaiveFeatureOGD(kernel, loss, eta, 0.5).fit(ArrayOracle(X[:, None], y))
-    np.testing.assert_array_equal(fitted.w, learner.w)
-    np.testing.assert_allclose(fitted.predict(X), kernel.features(X, 2) @ w, atol=1e-12)

@@ -17,7 +17,7 @@ from noisylabels.kernels.surrogate import gaussian_pair, rational_pair, truncate
 from noisylabels.losses import analytic
 from noisylabels.noise.additive import FeatureNoise
 from noisylabels.online import theory
-from noisylabels.online.analytic import AnalyticKernel, NaiveFeatureOGD
+from noisylabels.online.analytic import AnalyticKernel
 from noisylabels.online.kernel import SurrogateKernel
 from noisylabels.online.linear import KnownCovariance, NaiveOGD, TwoCopy
 from noisylabels.online.oracles import ArrayOracle, SimulatedOracle, StreamOracle
@@ -93,7 +93,6 @@ RUNS = {
     "known_covariance": lambda bad: KnownCovariance(0.1).run(X, bad, Y, variances=[0.1, 0.1]),
     "surrogate_kernel, first": lambda bad: SurrogateKernel(PAIR, 0.1).run(X, bad, X.copy(), Y),
     "surrogate_kernel, second": lambda bad: SurrogateKernel(PAIR, 0.1).run(X, X.copy(), bad, Y),
-    "naive_feature_ogd": lambda bad: made(NaiveFeatureOGD).run(X, bad, Y),
 }
 
 

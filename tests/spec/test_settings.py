@@ -50,6 +50,7 @@ def test_methods_keep_their_order_and_what_was_chosen_wins_over_fixed_parameters
     ("content", "message"),
     [
         ({"m": {"method": "nmls"}}, r"'nmls' is unknown; did you mean nlms"),
+        ({"m": {"method": "unnormalized_eg"}}, "'unnormalized_eg' was removed; eg and eg_pm hold"),
         ({"m": {"method": "qqqqqqq"}}, "'qqqqqqq' is unknown; known: .*ors"),
         ({"m": {"method": "nlms", "parameters": {"epsilon": 1}}}, "no parameter 'epsilon'; did you mean eps"),
         ({"m": {"method": "nlms", "labl": "x"}}, "there is no key 'labl'; did you mean label"),

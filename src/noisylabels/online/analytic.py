@@ -1,4 +1,4 @@
-r"""Algorithm 4: kernel learning from a random number of copies of every sample; and its baseline.
+r"""Algorithm 4: kernel learning from a random number of copies of every sample.
 
 A round takes the same time however many rounds came before. Estimates of different degrees are
 orthogonal, so the hypothesis is known by the tensors
@@ -10,18 +10,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from noisylabels.compilation import compile_kernel
-from noisylabels.fixed_order.lanes import add, dot
 from noisylabels.fixed_order.linear_algebra import put
 from noisylabels.kernels.tensor import TensorKernel
 from noisylabels.losses.analytic import DIFFERENCE, MARGIN_LESS_ONE, AnalyticLoss
-from noisylabels.losses.compiling import compiled
-from noisylabels.online.linear import LinearLearner, project
 from noisylabels.online.oracles import OnlineLearner, Oracle
 from noisylabels.online.theory import (
     checked_p,
@@ -29,7 +26,7 @@ from noisylabels.online.theory import (
     log_inverse_probabilities,
     mean_queries,
 )
-from noisylabels.validation import Floats, Ints, number, of_class, real, shown, whole
+from noisylabels.validation import Floats, Ints, number, of_class, real, shown
 
 LARGEST_TENSOR = 4096
 """Numbers in a tensor; estimates of higher degree are kept one by one."""
@@ -607,161 +604,3 @@ def _run(
             put(state.W, state.W * state.numbers[SCALE])
             put(state.item_weight, state.item_weight * state.numbers[SCALE])
             state.numbers[SCALE] = 1.0
-
-
-BLOCK = 16_384
-"""Rows whose features are in memory at once."""
-
-
-class NaiveFeatureOGD(LinearLearner):
-    r"""Kernel learning that takes noisy samples for clean ones: the baseline.
-
-    On clean samples it is the control without noise.
-
-    Parameters
-    ----------
-    kernel : TensorKernel
-        The kernel, from `noisylabels.kernels.tensor`.
-    loss : AnalyticLoss
-        The loss, from `noisylabels.losses.analytic`.
-    eta : float
-        Step size, above 0.
-    B_w : float, default 1.0
-        Squared radius of the ball that holds the hypothesis, above 0.
-    highest : int, default 30
-        Degree at which the features of an infinite kernel are cut off.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range, or a label does not fit the loss.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from noisylabels import NaiveFeatureOGD
-    >>> from noisylabels.kernels.tensor import polynomial
-    >>> from noisylabels.losses.analytic import squared
-    >>> X = np.random.default_rng(0).uniform(-1, 1, size=(3000, 1))
-    >>> learner = NaiveFeatureOGD(polynomial(2), squared(), eta=0.05, B_w=9.0)
-    >>> predictions = learner.run(X, X, X[:, 0] ** 2)
-    >>> round(learner.predict([0.5]), 2)
-    0.25
-
-    Notes
-    -----
-    The step is
-    :math:`w_{t+1} = P(w_t - \eta\, l'(a_t, y_t) \Psi(\tilde{x}_t))` with
-    :math:`a_t = \langle w_t, \Psi(\tilde{x}_t) \rangle`.
-    """
-
-    name = "naive_feature_ogd"
-
-    def __init__(
-        self,
-        kernel: TensorKernel,
-        loss: AnalyticLoss,
-        eta: float,
-        B_w: float = 1.0,
-        highest: int = 30,
-    ) -> None:
-        super().__init__(eta, B_w)
-        self.kernel = of_class("kernel", kernel, TensorKernel)
-        self.loss = of_class("loss", loss, AnalyticLoss)
-        highest = whole("highest", highest, 0)
-        self.highest = highest if kernel.degree is None else kernel.degree
-
-    def run(self, X: ArrayLike, X1: ArrayLike, y: ArrayLike) -> Floats:
-        """Run many rounds at once, from the present hypothesis.
-
-        Parameters
-        ----------
-        X : array_like of shape (n_rounds, d)
-            Samples to predict. The learner never learns from them.
-        X1 : array_like of shape (n_rounds, d)
-            A copy of each.
-        y : array_like of shape (n_rounds,)
-            Targets.
-
-        Returns
-        -------
-        ndarray of shape (n_rounds,)
-            Predictions of the clean samples, each before its update.
-
-        Raises
-        ------
-        ValueError
-            If a shape is wrong, a value is not finite, a label does not fit the loss, or the
-            hypothesis diverges.
-        """
-        clean = real("X", X, (None, None))
-        noisy = real("X1", X1, clean.shape)
-        targets = real("y", y, (len(clean),))
-        self.loss.check_labels(targets)
-        self._ready(clean.shape[1])
-        predictions = np.empty(len(targets))
-        for begin in range(0, len(targets), BLOCK):
-            rows = slice(begin, begin + BLOCK)
-            self._steps(clean[rows], noisy[rows], targets[rows], predictions[rows])
-        return predictions
-
-    def _start(self, d: int) -> None:
-        self.w = np.zeros(sum(d**n for n in range(self.highest + 1)))
-
-    def _values(self, X: Floats) -> Floats:
-        return self.kernel.features(X, self.highest) @ self.w
-
-    def _learn(self, oracle: Oracle) -> None:
-        x = self._copy(oracle)[None, :]
-        y = np.array([oracle.target()])
-        self.loss.check_labels(y)
-        self._steps(x, x, y, np.empty(1))
-
-    def _steps(self, clean: Floats, noisy: Floats, y: Floats, predictions: Floats) -> None:
-        Psi = self.kernel.features(clean, self.highest).ravel()
-        noisy_Psi = Psi
-        if noisy is not clean:
-            noisy_Psi = self.kernel.features(noisy, self.highest).ravel()
-        _steps(
-            Psi,
-            noisy_Psi,
-            y,
-            self.loss.kind,
-            compiled(self.loss.formula),
-            np.array([self.loss.s]),
-            self.eta,
-            self.B_w,
-            self.w,
-            predictions,
-        )
-        self._check(predictions, self.w)
-
-
-@compile_kernel()
-def _steps(
-    clean: Floats,
-    noisy: Floats,
-    y: Floats,
-    kind: int,
-    slope: Any,
-    s: Floats,
-    eta: float,
-    B_w: float,
-    w: Floats,
-    predictions: Floats,
-) -> None:
-    """Predict the clean sample, then make one step, for all rounds."""
-    d = len(w)
-    argument = np.empty(1)
-    derivative = np.empty(1)
-    for t in range(len(y)):
-        predictions[t] = dot(clean, t * d, w)
-        a = dot(noisy, t * d, w)
-        if kind == DIFFERENCE:
-            argument[0] = a - y[t]
-        else:
-            argument[0] = y[t] * a - (kind == MARGIN_LESS_ONE)
-        slope(argument.ctypes, s.ctypes, 1, derivative.ctypes, 1)
-        gradient = derivative[0] if kind == DIFFERENCE else y[t] * derivative[0]
-        add(w, -eta * gradient, noisy, t * d)
-        project(w, B_w)

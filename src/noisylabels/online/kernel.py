@@ -1,4 +1,4 @@
-r"""Algorithm 3: kernel learning from two copies of every sample; and its baseline.
+r"""Algorithm 3: kernel learning from two copies of every sample.
 
 The hypothesis is :math:`f(x) = scale \sum_i a_i k(s_i, x)`. The global scale makes a projection
 one multiplication. The squared norm of the surrogate is carried along. Support points are stored
@@ -214,73 +214,6 @@ class SurrogateKernel(OnlineLearner):
         first = self._copy(oracle)[None]
         second = self._copy(oracle)[None]
         self._rounds(first, first, second, np.array([oracle.target()]), NO_PREDICTIONS)
-
-
-class NaiveKernelOGD(SurrogateKernel):
-    r"""Kernel regression that takes noisy samples for clean ones: the baseline.
-
-    It learns a function that fits the blurred samples. On clean samples it is the control without
-    noise.
-
-    Parameters
-    ----------
-    pair : SurrogatePair
-        Kernel and surrogate, of which only the kernel is used.
-    eta : float
-        Step size, above 0.
-    ball : float, default 1.0
-        Squared radius of the ball that holds the hypothesis, above 0.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is not positive and finite, or samples have another number of entries than
-        the kernel.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from noisylabels import NaiveKernelOGD
-    >>> from noisylabels.kernels.surrogate import gaussian_pair
-    >>> X = np.random.default_rng(0).uniform(-1, 1, size=(1000, 1))
-    >>> learner = NaiveKernelOGD(gaussian_pair(0.5, [0.09]), eta=0.05, ball=20.0)
-    >>> run = learner.run(X, X, np.sin(3 * X[:, 0]))
-    >>> learner.predict([0.5]) > 0.5
-    True
-
-    Notes
-    -----
-    The step is
-    :math:`f_{t+1} = P(f_t - 2 \eta (f_t(\tilde{x}_t) - \tilde{y}_t) k(\tilde{x}_t, \cdot))`.
-    """
-
-    name = "naive_kernel_ogd"
-
-    def __init__(self, pair: SurrogatePair, eta: float, ball: float = 1.0) -> None:
-        super().__init__(of_class("pair", pair, SurrogatePair).without_noise(), eta, ball)
-
-    def run(self, X: ArrayLike, X1: ArrayLike, y: ArrayLike) -> KernelRun:  # type: ignore[override]
-        """Run many rounds at once, with the same numbers as `partial_fit` on the same copies.
-
-        Parameters
-        ----------
-        X : array_like of shape (n_rounds, d)
-            Samples to predict. The learner never learns from them.
-        X1 : array_like of shape (n_rounds, d)
-            A copy of each.
-        y : array_like of shape (n_rounds,)
-            Noisy targets.
-
-        Returns
-        -------
-        KernelRun
-            The run.
-        """
-        return super().run(X, X1, X1, y)
-
-    def _learn(self, oracle: Oracle) -> None:
-        x = self._copy(oracle)[None]
-        self._rounds(x, x, x, np.array([oracle.target()]), NO_PREDICTIONS)
 
 
 @compile_kernel(inline="always")

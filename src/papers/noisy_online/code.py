@@ -12,13 +12,14 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from noisy_online import tasks as shared
+from noisy_online.naive import NaiveFeatureOGD, NaiveKernelOGD
 from noisylabels.kernels.surrogate import SurrogatePair, gaussian_pair, rational_pair
 from noisylabels.kernels.tensor import TensorKernel
 from noisylabels.losses.analytic import AnalyticLoss, analytic_loss
 from noisylabels.noise.additive import FeatureNoise
 from noisylabels.online import theory
-from noisylabels.online.analytic import AnalyticKernel, AnalyticRun, NaiveFeatureOGD
-from noisylabels.online.kernel import NaiveKernelOGD, SurrogateKernel
+from noisylabels.online.analytic import AnalyticKernel, AnalyticRun
+from noisylabels.online.kernel import SurrogateKernel
 from noisylabels.online.linear import KnownCovariance, NaiveOGD, OracleOGD, Run, TwoCopy
 from noisylabels.online.theory import feature_moment, feature_moment_bound, mean_queries
 from noisylabels.seeding import Seeds

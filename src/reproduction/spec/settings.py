@@ -181,11 +181,22 @@ def method_module(name: str) -> str:
     return (name if ":" in name else f"noisylabels.{METHODS[name]}").partition(":")[0]
 
 
+REMOVED_METHODS = {
+    "margin_minimiser": "is now robust_sgd.minimiser:MarginMinimiser, of that paper",
+    "naive_feature_ogd": "is now noisy_online.naive:NaiveFeatureOGD, of that paper",
+    "naive_kernel_ogd": "is now noisy_online.naive:NaiveKernelOGD, of that paper",
+    "unnormalized_eg": "was removed; eg and eg_pm hold the sum of the weights",
+}
+"""Names of methods in version 1 that the library no longer has -> what to write."""
+
+
 def method_class(name: str) -> Any:
     """The class of a method, a key of `noisylabels.METHODS` or ``package.module:Class``.
 
     Raises ValueError : a name that no method has, a missing module or class; with the nearest ones.
     """
+    if name in REMOVED_METHODS:
+        raise ValueError(f"method: {name!r} {REMOVED_METHODS[name]}")
     where = name if ":" in name else f"noisylabels.{METHODS.get(name, '')}"
     module_name, _, class_name = where.partition(":")
     if not class_name:

@@ -1,4 +1,4 @@
-"""The minimiser of a margin loss is what scikit-learn finds, where it has the loss, and stationary always."""
+"""The minimiser of a margin loss is what scikit-learn finds, and always stationary."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,10 @@ import scipy.sparse as sp
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
-from noisylabels.classifiers.linear import LiblinearClassifier, MarginMinimiser, RobustSGDClassifier
+from noisylabels.checks import check_classifier
+from noisylabels.classifiers.linear import LiblinearClassifier, RobustSGDClassifier
 from noisylabels.losses import margin as losses
+from robust_sgd.minimiser import MarginMinimiser
 
 LAM = 0.01
 
@@ -31,8 +33,12 @@ def with_constant(X):
 
 def test_log_loss_equals_scikit_learn(problem):
     X, y = problem
-    theirs = LogisticRegression(C=1 / (LAM * len(y)), fit_intercept=False, tol=1e-10).fit(with_constant(X), y)
-    np.testing.assert_allclose(weights(MarginMinimiser("log", lam=LAM).fit(X, y)), theirs.coef_[0], atol=1e-5)
+    theirs = LogisticRegression(C=1 / (LAM * len(y)), fit_intercept=False, tol=1e-10)
+    theirs.fit(with_constant(X), y)
+    ours = MarginMinimiser("log", lam=LAM).fit(X, y)
+    np.testing.assert_allclose(weights(ours), theirs.coef_[0], atol=1e-5)
+    proba = ours.predict_proba(X)[:, 1]
+    np.testing.assert_allclose(proba, theirs.predict_proba(with_constant(X))[:, 1], atol=1e-5)
 
 
 def test_squared_hinge_equals_liblinear(problem):
@@ -49,12 +55,15 @@ def test_squared_hinge_equals_liblinear(problem):
 def test_the_minimum_is_stationary_and_no_run_of_sgd_lies_below(problem, name):
     X, y = problem
     model = MarginMinimiser(name, lam=LAM).fit(X, y)
-    loss, w, Z = losses.resolve(name), weights(model), with_constant(X)
+    loss = losses.resolve(name)
+    w = weights(model)
+    Z = with_constant(X)
     gradient = Z.T @ (loss.slope(y * (Z @ w)) * y) / len(y) + LAM * w
     assert model.converged_
     assert np.abs(gradient).max() < 2e-5
     for average in ("none", "run"):
-        sgd = RobustSGDClassifier(name, lam=LAM, epochs=30, average=average, random_state=0).fit(X, y)
+        sgd = RobustSGDClassifier(name, lam=LAM, epochs=30, average=average, random_state=0)
+        sgd.fit(X, y)
         value = loss.value(y * (Z @ w)).mean() + 0.5 * LAM * w @ w
         assert value <= sgd.objective(X, y) + 1e-9
 
@@ -62,13 +71,29 @@ def test_the_minimum_is_stationary_and_no_run_of_sgd_lies_below(problem, name):
 def test_sparse_and_dense_input_agree_and_nothing_is_random(problem):
     X, y = problem
     dense = MarginMinimiser(random_state=1).fit(X, y)
-    for again in (MarginMinimiser(random_state=2).fit(X, y), MarginMinimiser().fit(sp.csr_matrix(X), y)):
-        np.testing.assert_allclose(weights(again), weights(dense), rtol=1e-6)
+    other_seed = MarginMinimiser(random_state=2).fit(X, y)
+    sparse = MarginMinimiser().fit(sp.csr_matrix(X), y)
+    for model in (other_seed, sparse):
+        np.testing.assert_allclose(weights(model), weights(dense), rtol=1e-6)
+
+
+def test_it_keeps_the_contract_of_classifiers():
+    check_classifier(MarginMinimiser("log"))
+
+
+def test_a_whole_weight_is_as_many_rows(problem):
+    X, y = problem
+    counts = np.random.default_rng(1).integers(0, 4, len(y))
+    weighted = MarginMinimiser("log", lam=LAM).fit(X, y, sample_weight=counts)
+    repeated = MarginMinimiser("log", lam=LAM)
+    repeated.fit(np.repeat(X, counts, axis=0), np.repeat(y, counts))
+    np.testing.assert_allclose(weights(weighted), weights(repeated), atol=1e-4)
 
 
 def test_hinge_is_left_to_liblinear(problem):
     X, y = problem
-    with pytest.raises(ValueError, match=r"loss: hinge has kinks.*LiblinearClassifier\(loss='hinge'"):
+    remedy = r"loss: hinge has kinks.*LiblinearClassifier\(loss='hinge'"
+    with pytest.raises(ValueError, match=remedy):
         MarginMinimiser("hinge").fit(X, y)
     with pytest.raises(ValueError, match="the hinge loss in the dual only: add dual=True"):
         LiblinearClassifier(loss="hinge").fit(X, y)
