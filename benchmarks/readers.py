@@ -32,9 +32,12 @@ def write_susy(path: Path, rows: int) -> None:
 
 def write_real_sim(path: Path, rows: int) -> None:
     from reproduction.data.loaders.formats import unpack
-    from reproduction.data.loaders.libsvm import real_sim_stand_in
+    from reproduction.spec.papers import find_paper
 
-    X, y = unpack(real_sim_stand_in({}, n=rows))
+    find_paper("robust_sgd")
+    from robust_sgd import stand_ins
+
+    X, y = unpack(stand_ins.real_sim({}, n=rows))
     with bz2.open(path, "wb", compresslevel=1) as stream:
         for i, label in enumerate(y):
             pieces = range(X.indptr[i], X.indptr[i + 1])

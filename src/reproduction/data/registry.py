@@ -41,7 +41,17 @@ UNSEEN = "unseen"
 
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Url = Annotated[str, StringConstraints(pattern=r"^https?://")]
-RENAMED_LOADERS = {"formats:users_table": "users_table:users_table"}
+RENAMED_LOADERS = {
+    "formats:users_table": "users_table:users_table",
+    "libsvm:affine": "robust_sgd.deformed:affine",
+    "libsvm:covtype_stand_in": "robust_sgd.stand_ins:covtype",
+    "libsvm:deformed": "robust_sgd.deformed:deformed",
+    "libsvm:half_deformed": "robust_sgd.deformed:half_deformed",
+    "libsvm:ijcnn1_stand_in": "robust_sgd.stand_ins:ijcnn1",
+    "libsvm:real_sim_stand_in": "robust_sgd.stand_ins:real_sim",
+    "libsvm:shifted": "robust_sgd.deformed:shifted",
+    "libsvm:susy_stand_in": "robust_sgd.stand_ins:susy",
+}
 """Names of loaders in version 1 -> their names now."""
 
 

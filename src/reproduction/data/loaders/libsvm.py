@@ -1,27 +1,13 @@
-"""Sets of the LIBSVM page that the robust-loss paper uses, and seeded stand-ins where they are out of reach.
+"""Sets of the LIBSVM page and MNIST's digits 3 against 8.
 
-Sparse sets stay sparse. Where an official test set exists it is kept apart (``X_test`` or its CSR pieces,
-``y_test``). A stand-in has the shape, sparsity and difficulty (Bayes error) of the original, not its
-structure: results on it are never compared with published numbers, and tables and figures call it so.
-
-MNIST's digits 3 against 8 are moved and deformed as MNIST8M was made of MNIST, and in two controls:
-x' = floor(clip(x + f_x t_x + f_y t_y, 0, 255)), then moved by -1, 0 or 1 pixel each way. t_x and t_y are the
-derivatives of the image x by its columns and rows (the tangent vectors), f_x and f_y smooth random fields of
-displacements in pixels, two of a pool of 1522.
-
-That form, the size of the pool and the nine moves are those of the program that generates MNIST8M. Its fields
-are a file of 5 MB that we could not have; ours are drawn as in Simard, Steinkraus and Platt (2003): uniform
-in [-1, 1], smoothed by a Gaussian of 4 pixels, times 34 (root mean square 1.3 pixels).
-
-Sources: Loosli, Canu, Bottou, Training invariant support vector machines using selective sampling, in Large
-Scale Kernel Machines, 2007, and their program InfiMNIST; Simard, Steinkraus, Platt, ICDAR 2003.
+Sparse sets stay sparse. Where an official test set exists it is kept apart (``X_test`` or its CSR
+pieces, ``y_test``).
 """
 
 import gzip
 import json
 import math
 import pickle
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from noisylabels.seeding import Seeds
 from reproduction.data.loaders.formats import (
     Arrays,
     Files,
@@ -43,13 +28,8 @@ from reproduction.data.loaders.formats import (
     table,
 )
 
-Images = NDArray[np.float64]
-"""(n, 28, 28), values 0..255."""
 Digits = tuple[NDArray[np.uint8], NDArray[Any]]
-Change = Callable[[Images, np.random.Generator], Images]
 
-COPIES, POOL, SMOOTHING, SIZE = 4, 1522, 4.0, 34.0
-"""Images made of each training image (MNIST8M has 134); fields, their smoothing and size in pixels."""
 ARRAY = ("numpy.core.multiarray _reconstruct", "numpy ndarray", "numpy dtype", "_codecs encode")
 """All that a pickled array needs."""
 
@@ -108,118 +88,6 @@ def halves_of_adult(path: Path) -> list[tuple["csr_matrix[Any]", NDArray[np.int8
     return [(X[half], y[half]), (X[~half], y[~half])]
 
 
-def _generator(name: str, part: str = "points") -> np.random.Generator:
-    return Seeds(0, "stand-in", name).generator(0, part)
-
-
-def _labels(rng: np.random.Generator, n: int, positive: float) -> NDArray[np.int8]:
-    """Exactly round(positive n) labels +1, in random order."""
-    y = np.full(n, -1, np.int8)
-    y[: round(positive * n)] = 1
-    return rng.permutation(y)
-
-
-def susy_stand_in(files: Files, n: int = 5_000_000) -> Arrays:
-    """n x 18 Gaussian features, float32, two classes with a Bayes error of 20 %; the last 10 % test.
-
-    x | y ~ N(y m, I) with m along the diagonal and Phi(-|m|) = 0.2.
-    """
-    from scipy.special import ndtri
-
-    rng = _generator("susy")
-    y = _labels(rng, n, 0.46)
-    X = rng.standard_normal((n, 18), np.float32)
-    X += (y * (-ndtri(0.2) / np.sqrt(18))).astype(np.float32)[:, None]
-    train = n - n // 10
-    return pack(X[:train], y[:train]) | pack(X[train:], y[train:], "test")
-
-
-def ijcnn1_stand_in(files: Files, n: int = 49_990, n_test: int = 91_701) -> Arrays:
-    """22 columns: ten indicators of the phase of a cycle, twelve values in [-1, 1]; 9.7 % positive.
-
-    Both classes lie in shells around a centre that depends on the phase; positives are nearer to it and lean
-    to one side, so that the best hyperplane errs on about 7.5 % and a curved boundary on less than 3 %.
-    """
-    centres = _generator("ijcnn1", "centres").uniform(-0.5, 0.5, (10, 12))
-
-    def draw(rows: int, part: str) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
-        rng = _generator("ijcnn1", part)
-        y, phase = _labels(rng, rows, 0.097), rng.integers(10, size=rows)
-        direction = rng.standard_normal((rows, 12))
-        direction[y == 1, 0] += 4
-        direction /= np.sqrt((direction**2).sum(axis=1, keepdims=True))
-        radius = np.where(y == 1, 0.55, 0.75) + 0.12 * rng.standard_normal(rows)
-        values = np.clip(centres[phase] + radius[:, None] * direction, -1, 1)
-        return np.hstack([np.eye(10)[phase], values]), y
-
-    train, test = draw(n, "training"), draw(n_test, "test")
-    return pack(*train) | pack(*test, "test")
-
-
-def covtype_stand_in(files: Files, n: int = 581_012) -> Arrays:
-    """n x 54 float32 as in covtype: ten values in [0, 1], 4 area and 40 soil indicators; 48.8 % positive.
-
-    Each class mixes five clusters of the ten values, and soils by its frequencies; linear error about 25 %.
-    """
-    rng = _generator("covtype")
-    y = _labels(rng, n, 0.4876)
-    cluster = rng.integers(5, size=n) + 5 * (y == 1)
-    centres = rng.uniform(0.3, 0.7, (10, 10))
-    X = np.zeros((n, 54), np.float32)
-    X[:, :10] = np.clip(centres[cluster] + 0.15 * rng.standard_normal((n, 10)), 0, 1)
-    area = rng.dirichlet(np.ones(4), 10).cumsum(axis=1)
-    soil = rng.dirichlet(np.full(40, 0.5), 10).cumsum(axis=1)
-    for offset, law in ((10, area), (14, soil)):
-        level = (rng.random(n)[:, None] > law[cluster, :-1]).sum(axis=1)
-        X[np.arange(n), offset + level] = 1
-    return pack(X, y)
-
-
-def real_sim_stand_in(files: Files, n: int = 72_309, d: int = 20_958) -> Arrays:
-    """n x d tf-idf matrix, CSR, 51 words a row, rows of unit length; 31 % positive, Bayes error about 2 %.
-
-    Two topics share the 100 commonest words of a Zipf law and order the rest differently; a row of class +1
-    draws a word from the first topic with probability 3/4, a row of class -1 with probability 1/4.
-    """
-    rng = _generator("real_sim")
-    y = _labels(rng, n, 0.31)
-    shared, zipf = min(100, d), 1 / np.arange(1, d + 1)
-    topics = np.tile(zipf, (2, 1))
-    for topic in topics:
-        topic[shared:] = rng.permutation(topic[shared:])
-    topics /= topics.sum(axis=1, keepdims=True)
-    words = np.empty((n, min(51, d)), np.int32)
-    for label, weights in ((1, (0.75, 0.25)), (-1, (0.25, 0.75))):
-        law = np.average(topics, axis=0, weights=weights)
-        words[y == label] = _distinct(rng, law, int((y == label).sum()), words.shape[1])
-    words.sort(axis=1)
-    counts = 1 + np.log(rng.geometric(0.7, words.shape))
-    idf = np.log(n / np.maximum(np.bincount(words.ravel(), minlength=d), 1))
-    values = counts * (idf[words] + 1e-3)
-    values /= np.sqrt((values**2).sum(axis=1, keepdims=True))
-    indptr = np.arange(0, words.size + 1, words.shape[1], dtype=np.int64)
-    return pack(csr_matrix((values.ravel(), words.ravel(), indptr), shape=(n, d)), y)
-
-
-def _distinct(rng: np.random.Generator, law: NDArray[np.float64], rows: int, k: int) -> NDArray[np.int32]:
-    """(rows, k) different words each: the first k different ones of an i.i.d. sequence drawn from ``law``."""
-    cumulative, out, todo = law.cumsum(), np.empty((rows, k), np.int32), np.arange(rows)
-    while len(todo):
-        places = np.searchsorted(cumulative, rng.random((len(todo), 4 * k)), side="right")
-        draws = np.minimum(places, len(law) - 1)
-        order = np.argsort(draws, axis=1, kind="stable")
-        ranked = np.take_along_axis(draws, order, axis=1)
-        new = np.ones(draws.shape, bool)
-        new[:, 1:] = ranked[:, 1:] != ranked[:, :-1]
-        first = np.zeros_like(new)
-        np.put_along_axis(first, order, new, axis=1)
-        first &= first.cumsum(axis=1) <= k
-        full = first.sum(axis=1) == k
-        out[todo[full]] = draws[full][first[full]].reshape(-1, k)
-        todo = todo[~full]
-    return out
-
-
 def mnist38(files: Files) -> Arrays:
     """Digits 3 (+1) and 8 (-1), 784 float32 pixels in [0, 1]: 11982 training and 1984 test images."""
     if "mnist.pkl.gz" in files:
@@ -261,74 +129,3 @@ def _from_pickle(path: Path) -> tuple[Digits, Digits]:
         (x1, y1), (x2, y2), (x3, y3) = _ArraysOnly(stream, encoding="latin1").load()
     train, test = ((np.asarray(x) * 256).astype(np.uint8) for x in (np.concatenate([x1, x2]), x3))
     return (train, np.concatenate([y1, y2])), (test, np.asarray(y3))
-
-
-def moved(images: Images, rng: np.random.Generator) -> Images:
-    """Each image moved by -1, 0 or 1 pixel along rows and columns, nine moves alike; what enters is 0."""
-    padded = np.pad(images, ((0, 0), (1, 1), (1, 1)))
-    rows, columns = rng.integers(3, size=(2, len(images), 1)) + np.arange(images.shape[1])
-    return padded[np.arange(len(images))[:, None, None], rows[:, :, None], columns[:, None, :]]
-
-
-def displaced(images: Images, f_x: Images, f_y: Images) -> Images:
-    """floor(clip(x + f_x t_x + f_y t_y, 0, 255)): every image, to first order, displaced by a field.
-
-    t_x and t_y are central differences. f_x, f_y : (n, 28, 28), pixels.
-    """
-    t_y, t_x = np.gradient(images, axis=(1, 2))
-    return np.floor(np.clip(images + f_x * t_x + f_y * t_y, 0, 255))
-
-
-def mapped(images: Images, rng: np.random.Generator) -> Images:
-    """Each image seen through z -> z + b + M z / 13.5, z from the centre, interpolated between four pixels.
-
-    The six entries of b and M are uniform in [-1, 1]: each moves no pixel by more than one.
-    """
-    from scipy.ndimage import map_coordinates
-
-    n, side = len(images), images.shape[1]
-    middle = (side - 1) / 2
-    grid = np.indices((side, side)).reshape(2, -1) - middle
-    shift, matrix = rng.uniform(-1, 1, (n, 2, 1)), rng.uniform(-1, 1, (n, 2, 2))
-    places = grid + shift + matrix @ grid / middle + middle
-    seen = [map_coordinates(image, place, order=1) for image, place in zip(images, places, strict=True)]
-    return np.rint(np.reshape(seen, images.shape))
-
-
-def fields(rng: np.random.Generator, size: float) -> Images:
-    """(1522, 28, 28) values uniform in [-1, 1], smoothed by a Gaussian of 4 pixels, times ``size``."""
-    from scipy.ndimage import gaussian_filter
-
-    noise = rng.uniform(-1, 1, (POOL, 28, 28))
-    return size * np.asarray(gaussian_filter(noise, (0, SMOOTHING, SMOOTHING), mode="constant"))
-
-
-def _by_fields(size: float) -> Change:
-    """Each image displaced by two fields of the pool, one for each axis, and moved."""
-
-    def change(images: Images, rng: np.random.Generator) -> Images:
-        pool = fields(rng, size)
-        first, second = rng.integers(POOL, size=(2, len(images)))
-        return moved(displaced(images, pool[first], pool[second]), rng)
-
-    return change
-
-
-def _deformed(name: str, change: Change) -> Callable[[Files], Arrays]:
-    """Changed copies of the training images, float32 in [0, 1], and their labels; no test part."""
-
-    def load(files: Files) -> Arrays:
-        digits = mnist38(files)
-        images = np.rint(digits["X"].astype(float) * 255).reshape(-1, 28, 28)
-        seeds = Seeds(0, "deformed-digits", "mnist38")
-        copies = [change(images, seeds.generator(copy, name)).astype(np.uint8) for copy in range(COPIES)]
-        X = np.concatenate(copies).reshape(-1, 784).astype(np.float32) / np.float32(255)
-        return pack(X, np.tile(digits["y"], COPIES))
-
-    return load
-
-
-shifted = _deformed("shifted", moved)
-deformed = _deformed("deformed", _by_fields(SIZE))  # as in MNIST8M
-half_deformed = _deformed("half deformed", _by_fields(SIZE / 2))
-affine = _deformed("affine", mapped)

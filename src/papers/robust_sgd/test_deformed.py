@@ -1,0 +1,74 @@
+"""Digits moved and deformed: moves are alike, fields of the published size, copies seeded."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from robust_sgd import deformed
+
+BLOB = np.zeros((1, 28, 28))
+BLOB[0, 10:18, 10:18] = 200.0
+
+
+def test_a_move_is_one_of_nine_and_each_is_as_likely():
+    """900 moves of a blob, by -1, 0 or 1 pixel: about 100 of each."""
+    images = np.repeat(BLOB, 900, axis=0)
+    moves = deformed.moved(images, np.random.default_rng(0))
+    corners = np.array([np.argwhere(image > 0)[0] for image in moves]) - 10
+    assert (moves.sum(axis=(1, 2)) == BLOB.sum()).all()  # nothing is lost inside the frame
+    _, counts = np.unique(corners, axis=0, return_counts=True)
+    assert len(counts) == 9
+    assert counts.min() > 70
+    full = np.full((200, 28, 28), 255.0)  # what leaves the frame is lost, and what enters is black
+    sums = {int(image.sum()) // 255 for image in deformed.moved(full, np.random.default_rng(0))}
+    assert sums == {784, 27 * 28, 27 * 27}
+
+
+def test_a_constant_field_moves_a_ramp_by_its_size_and_values_stay_bytes():
+    """x = 5 column + 3 row is moved exactly by first differences: x(c + 0.5, r - 0.2)."""
+    row, column = np.indices((28, 28)).astype(float)
+    image = (5 * column + 3 * row)[None]
+    one = np.ones_like(image)
+    expected = np.floor(np.clip(image + 5 * 0.5 - 3 * 0.2, 0, 255))
+    assert np.array_equal(deformed.displaced(image, 0.5 * one, -0.2 * one), expected)
+    values = deformed.displaced(BLOB, 50 * one, -50 * one)
+    assert (values.min(), values.max()) == (0, 255)
+    assert (values == np.rint(values)).all()
+
+
+def test_fields_are_smooth_and_of_the_published_size():
+    """A uniform value has variance 1/3; a Gaussian of s pixels keeps 1/(4 pi s^2) of it inside."""
+    fields = deformed.fields(np.random.default_rng(0), deformed.SIZE)
+    middle = fields[:, 12:16, 12:16]
+    expected = deformed.SIZE * np.sqrt(1 / 3 / (4 * np.pi * 16))
+    assert np.sqrt((middle**2).mean()) == pytest.approx(expected, rel=0.02)
+    neighbours = np.corrcoef(fields[:, 14, 14], fields[:, 14, 15])[0, 1]
+    assert neighbours == pytest.approx(np.exp(-1 / (4 * 16)), abs=0.01)
+
+
+def test_an_affine_map_moves_no_pixel_by_more_than_its_six_parameters():
+    """A flat image stays flat inside: no map looks further out than 3 pixels."""
+    flat = np.full((50, 28, 28), 100.0)
+    seen = deformed.mapped(flat, np.random.default_rng(0))
+    assert (seen[:, 3:-3, 3:-3] == 100).all()
+    many = deformed.mapped(np.repeat(BLOB, 20, axis=0), np.random.default_rng(1))
+    assert len({image.tobytes() for image in many}) == 20
+
+
+@pytest.mark.parametrize(
+    "load", [deformed.shifted, deformed.deformed, deformed.half_deformed, deformed.affine]
+)
+def test_a_set_is_four_seeded_copies_with_the_labels_of_their_digits(load, monkeypatch):
+    y = np.repeat(np.array([-1, 1], np.int8), [20, 30])
+    X = np.where(y > 0, 0.0, 128 / 255).astype(np.float32)[:, None] * np.ones((1, 784), np.float32)
+    monkeypatch.setattr(deformed, "mnist38", lambda files: {"X": X, "y": y})
+    monkeypatch.setattr(deformed, "POOL", 10)
+    monkeypatch.setattr(deformed, "COPIES", 2)
+    first = load({"a": Path("a")})
+    again = load({"a": Path("a")})
+    assert np.array_equal(first["X"], again["X"])
+    assert np.array_equal(first["y"], np.tile(y, 2))
+    assert first["X"].dtype == np.float32
+    assert (first["X"][first["y"] > 0] == 0).all()
+    assert (first["X"][first["y"] < 0] > 0).any(axis=1).all()
