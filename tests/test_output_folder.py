@@ -32,21 +32,23 @@ def test_a_folder_with_files_of_the_user_is_refused_and_keeps_them(tmp_path, fil
     (folder / file).parent.mkdir(parents=True)
     (folder / file).write_text("mine")
     before = contents(folder)
-    with pytest.raises(ValueError, match=f"holds files that no {command} made .*; name a new folder$"):
+    with pytest.raises(
+        ValueError, match=f"holds files that are not from an? {command} .*; name a new folder$"
+    ):
         claim_output_folder(folder, command)
     assert contents(folder) == before
 
 
 def test_the_folder_of_another_command_is_refused(tmp_path):
     claim_output_folder(tmp_path / "found", "audit")
-    with pytest.raises(ValueError, match="holds files that no trial made"):
+    with pytest.raises(ValueError, match="holds files that are not from a trial"):
         claim_output_folder(tmp_path / "found", "trial")
 
 
 def test_the_folder_of_an_audit_of_version_1_is_taken_by_an_audit_only(tmp_path):
     (tmp_path / "audit.txt").write_text("noisylabels audit of beans.csv\n")
     (tmp_path / "review.csv").write_text("answers")
-    with pytest.raises(ValueError, match="no site made"):
+    with pytest.raises(ValueError, match="not from a site"):
         claim_output_folder(tmp_path, "site")
     claim_output_folder(tmp_path, "audit")
     assert (tmp_path / "review.csv").read_text() == "answers"
@@ -85,5 +87,5 @@ def test_pages_replace_no_folder_of_the_user(tmp_path):
     path = {"PYTHONPATH": str(ROOT / "src")}
     done = subprocess.run(command, cwd=tmp_path, env=os.environ | path, capture_output=True, text=True)
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
-    assert "holds files that no site made (full); name a new folder" in done.stderr
+    assert "holds files that are not from a site (full); name a new folder" in done.stderr
     assert contents(tmp_path / "mine") == {"full/thesis.tex": b"mine"}

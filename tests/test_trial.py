@@ -33,7 +33,7 @@ def beans(tmp_path):
         ("--label size", "--positive, one of L, M, S"),
         ("--label kind --positive navy", "--positive, one of bombay, pinto"),
         ("--label kind --splits 1", "--splits must be at least 2"),
-        ("--label kind --out .", "holds files that no trial made"),
+        ("--label kind --out .", "holds files that are not from a trial"),
     ],
 )
 def test_what_cannot_be_tried_is_refused_in_one_line(beans, words, line):
@@ -54,7 +54,7 @@ def test_a_table_ends_as_a_page_with_the_errors_of_every_method(beans):
     text = (beans / "out/site/full/my_my_beans_errors.html").read_text()
     names = ("rMKLR", "SGD RGomp", "rBoost/rLR", "TRY-3", "40 of 60 rows", "holds dates", "kind = pinto")
     noises = ("labels as given", "+ 20 % flipped", "+ 30 % of one class flipped")
-    for part in (" errs least; not to be told from it: ", *names, *noises):
+    for part in (" has the lowest error; not significantly different from it (95 %): ", *names, *noises):
         assert part in text
     for place in (text, done.stdout):
         assert "clean labels" not in place.lower()

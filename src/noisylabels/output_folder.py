@@ -39,7 +39,7 @@ def claim_output_folder(folder: Path, command: str, inputs: Iterable[Path] = ())
     >>> claim_output_folder(folder, "audit")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    ValueError: --out: ... holds files that no audit made (new); name a new folder
+    ValueError: --out: ... holds files that are not from an audit (new); name a new folder
     """
     from noisylabels.safe_text import make_visible
 
@@ -51,7 +51,9 @@ def claim_output_folder(folder: Path, command: str, inputs: Iterable[Path] = ())
         foreign = _list_foreign_files(folder, mark)
         if foreign:
             some = ", ".join(map(make_visible, foreign[:MOST_NAMED]))
-            raise ValueError(f"--out: {shown} holds files that no {command} made ({some}); name a new folder")
+            article = "an" if command[0] in "aeiou" else "a"
+            made = f"holds files that are not from {article} {command}"
+            raise ValueError(f"--out: {shown} {made} ({some}); name a new folder")
         for file in inputs:
             if file.resolve().parent == folder.resolve():
                 name = make_visible(file.name)

@@ -212,3 +212,10 @@ def test_groups_too_large_to_judge_a_class_are_refused():
             ValueError, match="groups: all rows are in one group; give smaller groups, or none"
         ):
             noisylabels.audit(X, y, groups=["ward"] * 60, **options)
+
+
+@pytest.mark.parametrize(("columns", "crowded"), [(2, True), (8, False)])
+def test_a_note_says_where_near_copies_cannot_be_detected(columns, crowded):
+    X = np.random.default_rng(0).normal(size=(400, columns))
+    notes = find_copies(X).describe()
+    assert any("cannot be detected" in note for note in notes) == crowded

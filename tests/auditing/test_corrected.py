@@ -235,7 +235,7 @@ def test_pipelines_searches_tables_and_routed_trusted_rows():
         (CorrectedClassifier(flips="guess"), None, "flips: 'guess' is unknown; known: joint, anchor"),
         (CorrectedClassifier(flips=[[0.4, 0.6], [0.6, 0.4]]), None, "flip rates .* must be less than 1"),
         (CorrectedClassifier(flips=[[0.51, 0.49], [0.49, 0.51]]), None, "condition number of Omega is above"),
-        (CorrectedClassifier(RandomForestClassifier(5), "backward"), None, "'backward' is for LogisticRegr"),
+        (CorrectedClassifier(RandomForestClassifier(5), "backward"), None, "'backward' needs LogisticRegr"),
         (CorrectedClassifier(LinearSVC()), None, "LinearSVC has no predict_proba; wrap it"),
         (CorrectedClassifier(rounds=0, method="forward"), None, "rounds: must be"),
         (CorrectedClassifier(), [0], "trusted: one entry for each of the 60 rows"),

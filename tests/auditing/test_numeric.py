@@ -34,7 +34,10 @@ def test_numbers_far_from_what_is_expected_come_first(houses, found):
     assert len(found.suspicious) <= len(wrong) + 4
     row = found.ranking.iloc[0]
     assert row["suggested"] == pytest.approx(true[int(row["row"])], abs=4)
-    assert "200 labels that are numbers. Ridge, without having seen a row" in found.text
+    assert (
+        "200 labels that are numbers. The median error of Ridge on rows that it was not trained on"
+        in found.text
+    )
     assert str(found) == found.text
     assert np.median(found.doubt / (1 - found.doubt) * 3.5) == pytest.approx(0.6745)  # z from doubt
 

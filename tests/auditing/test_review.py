@@ -227,7 +227,7 @@ def test_a_summary_has_share_list_and_next_step_and_asks_for_no_review_after_one
     assert f"out/repaired.csv, your table with {done.changed} repaired labels" in next_step
     assert "percentage points" in next_step
     for page in (text, "\n".join(describe(found, done.text.splitlines()[0]))):
-        for asks in ("no interval is known", "has no interval", "until rows", "--review", "settle", "guess"):
+        for asks in ("has no confidence interval", "until rows", "--review", "settle", "guess"):
             assert asks not in page, asks
     repaired = done.repaired
     assert done.changed == (repaired["y"] != repaired["y repaired"]).sum() > 0
@@ -432,7 +432,7 @@ def test_none_of_the_mistakes_of_an_earlier_audit(name, rows, tmp_path):
 
     # a rate without review: no interval, and the truth not outside of the range; with review one that covers
     assert found.bounds[1] > wrong.mean()
-    assert ("no interval is known to cover it" in found.text) == (name != "coins")
+    assert ("It has no confidence interval" in found.text) == (name != "coins")
     covered, bounded = 0, 0
     for seed in range(8):
         path = tmp_path / str(seed) / "review.csv"

@@ -57,8 +57,8 @@ def test_gaps_are_counted_filled_and_marked(tmp_path):
     assert table.X[:4, 1].tolist() == [1, 1, 1, 0]
     assert table.notes == [
         "1 rows without a label were left out",
-        "column 'a' lacks 3 of 30 values; the median stands in for them",
-        "column 'colour' lacks 3 of 30 values; the most frequent text stands in for them",
+        "column 'a' lacks 3 of 30 values; they are replaced by the median",
+        "column 'colour' lacks 3 of 30 values; they are replaced by the most frequent text",
     ]
 
 
@@ -88,11 +88,11 @@ LABELS = [row[3] for row in ROWS]
 BAD = {
     "no such column": (lines(), {"label": "kindd"}, "no column 'kindd'; did you mean 'kind'?"),
     "no such feature": (lines(), {"columns": ["z"]}, "no column 'z'; it has: a, b, colour, kind"),
-    "label among features": (lines(), {"columns": ["kind"]}, "is the label; it cannot be learnt from too"),
-    "label trusted": (lines(), {"trusted": "kind"}, "'kind' is the label; it cannot be trusted too"),
+    "label among features": (lines(), {"columns": ["kind"]}, "is the label; it cannot be a feature as well"),
+    "label trusted": (lines(), {"trusted": "kind"}, "it cannot be the trusted labels as well"),
     "one class": (lines().replace("yes", "no"), {}, r"column 'kind' holds one class only \(no\)"),
     "label all missing": (lines().replace("yes", "").replace("no", ""), {}, "holds no label at all"),
-    "features all missing": (lines([["", "", "", row[3]] for row in ROWS]), {}, "no column to learn from"),
+    "features all missing": (lines([["", "", "", row[3]] for row in ROWS]), {}, "no column other than"),
     "text in a number": (changed(7, 0, "red"), {}, "line 9: column 'a' is 'red', not a number"),
     "too large": (changed(7, 0, "1e300"), {}, "line 9: column 'a' is 1e.300, beyond 1e.35; scale the column"),
     "infinite": (changed(7, 0, "inf"), {}, "line 9: column 'a' is infinite"),
@@ -110,7 +110,7 @@ BAD = {
     "UTF-16": (lines().encode("utf-16"), {}, "line 1: not UTF-8 text"),
     "a ragged line": (lines() + "1,2\n", {}, "line 32: 2 fields, the header has 4"),
     "an open quote": (changed(7, 2, '"red'), {}, "line 9: unexpected end of data"),
-    "wrong trusted label": (lines(), {"trusted": "colour"}, "trusted label 'red' is none of no, yes"),
+    "wrong trusted label": (lines(), {"trusted": "colour"}, "trusted label 'red' is not one of no, yes"),
     "UTF-16 without a mark": (lines().encode("utf-16-le"), {}, "line 1: not UTF-8 text but perhaps UTF-16"),
     "a comment line": ("# beans of 2024\n" + lines(), {}, "line 2: 4 fields.* is its first line a comment"),
     "percent": (lines([["5 %", *row[1:]] for row in ROWS]), {}, "line 2: column 'a' is '5 %': write numbers"),
@@ -135,7 +135,7 @@ def test_a_file_that_is_not_there_or_no_table(tmp_path):
     files = {
         "none.csv": r"none\.csv: no such file",
         "": "a folder, not a table",
-        "beans.xlsx": "no table that can",
+        "beans.xlsx": "this kind of file cannot be read",
     }
     for name, message in files.items():
         with pytest.raises(ValueError, match=message):
@@ -242,7 +242,7 @@ def test_no_two_labels_become_one_class_and_whole_numbers_are_exact(labels, clas
         (["2.0", "3.0", "unk"], [2, 3.0, "unk"], ["2.0", "3.0", "unk"]),
         ([0.5, 1.0, 2.0], [0.5, 1, 2], [0.5, 1.0, 2.0]),
         ([True, False, True], [1, 0, 1.0], ["True", "False", "True"]),
-        (["1", "01", "x"], ["1.0", "01", "x"], "the trusted label '(1|1.0)' is none"),
+        (["1", "01", "x"], ["1.0", "01", "x"], "the trusted label '(1|1.0)' is not one"),
     ],
 )
 def test_trusted_labels_are_read_as_the_labels_are(labels, trusted, found):
@@ -258,7 +258,9 @@ def test_a_column_that_is_the_label_in_another_coding_is_set_aside(tmp_path):
     table = read(tmp_path, lines(rows, HEADER + ",code"))
     assert "code" not in "".join(table.names)
     assert table.notes == ["column 'code' is the label in another coding, value for value, and was set aside"]
-    with pytest.raises(ValueError, match=r"no column to learn from.*'code' is the label in another coding"):
+    with pytest.raises(
+        ValueError, match=r"no column other than the label.*'code' is the label in another coding"
+    ):
         read(tmp_path, lines(rows, HEADER + ",code"), columns=["code"])
     near = [[*row[:4], row[4] if i else "3" if row[4] == "7" else "7"] for i, row in enumerate(rows[1:])]
     assert "code" in read(tmp_path, lines(near, HEADER + ",code")).names

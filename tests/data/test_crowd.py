@@ -36,9 +36,9 @@ def test_rte_labels_point_at_their_pairs(tmp_path):
     ("change", "message"),
     [
         (lambda pairs, labels: labels[0].__setitem__(4, "1"), "gold labels of the two files differ"),
-        (lambda pairs, labels: labels[0].__setitem__(3, "2"), "value '2' is none of 1, 0"),
+        (lambda pairs, labels: labels[0].__setitem__(3, "2"), "value '2' is not one of 1, 0"),
         (lambda pairs, labels: pairs[4].append("x"), r"rte1\.tsv: 6 fields in .*, expected 5"),
-        (lambda pairs, labels: pairs[4].__setitem__(1, "MAYBE"), "value 'MAYBE' is none of"),
+        (lambda pairs, labels: pairs[4].__setitem__(1, "MAYBE"), "value 'MAYBE' is not one of"),
     ],
 )
 def test_rte_files_that_do_not_fit_are_refused(tmp_path, change, message):

@@ -150,7 +150,7 @@ def test_words_gaps_and_dates_are_read_as_in_an_audit_but_a_gap_only_where_it_is
     assert arrays["X"][5].tolist() == [6, 0, 0, 20454 + 6]
     assert arrays["notes"].tolist() == [
         "1 rows without a label were left out",
-        "column 'a' lacks 1 of 30 values; the median stands in for them",
+        "column 'a' lacks 1 of 30 values; they are replaced by the median",
         "column 'day' holds dates and is counted in days",
     ]
 
@@ -173,7 +173,7 @@ def test_a_table_may_be_separated_by_commas_or_blanks_and_carry_a_keel_header(tm
         assert codes(rows[:, 2], {"a": 1, "b": -1}).tolist() == [1, -1]
     with pytest.raises(ValueError, match="could not convert string to float: 'a'"):
         numbers(rows)
-    with pytest.raises(ValueError, match=r"value '1' is none of 2, 3"):
+    with pytest.raises(ValueError, match=r"value '1' is not one of 2, 3"):
         codes(rows[:, 0], {"2": 0, "3": 1})
     (tmp_path / "bad.data").write_text("1,2\n3\n")
     with pytest.raises(ValueError, match=r"bad\.data: 1 fields in \['3'\], expected 2"):
@@ -185,7 +185,7 @@ def test_svmlight_files_are_refused_outside_their_indices_and_labels(tmp_path):
     path.write_bytes(b"+1 1:2 3:0.5\n-1 2:1\n")
     X, y = svmlight(path, 3, {-1.0: -1, 1.0: 1})
     assert (X.toarray().tolist(), y.tolist()) == ([[2, 0, 0.5], [0, 1, 0]], [1, -1])
-    with pytest.raises(ValueError, match=r"value '-1\.0' is none of 2\.0, 3\.0"):
+    with pytest.raises(ValueError, match=r"value '-1\.0' is not one of 2\.0, 3\.0"):
         svmlight(path, 3, {2.0: -1, 3.0: 1})
     with pytest.raises(ValueError, match=r"outside 1\.\.2|n_features"):
         svmlight(path, 2, {-1.0: -1, 1.0: 1})

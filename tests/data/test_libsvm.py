@@ -81,7 +81,7 @@ def test_the_last_rows_of_susy_are_its_test_set(tmp_path):
     assert np.array_equal(np.vstack([arrays["X"], arrays["X_test"]]), X)
     assert np.array_equal(np.r_[arrays["y"], arrays["y_test"]], 2 * label - 1)
     assert (len(arrays["y_test"]), arrays["X"].dtype) == (10, np.float32)
-    with pytest.raises(ValueError, match="is none of 0, 1"):
+    with pytest.raises(ValueError, match="is not one of 0, 1"):
         libsvm.susy(csv(tmp_path / "SUSY.csv.gz", np.column_stack([label + 1, X])), test=10)
 
 

@@ -61,7 +61,7 @@ def test_numbers_and_labels_arrive_as_they_stand(loader, name, layout, columns, 
     assert np.array_equal(found, X)
     assert np.array_equal(y, 2 * code - 1)
     assert (found.dtype, y.dtype) == (np.float64, np.int8)
-    with pytest.raises(ValueError, match=r"is none of|could not convert"):
+    with pytest.raises(ValueError, match=r"is not one of|could not convert"):
         points(tmp_path, loader, name, layout([[*rows[0][:-1], "other"], *rows[1:]]))
     with pytest.raises(ValueError, match=f"{name}: {columns} fields in .*, expected {columns + 1}"):
         points(tmp_path, loader, name, layout([rows[0][1:], *rows[1:]]))
@@ -103,7 +103,7 @@ CODED = [  # reader, file, layout, rows, X, y
 def test_levels_become_ordinal_codes(read, name, layout, rows, X, y, tmp_path):
     found = points(tmp_path, read, name, layout([row.split(" ") for row in rows]))
     assert (found[0].tolist(), found[1].tolist()) == (X, y)
-    with pytest.raises(ValueError, match=r"value 'zz' is none of ff, d"):
+    with pytest.raises(ValueError, match=r"value 'zz' is not one of ff, d"):
         points(tmp_path, "australian", "crx.tab", orange([CREDIT.replace("w", "zz").split()]))
 
 

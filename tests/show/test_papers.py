@@ -67,5 +67,8 @@ def test_the_table_of_ones_own_set_says_which_methods_may_be_the_best():
     assert bold.to_numpy().tolist() == [[True, True], [True, False], [False, False]]
     low, high = statistics.t_interval(statistics.mean_se(change), 0.975)
     interval = f"[{low:.2f}, {high:.2f}]"
-    answer = f"A errs least; not to be told from it: B (+0.50 {interval}). Test error in %"
+    answer = (
+        "A has the lowest error; not significantly different from it (95 %): "
+        f"B (+0.50 {interval}). Test error in %"
+    )
     assert answer in found.attrs["note"]

@@ -139,7 +139,7 @@ def test_a_mistake_in_a_reduction_is_found_at_its_scale(write):
     load(path, "full")
     with pytest.raises(ArtifactError, match=r"at scale smoke: settings: budgets\.0"):
         load(path, "smoke")
-    with pytest.raises(ArtifactError, match="scale: 'huge' is none of smoke, quick, part, full"):
+    with pytest.raises(ArtifactError, match="scale: 'huge' is not one of smoke, quick, part, full"):
         load(path, "huge")
 
 

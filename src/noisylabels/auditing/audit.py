@@ -43,19 +43,19 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LARGEST_SEED = 2**32 - 1
-"""What scikit-learn takes."""
+"""The largest seed that scikit-learn accepts."""
 TELLING = 0.01
-"""A column alone that leaves at most this share of the labels wrong, and a tenth of those that the most
-frequent class leaves, is named."""
+"""The report names a column that predicts all but this share of the labels alone, and leaves at most a
+tenth as many wrong as the most frequent class does."""
 SURE = 3.0
-"""Standard errors by which a part of the dates must make the labels of rows not seen likelier."""
+"""A part of the dates is kept if it makes held-out labels likelier by this many standard errors."""
 FAR, MEDIAN, SIGNIFICANT = 3.5, 0.6745, 0.05
 FEW, RARE, NEAR_HALF = 200, 0.1, 0.4
 """Rows and share of a class below which the report warns, and the flip rate above which it does."""
 BIAS = (
     "The flip rates are biased, and no interval shows it. The confident joint counts overlap of the classes "
     "as flips: where they overlap its rates are too high. The model's own rates are too low, often 0: a "
-    "flexible model takes flips for shape."
+    "flexible model fits wrong labels as if they were right."
 )
 WHAT_SETTLES_IT = (
     "Reviewed rows settle it (`--review 100`, in Python `noisylabels.review`), and so does a column of "
@@ -327,7 +327,7 @@ def of_probabilities(table: tables.Table, pred_probs: ArrayLike, *, groups: Grou
     wrong = ~((p >= 0).all(axis=1) & (np.abs(p.sum(axis=1) - 1) < 0.01))  # also where not finite
     if wrong.any():
         raise ValueError(
-            f"pred_probs, row {wrong.argmax()}: {p[wrong.argmax()]} are no probabilities of sum 1"
+            f"pred_probs, row {wrong.argmax()}: {p[wrong.argmax()]} are not probabilities that sum to 1"
         )
     classes, y = np.unique(table.labels, return_inverse=True)
     refuse_other_order(p, y, classes.tolist())
@@ -515,8 +515,8 @@ def of_cross_fits(
 def _conflicts(table: tables.Table, y: Classes, classes: NDArray[Any]) -> pd.DataFrame:
     import pandas as pd
 
-    learnt = table.X.shape[1] or table.text is not None
-    equal, near = flip_rates.conflicts(table.X, table.text, y) if learnt else ([], [])
+    has_features = table.X.shape[1] or table.text is not None
+    equal, near = flip_rates.conflicts(table.X, table.text, y) if has_features else ([], [])
     groups = [*equal, *near]
     rows = np.concatenate([*groups, np.empty(0, dtype=np.intp)])
     like = [table.rows[group[0]] for group in groups for _ in group]
@@ -636,9 +636,10 @@ def headline(found: Audit | NumericAudit, reviewed: str = "") -> str:
             begin = f"{begin} {reviewed}"
             remedy = ""
         return (
-            f"{begin} {found.model}, without having seen a row, is off by {found.error:.3g} in the median; "
-            f"{found.doubted.sum()} labels are more than {FAR} times as far off as is usual around them. "
-            f"Whether they are wrong or rare the labels do not say{remedy}."
+            f"{begin} The median error of {found.model} on rows that it was not trained on is "
+            f"{found.error:.3g}; {found.doubted.sum()} labels are more than {FAR} times the typical error "
+            "nearby away from its prediction. Labels alone cannot show whether they are wrong or rare"
+            f"{remedy}."
         )
     count, best = found.counts.sum(), found.accuracies.iloc[0]
     begin = f"{count} labels of {len(found.classes)} classes."
@@ -655,8 +656,8 @@ def headline(found: Audit | NumericAudit, reviewed: str = "") -> str:
     top, guess = found.bounds[1], min(found.guess, found.bounds[1])
     return (
         f"{begin} {first} The labels by themselves allow any share of wrong ones from 0 % to {percent(top)} "
-        "(the upper end at 95 % confidence, if flips depend on the class alone). A guess within that range "
-        f"is {percent(guess)}: no interval is known to cover it until rows are reviewed."
+        "(the upper end at 95 % confidence, if flips depend on the class alone). Our estimate is "
+        f"{percent(guess)}. It has no confidence interval until you review rows."
     )
 
 
@@ -664,12 +665,20 @@ def same(found: Audit) -> Iterator[str]:
     """Rows that contradict each other."""
     near = found.conflicts["nearly"].astype(bool)
     if pairs := int(near.sum()) // 2:
-        yield f"{pairs} pairs of rows are nearly equal and have different labels."
+        yield f"{_count(pairs, 'pair')} of rows are nearly equal and have different labels."
     if rows := int((~near).sum()):
         groups = found.conflicts["like"][~near].nunique()
-        too_many = rows > int(found.counts.sum()) / 5
-        many = " So many that the columns lack something the labels depend on." * too_many
-        yield f"{rows} rows have the contents of another row and a different label ({groups} groups).{many}"
+        sentence = (
+            f"{rows} rows have the contents of another row and a different label ({_count(groups, 'group')})."
+        )
+        if rows > int(found.counts.sum()) / 5:
+            sentence += " So many that the columns lack something the labels depend on."
+        yield sentence
+
+
+def _count(number: int, noun: str) -> str:
+    """A number with its noun, such as ``1 group`` and ``2 groups``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def certainty(found: Audit) -> str:
@@ -683,11 +692,12 @@ def certainty(found: Audit) -> str:
         )
     where = np.flatnonzero(found.evidence)
     told = ", ".join(
-        f"{round(surest.disagree[j], 1):g} of {surest.rows[j]} for {found.classes[j]}" for j in where
+        f"{round(surest.disagree[j], 1):g} of {surest.rows[j]} rows of class {found.classes[j]}"
+        for j in where
     )
     return (
         f"Evidence of wrong labels: even where {found.model} is surest of a class, labels disagree ({told}). "
-        "Only flips do that, or classes that overlap everywhere."
+        "Wrong labels cause this, or classes that overlap everywhere."
     )
 
 
@@ -696,8 +706,8 @@ def rates(found: Audit) -> Iterator[str]:
     off = off_diagonal(found)
     most = max(off, key=lambda row: float(row["anchor"]))
     yield (
-        f"Perhaps the most frequent: {most['true']} labelled {most['observed']}, {percent(most['anchor'])} "
-        f"of class {most['true']} by the anchor estimate."
+        f"The most frequent flip is probably {most['true']} labelled as {most['observed']}: "
+        f"{percent(most['anchor'])} of class {most['true']}, by the anchor estimate."
     )
     for row in off:
         if not np.isnan(row.get("trusted", np.nan)):
@@ -708,10 +718,13 @@ def rates(found: Audit) -> Iterator[str]:
 
 def ranking(found: Audit | NumericAudit) -> str:
     """What to do with the ranked list."""
-    how = ": the order is more to be trusted than the number"
+    if not len(found.suspicious):
+        return "No label is listed as suspicious."
+    how = "trust the order more than the number of rows"
     if isinstance(found, NumericAudit):
-        how = "; the suggestion is what the model expects"
-    return f"{len(found.suspicious)} labels are listed as suspicious. Look at them from the top{how}."
+        how = "the suggestion is what the model expects"
+    verb = "label is" if len(found.suspicious) == 1 else "labels are"
+    return f"{len(found.suspicious)} {verb} listed as suspicious. Look at them from the top; {how}."
 
 
 def methods(found: Audit) -> Iterator[str]:
@@ -722,11 +735,14 @@ def methods(found: Audit) -> Iterator[str]:
     best = table.iloc[0]
     tied = ", ".join(table["method"][1:][table["behind_low"][1:] <= 0]) or "none"
     yield (
-        f"On the observed labels {best['method']} is the most accurate ({percent(best['accuracy'])}); not to "
-        f"be told from it at 95 %: {tied}."
+        f"On the observed labels {best['method']} is the most accurate ({percent(best['accuracy'])}); not "
+        f"significantly different from it (95 %): {tied}."
     )
     if table["corrected"].isna().any():
-        yield "Accuracies on the true labels cannot be told: with flips this frequent a correction blows up."
+        yield (
+            "Accuracies on the true labels cannot be estimated: with this many wrong labels the correction "
+            "is unstable."
+        )
     elif table["clipped"].any():
         yield "Some corrected accuracies lay above 100 % and were clipped: the flip rates are then too high."
 
@@ -735,14 +751,14 @@ def doubts(found: Audit) -> Iterator[str]:
     """Why these data in particular say little."""
     shares = found.counts / found.counts.sum()
     if found.counts.sum() < FEW:
-        yield f"Only {found.counts.sum()} rows: intervals are wide, and so is what they do not show."
+        yield f"Only {found.counts.sum()} rows: all estimates are uncertain."
     if shares.min() < RARE:
         rare = found.classes[shares.argmin()]
-        yield f"Class {rare} is rare ({percent(shares.min())}): what is said of it rests on few rows."
+        yield f"Class {rare} is rare ({percent(shares.min())}): estimates for this class rest on few rows."
     if max(row["estimate"] for row in off_diagonal(found)) > NEAR_HALF:
         yield (
-            "A flip rate is near one half. Beyond it two classes have changed names, which no method can "
-            "tell from the labels alone."
+            "A flip rate is near one half. Above one half two classes swap names, which no method can detect "
+            "from the labels alone."
         )
 
 

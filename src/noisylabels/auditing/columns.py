@@ -118,7 +118,7 @@ def encode(
     texts = [part.texts for part in parts if part.texts is not None]
     if not names and not texts:
         why = f" ({'; '.join(notes[:2])})" if notes else ""
-        raise ValueError(f"{file}: no column to learn from beside the label{why}")
+        raise ValueError(f"{file}: no column other than the label is left to learn from{why}")
     joined = [" ".join(row) for row in zip(*texts, strict=True)] if texts else None
     dates = [name for part in parts for name in part.dates if name in names]
     return Encoded(np.hstack([part.X for part in parts]), names, notes, joined, dates)
@@ -198,7 +198,7 @@ def _with_gaps(
         note = f"column {name!r} is constant and was left out"
         return Encoded(np.empty((n, 0)), [], [*notes, note])
     if gaps:
-        note = f"column {name!r} lacks {gaps} of {n} values; {stand_in} stands in for them"
+        note = f"column {name!r} lacks {gaps} of {n} values; they are replaced by {stand_in}"
         return Encoded(np.hstack([X, marked]), [*names, f"{name} missing"], [*notes, note], None, dates)
     return Encoded(X, names, notes, None, dates)
 
@@ -313,7 +313,7 @@ def read_numbers(name: str, column: Sequence[str | None], place: Place) -> Numer
         if marks.any():
             i = first_row(marks)
             kind = _kind(form)
-            wrong = f"column {name!r} is {texts[codes[i]]!r}, not {kind} as the others in it"
+            wrong = f"column {name!r} is {texts[codes[i]]!r}, not {kind} like the other values of this column"
             how = "correct it, or leave it empty if it is not known"
             raise ValueError(f"{place(i)}: {wrong}; {how}")
     notes = [part for part in (_explain_dates(name, form), note) if part]

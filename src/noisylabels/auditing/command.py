@@ -74,7 +74,8 @@ def run(given: argparse.Namespace, command: Sequence[str], words: Sequence[str])
             ]
         if given.review is not None and not 1 <= given.review <= len(table.labels):
             raise ValueError(
-                f"--review must lie in 1..{len(table.labels)}, the labels there are, got {given.review}"
+                f"--review must be between 1 and {len(table.labels)}, the number of labels, "
+                f"got {given.review}"
             )
         probabilities = None if ours else tables.probabilities(given.probabilities.expanduser(), table)
         if given.review is not None:  # what is wrong with the answers is said before the minutes of the audit

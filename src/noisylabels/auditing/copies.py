@@ -41,6 +41,10 @@ MOST_JOINED = 4
 """Times the number of rows that a gap shows in a group that links may join to one."""
 SAMPLED, SAMPLED_OF_MANY, MANY = 1000, 400, 10_000
 """Rows whose neighbours show whether a table has near copies at all; fewer of more than 10,000."""
+SMALLEST_NOISE = 0.1
+"""Standard deviations per column by which near copies differ at least, where a table cannot show them."""
+CROWDED = 1.5
+"""The nearest other row hides such a copy if it is less than this many times as far away as the copy."""
 NEAREST_SHARE = 0.35
 """Near copies are at most this share of the usual distance between two rows apart."""
 CLEAR_RATIO, CLEAR_ERRORS = 1.15, 4.0
@@ -63,12 +67,15 @@ class Copies:
         Whether some rows of a group are only nearly equal.
     coincident : int
         How many rows are equal to others because the columns have few values. They are not grouped.
+    crowded : bool
+        Whether different rows lie so close together that near copies look like neighbours.
     """
 
     groups: Groups
     equal: Groups
     near: bool = False
     coincident: int = 0
+    crowded: bool = False
 
     @property
     def copied(self) -> int:
@@ -78,15 +85,21 @@ class Copies:
     def describe(self) -> list[str]:
         """Say what was found, as notes of an audit."""
         n = len(self.groups)
+        notes = []
         if self.copied:
             nearly = "equal or nearly equal to" if self.near else "copies of"
             how = "each group of copies counts as one row"
-            return [f"{self.copied} of {n} rows are {nearly} an earlier row; {how}"]
-        if self.coincident > OFTEN_COINCIDENT * n:
+            notes.append(f"{self.copied} of {n} rows are {nearly} an earlier row; {how}")
+        elif self.coincident > OFTEN_COINCIDENT * n:
             why = "as chance brings in columns of few values, and count as different rows"
             how = "if they are copies, remove them or give their groups"
-            return [f"{self.coincident} of {n} rows are equal to others, {why}; {how}"]
-        return []
+            notes.append(f"{self.coincident} of {n} rows are equal to others, {why}; {how}")
+        if self.crowded:
+            notes.append(
+                "rows are so close together that nearly equal copies cannot be detected; if there are any, "
+                "give their groups, or the share of wrong labels can be above the upper limit"
+            )
+        return notes
 
 
 def find_copies(X: Array, text: Any = None) -> Copies:
@@ -137,11 +150,15 @@ def find_copies(X: Array, text: Any = None) -> Copies:
         coincident = int((np.bincount(equal)[equal] > 1).sum())
     different = X if text is None else np.hstack([X, project_words(text)])
     linked = link_near_rows(different[first])
+    joined = join(len(first), linked)
+    one_of_each = np.unique(joined, return_index=True)[1]
+    crowded = is_crowded(different[first][one_of_each])
     alone = np.arange(n)
     if not len(linked) and (coincident or not repeated):
-        return Copies(alone, alone, coincident=coincident)
-    groups = number_groups(join(len(first), linked)[equal])
-    return Copies(groups, alone if coincident else number_groups(equal), near=len(linked) > 0)
+        return Copies(alone, alone, coincident=coincident, crowded=crowded)
+    groups = number_groups(joined[equal])
+    equal_groups = alone if coincident else number_groups(equal)
+    return Copies(groups, equal_groups, near=len(linked) > 0, crowded=crowded)
 
 
 def find_copies_of_numbers(X: Any) -> Groups | None:
@@ -307,6 +324,18 @@ def link_near_rows(X: Array) -> NDArray[np.intp]:
         found.append(left[links])
         left = left[np.unique(groups, return_index=True)[1]]
     return np.concatenate(found)
+
+
+def is_crowded(X: Array) -> bool:
+    """Whether other rows are usually about as close as a copy with noise in each column would be."""
+    Z, usual = spread_out(X)
+    if Z is None or len(X) < 2:
+        return False
+    columns = round(usual**2 / 2)  # each standardised column adds 2 to the squared distance of two rows
+    of_a_copy = SMALLEST_NOISE * (2 * columns) ** 0.5
+    sample = np.sort(np.random.default_rng(0).permutation(len(X))[:SAMPLED_OF_MANY])
+    nearest = distances_to_nearest(Z, sample, 1, usual)[:, 0]
+    return bool(np.median(nearest) < CROWDED * of_a_copy)
 
 
 def spread_out(X: Array) -> tuple[Array | None, float]:

@@ -286,7 +286,10 @@ class CorrectedClassifier(FitFlags, Repeated, MetaEstimatorMixin, ClassifierMixi
         step = f"{model.steps[-1][0]}__" if hasattr(model, "steps") else ""
         last = model[-1] if step else model
         if self.method == "backward" and not isinstance(last, LogisticRegression):
-            raise ValueError("method: 'backward' is for LogisticRegression only; take another, as 'forward'")
+            raise ValueError(
+                "method: 'backward' needs LogisticRegression as the classifier; choose another method, "
+                "such as 'forward'"
+            )
         if np.allclose(weights, 1.0 if self._given else weights[0]):
             return model.fit(rows_at(X, rows), y)
         if has_fit_parameter(last, "sample_weight"):

@@ -244,7 +244,7 @@ def chosen(wanted: Any, random_state: int = 0) -> tuple[str, Any]:
         return name, model_of(name, random_state)
     package, colon, member = wanted.partition(":")
     if not colon:
-        raise ValueError(f"model: {wanted!r} is none of {', '.join(names)}, best, and no package:Class")
+        raise ValueError(f"model: {wanted!r} is not one of {', '.join(names)}, best, and not package:Class")
     import importlib
 
     try:

@@ -145,7 +145,7 @@ def wrong_parts(p: Array, y: Classes, Q: Array, a: Array) -> Array:
 
 
 def suggested(p: Array, y: Classes) -> Classes:
-    """The most probable class beside the observed one: (n,)."""
+    """The most probable class other than the observed one: (n,)."""
     return np.asarray(_others(p, y).argmax(axis=1))
 
 

@@ -85,7 +85,7 @@ def match_columns(
 
 
 def find_class(name: str, classes: Sequence[str]) -> int | None:
-    """The place of a class by its text or, where this is none of them, by the number that it says."""
+    """Find a class by its text or, if no class has this text, by the number that it says."""
     if name in classes:
         return classes.index(name)
     number = exact(name)
@@ -197,7 +197,10 @@ def refuse_other_order(
     column_of = np.empty(K, dtype=np.intp)
     column_of[order] = np.arange(K)
     better = ", ".join(str(classes[k]) for k in column_of.tolist())
-    shares = f"{100 * then:.0f} % of the labels are the most probable class then, {100 * now:.0f} % now"
+    shares = (
+        f"with that order {100 * then:.0f} % of the labels are the most probable class, "
+        f"with yours {100 * now:.0f} %"
+    )
     raise ValueError(
         f"{what}: another order of the classes fits the columns clearly better: {better} ({shares}); "
         "name the columns, or give classes="

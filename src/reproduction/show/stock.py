@@ -94,15 +94,15 @@ def ranked(results: panels.Results[Any]) -> pd.DataFrame:
         }
         if not answer:
             near = ", ".join(gaps[method] for method in equal[1:]) or f"none, the next is {gaps[others[0]]}"
-            least = f"With {flips(noise)}, {names.label(methods, best)} errs least"
-            answer = f"{least}; not to be told from it: {near}."
+            least = f"With {flips(noise)}, {names.label(methods, best)} has the lowest error"
+            answer = f"{least}; not significantly different from it (95 %): {near}."
     frame = pd.DataFrame(columns).rename(index={method: names.label(methods, method) for method in methods})
     count = results.table["repetition"].nunique()
     return tables.noted(
         frame.rename_axis("method").reset_index(),
         f"{answer} Test error in %, mean ± standard deviation over {count} splits.",
-        "Bold: not to be told from the lowest mean of its column; t-intervals of the paired differences,",
-        "95 % for all of a column together.",
+        "Bold: not significantly different from the lowest mean of its column; t-intervals of the paired",
+        "differences, 95 % for all of a column together.",
         *error_notes(results)[1:],
     )
 

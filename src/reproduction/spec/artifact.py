@@ -287,7 +287,7 @@ def load(path: Path, scale: str, only: Content | None = None) -> Artifact:
     Raises ArtifactError: one line with the file, the key, what is wrong with it, what is possible.
     """
     if scale not in SCALES:
-        raise ArtifactError(f"scale: {scale!r} is none of {', '.join(SCALES)}")
+        raise ArtifactError(f"scale: {scale!r} is not one of {', '.join(SCALES)}")
     content = expanded(path)
     artifact = check(Artifact, content, path)
     artifact._file, artifact._scale, artifact._content = path, scale, content

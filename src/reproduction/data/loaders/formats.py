@@ -96,7 +96,7 @@ def codes(fields: NDArray[Any], coding: Mapping[Any, int]) -> NDArray[np.int8]:
     """The codes of fields or numbers, such as class names to -1 and +1. ValueError: one without a code."""
     values, place = np.unique(fields, return_inverse=True)
     if unknown := [str(value) for value in values if value not in coding]:
-        raise ValueError(f"value {unknown[0]!r} is none of {', '.join(map(str, coding))}")
+        raise ValueError(f"value {unknown[0]!r} is not one of {', '.join(map(str, coding))}")
     return np.array([coding[value] for value in values], np.int8)[place]
 
 
