@@ -73,7 +73,6 @@ def configuration(files: list[Path], changes: list[str]) -> dict:
         if not str(file).startswith("~"):
             config = merge(config, yaml.safe_load((ROOT / file).read_text(encoding="utf-8")))
     changed = merge(config, parse_config(changes))
-    changed["seeds"] = [int(seed) for seed in changed.get("seeds", [])]  # Snakemake hands words on
     if "only" in changed:
         changed["only"]["repetitions"] = int(changed["only"]["repetitions"])
     changed["data"]["offline"] = changed["data"]["offline"] in (True, "true")

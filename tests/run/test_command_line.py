@@ -78,7 +78,7 @@ def test_the_old_form_of_a_smoke_run_is_run_and_names_the_new_one():
     ("word", "line"),
     [
         ("seed=1_000", "write the number 1_000 as 1000"),
-        ("seeds=[1,2_0]", "write the number 2_0 as 20"),
+        ("papers=[ors,2_0]", "write the number 2_0 as 20"),
         ("only={repetitions: 1_0}", "write the number 1_0 as 10"),
         ("ors_fig2", "is not key=value, as in seed=7; targets follow --"),
         ("²=3", "is not key=value"),

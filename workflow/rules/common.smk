@@ -52,9 +52,7 @@ def as_number(text):
     return int(text) if re.fullmatch("[0-9]{1,18}", str(text)) else text
 
 
-# On the command line, numbers in a list and the words true and false inside braces arrive as texts.
-if isinstance(config.get("seeds"), list):
-    config["seeds"] = [as_number(seed) for seed in config["seeds"]]
+# On the command line, numbers and the words true and false inside braces arrive as texts.
 if isinstance(config.get("only"), dict):
     config["only"] = {key: as_number(value) for key, value in config["only"].items()}
 if isinstance(config.get("data"), dict):
@@ -74,13 +72,9 @@ if workflow.is_main_process:
 
 SCALE = PLAN.config["scale"]
 CONFIG = json.dumps(PLAN.config, sort_keys=True)
-# What drawing reads of it: other papers and further seeds draw nothing again.
+# What drawing reads of it: other papers draw nothing again.
 DRAWN = json.dumps(
-    {
-        key: value
-        for key, value in PLAN.config.items()
-        if key not in ("papers", "seeds")
-    },
+    {key: value for key, value in PLAN.config.items() if key != "papers"},
     sort_keys=True,
 )
 RESULTS, FIGURES, LOGS = PLAN.results, PLAN.figures, f"logs/{PLAN.folder}"

@@ -1,10 +1,9 @@
 """Agreement of whole tables with the paper: distance, winners, order, what the margin can distinguish.
 
 The unit is the data set: cells of one set share its points, so that intervals come from means per set, and
-take the sets of the table as a sample of such sets. The second part compares runs with several root seeds.
+take the sets of the table as a sample of such sets.
 """
 
-from collections.abc import Mapping
 from itertools import combinations, product
 from math import inf
 
@@ -24,7 +23,6 @@ from reproduction.judge.verdict_words import (
     REPRODUCED,
 )
 from reproduction.judge.verdicts import ALPHA, NO_INTERVAL
-from reproduction.run.points import CURVE
 from reproduction.spec.strict_yaml import Content
 
 COLUMNS = ["paper", "artifact", "status", "metric", "noise", "method", "quantity", "control", "verdict"]
@@ -179,53 +177,3 @@ def _verdict(gap: Estimate, margin: float) -> str:
     if tost(gap, -margin, margin) < ALPHA:
         return REPRODUCED
     return NOT_REPRODUCED if outside(gap, -margin, margin) < ALPHA else INCONCLUSIVE
-
-
-# The same experiment with several root seeds: how far its means and its verdicts depend on the seed
-
-
-def over_seeds(tables: Mapping[int, pd.DataFrame]) -> pd.DataFrame:
-    """sd = sqrt(sum_s (m_s - m)^2 / (S - 1)), m_s the mean over repetitions with seed s, m that of all m_s.
-
-    Columns `CURVE`, then the number of seeds, m, sd, the lowest and the highest m_s, and ``se``,
-    the standard error that the repetitions of one seed promise, sqrt(mean_s var_s / R_s).
-    If repetitions are independent, sd and se estimate the same;
-    a larger sd says that the error bars of one run are too short.
-
-    tables : seed -> result table (`results.COLUMNS`).
-    Raises ValueError : fewer than two tables.
-    """
-    if len(tables) < 2:
-        raise ValueError(f"a spread needs two seeds or more, here is {len(tables)}")
-    parts = []
-    for table in tables.values():
-        found = table.groupby(CURVE, dropna=False, sort=False)["value"].agg(["mean", "var", "size"])
-        parts.append(found.assign(error=found["var"] / found["size"]).reset_index())
-    every = pd.concat(parts, ignore_index=True).groupby(CURVE, dropna=False, sort=False)
-    how = {"seeds": "size", "mean": "mean", "sd": "std", "low": "min", "high": "max"}
-    spread = every.agg(**{name: ("mean", function) for name, function in how.items()})
-    return spread.assign(se=np.sqrt(every["error"].mean())).reset_index()
-
-
-def shown(spread: pd.DataFrame) -> pd.DataFrame:
-    """The rows for a page, of every curve its last point only, as text."""
-    curves = [key for key in CURVE if key != "x"]
-    ends = spread.sort_values("x", kind="stable").drop_duplicates(curves, keep="last").sort_index()
-    names = [key for key in curves if ends[key].nunique() > 1] or ["method"]
-    text = ends[["mean", "sd", "se", "low", "high"]].map("{:.4g}".format)
-    titles = {"sd": "sd over seeds", "se": "standard error of one run"}
-    figures = text[["mean", "sd", "se"]].rename(columns=titles)
-    return pd.concat([ends[names], figures], axis=1).assign(between=text["low"] + " to " + text["high"])
-
-
-def shared(verdicts: Mapping[int, pd.DataFrame]) -> pd.DataFrame:
-    """Claims and published values: the verdict with the first seed, how many seeds share it, and all of them.
-
-    verdicts : seed -> what `verdicts.judge` gives, the first seed first.
-    """
-    first = next(iter(verdicts.values()))
-    every = pd.DataFrame({seed: table["verdict"].to_numpy() for seed, table in verdicts.items()}, first.index)
-    same = every.eq(first["verdict"], axis=0).sum(axis=1)
-    listed = ["; ".join(f"{seed}: {word}" for seed, word in row.items()) for row in every.to_dict("records")]
-    found = first[["id", "kind", "statement", "verdict"]]
-    return found.assign(same=same, seeds=len(verdicts), verdicts=listed)

@@ -1,7 +1,6 @@
 """From configuration and artifacts to files and job descriptions: everything the rules ask for by a name.
 
-An artifact is named ``<paper>/<artifact>`` here, as in the paths of its files; its repetition with another
-root seed is named ``<paper>/<artifact>@<seed>``, has results of its own, and neither figure nor page.
+An artifact is named ``<paper>/<artifact>`` here, as in the paths of its files.
 """
 
 import difflib
@@ -112,11 +111,10 @@ class Plan:
         return {name: artifact for name, artifact in self.shown.items() if f"{name}/".startswith(scope)}
 
     def artifact(self, name: str) -> Artifact:
-        """The artifact of a name, with a seed or without.
+        """The artifact of a name.
 
         Raises ValueError: none of that name, or one that is left out.
         """
-        name = name.partition("@")[0]
         if name in self.left_out:
             raise ValueError(f"{name} cannot run: {self.left_out[name]}")
         if name not in self.artifacts:
@@ -204,7 +202,7 @@ class Plan:
         """A regular expression for the experiments of one cell and one block, or for the others."""
         computed = ((name, a) for name, a in self.artifacts.items() if a.protocol)
         names = (re.escape(name) for name, a in computed if (len(a.cells) * len(a.blocks) == 1) == single)
-        return f"(?:{'|'.join(names) or '(?!)'})(?:@[0-9]+)?"
+        return f"(?:{'|'.join(names) or '(?!)'})"
 
     def cell(self, name: str, cell: str = "") -> Content:
         """Settings of a cell of the artifact; without a name those of all."""
@@ -233,8 +231,8 @@ class Plan:
         for label in _methods(settings):
             read = {key: said for key, said in settings["methods"][label].items() if key not in DISPLAY}
             settings["methods"] = settings["methods"] | {label: read}
-        experiment = artifact.settings.get("experiment", name.partition("@")[0])
-        what = {"protocol": artifact.protocol, "experiment": experiment, "seed": self.seed(name)}
+        experiment = artifact.settings.get("experiment", name)
+        what = {"protocol": artifact.protocol, "experiment": experiment, "seed": self.config["seed"]}
         return json.dumps(what | {"settings": settings})
 
     def words(self, name: str) -> list[str]:
@@ -251,17 +249,13 @@ class Plan:
         start, stop = self.artifact(name).blocks[block]
         return f"{start}:{stop}"
 
-    def seed(self, name: str) -> int:
-        """Root of the random numbers of an artifact: the one in its name, else that of the configuration."""
-        return int(name.partition("@")[2] or self.config["seed"])
-
     def resources(self, name: str, cell: str, job: str, attempt: int = 1) -> dict[str, int]:
         """``mem_mb`` and ``runtime`` (minutes): declared, else measured with a margin, else `costs.DEFAULT`.
 
         A cell that was not measured, or an experiment in one job, which the full scale may cut in several, is
         like the dearest other cell of its artifact. The second attempt asks for twice as much.
         """
-        name, declared = name.partition("@")[0], self.artifact(name).resources
+        declared = self.artifact(name).resources
         like = (c for (a, _, kind), c in self.measured.items() if a == name and job in (kind, "experiment"))
         asked = costs.asked(self.measured.get((name, cell, job)) or max(like, default=None))
         asked |= declared.model_dump(exclude_unset=True) if declared else {}
@@ -272,10 +266,7 @@ class Plan:
         scale, artifact, cell = self.config["scale"], wildcards.get("artifact", ""), wildcards.get("cell", "")
         log_folder = f"logs/{self.folder}/{artifact}"
         job = ".".join(filter(None, (cell, wildcards.get("block", rule))))
-        log, key = (
-            Path(f"{log_folder}/{job}.time.tsv"),
-            (artifact.partition("@")[0], cell, rule),
-        )
+        log, key = Path(f"{log_folder}/{job}.time.tsv"), (artifact, cell, rule)
         if log.is_file() and log.stat().st_size:
             return costs.times(log)[0]
         if scale == "full" and key in self.measured:
@@ -308,7 +299,7 @@ class Plan:
         """What provenance says of a result, as JSON."""
         artifact = self.artifact(name)
         what = {"paper": artifact.paper, "artifact": artifact.name, "scale": self.config["scale"]}
-        what |= {"seed": self.seed(name), "code": self.computing_code(name)}
+        what |= {"seed": self.config["seed"], "code": self.computing_code(name)}
         return json.dumps(what | {"settings": artifact.settings})
 
     # Figures and tables
@@ -390,15 +381,7 @@ class Plan:
     def promised(self, scope: str) -> list[str]:
         """Every file of the artifacts below a scope, verdicts included: what a target asks for."""
         files = [file for name in self.below(scope) for file in self.outputs(name)]
-        repeated = [name for name in self.below(scope) if len(self.replicas(name)) > 1]
-        files += [f"{self.results}/{name}/seeds.html" for name in repeated]
         return files + [f"{self.results}/{page}verdicts.csv" for page in self.pages(scope)]
-
-    def replicas(self, name: str) -> list[str]:
-        """An experiment, and its repetitions with the other ``seeds`` unless its times are measured."""
-        artifact = self.artifact(name)
-        seeds = self.config.get("seeds", []) if artifact.protocol and not artifact.measured else []
-        return [name, *(f"{name}@{seed}" for seed in seeds if seed != self.config["seed"])]
 
     # Targets: each paper, and each artifact as <paper>_<artifact>
 

@@ -49,7 +49,7 @@ FIRST = ("experiment", "first_split", "repetitions", "splits")
 LABELS = ("noise", "setting", "method", "metric")
 MOST = 100_000  # jobs of an artifact
 RULES = {"all", "data", "fetch", "prepare", "experiment", "tune", "run"}
-RULES |= {"collect", "seeds", "site", "unknown", "verdicts"}
+RULES |= {"collect", "site", "unknown", "verdicts"}
 NAME = re.compile(r"[A-Za-z0-9_+][A-Za-z0-9._+-]*", re.ASCII)
 LONGEST = 100  # bytes of a name; with an ending such as ``.12.time.tsv`` far below the 255 of file systems
 

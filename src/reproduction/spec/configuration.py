@@ -83,14 +83,6 @@ class Config(Model):
         description="root of every random number; results of another seed than the one of this file are in "
         "`results/<scale>-seed<N>/`"
     )
-    seeds: list[NonNegativeInt] = Field(
-        default=[],
-        description="further roots, `[1, 2, 3]`: every experiment is repeated with each of them, in the "
-        "same run. `results/<scale>/<paper>/<artifact>/seeds.csv` has the mean and the spread"
-        " over the seeds of everything measured, `seeds_verdicts.csv` how many seeds come to "
-        "the same verdict; both are on the artifact's page. What is drawn and judged is still"
-        " the run with `seed`",
-    )
     only: Only | None = Field(
         default=None,
         description="a part of the full scale, `{datasets: [ida_heart], repetitions: 8}`: artifacts without "
@@ -111,12 +103,13 @@ class Config(Model):
             papers = [str(file.parent) for file in sorted(folder.glob("*/TITLE"))] or [f"{folder}/NAME"]
             rule = "there is no such key; list the folder of each paper in `papers`"
             raise ValueError(f"project: {rule}: papers: [{', '.join(papers)}]")
+        if isinstance(content, dict) and "seeds" in content:
+            rule = "there is no such key; make one run for each seed, as in --config seed=1"
+            raise ValueError(f"seeds: {rule}, and compare results/<scale>-seed<N>")
         return content
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        if len(set(self.seeds)) < len(self.seeds):
-            raise ValueError("seeds: a seed is listed twice; keep one")
         if "png" not in self.formats:
             raise ValueError("formats: png must be one of them, the pages show it; pdf and svg may be")
         if self.only and self.scale != "full":

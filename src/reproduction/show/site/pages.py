@@ -286,13 +286,6 @@ class Page:
         return [row for row in self.first.verdicts if row["kind"] == PUBLISHED]
 
     @property
-    def seeds(self) -> Markup:
-        """The tables of what differs between root seeds, if the run here was repeated with others."""
-        file = self.root / self.plan.results / self.name / "seeds.html"
-        repeated = self.name not in self.plan.left_out and len(self.plan.replicas(self.name)) > 1
-        return Markup(file.read_text(encoding="utf-8") if repeated and file.is_file() else "")
-
-    @property
     def searched(self) -> str:
         """Everything that the search looks at, in lower case."""
         words = [self.key, self.content["title"], self.content["source"], unmarked(self.content["caption"])]
