@@ -146,5 +146,6 @@ def correcting(results: panels.Results[code.CorrectingSettings]) -> pd.DataFrame
     return tables.noted(
         pd.DataFrame(lines).set_index(["classifier", "data set"]),
         "Wrong true labels of the test rows in %, means over flips and splits, and what each way",
-        "adds to them (± standard error): below 0 it gains. The largest loss of any way comes first.",
+        "adds to them (± standard error): below 0 it gains.",
+        "The largest loss of any way comes first.",
     )
