@@ -7,7 +7,6 @@ the artifact.
 """
 
 import csv
-import hashlib
 import re
 import unicodedata
 from collections import defaultdict
@@ -430,51 +429,6 @@ def _distances(artifact: str, rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
         means = f"{fmean(gaps.values()):+.1f}", f"{fmean(map(abs, gaps.values())):.1f}"
         largest = f"{gaps[farthest]:+.1f}, {farthest.removeprefix('ida_').replace('_', ' ')}"
         yield method, f"`{artifact}`", str(percent), str(len(gaps)), *means, largest
-
-
-# Numbers typed into prose cannot be made: ``docs/read.csv`` says beside which results a page was read.
-
-READ = ROOT / "docs/read.csv"
-_NAMED = re.compile(r"`(?:(\w+)/)?(\w+)`|results/reference/(\w+)/(\w+)")
-
-
-def told(page: Path, folder: Path = ROOT / "results/reference") -> dict[str, str]:
-    """Artifacts that a page names, and all of a paper on its own page -> a digest.
-
-    It is of their verdicts and of three digits of their means.
-    """
-    text, known = page.read_text(encoding="utf-8"), defaultdict(list)
-    for file in sorted(folder.glob("*/*/summary.csv")):
-        known[file.parent.name].append(file.parent)
-    paper_of_page = page.parent.name
-    found = {}
-    if page.name == "page.md":
-        for file in folder.glob(f"{paper_of_page}/*/summary.csv"):
-            found[f"{paper_of_page}/{file.parent.name}"] = _digest(file.parent)
-    for paper, name, linked, target in _NAMED.findall(text):
-        of = paper or linked or paper_of_page
-        places = [each for each in known[name or target] if each.parent.name == of] or known[name or target]
-        if len(places) == 1:
-            found[f"{places[0].parent.name}/{places[0].name}"] = _digest(places[0])
-    return dict(sorted(found.items()))
-
-
-def _digest(place: Path) -> str:
-    means = [
-        (*(row.get(key, "") for key in _LABELS), row["x"], f"{float(row['mean']):.3g}")
-        for row in rows_of(place / "summary.csv")
-    ]
-    verdicts = [(row["id"], row["verdict"]) for row in rows_of(place / "verdicts.csv")]
-    return hashlib.sha256(repr((means, verdicts)).encode()).hexdigest()[:12]
-
-
-def were_read(pages: Sequence[Path]) -> str:
-    """``docs/read.csv`` with these pages as they are beside today's results."""
-    names = {page.relative_to(ROOT).as_posix(): page for page in pages}
-    rows = [(row["page"], row["artifact"], row["results"]) for row in rows_of(READ)]
-    rows = [row for row in rows if row[0] not in names]
-    rows += [(name, *each) for name, page in names.items() for each in told(page).items()]
-    return "".join(f"{','.join(row)}\n" for row in [("page", "artifact", "results"), *sorted(rows)])
 
 
 def _named_as_in(paper: str, answer: Callable[..., str]) -> Callable[..., str]:

@@ -12,9 +12,11 @@ parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--schemas", type=Path, metavar="FOLDER", help="write JSON Schemas for editors")
 costs_help = "record what the jobs of a run took, by which a cluster is asked (the last folder counts)"
 parser.add_argument("--costs", type=Path, nargs="+", metavar="logs/SCALE", help=costs_help)
-read_help = "record that these pages were read again beside the kept results"
-parser.add_argument("--read", type=Path, nargs="+", metavar="PAGE", help=read_help)
+parser.add_argument("--read", nargs="+", help=argparse.SUPPRESS)
 given = parser.parse_args()
+if given.read:
+    why = "docs/read.csv is gone; put a mark before a number that must follow the results"
+    parser.exit(2, f"--read: {why} (docs/verdicts.md)\n")
 
 from reproduction.data import registry  # noqa: E402
 from reproduction.plan import costs  # noqa: E402
@@ -34,10 +36,6 @@ elif given.costs:
     with replacing(COSTS) as part:
         costs.updated(COSTS, rows).to_csv(part, index=False, columns=costs.COLUMNS, lineterminator="\n")
     print(f"{rows['jobs'].sum()} jobs of {rows['artifact'].nunique()} artifacts")
-elif given.read:
-    answers = runpy.run_path(str(ROOT / "docs/_ext/answers.py"))
-    text = answers["were_read"]([page.resolve() for page in given.read])
-    answers["READ"].write_text(text, encoding="utf-8", newline="\n")
 else:
     keys = ROOT / "config/README.md"
     pages = {keys: key_tables.filled(keys.read_text(encoding="utf-8"))}
