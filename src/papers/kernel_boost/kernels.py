@@ -1,7 +1,7 @@
-"""Kernel classifiers: their costs, kernels on single features, labels by annotators or by a web search.
+"""Kernel classifiers: their costs, kernels on single features, labels by annotators, by a search.
 
-How width and parameter are selected is in `reproduction.run.training`. Splits, features and what is compared
-of labels by people are ours.
+How width and parameter are selected is in `reproduction.run.training`. Splits, features and what is
+compared of labels by people are ours.
 """
 
 from __future__ import annotations
@@ -27,11 +27,15 @@ from reproduction.run.training import Outcome, TrainingSettings, resolve, train
 from reproduction.spec import settings as keys
 from reproduction.spec.protocol import protocol
 
+Mask = NDArray[np.bool_]
+
 
 class TimingSettings(ErrorsSettings):
     """Settings of `timing`."""
 
-    timings: PositiveInt = Field(description="runs of which the median counts, after one that is not timed")
+    timings: PositiveInt = Field(
+        description="runs of which the median counts, after one that is not timed",
+    )
 
 
 class BankMethod(keys.Method):
@@ -60,89 +64,109 @@ class AnnotatorsSettings(TrainingSettings, keys.PartSettings):
 class SearchSettings(TrainingSettings, keys.PartSettings):
     """Settings of `search`."""
 
-    ranks: PositiveInt = Field(description="length of the list of the images that each method ranks first")
+    ranks: PositiveInt = Field(
+        description="length of the list of the images that each method ranks first",
+    )
 
 
 @protocol(TimingSettings, labels=("cpu_seconds",))
 def timing(settings: TimingSettings, loop: Loop) -> Iterator[Row]:
-    """CPU time to train on one split: distances, selection, final fit; one test row only.
+    """Time the training on one split: distances, selection, final fit; one test row only.
 
-    Every fold of every candidate is fitted, as on the slides. Metric: cpu_seconds, median of ``timings``
-    runs. The first split of a block is also trained on once without being timed, which compiles. Unlike every
-    other result table, this one differs from run to run.
+    Every fold of every candidate is fitted, as on the slides. Metric: cpu_seconds, median of
+    ``timings`` runs. The first split of a block is also trained on once without being timed, which
+    compiles. Unlike every other result table, this one differs from run to run.
 
     Source: table of CPU times.
     """
     methods = resolve(settings, settings.noise)
-    for number, (repetition, split, noisy) in enumerate(loop.noisy_splits(settings)):
-        alone = replace(split, X_test=split.X_test[:1], truth=split.truth[:1])
-        if number == 0:
-            train(methods, alone, noisy, settings, repetition)
-        for k, noise in enumerate(settings.noise):
-            for method in (m for m in methods if k in m.columns(noisy)):
-                seconds, every = [], replace(method, conditions=None, complete=True)
+    is_compiled = False
+    for repetition, split, noisy in loop.noisy_splits(settings):
+        one_test_row = replace(split, X_test=split.X_test[:1], truth=split.truth[:1])
+        if not is_compiled:
+            train(methods, one_test_row, noisy, settings, repetition)
+            is_compiled = True
+        for column, noise in enumerate(settings.noise):
+            for method in methods:
+                if column not in method.columns(noisy):
+                    continue
+                complete = replace(method, conditions=None, complete=True)
+                labels = noisy[:, [column]]
+                seconds = []
                 for _ in range(settings.timings):
                     start = time.process_time()
-                    train([every], alone, noisy[:, [k]], settings, repetition)
+                    train([complete], one_test_row, labels, settings, repetition)
                     seconds.append(time.process_time() - start)
-                here = repetition.with_columns(
-                    noise=noise.label, method=method.label, setting=method.selection or ""
-                )
-                yield here.row("cpu_seconds", float(np.median(seconds)))
+                selection = method.selection or ""
+                columns = {"noise": noise.label, "method": method.label, "setting": selection}
+                yield repetition.row("cpu_seconds", float(np.median(seconds)), **columns)
 
 
 @protocol(FeaturesSettings, labels=("accuracy", "flagged"))
 def features(settings: FeaturesSettings, loop: Loop) -> Iterator[Row]:
-    """Accuracy of multiple-kernel classifiers with kernels on single features, under symmetric label noise.
+    """Measure the accuracy of classifiers with kernels on single features, under symmetric noise.
 
-    Kernels: every width on each feature alone and on all features, 10 (d + 1) in the paper. Every repetition
-    draws a share of the rows for training; its labels are flipped independently. A method that asks for the
-    true flip rate (`FLIP_RATE`) is given it. Metrics: accuracy in [0, 1] on the clean labels of the other
-    rows; flagged, 1 where the fit is doubtful.
+    Kernels: every width on each feature alone and on all features, 10 (d + 1) in the paper. Every
+    repetition draws a share of the rows for training; its labels are flipped independently. A
+    method that asks for the true flip rate (`FLIP_RATE`) is given it. Metrics: accuracy in [0, 1]
+    on the clean labels of the other rows; flagged, 1 where the fit is doubtful.
 
     Source: "rMKLR vs StPMKL"; split, widths and StPMKL are our choice.
     """
     rates = [noise.parameters["rate"] for noise in settings.noise]
+    widths = np.exp2(np.asarray(settings.widths, dtype=float))
     for repetition, split, _ in loop.random_splits(settings):
         noisy = noisy_labels(split.clean, settings.noise, repetition)
-        D, D_out = feature_distances(split.X, split.X), feature_distances(split.X_test, split.X)
-        bank = KernelBank.of_widths(np.exp2(np.asarray(settings.widths, dtype=float)), groups=len(D))
+        D = feature_distances(split.X, split.X)
+        D_test = feature_distances(split.X_test, split.X)
+        bank = KernelBank.of_widths(widths, groups=len(D))
         for label, method in settings.methods.items():
-            known = {method.cls.FLIP_RATE: rates} if hasattr(method.cls, "FLIP_RATE") else {}
-            fits = method.cls.fit_bank(bank, D, D_out, noisy, **(known | method.parameters))
-            accuracy = ((fits.scores[:, 0] > 0) == split.truth).mean(axis=1)
-            for noise, value, flag in zip(settings.noise, accuracy, fits.flagged[:, 0], strict=True):
-                yield from repetition.rows(
-                    {"accuracy": value, "flagged": flag}, noise=noise.label, method=label
-                )
+            options: dict[str, Any] = {}
+            if hasattr(method.cls, "FLIP_RATE"):
+                options[method.cls.FLIP_RATE] = rates
+            options |= method.parameters
+            fits = method.cls.fit_bank(bank, D, D_test, noisy, **options)
+            is_right = (fits.scores[:, 0] > 0) == split.truth
+            for column, noise in enumerate(settings.noise):
+                metrics = {
+                    "accuracy": is_right[column].mean(),
+                    "flagged": fits.flagged[column, 0],
+                }
+                yield from repetition.rows(metrics, noise=noise.label, method=label)
 
 
 def feature_distances(A: Floats, B: Floats) -> Floats:
-    """Squared distances of the rows of A (n, d) and B (m, d) in each feature, then in all: (d + 1, n, m)."""
-    single = [squared_distances(A[:, [j]], B[:, [j]]) for j in range(A.shape[1])]
-    return np.stack([*single, squared_distances(A, B)])
+    """Squared distances of rows of A (n, d) and B (m, d) by feature, then in all: (d + 1, n, m)."""
+    distances = [squared_distances(A[:, [j]], B[:, [j]]) for j in range(A.shape[1])]
+    distances.append(squared_distances(A, B))
+    return np.stack(distances)
 
 
-LABELLED, NEW, GOLD = "labelled items", "new items", "new items and gold labels"
+LABELLED = "labelled items"
+NEW = "new items"
+GOLD = "new items and gold labels"
 MAJORITY = "majority vote"
 EM = {"one-coin EM": OneCoin, "two-coin EM": DawidSkene}
+NAMES_OF_ANNOTATORS = (LABELLED, NEW, GOLD, MAJORITY, *EM)
 
 
-@protocol(AnnotatorsSettings, labels=(LABELLED, NEW, GOLD, MAJORITY, *EM, "accuracy", "gain", "flagged"))
+@protocol(AnnotatorsSettings, labels=(*NAMES_OF_ANNOTATORS, "accuracy", "gain", "flagged"))
 def annotators(settings: AnnotatorsSettings, loop: Loop) -> Iterator[Row]:
-    """Accuracy of aggregated labels, and of classifiers trained on them, by the number of annotators x = m.
+    """Measure aggregated labels, and classifiers trained on them, by the number of annotators.
 
-    A repetition splits the items into a training and a test part and draws m labels of every item.
+    x = m, the number of labels of every item. A repetition splits the items into a training and a
+    test part and draws m labels of every item.
 
-    setting "labelled items" (training part): labels by majority vote (ties by coins); by Dawid and Skene's EM
-    with one or two error rates per worker, over all items; the classes that a classifier trained on the
-    majority vote predicts or, if it has learned a flip matrix, the more probable true label given features
-    and vote.
+    setting "labelled items" (training part): labels by majority vote (ties by coins); by Dawid and
+    Skene's EM with one or two error rates per worker, over all items; the classes that a classifier
+    trained on the majority vote predicts or, if it has learned a flip matrix, the more probable
+    true label given features and vote.
     setting "new items" (test part): predictions from the features alone.
-    setting "new items and gold labels": the same after training on true labels, the same at every m.
+    setting "new items and gold labels": the same after training on true labels, the same at every
+    m.
 
-    Metrics: accuracy against gold, in [0, 1]; flagged; gain, the accuracy minus that of majority vote, on the
-    labelled items.
+    Metrics: accuracy against gold, in [0, 1]; flagged; gain, the accuracy minus that of majority
+    vote, on the labelled items.
 
     Source: textual entailment.
     """
@@ -150,49 +174,60 @@ def annotators(settings: AnnotatorsSettings, loop: Loop) -> Iterator[Row]:
     for repetition, split, dataset in loop.random_splits(settings):
         n = len(split.clean)
         labels = [aggregated(dataset.arrays, m, repetition) for m in settings.annotators]
-        votes = np.stack([each[MAJORITY][split.train] for each in labels], axis=1)
-        both = replace(split, X_test=np.vstack([split.X, split.X_test]))
-        noisy = np.column_stack([votes, split.clean])  # the last column: trained on gold labels
-        outcomes = train(methods, both, noisy, settings, repetition)
-        for k, m in enumerate(settings.annotators):
-            right = {(LABELLED, name): each[split.train] == split.clean for name, each in labels[k].items()}
+        votes = np.stack([by_name[MAJORITY][split.train] for by_name in labels], axis=1)
+        both_parts = replace(split, X_test=np.vstack([split.X, split.X_test]))
+        noisy = np.column_stack([votes, split.clean])
+        gold = votes.shape[1]  # the last column
+        outcomes = train(methods, both_parts, noisy, settings, repetition)
+        for column, m in enumerate(settings.annotators):
+            is_right: dict[tuple[str, str], Mask] = {}
+            for name, aggregate in labels[column].items():
+                is_right[LABELLED, name] = aggregate[split.train] == split.clean
             for method in methods:
-                found = outcomes[method.label]
-                right |= {
-                    (LABELLED, method.label): completed(found[k], votes[:, k]) == split.clean,
-                    (NEW, method.label): (found[k].scores[n:] > 0) == split.truth,
-                    (GOLD, method.label): (found[votes.shape[1]].scores[n:] > 0) == split.truth,
-                }
-                yield repetition.row("flagged", found[k].flagged, setting=NEW, method=method.label, x=m)
-            base = float(np.mean(right[LABELLED, MAJORITY]))
-            for (setting, name), each in right.items():
-                here, accuracy = (
-                    repetition.with_columns(setting=setting, method=name, x=m),
-                    float(np.mean(each)),
-                )
-                yield here.row("accuracy", accuracy)
+                name = method.label
+                outcome = outcomes[name][column]
+                of_gold = outcomes[name][gold]
+                is_right[LABELLED, name] = completed(outcome, votes[:, column]) == split.clean
+                is_right[NEW, name] = (outcome.scores[n:] > 0) == split.truth
+                is_right[GOLD, name] = (of_gold.scores[n:] > 0) == split.truth
+                yield repetition.row("flagged", outcome.flagged, setting=NEW, method=name, x=m)
+            accuracy_of_vote = float(np.mean(is_right[LABELLED, MAJORITY]))
+            for (setting, name), right in is_right.items():
+                labelled = repetition.with_columns(setting=setting, method=name, x=m)
+                accuracy = float(np.mean(right))
+                yield labelled.row("accuracy", accuracy)
                 if setting == LABELLED:
-                    yield here.row("gain", accuracy - base)
+                    yield labelled.row("gain", accuracy - accuracy_of_vote)
 
 
 def aggregated(arrays: Mapping[str, Any], m: int, repetition: Repetition) -> dict[str, Labels]:
-    """Labels 0 or 1 of all items from m labels each, by every way of aggregating them.
+    """Aggregate m labels of each item in every way: labels 0 or 1 of all items.
 
     Raises ValueError : an item with fewer than m labels.
     """
-    item, n = arrays["item"], len(arrays["y"])
-    if m > (fewest := int(np.bincount(item, minlength=n).min())):
-        raise ValueError(f"annotators: {m} labels per item asked, but some item has only {fewest}")
+    item = arrays["item"]
+    fewest = int(np.bincount(item, minlength=len(arrays["y"])).min())
+    if m > fewest:
+        has_fewer = f"but some item has only {fewest}"
+        raise ValueError(f"annotators: {m} labels per item asked, {has_fewer}")
     chosen = subset(item, m, repetition.rng("annotators"))
-    item, worker, response = (arrays[key][chosen] for key in ("item", "worker", "response"))
-    crowd = {"item": item, "annotator": worker, "label": response}
-    methods = {MAJORITY: MajorityVote, **EM}
-    found = {name: method(random_state=repetition.rng("ties")).fit(crowd) for name, method in methods.items()}
-    return {name: zero_one(each.labels_) for name, each in found.items()}
+    crowd = {
+        "item": item[chosen],
+        "annotator": arrays["worker"][chosen],
+        "label": arrays["response"][chosen],
+    }
+    labels = {}
+    for name, method in {MAJORITY: MajorityVote, **EM}.items():
+        model = method(random_state=repetition.rng("ties")).fit(crowd)
+        labels[name] = zero_one(model.labels_)
+    return labels
 
 
-def completed(outcome: Outcome, votes: Labels) -> NDArray[np.bool_]:
-    """Is the true class of each labelled item rather 1? From f and, with a flip matrix, from its vote too."""
+def completed(outcome: Outcome, votes: Labels) -> Mask:
+    """Decide for each labelled item whether its true class is rather 1.
+
+    From f and, with a flip matrix, from its vote too.
+    """
     f = outcome.scores[: len(votes)]
     if np.isnan(outcome.omega01):
         return np.asarray(f > 0)
@@ -202,27 +237,32 @@ def completed(outcome: Outcome, votes: Labels) -> NDArray[np.bool_]:
 
 @protocol(SearchSettings, labels=("search", "error", "positive", "noise_share", "flagged"))
 def search(settings: SearchSettings, loop: Loop) -> Iterator[Row]:
-    """Classifiers trained on what a search returned: the test error, and the images that each ranks first.
+    """Measure classifiers trained on what a search returned: errors, and what each ranks first.
 
-    A repetition draws a share of the rows for training with their noisy labels; the others are judged by
-    their true ones. A data set without noisy labels is trained on its labels as they are. Metrics: error,
-    wrong test labels in %; positive, 1 where the test image at rank x (the largest decision value has rank 1)
-    is truly of the positive class; noise_share, wrong training labels in %; flagged.
+    A repetition draws a share of the rows for training with their noisy labels; the others are
+    judged by their true ones. A data set without noisy labels is trained on its labels as they are.
+    Metrics: error, wrong test labels in %; positive, 1 where the test image at rank x (the largest
+    decision value has rank 1) is truly of the positive class; noise_share, wrong training labels in
+    %; flagged.
 
     Raises ValueError : too few rows for a share, or one noisy class among the training rows.
     Source: Bike / NotBike.
     """
     methods = resolve(settings)
     for repetition, split, dataset in loop.random_splits(settings):
-        observed = zero_one(dataset.arrays.get("y_noisy", dataset.arrays["y"]))[split.train]
+        labels = dataset.arrays.get("y_noisy", dataset.arrays["y"])
+        observed = zero_one(labels)[split.train]
         if len(np.unique(observed)) < 2:
             share = f"a share of {settings.train:g} of {dataset.id}"
             raise ValueError(f"train: {share} leaves one class for training")
         outcomes = train(methods, split, observed[:, np.newaxis], settings, repetition)
-        yield repetition.row("noise_share", 100.0 * float(np.mean(observed != split.clean)), method="search")
+        noise_share = 100.0 * float(np.mean(observed != split.clean))
+        yield repetition.row("noise_share", noise_share, method="search")
         for method in methods:
-            here, outcome = repetition.with_columns(method=method.label), outcomes[method.label][0]
-            yield here.row("error", 100.0 * float(np.mean((outcome.scores > 0) != split.truth)))
-            yield here.row("flagged", outcome.flagged)
-            first = split.truth[np.argsort(-outcome.scores, kind="stable")[: settings.ranks]]
-            yield from here.curve("positive", enumerate(first, start=1))
+            labelled = repetition.with_columns(method=method.label)
+            outcome = outcomes[method.label][0]
+            is_wrong = (outcome.scores > 0) != split.truth
+            yield labelled.row("error", 100.0 * float(np.mean(is_wrong)))
+            yield labelled.row("flagged", outcome.flagged)
+            ranking = np.argsort(-outcome.scores, kind="stable")[: settings.ranks]
+            yield from labelled.curve("positive", enumerate(split.truth[ranking], start=1))
