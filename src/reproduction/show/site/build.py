@@ -83,7 +83,7 @@ def write(plan: Plan, home: Path, root: Path, out: Path) -> int:
                 render("artifact.html", f"{page.key}.html", **about)
     render("index.html", "index.html", cards={page.key: _card(page, out) for page in every})
     render("findings.html", "findings.html")
-    exports.write(papers, out, render)
+    exports.write_verdicts(every, out)
     for source, name in code.files.items():
         render("source.html", f"source/{name}", up="../", title=code.shown(source), body=numbered(source))
     return len(every)
