@@ -1,21 +1,29 @@
-"""Robust losses for stochastic gradient descent: errors under label noise, and the bound of Theorem 1.
+"""Robust losses for stochastic gradient descent: errors under label noise, bound of Theorem 1.
 
-A method is ``{method: robust_sgd, losses: [{loss: ramp, s: -1}, ...], parameters: {...}}`` or, without a list
-of losses, ``{method: pegasos | liblinear, parameters: {...}}``. The grid is losses x lambdas x multipliers.
+A method is ``{method: robust_sgd, losses: [{loss: ramp, s: -1}, ...], parameters: {...}}`` or,
+without a list of losses, ``{method: pegasos | liblinear, parameters: {...}}``. The grid is losses x
+lambdas x multipliers.
 
 Source: Han, Tsang, Chen, ECML PKDD 2016.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, NonNegativeInt, PlainValidator, PositiveInt, WithJsonSchema, model_validator
+from pydantic import (
+    Field,
+    NonNegativeInt,
+    PlainValidator,
+    PositiveInt,
+    WithJsonSchema,
+    model_validator,
+)
 from scipy import sparse
 
 from noisylabels.losses.margin import LOSSES, Log, Loss
@@ -34,7 +42,7 @@ Matrix = Any
 SPARSE_BELOW = 0.25
 """Share of nonzero entries below which a matrix is stored as CSR."""
 SHARED = "data"
-"""The repetition under whose name split and noise are drawn for all trials, which differ in shuffling."""
+"""The number under which split and noise are drawn for all trials, which differ in shuffling."""
 
 
 def make_loss(content: object) -> Loss:
@@ -42,7 +50,8 @@ def make_loss(content: object) -> Loss:
     if not isinstance(content, Mapping) or "loss" not in content:
         expected = "a loss with its parameters is expected, such as {loss: ramp, s: -1}"
         raise ValueError(f"{content!r}: {expected}")
-    name, parameters = content["loss"], {key: value for key, value in content.items() if key != "loss"}
+    parameters = dict(content)
+    name = parameters.pop("loss")
     if name not in LOSSES:
         raise ValueError(f"unknown loss {name!r}{near(name, LOSSES)}")
     keys.check_keywords(LOSSES[name], parameters)
@@ -64,7 +73,8 @@ class LinearMethod(keys.Method):
     """A linear classifier; with ``losses`` the loss is chosen with lambda and the step size."""
 
     losses: keys.Some[LossChoice] | None = Field(
-        None, description="such as {loss: ramp, s: -1}; one is chosen"
+        None,
+        description="such as {loss: ramp, s: -1}; one is chosen",
     )
 
     def check(self) -> None:
@@ -79,17 +89,27 @@ class LinearMethod(keys.Method):
         keys.check_keywords(self.cls.fit_grid, self.parameters)
 
     def model(self, point: Point, epochs: int, rng: np.random.Generator) -> Any:
-        """The estimator at a point of its grid."""
+        """Build the estimator at a point of its grid."""
         if self.losses is None:
             return self.build(random_state=int(rng.integers(2**31 - 1)), lam=point.lam)
-        chosen = {"lam": point.lam, "loss": self.losses[point.loss], "multiplier": point.multiplier}
-        return self.build(epochs=epochs, random_state=rng, **chosen)
+        return self.build(
+            epochs=epochs,
+            random_state=rng,
+            lam=point.lam,
+            loss=self.losses[point.loss],
+            multiplier=point.multiplier,
+        )
 
     def grid(self, settings: ErrorsSettings) -> list[Point]:
-        """Every point of the grid."""
-        multipliers = settings.multipliers if self.losses else [1.0]
-        losses = range(len(self.losses or [None]))
-        return [Point(i, lam, m) for i in losses for lam in settings.lambdas for m in multipliers]
+        """List every point of the grid."""
+        if self.losses is None:
+            return [Point(0, lam, 1.0) for lam in settings.lambdas]
+        losses = range(len(self.losses))
+        points = itertools.product(losses, settings.lambdas, settings.multipliers)
+        return list(itertools.starmap(Point, points))
+
+
+NOISE = ("symmetric", "compound", "uniform", "class_conditional", "far_outliers")
 
 
 class ErrorsSettings(keys.OnDataSets):
@@ -99,16 +119,23 @@ class ErrorsSettings(keys.OnDataSets):
     folds: keys.Folds = Field(description="of the cross-validation on the noisy training labels")
     rule: Literal["one_se", "minimum"] = Field(description="for the choice of lambda and step size")
     lambdas: keys.Some[keys.Positive]
-    multipliers: keys.Some[keys.Positive] = Field(description="of 1/(L max ||x||^2), the first step size")
-    cv_rows: PositiveInt = Field(description="most rows for the cross-validation, classes in proportion")
+    multipliers: keys.Some[keys.Positive] = Field(
+        description="of 1/(L max ||x||^2), the first step size",
+    )
+    cv_rows: PositiveInt = Field(
+        description="most rows for the cross-validation, classes in proportion",
+    )
     rows: NonNegativeInt = Field(description="most training and test rows; 0: all")
     stand_in_rows: NonNegativeInt = Field(description="the same for stand-ins")
     resample_noise: bool = Field(description="new noise in every repetition, not only new shuffles")
-    redraw: bool = Field(False, description="also trials with new flips and a new split: redrawn_error")
-    official: list[str] = Field(description="sets with their own test part; the others are split 4:1")
-    noise: Annotated[
-        keys.Flips, keys.only("symmetric", "compound", "uniform", "class_conditional", "far_outliers")
-    ]
+    redraw: bool = Field(
+        False,
+        description="also trials with new flips and a new split: redrawn_error",
+    )
+    official: list[str] = Field(
+        description="sets with their own test part; the others are split 4:1",
+    )
+    noise: Annotated[keys.Flips, keys.only(*NOISE)]
     methods: keys.Methods[LinearMethod]
     objectives: list[str] = Field(description="methods whose objective is recorded")
     families: dict[keys.Label, Annotated[list[str], Field(min_length=2)]] = Field(
@@ -125,7 +152,8 @@ class ErrorsSettings(keys.OnDataSets):
         for name, members in self.families.items():
             keys.among(f"families.{name}", members, self.methods)
             if name in self.methods:
-                raise ValueError(f"families.{name}: a method has this name too; their rows would be mixed")
+                mixed = "a method has this name too; their rows would be mixed"
+                raise ValueError(f"families.{name}: {mixed}")
         self._check_objectives(custom=False)
         return self
 
@@ -135,9 +163,12 @@ class ErrorsSettings(keys.OnDataSets):
         self._check_objectives(custom=True)
 
     def _check_objectives(self, custom: bool) -> None:
-        for method in (self.methods[label] for label in self.objectives):
-            for member in ("fit_epochs", "objective") if method.custom == custom else ():
-                method.require(member, "the record of its objective", "take the method off `objectives`")
+        otherwise = "take the method off `objectives`"
+        for label in self.objectives:
+            method = self.methods[label]
+            if method.custom == custom:
+                for member in ("fit_epochs", "objective"):
+                    method.require(member, "the record of its objective", otherwise)
 
 
 class TheoremSettings(keys.Repeated):
@@ -157,20 +188,22 @@ Chosen = dict[str, float]
 
 
 def tune(settings: ErrorsSettings, loop: Loop) -> dict[str, dict[str, dict[str, Chosen]]]:
-    """``{data set: {noise: {method: chosen}}}``, by cross-validation."""
+    """Tune ``{data set: {noise: {method: chosen}}}`` by cross-validation."""
     tuned: dict[str, dict[str, dict[str, Chosen]]] = {}
     for shared, clean in problems(settings, loop):
         repetition = replace(shared, number="tuning")
         for noise in settings.noise:
             problem = with_noise(clean, noise, shared)
             share = settings.cv_rows / len(problem.noisy)
-            some = stratified_mask(problem.noisy, share, repetition.rng("rows"))
-            problem = replace(problem, X=problem.X[some], noisy=problem.noisy[some])
-            fold = stratified_folds(problem.noisy, settings.folds, repetition.rng(f"folds {noise}"))
-            found = tuned.setdefault(str(repetition.columns["dataset"]), {})[noise.label] = {}
+            rows = stratified_mask(problem.noisy, share, repetition.rng("rows"))
+            problem = replace(problem, X=problem.X[rows], noisy=problem.noisy[rows])
+            rng = repetition.rng(f"folds {noise}")
+            fold = stratified_folds(problem.noisy, settings.folds, rng)
+            chosen: dict[str, Chosen] = {}
             for label, method in settings.methods.items():
                 wrong = validation_errors(method, problem, fold, settings, repetition, noise)
-                found[label] = choose(method.grid(settings), wrong, settings.rule)
+                chosen[label] = choose(method.grid(settings), wrong, settings.rule)
+            tuned.setdefault(str(repetition.columns["dataset"]), {})[noise.label] = chosen
     return tuned
 
 
@@ -179,13 +212,14 @@ METRICS = ("error", "reversed_error", "redrawn_error", "settled", "objective", "
 
 @protocol(ErrorsSettings, tune=tune, labels=METRICS)
 def errors(settings: ErrorsSettings, loop: Loop) -> Iterator[Row]:
-    """Test error of linear classifiers with robust and convex losses under label noise.
+    """Measure test errors of linear classifiers with robust and convex losses under label noise.
 
     Metrics: error, wrong test labels in % after epoch x (methods without epochs: at the last x);
-    reversed_error, 100 - error at the last x; redrawn_error (if `redraw`), the last error of a trial with new
-    flips and a new split, parameters as before; settled, the first epoch after which the error stays within a
-    tenth of its last value; objective, G(w) on the noisy training data after epoch x, for the methods under
-    `objectives`; spread, the largest minus the smallest last error within a family of methods.
+    reversed_error, 100 - error at the last x; redrawn_error (if `redraw`), the last error of a
+    trial with new flips and a new split, parameters as before; settled, the first epoch after which
+    the error stays within a tenth of its last value; objective, G(w) on the noisy training data
+    after epoch x, for the methods under `objectives`; spread, the largest minus the smallest last
+    error within a family of methods.
 
     Source: Section 5.
     """
@@ -193,55 +227,83 @@ def errors(settings: ErrorsSettings, loop: Loop) -> Iterator[Row]:
         for noise in settings.noise:
             problem = with_noise(clean, noise, shared)
             for number in loop.repetitions:
-                repetition = replace(shared, number=number).with_columns(repetition=number, noise=noise.label)
+                columns = {"repetition": number, "noise": noise.label}
+                repetition = replace(shared, number=number).with_columns(**columns)
                 if settings.resample_noise:
                     problem = with_noise(clean, noise, repetition)
                 yield from _trial(settings, loop.tuned, problem, repetition)
-    for number in loop.repetitions if settings.redraw else ():
+    if settings.redraw:
+        yield from _redrawn_trials(settings, loop)
+
+
+def _redrawn_trials(settings: ErrorsSettings, loop: Loop) -> Iterator[Row]:
+    """Repeat trials with new flips and a new split."""
+    for number in loop.repetitions:
         for drawn, clean in problems(settings, loop, number):
             for noise in settings.noise:
-                problem, repetition = with_noise(clean, noise, drawn), drawn.with_columns(noise=noise.label)
-                for here, model in _models(settings, loop.tuned, repetition):
+                problem = with_noise(clean, noise, drawn)
+                repetition = drawn.with_columns(noise=noise.label)
+                for labelled, model in _models(settings, loop.tuned, repetition):
                     error = _error(model.fit(problem.X, problem.noisy), problem)
-                    yield here.row("redrawn_error", error, x=settings.epochs)
+                    yield labelled.row("redrawn_error", error, x=settings.epochs)
 
 
 def _models(
     settings: ErrorsSettings, tuned: Mapping[str, Any], repetition: Repetition
 ) -> Iterator[tuple[Repetition, Any]]:
-    """Every method with its tuned parameters, all with the same shuffles."""
+    """Build every method with its tuned parameters, all with the same shuffles."""
+    dataset = str(repetition.columns["dataset"])
+    noise = repetition.columns["noise"]
     for label, method in settings.methods.items():
-        found = tuned[str(repetition.columns["dataset"])][repetition.columns["noise"]][label]
-        point = Point(found["loss"], found["lam"], found["multiplier"])
-        rng = repetition.rng(f"shuffle {repetition.columns['noise']}")
+        chosen = tuned[dataset][noise][label]
+        point = Point(chosen["loss"], chosen["lam"], chosen["multiplier"])
+        rng = repetition.rng(f"shuffle {noise}")
         yield repetition.with_columns(method=label), method.model(point, settings.epochs, rng)
 
 
 def _trial(
-    settings: ErrorsSettings, tuned: Mapping[str, Any], problem: Problem, repetition: Repetition
+    settings: ErrorsSettings,
+    tuned: Mapping[str, Any],
+    problem: Problem,
+    repetition: Repetition,
 ) -> Iterator[Row]:
-    """Rows of one repetition."""
-    final, last = dict[str, float](), float(settings.epochs)
-    for here, model in _models(settings, tuned, repetition):
-        label, training, errors = str(here.columns["method"]), (problem.X, problem.noisy), []
-        watched, epochs = label in settings.objectives, hasattr(model, "fit_epochs")
-        objective = [float(model.loss.value(0.0))] if watched else []
-        for fitted in model.fit_epochs(*training) if epochs else [model.fit(*training)]:
+    """Train and test every method in one repetition."""
+    last_epoch = float(settings.epochs)
+    final_error: dict[str, float] = {}
+    for labelled, model in _models(settings, tuned, repetition):
+        label = str(labelled.columns["method"])
+        is_watched = label in settings.objectives
+        has_epochs = hasattr(model, "fit_epochs")
+        if has_epochs:
+            fitted_models = model.fit_epochs(problem.X, problem.noisy)
+        else:
+            fitted_models = [model.fit(problem.X, problem.noisy)]
+        errors = []
+        objective = []
+        if is_watched:
+            objective.append(float(model.loss.value(0.0)))
+        for fitted in fitted_models:
             errors.append(_error(fitted, problem))
-            if watched:
-                objective.append(fitted.objective(*training))
-        *before, final[label] = errors
+            if is_watched:
+                objective.append(fitted.objective(problem.X, problem.noisy))
+        final_error[label] = errors[-1]
         wrong = model.predict(problem.X_test) != problem.y_test
-        yield from here.curve("error", enumerate(before, start=1))
-        yield here.row("error", Scored(np.arange(len(wrong), dtype=np.int32), wrong, len(wrong)), x=last)
-        yield from here.curve("objective", enumerate(objective))
-        if epochs:  # the first from which every error is within 10 % of the last one
-            far = np.abs(np.array(errors) - errors[-1]) > 0.1 * errors[-1]
-            yield here.row("settled", 1 + int(np.max(np.flatnonzero(far) + 1, initial=0)), x=last)
-        yield here.row("reversed_error", 100.0 - errors[-1], x=last)
+        rows = np.arange(len(wrong), dtype=np.int32)
+        yield from labelled.curve("error", enumerate(errors[:-1], start=1))
+        yield labelled.row("error", Scored(rows, wrong, len(wrong)), x=last_epoch)
+        yield from labelled.curve("objective", enumerate(objective))
+        if has_epochs:
+            yield labelled.row("settled", _settled(errors), x=last_epoch)
+        yield labelled.row("reversed_error", 100.0 - errors[-1], x=last_epoch)
     for family, members in settings.families.items():
-        values = [final[member] for member in members]
+        values = [final_error[member] for member in members]
         yield repetition.row("spread", max(values) - min(values), method=family)
+
+
+def _settled(errors: list[float]) -> int:
+    """The first epoch from which every error is within 10 % of the last one."""
+    is_far = np.abs(np.array(errors) - errors[-1]) > 0.1 * errors[-1]
+    return 1 + int(np.max(np.flatnonzero(is_far) + 1, initial=0))
 
 
 def _error(model: Any, problem: Problem) -> float:
@@ -254,7 +316,7 @@ def _error(model: Any, problem: Problem) -> float:
 
 @dataclass(frozen=True)
 class Problem:
-    """Features X (n, d) and labels of -1 and +1; ``noisy`` is what learners see, ``clean`` what is true."""
+    """Features X (n, d), labels of -1 and +1: ``noisy`` for learners, ``clean`` the true ones."""
 
     X: Matrix
     clean: Labels
@@ -266,26 +328,34 @@ class Problem:
 def problems(
     settings: ErrorsSettings, loop: Loop, number: int | str = SHARED
 ) -> Iterator[tuple[Repetition, Problem]]:
-    """The clean problem of every data set that the settings name; see `clean_problem`."""
+    """Yield the clean problem of every data set that the settings name; see `clean_problem`."""
     for name, dataset, seeds in loop.data_sets(settings.datasets):
         rows = settings.stand_in_rows if "stand-in" in dataset.variant else settings.rows
-        repetition = Repetition(
-            seeds, number, {"dataset": name, "source": dataset.variant, "repetition": number}
-        )
-        yield repetition, clean_problem(dataset, repetition, official=name in settings.official, rows=rows)
+        columns: Row = {"dataset": name, "source": dataset.variant, "repetition": number}
+        repetition = Repetition(seeds, number, columns)
+        is_official = name in settings.official
+        yield repetition, clean_problem(dataset, repetition, official=is_official, rows=rows)
 
 
-def clean_problem(data: Any, repetition: Repetition, *, official: bool, rows: int = 0) -> Problem:
-    """The split and scaled problem of a prepared data set.
+def clean_problem(
+    data: Any,
+    repetition: Repetition,
+    *,
+    official: bool,
+    rows: int = 0,
+) -> Problem:
+    """Split and scale a prepared data set.
 
-    at : in the repetition `SHARED`, or a trial, for which all rows are pooled and split again, as large as
-        before.
-    official : use the set's own test part, else pool all rows and split them 4:1, classes in proportion.
+    repetition : with the number `SHARED`, or a trial, for which all rows are pooled and split
+        again, as large as before.
+    official : use the set's own test part, else pool all rows and split them 4:1, classes in
+        proportion.
     rows : keep that many training and test rows at most, classes in proportion; 0: all.
 
     Raises ValueError : no official test part, or a class that would be empty in one of the parts.
     """
-    rng, share = repetition.rng("split"), 0.8
+    rng = repetition.rng("split")
+    share = 0.8
     train, labels = unpack(data.arrays)
     has_test = "y_test" in data.arrays
     if official and not has_test:
@@ -294,50 +364,65 @@ def clean_problem(data: Any, repetition: Repetition, *, official: bool, rows: in
         test, test_labels = unpack(data.arrays, "test")
     if not official or repetition.number != SHARED:
         if has_test:
-            share = len(labels) / (len(labels) + len(test_labels)) if official else share
-            stack: Any = np.vstack if isinstance(train, np.ndarray) else partial(sparse.vstack, format="csr")
-            train, labels = stack([train, test]), np.concatenate([labels, test_labels])
-        kept = stratified_mask(labels, share, rng)
-        test, test_labels, train, labels = train[~kept], labels[~kept], train[kept], labels[kept]
+            if official:
+                share = len(labels) / (len(labels) + len(test_labels))
+            parts: Any = [train, test]
+            if isinstance(train, np.ndarray):
+                train = np.vstack(parts)
+            else:
+                train = sparse.vstack(parts, format="csr")
+            labels = np.concatenate([labels, test_labels])
+        is_train = stratified_mask(labels, share, rng)
+        test = train[~is_train]
+        test_labels = labels[~is_train]
+        train = train[is_train]
+        labels = labels[is_train]
     if rows:
-        some = stratified_mask(labels, rows / len(labels), rng)
-        train, labels = train[some], labels[some]
-        some = stratified_mask(test_labels, rows / len(test_labels), rng)
-        test, test_labels = test[some], test_labels[some]
+        chosen = stratified_mask(labels, rows / len(labels), rng)
+        train = train[chosen]
+        labels = labels[chosen]
+        chosen = stratified_mask(test_labels, rows / len(test_labels), rng)
+        test = test[chosen]
+        test_labels = test_labels[chosen]
     train, test = scaled(_stored(train), _stored(test))
     return Problem(train, labels, labels, test, test_labels)
 
 
 def with_noise(problem: Problem, noise: Noise, repetition: Repetition) -> Problem:
-    """The problem with corrupted training labels, in the repetition `SHARED` if all trials share the noise.
+    """Corrupt the training labels, in the repetition `SHARED` if all trials share the noise.
 
-    Symmetric flips of more than one half are those of the complementary rate reversed: who keeps the label at
-    40 % is flipped at 60 %, so that the labels of the two are each other's opposite.
+    Symmetric flips of more than one half are those of the complementary rate reversed: who keeps
+    the label at 40 % is flipped at 60 %, so that the labels of the two are each other's opposite.
     """
     if noise.model == "symmetric" and noise.parameters["rate"] > 0.5:
         complement = Noise.parse(f"symmetric {1 - noise.parameters['rate']:g}")
         return replace(problem, noisy=-with_noise(problem, complement, repetition).noisy)
     f = None
-    if noise.model == "far_outliers":  # decision values of a linear classifier that has seen the clean labels
+    if noise.model == "far_outliers":  # of a linear classifier that has seen the clean labels
         from noisylabels.classifiers.linear import LiblinearClassifier
 
-        f = LiblinearClassifier(1e-4).fit(problem.X, problem.clean).decision_function(problem.X)
-    return replace(problem, noisy=noise.corrupt(problem.clean, repetition.rng(f"noise {noise}"), f))
+        model = LiblinearClassifier(1e-4).fit(problem.X, problem.clean)
+        f = model.decision_function(problem.X)
+    noisy = noise.corrupt(problem.clean, repetition.rng(f"noise {noise}"), f)
+    return replace(problem, noisy=noisy)
 
 
 def scaled(train: Matrix, test: Matrix) -> tuple[Matrix, Matrix]:
-    """(x - min) / (max - min) per feature, min and max of the training rows; test rows may leave [0, 1].
+    """Scale each feature to [0, 1] by the training rows; test rows may leave it.
 
-    Constant features become 0. Sparse matrices are divided by max, and must have min = 0.
+    (x - min) / (max - min), min and max of the training rows. Constant features become 0. Sparse
+    matrices are divided by max, and must have min = 0.
 
     Raises ValueError : a sparse matrix with negative training entries.
     """
     if isinstance(train, np.ndarray):
-        low, high = train.min(axis=0), train.max(axis=0)
+        low = train.min(axis=0)
+        high = train.max(axis=0)
         factor = np.divide(1, high - low, out=np.zeros_like(low), where=high > low)
         return (train - low) * factor, (test - low) * factor
     if train.min() < 0:
-        raise ValueError("sparse features must be >= 0 to be scaled by their maximum; store the data densely")
+        needed = "sparse features must be >= 0 to be scaled by their maximum"
+        raise ValueError(f"{needed}; store the data densely")
     high = np.asarray(train.max(axis=0).todense(), dtype=float).ravel()
     factor = np.divide(1, high, out=np.zeros_like(high), where=high > 0)
     return train.multiply(factor).tocsr(), test.multiply(factor).tocsr()
@@ -360,49 +445,81 @@ def validation_errors(
     repetition: Repetition,
     noise: Noise,
 ) -> Floats:
-    """Misclassification of the noisy labels, (folds, points); every fold is shuffled by its own stream.
+    """Cross-validate on the noisy labels: shares of wrong ones, (folds, points).
 
-    Infinite at a point that `choose` cannot take: where one fits at a time, the folds stop once they have
-    more errors than all folds of a larger lambda.
+    Every fold is shuffled by its own stream. A share is infinite at a point that `choose` cannot
+    take, see `_errors_one_by_one`.
     """
-    points, epochs, X, y = method.grid(settings), settings.epochs, problem.X, problem.noisy
-    streams = [repetition.rng(f"shuffle {noise} fold {k}") for k in range(int(fold.max()) + 1)]
-    wrong = np.full((len(streams), len(points)), np.inf)
+    n_folds = int(fold.max()) + 1
+    streams = [repetition.rng(f"shuffle {noise} fold {k}") for k in range(n_folds)]
+    points = method.grid(settings)
     if method.losses is None:
-        models = [[method.model(point, epochs, rng) for point in points] for rng in streams]
-        lowest = np.inf
-        for j in sorted(range(len(points)), key=lambda j: -points[j].lam):
-            found: list[float] = []
-            while len(found) < len(streams) and sum(found) <= lowest + 1e-9:
-                train, held = np.flatnonzero(fold != len(found)), np.flatnonzero(fold == len(found))
-                model = models[len(found)][j].fit(X[train], y[train])
-                found.append(float(np.mean(model.predict(X[held]) != y[held])))
-            if len(found) == len(streams):
-                wrong[:, j], lowest = found, min(lowest, sum(found))
-        return wrong
+        return _errors_one_by_one(method, problem, fold, points, settings.epochs, streams)
+    signs = problem.noisy.astype(np.float64)
+    candidates = [Candidate(method.losses[p.loss], p.lam, p.multiplier) for p in points]
+    options = {"epochs": settings.epochs} | method.parameters
+    errors = np.empty((n_folds, len(points)))
     for k, rng in enumerate(streams):
-        train, held = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
-        tried = [Candidate(method.losses[p.loss], p.lam, p.multiplier) for p in points]
-        signs, more = y.astype(np.float64), {"epochs": epochs} | method.parameters
-        W = method.cls.fit_grid(X, signs, train, tried, rng, **more)
-        misses = (X[held] @ W[:-1] + W[-1] >= 0) != (signs[held] > 0)[:, np.newaxis]
-        wrong[k] = np.where(np.isfinite(W).all(axis=0), misses.mean(axis=0), 1.0)
-    return wrong
+        train = np.flatnonzero(fold != k)
+        held = np.flatnonzero(fold == k)
+        W = method.cls.fit_grid(problem.X, signs, train, candidates, rng, **options)
+        is_positive = problem.X[held] @ W[:-1] + W[-1] >= 0
+        is_wrong = is_positive != (signs[held] > 0)[:, np.newaxis]
+        errors[k] = np.where(np.isfinite(W).all(axis=0), is_wrong.mean(axis=0), 1.0)
+    return errors
+
+
+def _errors_one_by_one(
+    method: LinearMethod,
+    problem: Problem,
+    fold: Indices,
+    points: list[Point],
+    epochs: int,
+    streams: list[np.random.Generator],
+) -> Floats:
+    """Cross-validate a method that fits one point at a time, the largest lambda first.
+
+    The folds of a point stop once they have more errors than all folds of a larger lambda.
+    """
+    errors = np.full((len(streams), len(points)), np.inf)
+    models = []
+    for rng in streams:
+        models.append([method.model(point, epochs, rng) for point in points])
+    lowest = np.inf
+    for j in sorted(range(len(points)), key=lambda j: -points[j].lam):
+        of_folds: list[float] = []
+        while len(of_folds) < len(streams) and sum(of_folds) <= lowest + 1e-9:
+            k = len(of_folds)
+            train = np.flatnonzero(fold != k)
+            held = np.flatnonzero(fold == k)
+            model = models[k][j].fit(problem.X[train], problem.noisy[train])
+            is_wrong = model.predict(problem.X[held]) != problem.noisy[held]
+            of_folds.append(float(np.mean(is_wrong)))
+        if len(of_folds) == len(streams):
+            errors[:, j] = of_folds
+            lowest = min(lowest, sum(of_folds))
+    return errors
 
 
 def choose(points: list[Point], errors: Floats, rule: str) -> Chosen:
-    """The chosen point of a grid; errors (folds, points).
+    """Choose a point of a grid; errors (folds, points).
 
-    "one_se": among points within one standard error of the lowest mean, the largest lambda, then the smallest
-    multiplier, then the lowest mean. "minimum": the lowest mean, ties as above.
+    "one_se": among points within one standard error of the lowest mean, the largest lambda, then
+    the smallest multiplier, then the lowest mean. "minimum": the lowest mean, ties as above.
     """
-    mean, slack = errors.mean(axis=0), 0.0
+    mean = errors.mean(axis=0)
     best = int(mean.argmin())
+    slack = 0.0
     if rule == "one_se" and len(errors) > 1:
         slack = float(errors[:, best].std(ddof=1) / np.sqrt(len(errors)))
-    near = np.flatnonzero(mean <= mean[best] + slack)
-    chosen = min(near, key=lambda j: (-points[j].lam, points[j].multiplier, mean[j], j))
-    return points[chosen]._asdict() | {"error": float(mean[chosen]), "lowest": float(mean[best])}
+    candidates = np.flatnonzero(mean <= mean[best] + slack).tolist()
+
+    def rank(j: int) -> tuple[float, float, float, int]:
+        return -points[j].lam, points[j].multiplier, mean[j], j
+
+    chosen = min(candidates, key=rank)
+    of_point = {"error": float(mean[chosen]), "lowest": float(mean[best])}
+    return points[chosen]._asdict() | of_point
 
 
 # Theorem 1
@@ -412,46 +529,60 @@ TERMS = ("gap", "published", "corrected", "excess_published", "excess_corrected"
 
 @protocol(TheoremSettings, labels=(*TERMS, "from zero", "from the optimum", "[0-9]*"))
 def theorem(settings: TheoremSettings, loop: Loop) -> Iterator[Row]:
-    """Constant steps and Theorem 1: the published bound, and with the term that its proof drops.
+    """Compare constant steps with Theorem 1, as published and with the term that its proof drops.
 
     For a convex, beta-smooth G, eta < 1/(6 beta) and i uniform, with D = ||w_0 - w*||^2:
     published   D / ((2 eta - 12 eta^2 beta) T)
     corrected   published + 3 eta sigma^2 / (2 - 12 eta beta),  sigma^2 = E ||grad g_i(w*)||^2,
     both against the mean of E G(w_t) - G(w*) over the T steps. Metrics: gap (that mean, over every
-    `stride`-th step), published, corrected, and excess_published = gap - published, excess_corrected.
+    `stride`-th step), published, corrected, and excess_published = gap - published,
+    excess_corrected.
     noise = flips, setting = eta in units of 1/(6 beta), method = where w starts.
     """
-    loss, lam = Log(), settings.lam
+    loss = Log()
+    lam = settings.lam
     for repetition in loop:
         for noise in settings.noise:
             X, y = _points(settings, noise, repetition)
             optimum = minimiser(X, y, lam)
-            gradients = (loss.slope(y * (X @ optimum)) * y)[:, np.newaxis] * X + lam * optimum
+            slopes = loss.slope(y * (X @ optimum)) * y
+            gradients = slopes[:, np.newaxis] * X + lam * optimum
             sigma2 = float(np.mean(np.sum(gradients**2, axis=1)))
             beta = loss.curvature * float(np.max(np.sum(X**2, axis=1))) + lam
             for share in settings.steps:
                 eta = share / (6 * beta)
-                for method, start in (("from zero", np.zeros_like(optimum)), ("from the optimum", optimum)):
-                    order = repetition.rng(f"order {noise}").integers(
-                        len(y), size=settings.T, dtype=np.uint32
-                    )
-                    found = [_objective(X, y, lam, w) for w in _weights(X, y, settings, eta, start, order)]
-                    gap = float(np.mean(np.array(found) - _objective(X, y, lam, optimum)))
+                starts = {"from zero": np.zeros_like(optimum), "from the optimum": optimum}
+                for method, start in starts.items():
+                    rng = repetition.rng(f"order {noise}")
+                    order = rng.integers(len(y), size=settings.T, dtype=np.uint32)
+                    values = []
+                    for w in _weights(X, y, settings, eta, start, order):
+                        values.append(_objective(X, y, lam, w))
+                    gap = float(np.mean(np.array(values) - _objective(X, y, lam, optimum)))
                     free = 2 * eta - 12 * eta**2 * beta
                     published = float(np.sum((start - optimum) ** 2)) / (free * settings.T)
                     corrected = published + 3 * eta**2 * sigma2 / free
-                    values = (gap, published, corrected, gap - published, gap - corrected)
-                    here = repetition.with_columns(
-                        noise=noise.label, setting=f"{share:g}", method=method, x=settings.T
+                    labelled = repetition.with_columns(
+                        noise=noise.label,
+                        setting=f"{share:g}",
+                        method=method,
+                        x=settings.T,
                     )
-                    yield from here.rows(dict(zip(TERMS, values, strict=True)))
+                    terms = (gap, published, corrected, gap - published, gap - corrected)
+                    yield from labelled.rows(dict(zip(TERMS, terms, strict=True)))
 
 
-def _points(settings: TheoremSettings, noise: Noise, repetition: Repetition) -> tuple[Floats, Floats]:
-    """Two Gaussian classes, +-m along the diagonal with |m| = 1, and a constant feature."""
-    n, d = settings.n, settings.d
+def _points(
+    settings: TheoremSettings,
+    noise: Noise,
+    repetition: Repetition,
+) -> tuple[Floats, Floats]:
+    """Draw two Gaussian classes, +-m along the diagonal with |m| = 1, and a constant feature."""
+    n = settings.n
+    d = settings.d
     y = np.where(np.arange(n) % 2 == 0, 1, -1).astype(np.int8)
-    X = repetition.rng("points").standard_normal((n, d)) / np.sqrt(d) + y[:, np.newaxis] / np.sqrt(d)
+    spread = repetition.rng("points").standard_normal((n, d))
+    X = spread / np.sqrt(d) + y[:, np.newaxis] / np.sqrt(d)
     noisy = noise.corrupt(y, repetition.rng(f"noise {noise}"))
     return np.column_stack([X, np.ones(n)]), noisy.astype(np.float64)
 
@@ -461,8 +592,12 @@ def _objective(X: Floats, y: Floats, lam: float, w: Floats) -> float:
 
 
 def minimiser(X: Floats, y: Floats, lam: float) -> Floats:
-    """w* = argmin (1/n) sum_i ln(1 + e^(-y_i x_i.w)) + lambda/2 ||w||^2, by Newton's method."""
-    loss, w = Log(), np.zeros(X.shape[1])
+    """Find w* by Newton's method.
+
+    w* = argmin (1/n) sum_i ln(1 + e^(-y_i x_i.w)) + lambda/2 ||w||^2.
+    """
+    loss = Log()
+    w = np.zeros(X.shape[1])
     for _ in range(100):
         p = -loss.slope(y * (X @ w))  # r'' = p (1 - p)
         gradient = lam * w - X.T @ (p * y) / len(y)
@@ -474,12 +609,24 @@ def minimiser(X: Floats, y: Floats, lam: float) -> Floats:
 
 
 def _weights(
-    X: Floats, y: Floats, settings: TheoremSettings, eta: float, start: Floats, order: NDArray[np.uint32]
+    X: Floats,
+    y: Floats,
+    settings: TheoremSettings,
+    eta: float,
+    start: Floats,
+    order: NDArray[np.uint32],
 ) -> Iterator[Floats]:
-    """w_t at t = 1, 1 + stride, ... of constant steps on the examples of the order; it changes in place."""
-    rows, w, unused = as_rows(X), np.append(start, 0.0), np.zeros(len(start) + 1)
-    objective, steps = Objective(Log(), settings.lam, 0.0, 0.0), Schedule(eta, 0.0, 1.0, 1.0)
+    """Yield w_t at t = 1, 1 + stride, ... of constant steps on the order's examples, in place."""
+    rows = as_rows(X)
+    w = np.append(start, 0.0)
+    unused = np.zeros(len(start) + 1)
+    objective = Objective(Log(), settings.lam, 0.0, 0.0)
+    schedule = Schedule(eta, 0.0, 1.0, 1.0)
+
+    def step(examples: NDArray[np.uint32]) -> None:
+        epoch(rows, y, examples, w, unused, False, objective, schedule, 0)
+
     for first in range(0, len(order), settings.stride):
-        epoch(rows, y, order[first : first + 1], w, unused, False, objective, steps, 0)
+        step(order[first : first + 1])
         yield w[:-1]
-        epoch(rows, y, order[first + 1 : first + settings.stride], w, unused, False, objective, steps, 0)
+        step(order[first + 1 : first + settings.stride])
