@@ -14,6 +14,7 @@ sys.path[:0] = [str(HERE / "_ext"), str(ROOT / "src")]
 
 import answers  # noqa: E402
 import api  # noqa: E402
+import results  # noqa: E402
 import scripts_of_pages  # noqa: E402
 
 from noisylabels import __version__  # noqa: E402
@@ -30,7 +31,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
 ]
-root_doc = "README"
+root_doc = "docs/index"
 include_patterns = [
     "README.md",
     "CONTRIBUTING.md",
@@ -47,6 +48,7 @@ exclude_patterns = [
     "data/raw",
     "data/prepared",
     "docs/_*",
+    "docs/results/thumbnails",
     "docs/conf.py",
     "src/noisylabels",
     "src/papers/_templates",
@@ -67,10 +69,13 @@ html_theme_options = {
     "navbar_align": "left",
     "header_links_before_dropdown": 6,
     "show_toc_level": 1,
+    "collapse_navigation": True,
     "navigation_with_keys": False,
     "footer_start": [],
     "footer_end": [],
 }
+html_context = {"default_mode": "auto"}
+html_sidebars = {"docs/index": []}
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_use_index = False
@@ -88,9 +93,12 @@ copybutton_prompt_is_regexp = True
 
 
 def setup(app):  # noqa: D103
+    app.add_config_value("papers_to_show", [], "env", types=[list])
+    app.connect("builder-inited", results.write)
     app.connect("builder-inited", api.write)
     app.connect("builder-inited", scripts_of_pages.copy)
     app.connect("source-read", answers.read)
     app.connect("source-read", api.contents)
     app.connect("build-finished", api.front)
+    app.connect("build-finished", results.export)
     app.connect("autodoc-skip-member", api.skip)

@@ -81,11 +81,11 @@ def test_what_is_no_folder_is_refused_in_one_line(tmp_path):
 
 
 def test_pages_replace_no_folder_of_the_user(tmp_path):
-    (tmp_path / "mine/full").mkdir(parents=True)
-    (tmp_path / "mine/full/thesis.tex").write_text("mine")
-    command = [sys.executable, "-P", ROOT / "src/scripts/site.py", "full", "--out", tmp_path / "mine"]
+    (tmp_path / "mine/theses").mkdir(parents=True)
+    (tmp_path / "mine/theses/thesis.tex").write_text("mine")
+    command = [sys.executable, "-P", ROOT / "src/scripts/site.py", "--out", tmp_path / "mine"]
     path = {"PYTHONPATH": str(ROOT / "src")}
     done = subprocess.run(command, cwd=tmp_path, env=os.environ | path, capture_output=True, text=True)
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
-    assert "holds files that are not from a site (full); name a new folder" in done.stderr
-    assert contents(tmp_path / "mine") == {"full/thesis.tex": b"mine"}
+    assert "holds files that are not from a site (theses); name a new folder" in done.stderr
+    assert contents(tmp_path / "mine") == {"theses/thesis.tex": b"mine"}

@@ -454,8 +454,7 @@ KINDS = {
 
 def read(app: Any, docname: str, source: list[str]) -> None:
     """Hook of Sphinx: today's answers, and links from kept numbers and figures to the pages of results."""
-    up = "../" * (docname.count("/") + 1)
-    source[0] = _KEPT.sub(rf'<a href="{up}\2_\3.html">\1</a>', filled(source[0]))
+    source[0] = _KEPT.sub(r"[\1](/docs/results/\2_\3.rst)", filled(source[0]))
 
 
 def quoting_pages() -> list[Path]:

@@ -6,8 +6,6 @@ from typing import Any
 
 from sklearn.base import ClassifierMixin
 
-from reproduction.spec.papers import paper_pages
-
 ROOMS = {
     "filters": "Adaptive filters",
     "online": "Learners that see noisy instances",
@@ -107,12 +105,14 @@ def skip(app: Any, what: str, name: str, obj: object, skipped: bool, options: An
 
 
 CONTENTS = {
-    "README": "docs/choose docs/tutorials/README docs/guides docs/papers docs/gallery docs/evidence "
-    "docs/api/README docs/cite CONTRIBUTING CODE_OF_CONDUCT docs/release CHANGELOG SECURITY",
-    "docs/tutorials/README": "audit flips filter recording two_measurements budget paper",
-    "docs/guides": "installation run faq features audit extending figures ../config/README settings "
-    "vocabulary data ../data/README cluster scaling",
-    "docs/evidence": "verdicts history reproducibility limitations",
+    "docs/start": "installation run faq tutorials/README ../README",
+    "docs/reproduce": "reproducibility extending figures cluster",
+    "docs/audit": "tutorials/audit",
+    "docs/library": "features tutorials/flips tutorials/filter tutorials/recording "
+    "tutorials/two_measurements tutorials/budget scaling api/README",
+    "docs/reference": "../config/README settings vocabulary data ../data/README verdicts history cite "
+    "../CONTRIBUTING ../CODE_OF_CONDUCT release ../CHANGELOG ../SECURITY",
+    "docs/tutorials/README": "paper",
     "docs/api/README": " ".join(group_public_names()),
 }
 
@@ -171,8 +171,6 @@ def contents(app: Any, docname: str, source: list[str]) -> None:
 def _below(docname: str, root: Path) -> list[str]:
     """The pages that a page leads to; the page of a paper leads to the other pages of its folder."""
     folder = (root / docname).parent
-    if docname == "docs/papers":
-        return [f"/{page.relative_to(root).with_suffix('')}" for page in paper_pages() if page.stem == "page"]
     if docname.startswith("src/papers/") and docname.endswith("/page"):
         return [page.stem for page in sorted(folder.glob("*.md")) if page.stem != "page"]
     listed = CONTENTS.get(docname, "").split()

@@ -4,6 +4,8 @@ from importlib.metadata import files
 from pathlib import Path
 from typing import Any
 
+import vl_convert
+
 MATHJAX_PACKAGE = "sphinx-mathjax-offline"
 MATHJAX_FILE = "tex-svg.js"
 """MathJax in one file, with its fonts as paths of SVG."""
@@ -20,12 +22,16 @@ def find_mathjax() -> Path:
     for file in files(MATHJAX_PACKAGE) or []:
         if file.name == MATHJAX_FILE:
             return Path(file.locate())
-    raise FileNotFoundError(f"{MATHJAX_PACKAGE}: {MATHJAX_FILE} is missing; install the packages of dev.lock")
+    what = f"{MATHJAX_PACKAGE}: {MATHJAX_FILE} is missing"
+    raise FileNotFoundError(f"{what}; install the packages of dev.lock")
 
 
 def copy(app: Any) -> None:
-    """Write the scripts into the folder of static files of a build."""
+    """Write MathJax and Vega-Lite into the folder of static files of a build."""
     folder = Path(app.outdir, "_static")
     folder.mkdir(parents=True, exist_ok=True)
     text = find_mathjax().read_text(encoding="utf-8")
     (folder / "mathjax.js").write_text(text, encoding="utf-8")
+    # In a function, because the bundle has names that other scripts of a page have, too.
+    bundle = f"(() => {{\n{vl_convert.javascript_bundle()}\n}})();\n"
+    (folder / "vega.js").write_text(bundle, encoding="utf-8")

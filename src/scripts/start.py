@@ -8,7 +8,6 @@ import re
 import resource
 import shutil
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -130,24 +129,6 @@ def check_machine() -> None:
         os.environ["XDG_CACHE_HOME"] = os.environ["MPLCONFIGDIR"] = str(here / ".cache/home")
 
 
-def show_archived_run(page: Path) -> None:
-    """Write the pages of the archived run while Snakemake starts, so that there is something to look at."""
-    script = str(Path(__file__).with_name("site.py"))
-    command = [sys.executable, "-P", script, "smoke"]
-
-    def write() -> None:
-        done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
-        if done.returncode == 0:
-            clear = "\r\x1b[K" if sys.stderr.isatty() else ""
-            print(
-                f"{clear}Look already: {page.absolute().as_uri()} has the archived results; "
-                "those of this run are added at its end.",
-                file=sys.stderr,
-            )
-
-    threading.Thread(target=write, daemon=True).start()
-
-
 def run_snakemake() -> None:
     """Snakemake's command line, alone in this checkout or beside a run that works on other files."""
     from snakemake.cli import main as snakemake
@@ -208,8 +189,6 @@ def main() -> None:
     page = Path(f"site/{request.scale}/index.html")
     has_seed = any(word.startswith("seed=") for word in request.arguments)  # its pages are elsewhere
     is_whole = not request.targets and not request.dry and not has_seed
-    if is_whole and request.scale == "smoke" and not page.exists():
-        show_archived_run(page)
     preview.CORES = count_cores(request.arguments)
     sys.argv = ["snakemake", *expand_profile(request.arguments)]
     try:

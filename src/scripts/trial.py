@@ -25,10 +25,7 @@ from noisylabels.auditing import tables  # noqa: E402
 from noisylabels.output_folder import claim_output_folder  # noqa: E402
 from noisylabels.safe_text import make_visible  # noqa: E402
 from reproduction.paths import CHECKOUT  # noqa: E402
-from reproduction.plan.plan import configured  # noqa: E402
 from reproduction.run.console import TYPED_IN  # noqa: E402
-from reproduction.spec.artifact import merge  # noqa: E402
-from reproduction.spec.strict_yaml import read  # noqa: E402
 
 OWN = CHECKOUT / "src/papers/_templates/own_table"
 
@@ -65,20 +62,17 @@ def main() -> None:
         target.write_text("".join(inside.get(part, part) for part in parts), encoding="utf-8")
     os.environ[TYPED_IN] = os.getcwd()
     os.chdir(out)
-    config = json.dumps(
-        merge(configured(CHECKOUT, "full"), read(Path("config.yaml"))) | {"papers": [str(paper)]}
-    )
     workflow = ["--snakefile", f"{CHECKOUT}/Snakefile", "--profile", f"{CHECKOUT}/workflow/profiles/default"]
     command = [*workflow, "--logger", "console", "--cores", "all", "--configfile", "config.yaml", "--", name]
     print(f"try: {drawn}, {given.splits} splits: minutes ...", file=sys.stderr, flush=True)
-    for script, words_of in (("start", ["--as-typed", *command]), ("site", ["full", "--config", config])):
-        run = [sys.executable, "-P", str(CHECKOUT / f"src/scripts/{script}.py"), *words_of]
-        if status := os.spawnv(os.P_WAIT, sys.executable, run):
-            sys.exit(status)
+    start = [sys.executable, "-P", str(CHECKOUT / "src/scripts/start.py"), "--as-typed", *command]
+    status = os.spawnv(os.P_WAIT, sys.executable, start)
+    if status:
+        sys.exit(status)
     print(Path("figures/full", name, "errors.md").read_text(encoding="utf-8"))
     print("Errors are measured against the labels as given, so labels that are wrong count as errors too.")
     print("The page also judges three sentences about modelling flips on this table.")
-    print(f"Look:   {out}/site/full/{name}_errors.html")
+    print(f"Look:   {out}/site/full/index.html")
 
 
 try:

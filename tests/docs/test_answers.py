@@ -64,11 +64,9 @@ def test_links_to_kept_files_lead_to_pages_of_results_and_pictures_stay():
     text = "![a](../figures/reference/ors/fig2.svg) [![b](x.webp)](../figures/reference/ors/fig2.svg)"
     source = [f"{text} [c](../../results/reference/ors/fig5/summary.csv)"]
     answers.read(None, "src/papers/ors/page", source)
-    page = '<a href="../../../../ors_{}.html">{}</a>'
-    assert (
-        source[0]
-        == f"{text.partition(' ')[0]} {page.format('fig2', '![b](x.webp)')} {page.format('fig5', 'c')}"
-    )
+    page = "[{}](/docs/results/ors_{}.rst)"
+    linked = f"{page.format('![b](x.webp)', 'fig2')} {page.format('c', 'fig5')}"
+    assert source[0] == f"{text.partition(' ')[0]} {linked}"
 
 
 def test_every_work_of_the_citation_file_has_an_entry_and_every_paper_a_gallery():

@@ -208,7 +208,8 @@ def results_that_are_links(smoke: Smoke) -> str:
         (smoke.folder / "results").unlink()
 
 
-RULES = ["fetch", "prepare", "tune", "run", "collect", "experiment", "draw_.*", "verdicts", "site"]
+RULES = ["fetch", "prepare", "tune", "run", "collect", "experiment", "draw_.*", "verdicts"]
+RULES += ["page_after_.*", "site"]
 """Those that write files, none before what it needs; the others only name what is asked for."""
 
 DISKS = {f"a full disk for {rule}": full_disk(rule) for rule in RULES}

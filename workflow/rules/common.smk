@@ -16,6 +16,7 @@ sys.path.insert(0, str(ROOT / "src"))
 from reproduction.data.fetch import VERSION
 from reproduction.plan import code_digest, plan
 from reproduction.run import compute_ahead, console, records
+from reproduction.show.site import run_page
 
 # What reaches the jobs: this library, this interpreter, one thread each (more threads change the last bits of results).
 THREADS = [
@@ -78,6 +79,8 @@ DRAWN = json.dumps(
     sort_keys=True,
 )
 RESULTS, FIGURES, LOGS = PLAN.results, PLAN.figures, f"logs/{PLAN.folder}"
+# What the page of the run needs of the plan: `onstart` writes it, so that no job has to make a plan.
+PAGE_RECORD = f"{LOGS}/{run_page.RECORD}"
 # Parameters of rules: other versions of these packages make their outputs again.
 NUMERIC = records.packages(records.NUMERIC, ROOT / "runtime.lock")
 DRAWING = records.packages(records.DRAWING, ROOT / "runtime.lock")
@@ -93,6 +96,14 @@ wildcard_constraints:
 def tell(*lines):
     """Say something to a person, in order with what the console shows, and in the log."""
     logger.info("\n".join(lines), extra=console.TELL)
+
+
+def show_page(write, *arguments):
+    """Write the page of the run. A run goes on without it, as where the disk is full."""
+    try:
+        return write(*arguments)
+    except OSError as error:
+        tell(f"the page of the run cannot be written: {error}")
 
 
 FIRST = 1_000_000  # priority of what others wait for, and of nobody's long job

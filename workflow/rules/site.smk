@@ -1,9 +1,32 @@
-"""the site shows it: a page for every figure and table, made from finished files only, to open without a server."""
+"""the site shows it: the page of the run, written before the first job, after each paper and at the end."""
+
+for paper in sorted({name.partition("/")[0] for name in PLAN.shown}):
+
+    rule:
+        name:
+            f"page_after_{paper}"
+        input:
+            [file for name in PLAN.below(f"{paper}/") for file in PLAN.drawings(name)],
+        output:
+            touch(f"{LOGS}/{paper}/page.txt"),
+        log:
+            f"{LOGS}/{paper}/page.log",
+        localrule: True
+        params:
+            record=PAGE_RECORD,
+        message:
+            f"Show {paper} on the page of the run"
+        shell:
+            "python -P -m scripts.run_page {params.record:q} > {log:q} 2>&1"
 
 
 rule site:
     input:
         results=PLAN.promised(""),
+        papers=[
+            f"{LOGS}/{paper}/page.txt"
+            for paper in sorted({name.partition("/")[0] for name in PLAN.shown})
+        ],
         reference=sorted(
             os.path.relpath(file)
             for pattern in ["results/reference/*/*/*.*", "src/papers/*/*.*"]
@@ -15,10 +38,10 @@ rule site:
         f"{LOGS}/site.log",
     localrule: True
     params:
-        code=code_digest.stamped("scripts/site.py"),
+        code=code_digest.stamped("scripts/run_page.py"),
         texts=PLAN.texts_digest(),
-        config=CONFIG,
+        record=PAGE_RECORD,
     message:
-        f"Write the pages: site/{PLAN.folder}/index.html"
+        f"Write the page of the run: site/{PLAN.folder}/index.html"
     shell:
-        "python -P -m scripts.site --config {params.config:q} > {log:q} 2>&1"
+        "python -P -m scripts.run_page {params.record:q} > {log:q} 2>&1"

@@ -1,34 +1,38 @@
-"""The site of a reduced run with the reference beside it, made once for all tests."""
+"""The pages of a finished full run, built once for all tests."""
 
 import pytest
+from built_pages import build_pages
 from finished_runs import NAMES, finish, plan_of
 
 from reproduction.judge import archived_run
-from reproduction.show.site import build
+from reproduction.show.site import exports, sphinx_sources
 
-
-@pytest.fixture(scope="session")
-def finished(tmp_path_factory):
-    """A folder with a reduced run."""
-    root = tmp_path_factory.mktemp("finished")
-    finish(root, plan_of("smoke"), NAMES)
-    return root
+pytest.importorskip("sphinx_design")
 
 
 @pytest.fixture(scope="session")
 def home(tmp_path_factory):
-    """A folder with a full run of most of the artifacts, kept as the reference."""
+    """A folder with a full run of most of the artifacts, kept as the archived run."""
     folder = tmp_path_factory.mktemp("home")
     plan = plan_of("full")
-    finish(folder, plan, NAMES[:-1])
-    for name in NAMES[:-1]:
+    finish(folder, plan, NAMES)
+    for name in NAMES:
         archived_run.keep(plan, name, folder, folder)
     return folder
 
 
 @pytest.fixture(scope="session")
-def site(finished, home, tmp_path_factory):
-    """The pages of the reduced run, with the reference first."""
-    out = tmp_path_factory.mktemp("pages") / "smoke"
-    assert build.write(plan_of("smoke"), home, finished, out) == len(NAMES)
+def papers(home):
+    """The papers of the archived run, after the sources of their pages were written."""
+    for name in ("results", "figures"):
+        (home / name / "full").rename(home / name / "elsewhere")
+    return sphinx_sources.write_sources(plan_of("full"), home)
+
+
+@pytest.fixture(scope="session")
+def site(home, papers, tmp_path_factory):
+    """The pages that Sphinx makes of the sources."""
+    out = tmp_path_factory.mktemp("pages") / "html"
+    build_pages(home, out)
+    exports.write_verdicts(sphinx_sources.list_pages(papers), out)
     return out

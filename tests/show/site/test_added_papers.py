@@ -11,7 +11,7 @@ from finished_runs import CHECKOUT, finish
 from reproduction.judge import archived_run
 from reproduction.plan import plan as plans
 from reproduction.show import panels, rendering
-from reproduction.show.site import build
+from reproduction.show.site import sphinx_sources
 
 NAME, OURS = "added_paper", "pnorm/bounds"
 
@@ -56,30 +56,35 @@ def test_it_is_kept_and_shown_apart_and_in_no_total(checkout):
     finish(checkout, plan, names)
     for name in names:
         archived_run.keep(plan, name, checkout, checkout)
-    assert build.write(plan, checkout, checkout, checkout / "pages") == 2
-    front = (checkout / "pages/index.html").read_text()
-    page = (checkout / f"pages/{NAME}_table1.html").read_text()
-    assert front.index("Added by the recipe") < front.index(f'href="#{NAME}"')
-    build.write(planned(checkout, every=False), checkout, checkout, checkout / "alone")
-    alone = (checkout / "alone/index.html").read_text()
-    counted, others = (
-        text.partition('<dl class="totals">')[2].partition("</dl>")[0] for text in (front, alone)
-    )
-    assert counted == others != ""
-    assert f"{len(plan.below('pnorm/')) - 1} more results have not been run yet" in front
-    assert "added by the recipe" in page
-    assert re.search(rf"run full {NAME}_table1 --config .{{1,5}}papers=\[{NAME}\]", page)
-    assert "added by the recipe" not in (checkout / f"pages/{OURS.replace('/', '_')}.html").read_text()
+    papers = sphinx_sources.write_sources(plan, checkout)
+    assert [len(paper.pages) for paper in papers] == [1, 1]
+    front = (checkout / "docs/index.rst").read_text()
+    assert f"paper_{NAME}.html" not in front
+    listed = (checkout / "docs/results/index.rst").read_text()
+    assert listed.count("An additional paper, not included in the counts above.") == 1
+    sphinx_sources.write_sources(planned(checkout, every=False), checkout)
+    alone = (checkout / "docs/results/index.rst").read_text()
+    counts, counts_alone = (re.findall(r"^:[a-z ]+: .*$", text, re.M) for text in (listed, alone))
+    assert counts == counts_alone != []
+    assert not (checkout / f"docs/results/{NAME}_table1.rst").exists()
+
+
+def test_its_page_has_the_command_that_names_it(checkout):
+    plan, name = planned(checkout), f"{NAME}/table1"
+    finish(checkout, plan, [name])
+    sphinx_sources.write_sources(plan, checkout)
+    page = (checkout / f"docs/results/{NAME}_table1.rst").read_text()
+    assert re.search(rf"run full {NAME}_table1 --config .{{0,5}}papers=\[{NAME}\]", page)
 
 
 @pytest.mark.parametrize(("drawing", "curves"), [(panels.figure, True), (panels.picture, False)])
-def test_a_picture_has_no_curves_to_read_off(checkout, monkeypatch, drawing, curves):
+def test_a_picture_has_no_interactive_plot(checkout, monkeypatch, drawing, curves):
     plan, name = planned(checkout), f"{NAME}/table1"
     finish(checkout, plan, [name])
     offered = rendering.find(plan.artifact(name).render)
     monkeypatch.setattr(rendering, "find", lambda _: drawing(lambda results: offered(results)))
-    build.write(plan, checkout, checkout, checkout / "pages")
-    assert ("The curves, to read off" in (checkout / f"pages/{NAME}_table1.html").read_text()) == curves
+    sphinx_sources.write_sources(plan, checkout)
+    assert ("Interactive plot" in (checkout / f"docs/results/{NAME}_table1.rst").read_text()) == curves
 
 
 def test_results_of_a_paper_that_no_page_shows_are_named_in_one_line(checkout):

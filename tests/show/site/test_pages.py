@@ -1,4 +1,4 @@
-"""The site: whole, closed in itself, and true to the files that it was made from."""
+"""The pages of results: whole, closed in themselves, and true to the files that they are made from."""
 
 import hashlib
 import itertools
@@ -8,12 +8,13 @@ from html.parser import HTMLParser
 from urllib.parse import unquote
 
 import pytest
+from built_pages import build_pages
 from finished_runs import CHECKOUT, NAMES, finish, plan_of
 
 from reproduction.judge import archived_run
-from reproduction.judge.verdict_words import GROUPS, select_deciding
+from reproduction.judge.verdict_words import VERDICTS, count_verdicts, select_deciding
 from reproduction.run.results import write_rows
-from reproduction.show.site import build, charts, pages
+from reproduction.show.site import charts, pages, sphinx_sources
 
 KEYS = [name.replace("/", "_") for name in NAMES]
 
@@ -32,13 +33,16 @@ class Page(HTMLParser):
             self.anchors.add(given["id"])
         if tag == "a" and "href" in given:
             self.links.append(given["href"])
-        elif tag in ("link", "script", "img", "source", "iframe"):
-            self.fetched += [given[key] for key in ("href", "src", "srcset") if key in given]
+        elif tag in ("script", "img", "source", "iframe"):
+            self.fetched += [given[key] for key in ("src", "srcset") if key in given]
+        elif tag == "link" and given.get("rel") == "stylesheet":
+            self.fetched.append(given["href"])
 
 
 @pytest.fixture(scope="module")
 def parsed(site):
-    return {file: Page(file) for file in site.rglob("*.html")}
+    files = [*site.glob("*.html"), *site.glob("docs/**/*.html")]
+    return {file.resolve(): Page(file) for file in files}
 
 
 # Whole and closed
@@ -54,56 +58,102 @@ def test_every_link_leads_somewhere(parsed):
                 assert anchor in parsed[target].anchors, f"{file.name}: {link}"
 
 
-def test_a_browser_fetches_nothing_from_outside(site, parsed):
+def test_a_browser_fetches_nothing_from_outside(parsed):
     for file, page in parsed.items():
         for source in page.fetched:
-            assert source == "data:," or (file.parent / source).is_file(), f"{file.name}: {source}"
-    for file in site.glob("assets/*"):
-        code = re.sub(r"^\s*//.*$| // .*$", "", file.read_text(), flags=re.MULTILINE)
-        code = code.replace("http://www.w3.org/2000/svg", "").replace("url(#inside)", "")
-        assert not re.search(r"https?:|//\w|@import|url\(", code), file.name
+            path = unquote(source).partition("?")[0]
+            assert (file.parent / path).is_file(), f"{file.name}: {source}"
 
 
-def test_the_front_page_is_light_and_one_click_from_every_result(parsed, site):
-    assert {file.stem for file in site.glob("*.html")} == {"index", "findings", *KEYS}
-    front = site / "index.html"
-    assert {f"{key}.html" for key in KEYS} <= set(parsed[front].links)
-    files = [front, *(site / "assets").iterdir(), *(site / "thumbnails").iterdir()]
-    assert sum(file.stat().st_size for file in files) < 2_000_000
+def test_every_result_is_two_clicks_from_the_front_page(site, parsed):
+    front = parsed[(site / "docs/index.html").resolve()]
+    for paper in ("ors", "kernel_boost"):
+        assert f"results/paper_{paper}.html" in front.links
+        listed = parsed[(site / f"docs/results/paper_{paper}.html").resolve()].links
+        assert {f"{key}.html" for key in KEYS if key.startswith(paper)} <= set(listed)
 
 
-def test_the_same_files_give_the_same_bytes(site, finished, home, tmp_path):
-    again = tmp_path / "smoke"
-    build.write(plan_of("smoke"), home, finished, again)
-    files = sorted(file.relative_to(site) for file in site.rglob("*") if file.is_file())
-    assert files == sorted(file.relative_to(again) for file in again.rglob("*") if file.is_file())
-    assert all((site / file).read_bytes() == (again / file).read_bytes() for file in files)
+def test_every_badge_leads_to_the_definition_of_its_verdict(site):
+    words = (site / "docs/results/verdicts.html").read_text()
+    for verdict, shown in VERDICTS.items():
+        assert f'id="verdict-{verdict.replace("_", "-")}"' in words
+        assert shown.definition in words
+    for key in KEYS:
+        text = (site / f"docs/results/{key}.html").read_text()
+        for badge in re.findall(r"<a[^>]*sd-badge[^>]*>", text):
+            assert re.search(r'href="verdicts\.html#verdict-[a-z-]+"', badge), badge
+
+
+def test_sources_that_say_the_same_are_not_written_again(home, papers):
+    folder = home / "docs/results"
+    before = {file: file.stat().st_mtime_ns for file in folder.glob("*.rst")}
+    (folder / "gone.rst").write_text("a result that is gone")
+    sphinx_sources.write_sources(plan_of("full"), home)
+    assert {file: file.stat().st_mtime_ns for file in folder.glob("*.rst")} == before
 
 
 # True to the files
 
 
-def test_the_pages_say_what_they_are_made_from_and_the_reference_comes_first(site):
-    page = (site / "ors_fig2.html").read_text()
-    ours = page.index("This run, scale smoke: reduced to 3 repetitions")
-    assert page.index("Reference: the full protocol") < ours
-    lacking = (site / "kernel_boost_bound_table.html").read_text()
-    assert "Reference:" not in lacking
-    assert lacking.count("</i> ran</span>") >= 2
-    for name in ("index.html", "findings.html"):
-        page = (site / name).read_text()
-        assert "This run has the reduced scale <b>smoke</b> and judges nothing." in page
-        assert f"Of 1 of {len(NAMES)} results there is no reference yet" in page
-    cards = (site / "index.html").read_text().split('<a class="card"')[1:]
-    kinds = [sum(f" · {kind}</p>" in card for card in cards) for kind in ("reference", "reduced")]
-    assert kinds == [len(NAMES) - 1, 1]
+def test_a_page_has_what_a_reader_asks_for(site):
+    text = (site / "docs/results/ors_fig2.html").read_text()
+    page = re.sub(r"<[^>]+>", "", text)
+    content = plan_of("full").artifact("ors/fig2").content
+    for wanted in (
+        "What you see.",
+        "In short.",
+        "Archived full run",
+        "./run full ors_fig2",
+        "20170918",
+        "2 min of one core in 1 jobs, 250 MB in the largest",
+        "Interactive plot",
+        "Our own checks",
+        "Weaker forms of the claims",
+        "Deviations from the paper",
+        "Statistics",
+        "Record",
+        "History and notes",
+        *(claim["id"] for claim in content["claims"]),
+    ):
+        assert wanted in page, wanted
+    order = [text.index(f"{title}") for title in ("What you see.", "<figure", "In short.", "Criterion")]
+    assert order == sorted(order)
+    assert "public domain (LibriVox)" in (site / "docs/results/ors_fig5.html").read_text()
+    drawn_from_others = (site / "docs/results/ors_final_errors.html").read_text()
+    assert 'href="ors_fig2.html"' in drawn_from_others
+    assert "20170918" in drawn_from_others
 
 
-def test_pages_of_the_reference_alone_say_that_nothing_was_run(home, tmp_path):
-    build.write(plan_of("full"), home, tmp_path, tmp_path / "site")
-    page = (tmp_path / "site/findings.html").read_text()
-    assert "All results are the <b>reference</b>" in page
-    assert "None was run here." in page
+def test_each_published_value_is_a_point_of_a_chart_and_a_row(papers):
+    page = next(page for paper in papers for page in paper.pages if page.name == "kernel_boost/rivals")
+    published = sphinx_sources.describe_published(page)
+    specs = [json.loads(re.search(r">({.*})<", chart)[1]) for chart in published["charts"].values()]
+    shown = sum(len(spec["data"]["values"]) for spec in specs)
+    assert shown == sum(bool(row["estimate"]) for row in published["rows"])
+    assert len(published["rows"]) == len(page.content["published"])
+
+
+def test_the_front_page_counts_what_was_judged(site, papers):
+    front = (site / "docs/index.html").read_text()
+    for paper in papers:
+        name, rows = paper.main_group
+        words = ", ".join(f"{n} {VERDICTS[verdict].label}" for verdict, n in count_verdicts(rows).items())
+        assert f"{len(rows)} {name}: {words}" in front
+    values = [row for paper in papers for row in paper.groups.get("published values", [])]
+    assert f"and {len(values)} published values" in front
+
+
+def test_claims_show_what_was_measured_without_what_was_asked(papers):
+    for page in (page for paper in papers for page in paper.pages):
+        for row in page.claims:
+            assert "asked" not in page.measured(row), row["id"]
+
+
+def test_a_caption_is_split_after_its_second_sentence_and_never_in_a_formula():
+    caption = "Error of :math:`x. Y`. Left: known. Right: not."
+    assert sphinx_sources.split_caption(caption) == ("Error of :math:`x. Y`. Left: known.", "Right: not.")
+    listed = "One.\n\n- a\n- b"
+    assert sphinx_sources.split_caption(listed) == ("", listed)
 
 
 def test_the_reference_at_a_reduced_scale_names_its_own_data_sets(tmp_path):
@@ -136,80 +186,40 @@ def test_a_reduced_run_without_rows_says_so():
     assert pages.without_rows(archived_run.Run("full", verdicts=judged)).verdicts == judged
 
 
-def test_the_front_page_counts_what_was_judged(site):
-    front = (site / "index.html").read_text()
-    plan = plan_of("full")
-    kept = [plan.artifact(name).content for name in NAMES[:-1]]
-    values = sum(len(each.get("published", [])) for each in kept if each["origin"] == "paper")
-    assert f"<dt>{values} published values</dt>" in front
-    claims = [claim for each in kept for claim in each.get("claims", []) if "form_of" not in claim]
-    for kind, group in GROUPS.items():
-        if kind != "published":
-            ids = {claim["id"] for claim in claims if claim["kind"] == kind}
-            assert (f"<dt>{len(ids)} {group}</dt>" in front) == bool(ids)
-    assert f"{len(plan.artifacts) - len(NAMES)} more results have not been run" in front
-
-
-def test_a_page_has_what_a_reader_asks_for(site):
-    page = (site / "ors_fig2.html").read_text()
-    content = plan_of("smoke").artifact("ors/fig2").content
-    source = "source/src_{}.py.html#L-".format
-    for wanted in (
-        "<math",
-        "./run smoke ors_fig2",
-        "source/src_papers_ors_fig2.yaml.html",
-        *map(source, ("papers_ors_code", "papers_ors_drawing", "noisylabels_filters_ors")),
-        "20170918",
-        "2 min of one core in 1 job, 250 MB in the largest",
-        *(claim["id"] for claim in content["claims"]),
-    ):
-        assert wanted in page, wanted
-    assert "public domain (LibriVox)" in (site / "ors_fig5.html").read_text()
-    drawn_from_others = (site / "ors_final_errors.html").read_text()
-    assert '<a href="ors_fig2.html">ors_fig2</a>' in drawn_from_others
-    assert "20170918" in drawn_from_others
-    lines = (site / "kernel_boost_rivals.html").read_text().count('<span class="name">')
-    assert lines == len(plan_of("full").artifact("kernel_boost/rivals").content["published"])
-
-
 def test_new_columns_of_the_verdicts_are_shown_and_not_needed(tmp_path):
     plan = plan_of("full", ["ors"])
     finish(tmp_path, plan, ["ors/fig4"])
     file = tmp_path / "results/full/ors/fig4/verdicts.csv"
     first, *others = file.read_text().splitlines()
     file.write_text("\n".join([f"{first},new_points", *(f"{line},inconclusive" for line in others)]))
-    build.write(plan, CHECKOUT, tmp_path, tmp_path / "site")
-    page = (tmp_path / "site/ors_fig4.html").read_text()
-    assert ">· for new points:</span>" in page
-
-
-def test_the_agreement_of_a_table_is_told_and_drawn(tmp_path):
-    plan, name = plan_of("full", ["kernel_boost"]), "kernel_boost/bound_table"
-    finish(tmp_path, plan, [name])
-    build.write(plan, tmp_path, tmp_path, tmp_path / "site")
-    page = (tmp_path / "site/kernel_boost_bound_table.html").read_text()
-    for part in ('<svg class="agreement"', "<dt>mean difference</dt>", "<dt>same winner</dt>"):
-        assert part in page
+    sphinx_sources.write_sources(plan, tmp_path)
+    page = (tmp_path / "docs/results/ors_fig4.rst").read_text()
+    assert "For new points: :bdg-ref-warning:" in page
+    assert "Full run, made here" in page
 
 
 def test_markup_in_texts_is_shown_not_obeyed(tmp_path, monkeypatch):
     plan = plan_of("full", ["ors"])
     finish(tmp_path, plan, ["ors/fig2"])
     content = plan.artifacts["ors/fig2"].content
-    nasty = "<script>alert(1)</script>"
-    for key in ("title", "source", "caption"):
+    nasty = "<script>alert(1)</script> |x| `y <javascript:alert(1)>`_ :doc:`z` x_ **b"
+    for key in ("title", "source"):
         monkeypatch.setitem(content, key, f"{nasty} {content[key]}")
-    monkeypatch.setitem(content, "notes", [nasty])
+    for key in ("notes", "deviations"):
+        monkeypatch.setitem(content, key, [nasty, f".. raw:: html {nasty}", f"- {nasty}"])
     table = tmp_path / "results/full/ors/fig2/table.csv"
     table.write_text(table.read_text().replace(",clean,", ",</script><script>alert(1)//,"))
     with pytest.raises(ValueError, match=r"table\.csv is not the table that .* records .*run again"):
-        build.write(plan, CHECKOUT, tmp_path, tmp_path / "refused")
+        sphinx_sources.write_sources(plan, tmp_path)
     provenance = table.with_name("provenance.json")
     digest = hashlib.sha256(table.read_bytes()).hexdigest()
     provenance.write_text(json.dumps(json.loads(provenance.read_text()) | {"table_sha256": digest}))
-    build.write(plan, CHECKOUT, tmp_path, tmp_path / "site")
-    for name in ("index", "ors_fig2", "findings"):
-        assert "<script>alert" not in (tmp_path / f"site/{name}.html").read_text()
+    sphinx_sources.write_sources(plan, tmp_path)
+    build_pages(tmp_path, tmp_path / "html")
+    for name in ("paper_ors", "ors_fig2", "index"):
+        text = (tmp_path / f"html/docs/results/{name}.html").read_text()
+        assert "<script>alert" not in text
+        assert 'href="javascript' not in text
 
 
 # Numbers
@@ -245,9 +255,8 @@ def rows_of_curves(metrics=("mse",), methods=1, settings=1, repetitions=1, last=
 
 def test_curves_fit_into_a_page_and_keep_their_ends(tmp_path):
     write_rows(rows_of_curves(methods=8, settings=4, repetitions=5, last=400), tmp_path / "table.csv")
-    packed = charts.curves(tmp_path / "table.csv", {})
-    panels = json.loads(packed)
-    assert len(packed) <= charts.LARGEST
+    panels = charts.curves(tmp_path / "table.csv", {})
+    assert len(json.dumps(panels, separators=(",", ":"))) <= charts.LARGEST
     assert [panel["where"] for panel in panels] == ["s0", "s1", "s2", "s3"]
     curve = panels[0]["curves"][3]
     assert (curve["method"], curve["x"][0], curve["x"][-1]) == ("m3", 1, 400)
@@ -259,21 +268,21 @@ def test_the_metric_of_the_caption_comes_first(tmp_path):
     table = tmp_path / "table.csv"
     write_rows(rows_of_curves(("weight_ratio", "regret")), table)
     caption = "Regret against rounds"
-    panels = json.loads(charts.curves(table, {}, caption=caption))
+    panels = charts.curves(table, {}, caption=caption)
     assert [panel["metric"] for panel in panels] == ["regret", "weight_ratio"]
-    opened = json.loads(charts.curves(table, {}, "noisy_online.code:linear", "weight_ratio", caption))
+    opened = charts.curves(table, {}, "noisy_online.code:linear", "weight_ratio", caption)
     assert [panel["metric"] for panel in opened] == ["weight_ratio", "regret"]
     assert (opened[1]["title"], opened[1]["x"]) == ("regret on the clean data", "rounds T")
 
 
 def test_few_repetitions_have_no_interval_and_few_points_no_curve(tmp_path):
     write_rows(rows_of_curves(repetitions=4), tmp_path / "table.csv")
-    assert "half" not in json.loads(charts.curves(tmp_path / "table.csv", {}))[0]["curves"][0]
+    assert "half" not in charts.curves(tmp_path / "table.csv", {})[0]["curves"][0]
     for last in (0, 3):
         single = {"method": "a", "repetition": 0, "metric": "e", "value": 1.0}
         rows = rows_of_curves(last=last) if last else [single]
         write_rows(rows, tmp_path / "table.csv")
-        assert charts.curves(tmp_path / "table.csv", {}) == ""
+        assert charts.curves(tmp_path / "table.csv", {}) == []
 
 
 def test_a_key_is_shown_in_words_also_where_its_name_is_the_key_in_words():

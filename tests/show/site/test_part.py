@@ -7,7 +7,7 @@ from reproduction.judge import archived_run
 from reproduction.judge.verdicts import judge, judge_files
 from reproduction.plan import plan as plans
 from reproduction.run.results import read_table, write_rows
-from reproduction.show.site import build
+from reproduction.show.site import exports, sphinx_sources
 
 ONLY = {"datasets": ["ida_heart", "ida_thyroid"], "repetitions": 2}
 NAME = "kernel_boost/rivals"
@@ -69,13 +69,12 @@ def test_its_verdicts_and_its_page_say_part_and_no_total_has_them(tmp_path):
     table.with_name("points.npz").unlink()
     assert set(judge_files([file], [table], "part")["part"]) == {"synthetic; repetitions: 5"}
     assert "part" not in judge_files([file], [table], "smoke")
-    build.write(part, tmp_path, tmp_path, tmp_path / "site")
-    page = (tmp_path / "site/kernel_boost_rivals.html").read_text()
-    assert "judged as such: datasets: ida_heart, ida_thyroid; repetitions: 2" in page
-    assert "--config &#39;only={&#34;datasets&#34;" in page
-    front = (tmp_path / "site/index.html").read_text()
-    assert " · part" in front
-    assert '<dl class="totals">' not in front
-    assert (tmp_path / "site/verdicts.json").read_text() == "[]\n"
+    papers = sphinx_sources.write_sources(part, tmp_path)
+    page = (tmp_path / "docs/results/kernel_boost_rivals.rst").read_text()
+    assert "judged as such: datasets: ida\\_heart, ida\\_thyroid; repetitions: 2" in page
+    assert "--config 'only={" in page
+    assert "0 sentences and 0 published values" in (tmp_path / "docs/index.rst").read_text()
+    exports.write_verdicts(sphinx_sources.list_pages(papers), tmp_path)
+    assert (tmp_path / "verdicts.json").read_text() == "[]\n"
     with pytest.raises(archived_run.NotFinished, match="not finished"):
         archived_run.keep(planned({}), NAME, tmp_path, tmp_path)

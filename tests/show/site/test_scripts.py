@@ -17,7 +17,7 @@ def run(script, *arguments, folder):
 @pytest.mark.parametrize(
     ("script", "arguments", "said"),
     [
-        ("site", ["tiny"], "'tiny' is no scale; they are smoke, quick, part, full"),
+        ("site", ["smoke"], "the page of a run is written by the run: site/smoke/index.html"),
         ("compare", [], "results/full is not there; a full run makes results/full: ./run full"),
         ("reference", ["ors_fig99"], "there is no target ors_fig99; did you mean ors_fig"),
     ],
@@ -27,17 +27,6 @@ def test_a_command_that_cannot_be_obeyed_is_refused_in_one_line(tmp_path, script
     assert status
     assert said in output.splitlines()[-1]
     assert "Traceback" not in output
-
-
-def test_the_pages_of_a_scale_replace_those_that_were_there(tmp_path):
-    finish(tmp_path, plan_of("smoke", ["ors"]), ["ors/fig2"])
-    (tmp_path / "site/smoke").mkdir(parents=True)
-    (tmp_path / "site/smoke/old.html").write_text("old")
-    status, output = run("site", folder=tmp_path)
-    assert (status, output.split()[-1]) == (0, "site/smoke/index.html")
-    assert (tmp_path / "site/smoke/ors_fig2.html").is_file()
-    assert [entry.name for entry in (tmp_path / "site").iterdir()] == ["smoke"]
-    assert not (tmp_path / "site/smoke/old.html").exists()
 
 
 def test_a_run_is_compared_from_any_folder(tmp_path):

@@ -212,8 +212,10 @@ Curve = np.ndarray[Any, Any]
 """A row for each point, with these columns."""
 
 
-def curves(path: Path, methods: names.Methods, protocol: str = "", opens: str = "", caption: str = "") -> str:
-    """The curves of a result table or its summary as JSON; "" if it has none, or more than a page can hold.
+def curves(
+    path: Path, methods: names.Methods, protocol: str = "", opens: str = "", caption: str = ""
+) -> list[dict[str, Any]]:
+    """The curves of a result table or its summary; empty if it has none, or more than a page can hold.
 
     A list of panels ``{metric, where, curves: [{method, x, y, half, colour, dash}], title, x}``: title and x
     are what the axes say, ``half`` is half the 95 % interval, colour and dash are those of the figure.
@@ -232,7 +234,7 @@ def curves(path: Path, methods: names.Methods, protocol: str = "", opens: str = 
         named = all(word in caption.lower() for word in place[0].lower().split("_"))
         return place[0] != opens, not named, -len(drawn[place])
 
-    def panel(place: tuple[str, ...], points: int) -> dict[str, object]:
+    def panel(place: tuple[str, ...], points: int) -> dict[str, Any]:
         others = [other for other in drawn if other[0] == place[0]]
         varying = [word for i, word in enumerate(place) if i and len({other[i] for other in others}) > 1]
         shown: list[dict[str, object]] = []
@@ -246,10 +248,11 @@ def curves(path: Path, methods: names.Methods, protocol: str = "", opens: str = 
     points = min(MOST, LARGEST // (POINT * max(1, sum(map(len, drawn.values())))))
     while drawn and points >= FEWEST:
         shown = [panel(place, points) for place in sorted(drawn, key=order)]
-        if len(packed := json.dumps(shown, separators=(",", ":"))) <= LARGEST:
-            return packed
+        packed = json.dumps(shown, separators=(",", ":"))
+        if len(packed) <= LARGEST:
+            return shown
         points = points * 2 // 3
-    return ""
+    return []
 
 
 def _drawn(table: "pd.DataFrame") -> dict[tuple[str, ...], dict[str, Curve]]:

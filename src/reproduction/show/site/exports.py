@@ -15,10 +15,11 @@ from reproduction.judge.verdict_words import (
     PUBLISHED,
     VERDICTS,
     define_words,
+    is_claim,
     list_flags,
 )
 from reproduction.show import names
-from reproduction.show.site.pages import Page
+from reproduction.show.site.pages import FOLDER, Page, label_of
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 KINDS = {PUBLISHED: "a published value"} | CLAIM_KINDS
@@ -79,11 +80,17 @@ def list_verdicts(pages: Sequence[Page]) -> list[Verdict]:
                 published=row["published"] or None,
                 margin=row["margin"] or None,
                 evidence=write_evidence(page, row),
-                page=f"{page.key}.html#{row['id']}",
+                page=find_place(page, row),
                 commit=commit,
             )
             verdicts.append(verdict)
     return verdicts
+
+
+def find_place(page: Page, row: Row) -> str:
+    """Name the page of the site that shows a verdict, with the anchor of a claim."""
+    file = f"{FOLDER}/{page.key}.html"
+    return f"{file}#{label_of(page, row['id'])}" if is_claim(row) else file
 
 
 def write_evidence(page: Page, row: Row) -> str:

@@ -1,0 +1,210 @@
+"""Writes the page of a run: every result, its verdicts, and its picture as soon as there is one.
+
+The page is one file that needs no server. It is written before the first job, after each paper and
+at the end, so it must be quick: what it needs of the plan is kept in a file, and nothing numerical
+is imported.
+"""
+
+import csv
+import json
+import os
+import re
+import time
+from collections.abc import Iterable, Mapping
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from reproduction.judge.verdict_words import (
+    FLAGS,
+    NO_ROWS,
+    NOT_JUDGED,
+    RAN,
+    VERDICTS,
+    convert_old_words,
+    count_verdicts,
+    describe,
+    is_claim,
+    look_up,
+)
+
+if TYPE_CHECKING:
+    from reproduction.plan.plan import Plan
+
+JUDGED = ("full", "part")
+"""Scales that are judged."""
+PICTURES = (".svg", ".png")
+RECORD = "run_page.json"
+"""File below the logs of a run with what its page needs of the plan."""
+SHOWN_VERDICTS = [verdict for verdict in VERDICTS if verdict not in (RAN, NO_ROWS, NOT_JUDGED)]
+
+Row = dict[str, str]
+
+
+def begin(plan: "Plan", home: Path) -> Path:
+    """Write what the page needs of the plan, and the page as it is before the first job.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan of the run in the working directory.
+    home : Path
+        Folder with the archived run.
+
+    Returns
+    -------
+    Path
+        The page.
+    """
+    results = []
+    for name, artifact in plan.artifacts.items():
+        title = (artifact.file.parent / "TITLE").read_text(encoding="utf-8").strip()
+        results.append(
+            {
+                "name": name,
+                "paper": title,
+                "title": artifact.content["title"],
+                "caption": artifact.content["caption"],
+                "drawings": plan.drawings(name),
+                "left_out": plan.left_out.get(name, ""),
+            }
+        )
+    record = {
+        "scale": plan.config["scale"],
+        "folder": plan.folder,
+        "results": results,
+        "home": str(home),
+        "began": time.strftime("%H:%M"),
+    }
+    file = Path("logs", plan.folder, RECORD)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(record), encoding="utf-8")
+    return write(file)
+
+
+def write(file: Path) -> Path:
+    """Write the page of a run from the record that `begin` made, in place of the last one."""
+    record = json.loads(file.read_text(encoding="utf-8"))
+    out = Path("site", record["folder"], "index.html")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    judged = read_verdicts(Path("results", record["folder"])) if record["scale"] in JUDGED else {}
+    results = [describe_result(result, record, judged, out.parent) for result in record["results"]]
+    papers: dict[str, list[dict[str, Any]]] = {}
+    for result in results:
+        papers.setdefault(result["paper"], []).append(result)
+    page = load_template().render(
+        record=record,
+        papers=papers,
+        results=results,
+        done=sum(result["is_made"] for result in results),
+        is_judged=record["scale"] in JUDGED,
+    )
+    part = out.with_name(f".part.{os.getpid()}.html")
+    part.write_text(page, encoding="utf-8", newline="\n")
+    part.replace(out)
+    return out
+
+
+def describe_result(
+    result: Mapping[str, Any],
+    record: Mapping[str, Any],
+    judged: Mapping[str, list[Row]],
+    folder: Path,
+) -> dict[str, Any]:
+    """Collect what the page says of a result."""
+    name = result["name"]
+    home = Path(record["home"])
+    drawings = [Path(file) for file in result["drawings"] if Path(file).is_file()]
+    archived = home / "results/reference" / name
+    small = home / "figures/reference" / f"{name}.thumb.webp"
+    tables = Path("results", record["folder"], name)
+    picture = next((file for file in drawings if file.suffix in PICTURES), None)
+    table = next((file for file in drawings if file.suffix == ".html"), None)
+    rows = judged.get(name) or read_rows(archived / "verdicts.csv")
+    made = [*drawings, tables / "table.csv", tables / "verdicts.csv"]
+    listed = {file.name: file for file in made}
+    if name not in judged:
+        listed["archived verdicts"] = archived / "verdicts.csv"
+    return {
+        **result,
+        "is_made": bool(drawings),
+        "picture": link(picture, folder) if picture else "",
+        "thumbnail": link(small, folder) if small.is_file() else "",
+        "table": read_table(table) if table else Markup(""),
+        "files": [(words, link(file, folder)) for words, file in listed.items() if file.is_file()],
+        "rows": rows,
+        "claims": [row for row in rows if is_claim(row)],
+        "caption": re.sub(r":\w+:`([^`]*)`|[`*]", lambda found: found[1] or "", result["caption"]),
+    }
+
+
+def link(file: Path, folder: Path) -> str:
+    """Write the address of a file as the page in a folder has it."""
+    return Path(os.path.relpath(file, folder)).as_posix()
+
+
+def read_rows(file: Path) -> list[Row]:
+    """Read a table of verdicts in today's words; without a file: empty."""
+    if not file.is_file():
+        return []
+    with file.open(encoding="utf-8", newline="") as lines:
+        return [convert_old_words(row) for row in csv.DictReader(lines)]
+
+
+def read_verdicts(folder: Path) -> dict[str, list[Row]]:
+    """Read the verdicts of a run by result: they are in files for all, a paper or one result."""
+    files: list[Path] = []
+    for pattern in ("", "*/", "*/*/"):
+        files += folder.glob(f"{pattern}verdicts.csv")
+    found: dict[str, list[Row]] = {}
+    for file in sorted(files, key=lambda file: file.stat().st_mtime_ns):
+        newer: dict[str, list[Row]] = {}
+        for row in read_rows(file):
+            newer.setdefault(f"{row['paper']}/{row['artifact']}", []).append(row)
+        found |= newer
+    return found
+
+
+def read_table(file: Path) -> Markup:
+    """Read the table that was written for browsers, without its page."""
+    body = re.search(r"<body>(.*)</body>", file.read_text(encoding="utf-8"), re.DOTALL)
+    return Markup(body[1].strip() if body else "")
+
+
+@cache
+def load_template() -> Any:
+    """Load the template of the page."""
+    loader = PackageLoader("reproduction.show.site")
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
+    environment.trim_blocks = environment.lstrip_blocks = True
+    environment.filters |= {"badges": write_badges, "badge": write_badge, "code": write_code}
+    environment.globals |= {"VERDICTS": VERDICTS, "FLAGS": FLAGS, "SHOWN_VERDICTS": SHOWN_VERDICTS}
+    return environment.get_template("run_page.html")
+
+
+def write_badges(rows: Iterable[Row]) -> Markup:
+    """Write the counts of verdicts; each leads to the definition of its verdict."""
+    badges = []
+    for verdict, count in count_verdicts(rows).items():
+        badges.append(anchor(verdict, f"{count} {look_up(verdict).label}"))
+    return Markup(" ").join(badges)
+
+
+def write_badge(row: Row) -> Markup:
+    """Write the verdict of a row."""
+    return anchor(row["verdict"], describe(row))
+
+
+def anchor(verdict: str, words: str) -> Markup:
+    """Write a badge that leads to the definition of a verdict."""
+    badge = Markup('<a class="badge" href="#verdict-{0}"><i class="{0}">{1}</i> {2}</a>')
+    return badge.format(verdict, look_up(verdict).symbol, words)
+
+
+def write_code(text: str) -> Markup:
+    """Write a sentence in which words between backticks are code."""
+    return Markup(re.sub(r"`+([^`]+)`+", r"<code>\1</code>", escape(text)))
