@@ -273,7 +273,7 @@ def main() -> None:
     parser.add_argument("cases", nargs="*", choices=[*CASES, []], help="default: all")
     parser.add_argument("--kills", type=int, help="number of kills; default: 200, none beside named cases")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--scale", default="smoke", choices=("smoke", "quick", "full"))
+    parser.add_argument("--scale", default="smoke", choices=("smoke", "full"))
     parser.add_argument("--targets", nargs="+", default=TARGETS, help="artifacts, as <paper>_<artifact>")
     arguments = parser.parse_args()
     rng, bad = np.random.default_rng(arguments.seed), 0

@@ -160,7 +160,7 @@ def test_declared_not_comparable_needs_no_rows():
     "entry", [printed(), claim(below()), printed(value=99), printed(where={"method": "left_out"})]
 )
 def test_reduced_runs_only_ran(entry):
-    row = one_verdict(entry, table(curve(around(10)), curve(around(12), method="theirs")), "quick")
+    row = one_verdict(entry, table(curve(around(10)), curve(around(12), method="theirs")), "smoke")
     assert row["verdict"] == "ran"
     assert np.isnan(row["p_adjusted"])
     assert ("no rows for it" in SAY(row)) == np.isnan(row["estimate"])

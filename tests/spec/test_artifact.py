@@ -139,8 +139,14 @@ def test_a_mistake_in_a_reduction_is_found_at_its_scale(write):
     load(path, "full")
     with pytest.raises(ArtifactError, match=r"at scale smoke: settings: budgets\.0"):
         load(path, "smoke")
-    with pytest.raises(ArtifactError, match="scale: 'huge' is not one of smoke, quick, part, full"):
+    with pytest.raises(ArtifactError, match="scale: 'huge' is not one of smoke, part, full"):
         load(path, "huge")
+
+
+def test_a_reduction_of_the_scale_that_is_gone_is_refused_and_names_what_serves(write):
+    path = write(BUDGETS, {"/reductions.quick": {"settings": {"repetitions": 2}}})
+    with pytest.raises(ArtifactError, match=r"reductions: quick: the scale quick is gone; .*only="):
+        load(path, "full")
 
 
 def test_a_plan_imports_no_class_of_a_user(write, monkeypatch, tmp_path):

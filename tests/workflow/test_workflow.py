@@ -103,10 +103,10 @@ def test_a_measured_job_has_the_machine_to_itself_and_uses_one_thread(two_experi
     two_experiments.edit("src/scripts/job.py", "import argparse\n", one_thread)
     for _ in ("experiment", "run"):
         two_experiments.edit("workflow/rules/experiments.smk", '"Run {', '"{threads} threads: {')
-    quick = ["--config", "scale=quick"]  # at smoke scale no times are judged, and nothing waits for them
-    output = two_experiments.snakemake("ors_first", "ors_second", options=["-n", *quick], cores=2)
+    full = ["--config", "scale=full"]  # at smoke scale no times are judged, and nothing waits for them
+    output = two_experiments.snakemake("ors_first", "ors_second", options=["-n", *full], cores=2)
     assert set(re.findall(r"(\d) threads: ors/(\w+)", output)) == {("2", "second"), ("1", "first")}
-    two_experiments.snakemake("results/quick/ors/second/table.csv", options=quick, cores=2)
+    two_experiments.snakemake("results/full/ors/second/table.csv", options=full, cores=2)
 
 
 def test_the_full_configuration_can_be_planned_and_a_wrong_target_is_answered(run):

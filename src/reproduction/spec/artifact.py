@@ -38,7 +38,8 @@ from reproduction.spec.settings import Distinct, Settings
 from reproduction.spec.strict_yaml import ArtifactError, Content, Model, check, near, read, texts
 
 # ``part``: the full scale with the data sets and repetitions of the configuration's ``only``.
-SCALES = ("smoke", "quick", "part", "full")
+SCALES = ("smoke", "part", "full")
+NO_QUICK = "the scale quick is gone; a part of the full one: ./run full --config 'only={repetitions: 5}'"
 # Settings whose keys are names that the artifact chose; what a reduction says of other names is ignored.
 NAMED = ("methods", "tasks", "grids")
 # Keys of artifacts that compute a table, which are those with a protocol.
@@ -79,7 +80,14 @@ class Reductions(Model):
     """The smaller scales."""
 
     smoke: Reduction = Reduction()
-    quick: Reduction = Reduction()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _current_scales(cls, content: Any) -> Any:
+        """Name what serves in place of a scale that is gone."""
+        if isinstance(content, dict) and "quick" in content:
+            raise ValueError(f"quick: {NO_QUICK}; remove this key")
+        return content
 
 
 class Artifact(Model):
@@ -142,7 +150,7 @@ class Artifact(Model):
     notes: list[str] = Field(default=[], description="what a reader should know beside that")
     reductions: Reductions = Field(
         default=Reductions(),
-        description="settings and shards of `smoke` and `quick`, laid over the full ones: mappings merge, "
+        description="settings and shards of `smoke`, laid over the full ones: mappings merge, "
         "lists are replaced. What they say of methods, tasks, grids and data sets that the settings do not "
         "have is ignored, so that a copy that removes some works at every scale",
     )

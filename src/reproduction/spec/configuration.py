@@ -9,7 +9,7 @@ from pydantic import Field, NonNegativeInt, PositiveInt, field_validator, model_
 
 from reproduction.data.prepare import find_loader
 from reproduction.data.registry import LOCAL, Entry, UserFile, loaders, users_file
-from reproduction.spec.artifact import merge
+from reproduction.spec.artifact import NO_QUICK, merge
 from reproduction.spec.settings import Distinct, check_keywords
 from reproduction.spec.strict_yaml import ArtifactError, Content, Model, check, near, read
 
@@ -71,8 +71,8 @@ class Only(Model):
 class Config(Model):
     """The file ``config/config.yaml``."""
 
-    scale: Literal["full", "quick", "smoke"] = Field(
-        description="`full` (the papers' protocols), `quick` (minutes), `smoke` (seconds). Results of the"
+    scale: Literal["full", "smoke"] = Field(
+        description="`full` (the papers' protocols), `smoke` (seconds). Results of the"
         " scales never overwrite each other"
     )
     papers: Distinct[str] = Field(
@@ -103,6 +103,8 @@ class Config(Model):
             papers = [str(file.parent) for file in sorted(folder.glob("*/TITLE"))] or [f"{folder}/NAME"]
             rule = "there is no such key; list the folder of each paper in `papers`"
             raise ValueError(f"project: {rule}: papers: [{', '.join(papers)}]")
+        if isinstance(content, dict) and content.get("scale") == "quick":
+            raise ValueError(f"scale: {NO_QUICK}")
         if isinstance(content, dict) and "seeds" in content:
             rule = "there is no such key; make one run for each seed, as in --config seed=1"
             raise ValueError(f"seeds: {rule}, and compare results/<scale>-seed<N>")
