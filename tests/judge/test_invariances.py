@@ -29,9 +29,9 @@ def test_row_order_does_not_matter(random):
 def test_another_method_changes_nothing(value, name):
     entries, frame = everything(np.random.default_rng(0))
     more = pd.concat([table(curve([value] * 10, method=name)), frame])
-    pd.testing.assert_frame_equal(
-        judge(entries, frame, "full"), judge(entries, more, "full"), check_exact=True
-    )
+    counted = ["others", "others_passing"]
+    before, after = (judge(entries, rows, "full").drop(columns=counted) for rows in (frame, more))
+    pd.testing.assert_frame_equal(before, after, check_exact=True)
 
 
 @given(st.lists(st.floats(0, 4), min_size=2, max_size=6), st.sampled_from([-1, 1]))

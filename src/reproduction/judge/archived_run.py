@@ -232,12 +232,18 @@ def _unpacked(folder: Path, name: str) -> bytes:
 
 def moved(content: Asked, folder: Path) -> tuple[list[str], list[str]]:
     """(published values and claims whose kept row is not what follows now, those that need a run)."""
+    found = again(content, folder).verdicts
+    waiting = list(found.loc[found["verdict"] == NOT_JUDGED, "id"])
+    return _list_changed(found, folder), waiting
+
+
+def _list_changed(found: pd.DataFrame, folder: Path) -> list[str]:
+    """List the published values and claims whose archived row is not the one that was found now."""
     before = {row["id"]: row for row in rows_of(folder / "verdicts.csv")}
-    now = {row["id"]: row for row in again(content, folder).verdicts.to_dict("records")}
+    now = {row["id"]: row for row in found.to_dict("records")}
     texts = {name: {key: as_text(row[key]) for key in VERDICT_COLUMNS} for name, row in now.items()}
     was = {name: {key: row.get(key, "") for key in VERDICT_COLUMNS} for name, row in before.items()}
-    changed = [name for name in {**before, **now} if was.get(name) != texts.get(name)]
-    return changed, [name for name, row in now.items() if row["verdict"] == NOT_JUDGED]
+    return [name for name in {**before, **now} if was.get(name) != texts.get(name)]
 
 
 def judge_again(made: Plan, names: Iterable[str], home: Path) -> list[str]:
@@ -248,9 +254,10 @@ def judge_again(made: Plan, names: Iterable[str], home: Path) -> list[str]:
         if not (folder / "provenance.json").is_file():
             continue
         content = made.artifacts[name].content
-        changed, _ = moved(content, folder)
+        judged = again(content, folder)
+        changed = _list_changed(judged.verdicts, folder)
         lines += [f"{name}: {', '.join(changed)}"] * bool(changed)
-        for table, frame in again(content, folder)._asdict().items():
+        for table, frame in judged._asdict().items():
             plain = frame.drop(columns=["paper", "artifact"], errors="ignore")
             (folder / f"{table}.csv").unlink(missing_ok=True)
             if len(frame):

@@ -12,7 +12,6 @@ from reproduction.judge.verdict_words import (
     NOT_COMPARABLE,
     NOT_JUDGED,
     OF_A_VALUE,
-    PARTIALLY_REPRODUCED,
     is_claim,
     leans,
     look_up,
@@ -66,11 +65,24 @@ class Sentences:
         bars = [self.join(["substitute data for ", substitutes])] * bool(substitutes)
         barred = self.join([*bars, str(row["reason"] or "")], "; ")
         if row["otherwise"]:
-            of_what = "as written" if row["verdict"] == PARTIALLY_REPRODUCED else "on these rows"
+            of_what = "on these rows" if row["verdict"] == NOT_COMPARABLE else "as written"
             parts.append(f"{of_what}: {look_up(row['otherwise']).label}")
         parts += [*self._p(row), self._new_points(row)]
         told = self.join(parts, "; ")
         return self.join([barred, ": ", told]) if barred and row["verdict"] == NOT_COMPARABLE else told
+
+    @staticmethod
+    def describe_controls(row: Row) -> str:
+        """Write what else passes the checks of a claim, and how often exact published values would."""
+        sentences = []
+        others, power = number(row["others"]), number(row["power"])
+        if others > 0:
+            passing = number(row["others_passing"])
+            sentences.append(f"{passing:g} of {others:g} other methods pass the same checks.")
+        if not isnan(power):
+            start = "If the published values were exactly true, the claim would be reproduced"
+            sentences.append(f"{start} with probability {power:.2f}.")
+        return " ".join(sentences)
 
     def told(self, row: Row) -> str:
         """The effect that decides a claim, in words; empty for what has none in words, such as a spread.
@@ -347,7 +359,13 @@ def _corrected(row: Row, check: Asked) -> list[str]:
     low, high = number(row["ci_low"]), number(row["ci_high"])
     bounds = [0.0] if trend_of(check) else [*listed(check[next(key for key in BOUNDS if key in check)])]
     side = {"against": "contra", "in favour": "agree"}.get(leans(row))
-    if side is None or isnan(low) or number(row["n"]) == 1 or any(low <= end <= high for end in bounds):
+    if (
+        row["otherwise"]
+        or side is None
+        or isnan(low)
+        or number(row["n"]) == 1
+        or any(low <= end <= high for end in bounds)
+    ):
         return []
     p, many = number(row[f"p_{side}"]), number(row["family"])
     return [

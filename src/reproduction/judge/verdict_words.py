@@ -21,7 +21,7 @@ NOT_JUDGED = "not_judged"
 RAN = "ran"
 NO_ROWS = "no_rows"
 
-EXACT, PROVISIONAL = "exact", "provisional"
+EXACT, PROVISIONAL, TOO_STRICT = "exact", "provisional", "too_strict"
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,7 @@ VERDICTS = {
 FLAGS = {
     EXACT: "a theorem or an identity, and no row violates it",
     PROVISIONAL: "a rule about outlying runs keeps a value on this side from a verdict",
+    TOO_STRICT: "even exactly true published values would rarely pass the check, so it cannot confirm",
 }
 """Flag of a verdict -> what it means."""
 
@@ -172,7 +173,7 @@ def describe(row: Row) -> str:
 
     An inconclusive claim says on which side its estimate lies.
     """
-    remarks = list_flags(row)
+    remarks = [flag.replace("_", " ") for flag in list_flags(row)]
     if leans(row):
         remarks.append(f"estimate {leans(row)}")
     label = look_up(row["verdict"]).label

@@ -55,6 +55,7 @@ from reproduction.judge.claims import (
     read_published,
     trend_of,
 )
+from reproduction.judge.controls import TOO_STRICT_BELOW, replace_method, simulate_power
 from reproduction.judge.estimates import (
     SEEN,
     Bound,
@@ -83,6 +84,7 @@ from reproduction.judge.verdict_words import (
     PUBLISHED,
     RAN,
     REPRODUCED,
+    TOO_STRICT,
 )
 from reproduction.run.points import Points
 from reproduction.run.records import verify
@@ -101,7 +103,7 @@ id kind place statement expected verdict flags estimate ci_low ci_high n repetit
 published_se published_df margin difference difference_low difference_high where check number
 checks at worst side groups passing needed rows violating left_out remark p_agree p_contra
 p_adjusted family holm bh stand_in reason otherwise missing rule constant_error origin form_of
-found_after n_needed
+found_after n_needed power others others_passing
 """
 VERDICT_COLUMNS = [*COLUMNS_IN_WORDS.split(), *NEW_POINTS]
 WORDS = "statement expected where check at worst side remark holm bh stand_in reason otherwise missing rule"
@@ -142,7 +144,10 @@ def judge(artifact: Asked, table: pd.DataFrame, scale: str, points: Points | Non
             except VerdictError as error:
                 raise type(error)(f"{kind} {entry['id']}: {error}") from None
         if scale in JUDGED:
-            rows = _credit_weaker_forms(_decided(findings))
+            rows = _decided(findings)
+            if kind == "claim" and rows:
+                _add_controls(rows, findings, artifact, source)
+                _credit_weaker_forms(rows)
         else:
             rows = [_row(finding, RAN, finding.figures("", 1)) for finding in findings]
         new = _for_new_points(findings, rows, scale)
@@ -542,13 +547,44 @@ def _row(finding: Finding, verdict: str, figures: Content) -> Content:
     return BLANK | finding.row | figures | {"verdict": verdict}
 
 
-def _credit_weaker_forms(rows: list[Content]) -> list[Content]:
+def _add_controls(rows: list[Content], findings: Sequence[Finding], artifact: Asked, source: Source) -> None:
+    """Add the power of each claim and how many other methods pass; what is too strict cannot confirm."""
+    family = [(row, finding) for row, finding in zip(rows, findings, strict=True) if finding.tested]
+    p_values = {row["id"]: finding.agree for row, finding in family if not finding.barred}
+    powers = simulate_power(artifact, source, p_values)
+    methods = [str(method) for method in source.rows["method"].cat.categories]
+    for row, claim in zip(rows, artifact["claims"], strict=True):
+        row["power"] = powers.get(row["id"], nan)
+        if row["power"] < TOO_STRICT_BELOW:
+            row["flags"] = TOO_STRICT
+            if row["verdict"] == REPRODUCED:
+                row |= {"otherwise": REPRODUCED, "verdict": INCONCLUSIVE}
+        if row["verdict"] not in (NOT_COMPARABLE, NOT_JUDGED):
+            passes = _passes_of_others(claim, methods, source)
+            row["others"] = len(passes) or nan
+            row["others_passing"] = sum(passes) if passes else nan
+
+
+def _passes_of_others(claim: Asked, methods: Sequence[str], source: Source) -> list[bool]:
+    """Whether each other method of the result passes the checks of a claim, without a correction."""
+    passes, source = [], source._replace(names=None, curves=[])  # nothing is asked about new points
+    for variant in replace_method(claim, methods):
+        try:
+            finding = _claim({"reason": ""}, variant, source, "part")
+        except VerdictError:
+            continue
+        if not finding.fixed:
+            passes.append(finding.agree < ALPHA)
+    return passes
+
+
+def _credit_weaker_forms(rows: list[Content]) -> None:
     """Make a claim partially reproduced where only a weaker form is; `otherwise` keeps its own verdict."""
     confirmed = {row["form_of"] for row in rows if row["form_of"] and row["verdict"] == REPRODUCED}
     for row in rows:
-        if row["id"] in confirmed and row["verdict"] in (INCONCLUSIVE, NOT_REPRODUCED):
+        is_open = row["verdict"] in (INCONCLUSIVE, NOT_REPRODUCED)
+        if row["id"] in confirmed and is_open and row["flags"] != TOO_STRICT:
             row |= {"otherwise": row["verdict"], "verdict": PARTIALLY_REPRODUCED}
-    return rows
 
 
 def _for_new_points(findings: Sequence[Finding], rows: Sequence[Content], scale: str) -> list[Content]:

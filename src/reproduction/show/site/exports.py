@@ -53,6 +53,11 @@ class Verdict(BaseModel):
     margin: float | None = Field(
         description="the tolerance: the largest difference that counts as reproduced"
     )
+    power: float | None = Field(
+        description="chance of reproduced if the published values were exactly true, simulated"
+    )
+    others: int | None = Field(description="other methods for which the checks can be tested")
+    others_passing: int | None = Field(description="of these, how many pass")
     evidence: str = Field(description="the same as a sentence")
     page: str = Field(description="its place on this site")
     commit: str | None = Field(description="of the code that computed the estimate")
@@ -79,6 +84,9 @@ def list_verdicts(pages: Sequence[Page]) -> list[Verdict]:
                 n=row["n"] or None,
                 published=row["published"] or None,
                 margin=row["margin"] or None,
+                power=row["power"] or None,
+                others=row["others"] or None,
+                others_passing=row["others_passing"] or None,
                 evidence=write_evidence(page, row),
                 page=find_place(page, row),
                 commit=commit,

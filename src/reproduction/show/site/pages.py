@@ -93,6 +93,10 @@ class Keys:
             return "its data sets or settings are not part of this scale"
         return self._sentences(row).evidence(row)
 
+    def describe_controls(self, row: Mapping[str, Any]) -> str:
+        """What else passes the checks of a claim; "" for rows that were judged before it was known."""
+        return self._sentences(row).describe_controls(row) if "power" in row else ""
+
     def told(self, row: Mapping[str, Any]) -> str:
         """The effect that decides a claim, if it can be told in a sentence."""
         return self._sentences(row).told(row) if row["check"] and judges(row) else ""

@@ -1,0 +1,88 @@
+"""The power of a claim and the other methods that pass, against cases that are known."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from synthetic_tables import curve, table
+from verdict_inputs import below, claim, printed
+
+from reproduction.judge.controls import replace_method
+from reproduction.judge.sentences import Sentences
+from reproduction.judge.verdicts import judge
+
+
+def run_of(gap, sd=1.0, n=20, seed=0, methods=("ours", "theirs")):
+    """A table in which ours is lower than theirs by a gap, with independent errors."""
+    rng = np.random.default_rng(seed)
+    curves = [table(curve(10 - gap + sd * rng.standard_normal(n), method=methods[0]))]
+    curves += [table(curve(10 + sd * rng.standard_normal(n), method=name)) for name in methods[1:]]
+    return pd.concat(curves)
+
+
+def published_gap(gap):
+    """Published values of both methods that differ by so much."""
+    where = {"metric": "error"}
+    ours = printed(id="v", value=10.0 - gap, where={"method": "ours"} | where)
+    return [ours, printed(id="w", value=10.0, where={"method": "theirs"} | where)]
+
+
+def judged(frame, published, *claims):
+    artifact = {"published": published, "claims": list(claims)}
+    return judge(artifact, frame, "full").set_index("id")
+
+
+def test_the_power_is_that_of_the_test_at_the_published_values():
+    """For a difference of two standard errors the paired t-test rejects in 0.64 of the runs."""
+    frame = run_of(gap=5.0, n=400)
+    differences = frame[frame["method"] == "ours"]["value"].to_numpy()
+    differences = differences - frame[frame["method"] == "theirs"]["value"].to_numpy()
+    two_errors = 2 * differences.std(ddof=1) / np.sqrt(400)
+    found = judged(frame, published_gap(two_errors), claim(below()))
+    assert found.loc["c", "power"] == pytest.approx(0.638, abs=0.06)
+    exact = judged(frame, published_gap(5.0), claim(below()))
+    assert exact.loc["c", "power"] == 1
+    again = judged(frame.sample(frac=1, random_state=1), published_gap(two_errors), claim(below()))
+    assert again.loc["c", "power"] == found.loc["c", "power"], "the order of rows does not matter"
+
+
+def test_a_claim_that_exact_values_would_not_pass_is_never_reproduced():
+    frame = run_of(gap=5.0)
+    found = judged(frame, published_gap(0.01), claim(below()), claim(below(), id="f", form_of="c"))
+    strict = found.loc["c"]
+    assert (strict["verdict"], strict["flags"], strict["otherwise"]) == (
+        "inconclusive",
+        "too_strict",
+        "reproduced",
+    )
+    opposite = judged(run_of(gap=-5.0), published_gap(0.01), claim(below()))
+    assert opposite.loc["c", "verdict"] == "not_reproduced"
+    assert opposite.loc["c", "flags"] == "too_strict"
+
+
+def test_a_claim_about_unpublished_rows_has_no_power():
+    frame = run_of(gap=5.0)
+    for published in ([], published_gap(1.0)[:1]):
+        found = judged(frame, published, claim(below()))
+        assert np.isnan(found.loc["c", "power"])
+        assert (found.loc["c", "verdict"], found.loc["c", "flags"]) == ("reproduced", "")
+
+
+def test_methods_that_pass_as_well_are_counted():
+    frame = run_of(gap=5.0, methods=("ours", "theirs", "third"))
+    third = frame["method"] == "third"
+    frame.loc[third, "value"] -= 4.0
+    found = judged(frame, [], claim(below()))
+    assert found.loc["c", ["others_passing", "others"]].tolist() == [1, 1]
+    sentence = Sentences.describe_controls(found.loc["c"])
+    assert sentence == "1 of 1 other methods pass the same checks."
+    frame.loc[third, "value"] += 8.0
+    assert judged(frame, [], claim(below())).loc["c", "others_passing"] == 0
+
+
+def test_an_order_of_methods_and_a_claim_without_methods_have_no_others():
+    order = {"statistic": "value", "increasing": {"method": ["ours", "theirs"]}}
+    without = {"statistic": "value", "where": {"metric": "error"}, "below": 0}
+    for check in (order, without):
+        assert replace_method(claim(check), ["ours", "theirs", "third"]) == []
+    variants = replace_method(claim(below()), ["ours", "theirs", "third"])
+    assert [variant["checks"][0]["a"]["method"] for variant in variants] == ["third"]
