@@ -29,7 +29,9 @@ def minimiser(loss, Z, p, lam):
         return p @ Z / (lam or 1.0)
     if loss == "hinge loss":  # LIBLINEAR wants both labels: -z with label -1 is the same example
         sign = np.where(np.arange(len(Z)) % 2, 1.0, -1.0)
-        model = LinearSVC(C=1.0 / lam, loss="hinge", fit_intercept=False, tol=1e-5, max_iter=100_000)
+        # LIBLINEAR draws the order of the rows: without a seed the last digits are others every time
+        options = {"C": 1.0 / lam, "loss": "hinge", "fit_intercept": False, "random_state": 0}
+        model = LinearSVC(**options, tol=1e-5, max_iter=100_000)
         return model.fit(Z * sign[:, np.newaxis], sign, sample_weight=p).coef_[0]
     value, slope, curvature = POTENTIALS[loss]
     w, d = np.zeros(Z.shape[1]), Z.shape[1]

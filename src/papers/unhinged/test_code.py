@@ -59,3 +59,13 @@ def test_a_chosen_ridge_is_one_of_the_multiples(rows):
     ]
     assert any(np.array_equal(chosen.coef_, each) for each in fixed)
     assert np.mean(chosen.predict(X) == y) > 0.7
+
+
+def test_the_hinge_minimiser_has_the_same_bytes_every_time():
+    rng = np.random.default_rng(0)
+    Z = signed(rng.standard_normal((60, 5)), rng.random(60) < 0.5)
+    p = np.full(60, 1 / 60)
+    lam = threshold(Z)
+    first = minimiser("hinge loss", Z, p, lam)
+    for _ in range(3):
+        np.testing.assert_array_equal(minimiser("hinge loss", Z, p, lam), first)
