@@ -1,4 +1,4 @@
-"""The experiments of the paper: Long and Servedio's points, the limit of strong regularisation, real sets."""
+"""Experiments: Long and Servedio's points, the limit of strong regularisation, real sets."""
 
 from typing import Annotated
 
@@ -24,12 +24,13 @@ COINS = Annotated[Flips, only("independent")]
 
 def turned(v, w):
     """1 - cos of the angle between two directions."""
-    v, w = v / np.linalg.norm(v), w / np.linalg.norm(w)
+    v = v / np.linalg.norm(v)
+    w = w / np.linalg.norm(w)
     return 0.5 * float((v - w) @ (v - w))
 
 
 def flipped(Z, p, rate):
-    """The rows y x of a distribution and their probabilities once labels are flipped with that rate."""
+    """Flip labels with a rate: the rows y x of a distribution, and their probabilities."""
     return np.vstack([Z, -Z]), np.concatenate([(1 - rate) * p, rate * p])
 
 
@@ -42,21 +43,23 @@ class LongServedio(Repeated):
 
 @protocol(LongServedio, labels=("error", *LOSSES))
 def long_servedio(settings, loop):
-    """True error in % of the minimiser over all w in the plane, exactly, against the margin x = gamma.
+    """Compute the true error in % of the minimiser over all w in the plane, exactly.
 
-    All labels are +1; a quarter of the mass is on (1, 0), a quarter on (gamma, 5 gamma) and half of it on
-    (gamma, -gamma). Labels are flipped at one rate. Source: Long and Servedio, Machine Learning 78, 2010.
+    x = the margin gamma. All labels are +1; a quarter of the mass is on (1, 0), a quarter on
+    (gamma, 5 gamma) and half of it on (gamma, -gamma). Labels are flipped at one rate. Source: Long
+    and Servedio, Machine Learning 78, 2010.
     """
     p = np.array([0.25, 0.25, 0.5])
     for repetition in loop:
         for gamma in settings.gamma:
             X = np.array([[1.0, 0.0], [gamma, 5 * gamma], [gamma, -gamma]])
             for noise in settings.noise:
+                Z, q = flipped(X, p, noise.parameters["rate"])
                 for loss in LOSSES:
-                    w = minimiser(loss, *flipped(X, p, noise.parameters["rate"]), 0.0)
-                    yield repetition.row(
-                        "error", 100 * p @ (X @ w <= 0), x=gamma, noise=noise.label, method=loss
-                    )
+                    w = minimiser(loss, Z, q, 0.0)
+                    error = 100 * p @ (X @ w <= 0)
+                    columns = {"noise": noise.label, "method": loss, "x": gamma}
+                    yield repetition.row("error", error, **columns)
 
 
 class Distributions(Repeated):
@@ -69,24 +72,32 @@ class Distributions(Repeated):
 
 @protocol(Distributions, labels=("turned", "affinity", *LOSSES))
 def identities(settings, loop):
-    """What flips do to the minimiser over linear functions, exactly, on random distributions in R^5.
+    """Compute what flips do to the minimiser over linear functions, on random distributions in R^5.
 
     turned : 1 - cos of the angle between the minimisers under noise and without.
-    affinity (unhinged loss): the largest |risk under noise - (1 - 2 rate) risk - 2 rate| of 100 functions.
+    affinity (unhinged loss): the largest |risk under noise - (1 - 2 rate) risk - 2 rate| of 100
+    functions.
     """
+    n = settings.points
     for repetition in loop:
-        rng, n = repetition.rng("points"), settings.points
-        X, eta, mass = rng.standard_normal((n, 5)), rng.random(n), rng.dirichlet(np.ones(n))
-        Z, p = np.vstack([X, -X]), np.concatenate([mass * eta, mass * (1 - eta)])
+        rng = repetition.rng("points")
+        X = rng.standard_normal((n, 5))
+        eta = rng.random(n)
+        mass = rng.dirichlet(np.ones(n))
+        Z = np.vstack([X, -X])
+        p = np.concatenate([mass * eta, mass * (1 - eta)])
         functions = rng.standard_normal((5, 100))
         for noise in settings.noise:
             rate = noise.parameters["rate"]
             noisy, q = flipped(Z, p, rate)
             for loss in LOSSES:
-                found = [minimiser(loss, *each, settings.lam) for each in ((Z, p), (noisy, q))]
-                yield repetition.row("turned", turned(*found), noise=noise.label, method=loss)
-            clean, risk = p @ (1 - Z @ functions), q @ (1 - noisy @ functions)
-            gap = np.abs(risk - (1 - 2 * rate) * clean - 2 * rate).max()
+                without_noise = minimiser(loss, Z, p, settings.lam)
+                under_noise = minimiser(loss, noisy, q, settings.lam)
+                angle = turned(without_noise, under_noise)
+                yield repetition.row("turned", angle, noise=noise.label, method=loss)
+            risk = p @ (1 - Z @ functions)
+            noisy_risk = q @ (1 - noisy @ functions)
+            gap = np.abs(noisy_risk - (1 - 2 * rate) * risk - 2 * rate).max()
             yield repetition.row("affinity", gap, noise=noise.label, method="unhinged loss")
 
 
@@ -98,7 +109,10 @@ class Regularised(SplitSettings):
 
 @protocol(Regularised, labels=("turned", "hinge loss", *LOSSES))
 def regularisation(settings, loop):
-    """1 - cos of the angle between a solution and the unhinged one, against the ridge x, in thresholds."""
+    """Measure 1 - cos of the angle between a solution and the unhinged one.
+
+    x = the ridge, in thresholds.
+    """
     for repetition, split, noisy in loop.noisy_splits(settings):
         for noise, observed in zip(settings.noise, noisy.T, strict=True):
             Z = signed(split.X, observed)
@@ -106,7 +120,8 @@ def regularisation(settings, loop):
             for x in settings.times:
                 for loss in ("hinge loss", *POTENTIALS):
                     w = minimiser(loss, Z, p, x * threshold(Z))
-                    yield repetition.row("turned", turned(w, p @ Z), x=x, noise=noise.label, method=loss)
+                    columns = {"noise": noise.label, "method": loss, "x": x}
+                    yield repetition.row("turned", turned(w, p @ Z), **columns)
 
 
 class Benchmarks(SplitSettings):
@@ -117,13 +132,15 @@ class Benchmarks(SplitSettings):
 
 @protocol(Benchmarks, labels=("error", "rise"))
 def benchmarks(settings, loop):
-    """Test error in %, and its rise over that at the first noise on the same split."""
-    first = {}
+    """Measure test errors in %, and their rise over those at the first noise on the same split."""
+    error_at_first_noise = {}
     for repetition, split, observed, noise, method in loop.fits(settings, settings.methods):
-        score = split.scored(method.build().fit(split.X, observed).predict(split.X_test))
+        model = method.build().fit(split.X, observed)
+        score = split.scored(model.predict(split.X_test))
         yield repetition.row("error", score)
         error = 100 * float(np.mean(score.wrong))
+        label = repetition.columns["method"]
         if noise == settings.noise[0]:
-            first[repetition.columns["method"]] = error
+            error_at_first_noise[label] = error
         else:
-            yield repetition.row("rise", error - first[repetition.columns["method"]])
+            yield repetition.row("rise", error - error_at_first_noise[label])

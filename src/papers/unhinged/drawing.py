@@ -7,7 +7,7 @@ from reproduction.show import names, panels
 
 @panels.figure
 def errors(results):
-    """True error against the margin of Long and Servedio's points; a panel for each rate of flips."""
+    """Draw the true error against the margin of Long and Servedio's points, by rate of flips."""
     return _curves(results, "error", "margin γ", "true error, %")[0]
 
 
@@ -26,13 +26,14 @@ def _curves(results, metric, x_label, y_label):
     titles = [names.noise(rate) for rate in rates]
     figure, axes = panels.grid_of_panels([""], titles, x_label=x_label, y_label=y_label)
     for ax, noise in zip(axes.flat, rates, strict=True):
-        means = (
-            results.select(noise=noise, metric=metric).groupby(["method", "x"], sort=False)["value"].mean()
-        )
+        rows = results.select(noise=noise, metric=metric)
+        means = rows.groupby(["method", "x"], sort=False)["value"].mean()
         wide = means.unstack("method")[list(means.index.unique("method"))]
-        for place, method in enumerate(wide):
-            equal = np.isclose(wide.iloc[:, place + 1 :], wide[[method]], atol=1e-9).all(axis=0).sum()
-            looks = {"linewidth": 1.5 + 2 * equal, "markersize": 5 + 2.5 * equal}  # those drawn over it
+        for number, method in enumerate(wide):
+            # A curve is thicker by those that are equal and drawn over it.
+            is_equal = np.isclose(wide.iloc[:, number + 1 :], wide[[method]], atol=1e-9)
+            n_equal = is_equal.all(axis=0).sum()
+            looks = {"linewidth": 1.5 + 2 * n_equal, "markersize": 5 + 2.5 * n_equal}
             panels.curve(ax, wide.index, wide[method], 0 * wide[method], method, **looks)
         panels.log_axis(ax.xaxis)
     panels.shared_legend(figure, panels.handles(panels.methods_in(results.table)))
