@@ -20,10 +20,10 @@ from typing import get_args
 import numpy as np
 
 from noisylabels.classifiers.kernel_logistic import (
+    Landmarks,
     RobustKernelLogisticRegression,
     RobustNystromLogisticRegression,
 )
-from noisylabels.kernels.nystrom import Landmarks
 
 
 def curves(n, seed):

@@ -1,4 +1,4 @@
-"""Kernels, the widths worth trying, the basis that all methods share, and Nystrom's features."""
+"""Kernels, the widths worth trying, and the basis that all methods share."""
 
 from typing import get_args
 
@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 from sklearn.gaussian_process.kernels import RBF
 from sklearn.svm import SVC
 
-from noisylabels.kernels import gaussian, nystrom
+from noisylabels.kernels import gaussian
 from noisylabels.kernels.gaussian import (
     WIDTHS,
     basis,
@@ -142,57 +142,6 @@ def test_scale_of_standardised_features_is_the_root_of_half_their_number():
     assert width_of("scale", X, weights=np.ones(60)) == pytest.approx(width)
     doubled = width_of("scale", np.vstack([X, X[:5]]))
     assert width_of("scale", X, weights=1.0 + (np.arange(60) < 5)) == pytest.approx(doubled)
-
-
-# Nystrom's features
-
-
-def test_nothing_is_lost_where_one_of_two_points_is_a_landmark():
-    X, Z = points(), points()[:25]
-
-    def features(A, Z):
-        return nystrom.nystrom_times(A, Z, GAMMA, nystrom.nystrom_features(Z, GAMMA))
-
-    phi = features(X, Z)
-    assert phi @ features(Z, Z).T == pytest.approx(kernel(X, Z), abs=1e-8)
-    assert np.linalg.eigvalsh(kernel(X) - phi @ phi.T).min() > -1e-8  # the approximation is from below
-    twice = features(X, np.vstack([Z, Z]))
-    assert phi.shape == twice.shape == (60, 25)  # repeated landmarks add no features
-    assert twice @ twice.T == pytest.approx(phi @ phi.T, abs=1e-8)
-
-
-def test_blocks_of_rows_change_nothing(monkeypatch):
-    X, w = points(), np.random.default_rng(1).standard_normal((30, 2))
-    exact = np.column_stack([kernel(X, X[:30]) @ w, np.ones(60)])
-    for block in (nystrom.BLOCK, 7):
-        monkeypatch.setattr(nystrom, "BLOCK", block)
-        assert nystrom.nystrom_times(X, X[:30], GAMMA, w, bias=True) == pytest.approx(exact, abs=1e-12)
-
-
-def test_leverage_scores_of_all_rows_are_the_definition_and_prefer_rare_points():
-    X, ridge = points(), 0.7
-    exact = np.diag(kernel(X) @ np.linalg.inv(kernel(X) + ridge * np.eye(60)))
-    assert nystrom.leverage_scores(X, X, GAMMA, ridge) == pytest.approx(exact, abs=1e-9)
-    some = nystrom.leverage_scores(X, X[:40], GAMMA, ridge)
-    assert np.corrcoef(some, exact)[0, 1] > 0.7
-    rng = np.random.default_rng(0)
-    X = np.vstack([0.1 * rng.standard_normal((500, 2)), rng.uniform(-9, 9, (25, 2))])
-    tau = nystrom.leverage_scores(X, X[::5], 1.0, 1.0)
-    assert tau[500:].mean() > 5 * tau[:500].mean()
-
-
-@pytest.mark.parametrize("how", get_args(nystrom.Landmarks))
-def test_landmarks_are_as_many_as_asked_for_and_the_same_for_a_seed(how):
-    X = points()
-
-    def landmarks(m):
-        return nystrom.landmarks(X, m, how, GAMMA, 1.0, np.random.default_rng(5))
-
-    found = landmarks(10)
-    assert np.unique(found, axis=0).shape == (10, 3)
-    assert np.array_equal(found, landmarks(10))
-    assert how == "kmeans" or (squared_distances(found, X).min(axis=1) == 0).all()
-    assert np.array_equal(landmarks(60), X)
 
 
 @pytest.mark.parametrize(("n", "m"), [(1, 1), (5, 3), (33, 700), (700, 333)])

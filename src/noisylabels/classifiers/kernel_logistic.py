@@ -7,17 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
+from sklearn.utils import gen_batches
 
 from noisylabels.classifiers.base import FitFlags, TrueLabelPosterior, features_of
 from noisylabels.classifiers.kernel import Fits, KernelClassifier, label_columns, silent, with_majority
-from noisylabels.kernels import nystrom
-from noisylabels.kernels.gaussian import Basis, Gram, Parametrisation, basis, rate, width_of
+from noisylabels.kernels.gaussian import Basis, Gram, Parametrisation, basis, kernel_matrix, rate, width_of
 from noisylabels.noise import flip_matrix as flips
-from noisylabels.seeding import generator
+from noisylabels.seeding import LARGEST_SEED, generator
 from noisylabels.solvers import flipped_kernel, flipped_softmax
 from noisylabels.solvers.flipped_logistic import (
     Bias,
@@ -28,14 +29,18 @@ from noisylabels.solvers.flipped_logistic import (
     fit_batch,
     marginal_zeta,
 )
-from noisylabels.validation import Floats, choice, number, numbers
+from noisylabels.validation import Floats, choice, number, numbers, whole
+
+if TYPE_CHECKING:
+    from sklearn.kernel_approximation import Nystroem
 
 SMALLEST_ZETA = 1e-8  # below it separable data have no solution
 PRIOR_ROUNDS = 10  # of zeta and w in turn, in `fit_many`
-LARGEST_CURVATURE = 0.25  # of the logistic loss: ridge = 2 zeta / 0.25
+ROWS_OF_A_BLOCK = 1024  # of features and kernel values that are computed together
 TOLERANCE = 1e-9  # of a single fit; `fit_many`, made for choosing among thousands, has that of `fit_batch`
 Solver = Literal["lbfgs", "em_newton"]
 Regularisation = Literal["fixed", "bayes"]
+Landmarks = Literal["uniform", "kmeans"]
 
 
 class SoftmaxModel(FitFlags):
@@ -382,6 +387,27 @@ class RobustKernelLogisticRegression(TrueLabelPosterior, KernelLogisticRegressio
         return tags
 
 
+def _move_to_origin(X: Any) -> tuple[Any, Floats | None]:
+    """Subtract the mean of dense rows, and return it: scikit-learn's distances lose digits far from 0."""
+    if issparse(X):
+        return X, None
+    centre = X.mean(axis=0)
+    return X - centre, centre
+
+
+def _find_cluster_centres(X: Any, n_clusters: int, seed: int) -> Floats:
+    from sklearn.cluster import MiniBatchKMeans
+
+    clusters = MiniBatchKMeans(
+        n_clusters,
+        random_state=seed,
+        batch_size=max(1024, 3 * n_clusters),
+        n_init=1,
+        max_iter=10,
+    )
+    return np.asarray(clusters.fit(X).cluster_centers_, dtype=float)
+
+
 @dataclass(eq=False, repr=False)
 class NystromLogisticRegression(SoftmaxModel, KernelClassifier):
     r"""Kernel logistic regression for many rows, with as many weights as there are landmarks.
@@ -395,9 +421,9 @@ class NystromLogisticRegression(SoftmaxModel, KernelClassifier):
         Penalty, at least 1e-8.
     landmarks : int, default 1000
         Number of landmarks; all rows if there are no more than that.
-    choice : {"uniform", "kmeans", "leverage"}, default "uniform"
-        How landmarks are found, see `noisylabels.kernels.gaussian.landmarks`. The ridge of the
-        leverage scores is 8 zeta, where the logistic loss is curved most.
+    choice : {"uniform", "kmeans"}, default "uniform"
+        How landmarks are found: rows drawn with equal probabilities, or the centres of clusters
+        (`sklearn.cluster.MiniBatchKMeans`), which need not be rows.
     parametrisation : str, default "sigma2"
         What the width means, see `noisylabels.kernels.gaussian.rbf`.
     bias : {"none", "free", "penalised"}, default "none"
@@ -419,7 +445,7 @@ class NystromLogisticRegression(SoftmaxModel, KernelClassifier):
     dual_coef_ : ndarray (m,) or (m, K)
         Weights of the landmarks.
     features_ : int
-        Directions that are left after those with eigenvalues below 1e-12 of the largest.
+        Number of features, one for each landmark.
     landmarks_ : str
         How the landmarks were found: "all rows", or `choice`.
     intercept_ : float or ndarray (K,)
@@ -453,8 +479,9 @@ class NystromLogisticRegression(SoftmaxModel, KernelClassifier):
     The fit maximises :math:`\sum_n \log \sigma((2 y_n - 1) f(x_n)) - \zeta \lVert f - b \rVert^2`
     for :math:`f(x) = \sum_i w_i \kappa(x, z_i) + b` with landmarks :math:`z_i`, where :math:`\lVert
     f - b \rVert^2 = w^T K_{ZZ} w` is the norm of the function space. With all rows as landmarks it
-    is `KernelLogisticRegression` with ``penalty="rkhs"``. The fit takes time :math:`O(n m^2)` and
-    memory :math:`O(n m)`.
+    is `KernelLogisticRegression` with ``penalty="rkhs"``. The features are those of
+    `sklearn.kernel_approximation.Nystroem`. The fit takes time :math:`O(n m^2)` and memory
+    :math:`O(n m)`.
 
     References
     ----------
@@ -471,7 +498,7 @@ class NystromLogisticRegression(SoftmaxModel, KernelClassifier):
     zeta: float = 1.0
     _: KW_ONLY
     landmarks: int = 1000
-    choice: nystrom.Landmarks = "uniform"
+    choice: Landmarks = "uniform"
     parametrisation: Parametrisation = "sigma2"
     bias: Bias = "none"
     penalty: Penalty = "rkhs"
@@ -486,21 +513,50 @@ class NystromLogisticRegression(SoftmaxModel, KernelClassifier):
                 'penalty: "weights", zeta ||w||^2 over the coefficients of all n points, is not defined for '
                 'landmarks: with m of them it is another penalty for every m; take penalty="rkhs"'
             )
+        whole("landmarks", self.landmarks, 1)
+        if self.choice == "leverage":
+            raise ValueError('choice: "leverage" was removed; take choice="kmeans"')
+        choice("choice", self.choice, get_args(Landmarks))
         X, labels, weights = self._examples(X, y, sample_weight)
         self.width_ = width_of(self.width, X, self.parametrisation, weights)
-        gamma, ridge = rate(self.width_, self.parametrisation), 2.0 * float(self.zeta) / LARGEST_CURVATURE
-        Z = nystrom.landmarks(X, self.landmarks, self.choice, gamma, ridge, generator(self.random_state))
-        self.landmarks_ = "all rows" if self.landmarks >= len(labels) else self.choice
-        root = nystrom.nystrom_features(Z, gamma)
-        self.X_fit_, self.features_ = Z, root.shape[1]
-        phi = nystrom.nystrom_times(X, Z, gamma, root, bias=self.bias != "none")
+        moved, centre = _move_to_origin(X)
+        nystroem = self._fit_features(moved)
+        self.X_fit_ = nystroem.components_ if centre is None else nystroem.components_ + centre
+        self.features_ = len(nystroem.normalization_)
+        phi = self._compute_features(nystroem, moved)
         penalty = np.full(phi.shape[1], float(self.zeta))
         if self.bias == "free":
             penalty[-1] = 0.0
         theta = self._by_columns(phi, penalty, labels, weights)
-        w, b = root @ theta[: self.features_], theta[self.features_ :].sum(axis=0)
+        w = nystroem.normalization_.T @ theta[: self.features_]
+        b = theta[self.features_ :].sum(axis=0)
         self.dual_coef_, self.intercept_ = (w, b) if theta.shape[1] > 1 else (w[:, 0], float(b[0]))
         return self
+
+    def _fit_features(self, X: Any) -> Nystroem:
+        """Find the landmarks, and what turns kernel values of them into features."""
+        from sklearn.kernel_approximation import Nystroem
+
+        n = X.shape[0]
+        seed = int(generator(self.random_state).integers(LARGEST_SEED))
+        self.landmarks_ = "all rows" if self.landmarks >= n else self.choice
+        candidates = X
+        if self.landmarks_ == "kmeans":
+            candidates = _find_cluster_centres(X, self.landmarks, seed)
+        return Nystroem(
+            kernel="rbf",
+            gamma=rate(self.width_, self.parametrisation),
+            n_components=min(self.landmarks, n),
+            random_state=seed,
+        ).fit(candidates)
+
+    def _compute_features(self, nystroem: Nystroem, X: Any) -> Floats:
+        """Compute the features of rows, and a column of ones if there is a bias, in blocks."""
+        n_columns = self.features_ if self.bias == "none" else self.features_ + 1
+        phi = np.ones((X.shape[0], n_columns))
+        for rows in gen_batches(len(phi), ROWS_OF_A_BLOCK):
+            phi[rows, : self.features_] = nystroem.transform(X[rows])
+        return phi
 
     def decision_function(self, X: Any) -> Floats:
         """f(x) per row of X (n, d): (n,), or (n, K) of K > 2 classes; a block of rows at a time.
@@ -508,9 +564,11 @@ class NystromLogisticRegression(SoftmaxModel, KernelClassifier):
         Raises ValueError: not fitted, other number of features, NaN or infinity.
         """
         X = features_of(self, X)
-        w = self.dual_coef_.reshape(len(self.dual_coef_), -1)
-        f = nystrom.nystrom_times(X, self.X_fit_, rate(self.width_, self.parametrisation), w)
-        return (f if len(self.classes_) > 2 else f[:, 0]) + self.intercept_
+        f = np.empty((X.shape[0], *self.dual_coef_.shape[1:]))
+        for rows in gen_batches(len(f), ROWS_OF_A_BLOCK):
+            K = kernel_matrix(X[rows], self.X_fit_, width=self.width_, parametrisation=self.parametrisation)
+            np.matmul(K, self.dual_coef_, out=f[rows])
+        return f + self.intercept_
 
 
 class RobustNystromLogisticRegression(TrueLabelPosterior, NystromLogisticRegression):
@@ -526,9 +584,9 @@ class RobustNystromLogisticRegression(TrueLabelPosterior, NystromLogisticRegress
         Penalty, at least 1e-8.
     landmarks : int, default 1000
         Number of landmarks; all rows if there are no more than that.
-    choice : {"uniform", "kmeans", "leverage"}, default "uniform"
-        How landmarks are found, see `noisylabels.kernels.gaussian.landmarks`. The ridge of the
-        leverage scores is 8 zeta, where the logistic loss is curved most.
+    choice : {"uniform", "kmeans"}, default "uniform"
+        How landmarks are found: rows drawn with equal probabilities, or the centres of clusters
+        (`sklearn.cluster.MiniBatchKMeans`), which need not be rows.
     parametrisation : str, default "sigma2"
         What the width means, see `noisylabels.kernels.gaussian.rbf`.
     bias : {"none", "free", "penalised"}, default "none"
@@ -550,7 +608,7 @@ class RobustNystromLogisticRegression(TrueLabelPosterior, NystromLogisticRegress
     dual_coef_ : ndarray (m,) or (m, K)
         Weights of the landmarks.
     features_ : int
-        Directions that are left after those with eigenvalues below 1e-12 of the largest.
+        Number of features, one for each landmark.
     landmarks_ : str
         How the landmarks were found: "all rows", or `choice`.
     intercept_ : float or ndarray (K,)
