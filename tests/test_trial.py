@@ -4,6 +4,7 @@ import csv
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -50,8 +51,8 @@ def test_a_table_ends_as_a_page_with_the_errors_of_every_method(beans):
     done = subprocess.run(command, cwd=beans, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     page = done.stdout.rpartition("Look:")[2].strip()
-    assert page == str(beans / "out/site/full/my_my_beans_errors.html")
-    text = (beans / "out/site/full/my_my_beans_errors.html").read_text()
+    assert page == str(beans / "out/site/full/index.html")
+    text = Path(page).read_text(encoding="utf-8")
     names = ("rMKLR", "SGD RGomp", "rBoost/rLR", "TRY-3", "40 of 60 rows", "holds dates", "kind = pinto")
     noises = ("labels as given", "+ 20 % flipped", "+ 30 % of one class flipped")
     for part in (" has the lowest error; not significantly different from it (95 %): ", *names, *noises):
@@ -62,10 +63,7 @@ def test_a_table_ends_as_a_page_with_the_errors_of_every_method(beans):
     for path in re.findall(r"(?:figures|tables?) in (\S+)|see (\S+\.csv)", done.stdout + done.stderr):
         assert (beans / "".join(path)).exists(), path
     assert not any(word in text for word in ("SPLITS", "ABOUT", "SHOWN"))
-    assert text.index("errs least") < text.index('id="claims"')
-    index = (beans / "out/site/full/index.html").read_text()
-    assert "papers" not in re.sub(r"<[^>]*>", "", index)
-    assert index.count('class="card"') == 1
+    assert text.count("<article>") == 1
     errors = [float(mean) for mean in re.findall(r"([0-9.]+) ± [0-9]", done.stdout)]
     assert len(errors) == 3 * 10
     assert min(errors) < 40  # the two kinds differ in width

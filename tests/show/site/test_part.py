@@ -73,7 +73,7 @@ def test_its_verdicts_and_its_page_say_part_and_no_total_has_them(tmp_path):
     page = (tmp_path / "docs/results/kernel_boost_rivals.rst").read_text()
     assert "judged as such: datasets: ida\\_heart, ida\\_thyroid; repetitions: 2" in page
     assert "--config 'only={" in page
-    assert "0 sentences and 0 published values" in (tmp_path / "docs/index.rst").read_text()
+    assert "0 sentences of the papers and 0 published values" in (tmp_path / "docs/index.rst").read_text()
     exports.write_verdicts(sphinx_sources.list_pages(papers), tmp_path)
     assert (tmp_path / "verdicts.json").read_text() == "[]\n"
     with pytest.raises(archived_run.NotFinished, match="not finished"):

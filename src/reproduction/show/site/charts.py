@@ -1,13 +1,9 @@
-"""Charts of a page: published values beside ours, their agreement as a whole, and curves to read off.
-
-Only positions are computed here; the templates draw.
-"""
+"""Numbers of the charts of a page: published values, their agreement as a whole, and curves."""
 
 import json
 import re
-from collections import Counter
 from collections.abc import Sequence
-from math import ceil, floor, isnan, log10
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -40,21 +36,27 @@ def figure(value: float, digits: int = 4) -> str:
 # Published values beside ours: (ours − published) / margin with its interval, a line for each
 
 REACH = 3.0
-"""Margins to either side that a line shows; what lies further out is drawn at the end, as an arrow."""
+"""Tolerances to either side that a chart shows; what lies further out is drawn at its end."""
 COLUMNS = ("dataset", "method", "noise", "setting", "metric", "x", "source")
 """Columns of the selectors in the order in which a line is named after them."""
 NAMED = NAMES | {"method": names.method, "metric": names.metric}
 
 
 class Line(NamedTuple):
-    """One published value: its verdict row, and (ours − published) / margin.
+    """One published value: its verdict row, and (our value − published value) / tolerance.
 
-    at, low, high : the value and the ends of its interval, in per cent of the width.
+    Attributes
+    ----------
+    row : dict
+        The row of verdicts.
+    label : str
+        What the value is of.
+    at, low, high : float
+        The difference in tolerances, and the ends of its interval.
     """
 
     row: Row
     label: str
-    margins: float
     at: float
     low: float
     high: float
@@ -103,51 +105,27 @@ def _line(row: Row, label: str) -> Line:
     published, margin, ours, *ends = (
         number(row[key]) for key in ("published", "margin", "estimate", "difference_low", "difference_high")
     )
-    margins = (ours - published) / margin
-    places = np.array([margins, *(margins if isnan(end) else end / margin for end in ends)]) / REACH
-    return Line(row, label, margins, *np.round(50 + 50 * np.clip(places, -1, 1), 2).tolist())
+    at = (ours - published) / margin
+    low, high = (at if isnan(end) else end / margin for end in ends)
+    return Line(row, label, at, low, high)
 
 
 # Agreement of a whole table, with the picture of Bland and Altman: ours − published, against published
-
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 560, 280, 56, 150, 16, 40
-
-
-class Scale:
-    """Numbers along pixels from ``start`` to ``stop``, with room at both ends."""
-
-    def __init__(self, numbers: Sequence[float], start: float, stop: float) -> None:
-        pad = 0.06 * (max(numbers) - min(numbers)) or 1.0
-        self.low, self.high = min(numbers) - pad, max(numbers) + pad
-        self.start, self.stop = start, stop
-
-    def at(self, number: float) -> float:
-        """Pixel of a number."""
-        return self.start + (number - self.low) / (self.high - self.low) * (self.stop - self.start)
-
-    def ticks(self) -> list[float]:
-        """Three to seven round numbers."""
-        raw = (self.high - self.low) / 5
-        power = 10.0 ** floor(log10(raw))
-        step = power * min((1, 2, 5, 10), key=lambda factor: abs(factor * power - raw))
-        return [step * k for k in range(ceil(self.low / step), floor(self.high / step) + 1)]
 
 
 class Plot(NamedTuple):
     """Differences against published values.
 
-    points : verdict, published value, difference, what it is.   lines : height, name, dashes.
+    Attributes
+    ----------
+    points : list of tuple
+        Verdict, published value, difference, and what it is of.
+    lines : list of tuple
+        Height and name.
     """
 
-    x: Scale
-    y: Scale
     points: list[tuple[str, float, float, str]]
-    lines: list[tuple[float, str, str]]
-
-    @property
-    def counts(self) -> Counter[str]:
-        """Verdict -> points."""
-        return Counter(point[0] for point in self.points)
+    lines: list[tuple[float, str]]
 
 
 class Agreement(NamedTuple):
@@ -192,10 +170,9 @@ def bland_altman(verdicts: Sequence[Row], agreement: Sequence[Row]) -> Plot | No
     if not points or limits is None:
         return None
     mean, low, high = (number(limits[key]) for key in ("estimate", "low", "high"))
-    _, published, gaps, _ = zip(*points, strict=True)
-    x, y = Scale(published, LEFT, WIDTH - RIGHT), Scale([*gaps, low, high, 0.0], HEIGHT - BOTTOM, TOP)
-    ends = [(end, f"{end:.3g}", "5 4") for end in (low, high)]
-    return Plot(x, y, points, [(0.0, "", "1"), (mean, f"mean {mean:.3g}", "none"), *ends])
+    lines = [(0.0, "no difference"), (mean, "mean difference")]
+    lines += [(low, "lower limit of agreement"), (high, "upper limit of agreement")]
+    return Plot(points, lines)
 
 
 # Curves for a reader's hands: means against x of every method, thinned until they fit into a page

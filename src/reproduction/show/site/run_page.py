@@ -63,6 +63,8 @@ def begin(plan: "Plan", home: Path) -> Path:
     results = []
     for name, artifact in plan.artifacts.items():
         title = (artifact.file.parent / "TITLE").read_text(encoding="utf-8").strip()
+        is_own = not artifact.file.is_relative_to(home)  # the site does not show it
+        remarks = [*artifact.content.get("deviations", []), *artifact.content.get("notes", [])]
         results.append(
             {
                 "name": name,
@@ -70,6 +72,7 @@ def begin(plan: "Plan", home: Path) -> Path:
                 "title": artifact.content["title"],
                 "caption": artifact.content["caption"],
                 "drawings": plan.drawings(name),
+                "remarks": remarks if is_own else [],
                 "left_out": plan.left_out.get(name, ""),
             }
         )

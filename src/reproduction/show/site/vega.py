@@ -176,17 +176,16 @@ def describe_colours(rows: Sequence[Mapping[str, Any]]) -> Spec:
 
 def describe_line(line: charts.Line) -> Spec:
     """Describe a published value for its line of the chart and for its tooltip."""
-    width = 2 * charts.REACH
     return {
         "label": line.label,
         "verdict": describe(line.row),
         "colour": look_up(line.row["verdict"]).colour,
-        "at": round_number(line.margins),
-        "low": round_number((line.low - 50) * width / 100),
-        "high": round_number((line.high - 50) * width / 100),
+        "at": round_number(line.at),
+        "low": round_number(line.low),
+        "high": round_number(line.high),
         "our value": charts.figure(float(line.row["estimate"])),
         "published value": charts.figure(float(line.row["published"])),
-        "difference / tolerance": round_number(line.margins),
+        "difference / tolerance": round_number(line.at),
     }
 
 
@@ -202,7 +201,7 @@ def draw_agreement(plot: charts.Plot) -> Spec:
         }
         for verdict, published, difference, label in plot.points
     ]
-    lines = [{"at": round_number(height), "line": name} for height, name, _ in plot.lines]
+    lines = [{"at": round_number(height), "line": name} for height, name in plot.lines]
     colour = describe_colours(rows)
     tooltip = [{"field": field} for field in ("value", "published", "difference")]
     point = {
