@@ -50,7 +50,7 @@ class Inputs:
 
     def draw(self):
         """What the workflow would draw."""
-        with names.of(self.artifact.file.parent):
+        with names.using(self.artifact.file.parent):
             return rendering.find(self.artifact.render)(self.results())
 
     def rows(self, **where):

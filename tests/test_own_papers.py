@@ -288,14 +288,14 @@ def test_two_papers_with_a_data_set_of_one_id_are_told_to_rename_it(beans):
 def test_a_paper_of_ones_own_takes_no_names_of_ours_for_its_labels(paper):
     """`excess` of one paper was "error - bound", the loss `logistic` of another "logistic regression"."""
     place, own = HOME / "kernel_boost", f"{paper.name}.code:errors"
-    with names.of(paper):
+    with names.using(paper):
         assert names.method("nearest_mean") == "nearest mean"
         assert style.look_of("nearest_mean") == ("blue", "solid", "o", False)
         assert (names.method("logistic"), names.setting("shared_r")) == ("logistic", "shared_r")
         assert names.metric("excess", own) == "excess"
         assert names.metric("excess", "kernel_boost.boosting:bounds") == "error − bound"
         assert names.noise("votes against") == "more votes for another class"
-        with names.of(place):
+        with names.using(place):
             assert names.method("logistic") == "logistic regression"
     assert names.method("nearest_mean") == "nearest_mean"
 

@@ -435,7 +435,7 @@ def _named_as_in(paper: str, answer: Callable[..., str]) -> Callable[..., str]:
     """Let an answer use the names of a paper; "" is the paper of the artifact that it is asked about."""
 
     def named(*words: str) -> str:
-        with names.of(HOME / (paper or words[0].partition("/")[0])):
+        with names.using(HOME / (paper or words[0].partition("/")[0])):
             return answer(*words)
 
     return named

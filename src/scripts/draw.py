@@ -27,7 +27,7 @@ with code_digest.unchanged(given.code):
         artifact = plan.artifact(name)
         shown = plan.settings_shown(name)
         try:
-            with names.of(artifact.file.parent):
+            with names.using(artifact.file.parent):
                 draw(artifact.render, artifact.name, plan.drawn(name), shown, plan.drawings(name))
         except RenderError as error:
             failures.append(str(error))

@@ -231,7 +231,7 @@ def test_unknown_methods_look_different():
 
 @pytest.mark.parametrize("paper", list_papers())
 def test_listed_looks_use_known_colours_dashes_and_markers(paper):
-    with names.of(HOME / paper):
+    with names.using(HOME / paper):
         for look in map(style.look_of, names.listed("methods")):
             assert look.colour in style.COLOURS
             assert look.dash in style.DASHES
@@ -244,7 +244,7 @@ def test_methods_shown_together_differ_even_without_colour(name):
     methods = list(settings.get("methods", settings.get("strategies", [])))
     if name == "robust_sgd/optimiser_or_loss":  # a curve for each first word of a method, its loss
         methods = list(dict.fromkeys(method.partition(" ")[0] for method in methods))
-    with names.of(load_project("full")[name].file.parent):
+    with names.using(load_project("full")[name].file.parent):
         looks = {method: style.look_of(method) for method in methods}
     for one, other in itertools.combinations(methods, 2):
         a, b = looks[one], looks[other]
@@ -253,7 +253,7 @@ def test_methods_shown_together_differ_even_without_colour(name):
 
 
 def test_controls_step_back():
-    with names.of(HOME / "ors"):
+    with names.using(HOME / "ors"):
         assert style.line("clean")["linewidth"] < style.line("noisy")["linewidth"]
         assert style.line("clean")["marker"] == ""
         assert style.label("opt") == "optimal step (v and clean label) (oracle)"

@@ -50,7 +50,7 @@ CURVES, RENDERS = "kernel_boost.boosting:curves", "kernel_boost.boosting_drawing
     ],
 )
 def test_names_are_those_of_the_paper_and_of_its_protocols(paper, name, arguments, expected):
-    with names.of(HOME / paper):
+    with names.using(HOME / paper):
         assert name(*arguments) == expected
 
 
@@ -58,7 +58,7 @@ def test_a_table_gets_names_in_header_sections_and_cells():
     frame = pd.DataFrame({"klr": ["1"], "klr, printed": ["2"], "one": ["rklr"]}, index=["klr"])
     frame.attrs["note"] = "klr"
     frame["noise"] = ["negative_only 0.2"]
-    with names.of(HOME / "kernel_boost"):
+    with names.using(HOME / "kernel_boost"):
         named = names.of_table(frame, {"klr", "rklr"}, {"negative_only 0.2", ""})
     assert named.pop("noise").to_list() == ["20 % asymmetric"]
     assert (list(named.columns), list(named.index)) == (["KLR", "KLR, printed", "one"], ["KLR"])
@@ -91,13 +91,13 @@ def test_every_kind_of_noise_has_a_name_that_tables_can_write(model):
 @pytest.mark.parametrize("paper", list_papers())
 def test_every_protocol_and_drawing_that_has_names_is_one_and_opens_with_a_metric_that_has_a_name(paper):
     find_paper(paper)
-    with names.of(HOME / paper):
-        for name, entry in names.own(HOME / paper).get("protocols", {}).items():
+    with names.using(HOME / paper):
+        for name, entry in names.read_names(HOME / paper).get("protocols", {}).items():
             assert find_protocol(name)
             opened = {entry["opens"]} if "opens" in entry else set()
             known = {*names.listed("metrics"), *entry.get("metrics", {})}
             assert opened | set(entry.get("x_of", {})) <= known
-        for render, metric in names.own(HOME / paper).get("opens", {}).items():
+        for render, metric in names.read_names(HOME / paper).get("opens", {}).items():
             assert find(render)
             assert metric in names.listed("metrics")
 
@@ -112,7 +112,7 @@ def test_roles_labels_and_notes():
     assert names.reference(METHODS) == "noisy"
     assert names.reference({"a": {}, "b": {}}) == "a"
     assert names.label(METHODS, "mine") == "my method"
-    with names.of(HOME / "ors"):
+    with names.using(HOME / "ors"):
         assert names.label(METHODS, "noisy") == "noisy label (NLMS step)"
     assert names.notes(METHODS) == ["Mine is new."]
 

@@ -23,7 +23,7 @@ def test_known_and_unknown_variance_show_their_own_rules():
     in_legend = [text.get_text() for text in figure.legends[0].get_texts()]
     rules = ["clean", "noisy", "beta", "opt", "one", "one_pred", "two"]
     rules_without_variance = ["clean", "noisy", "one_pred_u", "two_u", "two_noisy"]
-    with names.of(HOME / "ors"):
+    with names.using(HOME / "ors"):
         assert known >= set(map(style.label, rules))
         assert unknown == set(map(style.label, rules_without_variance))
         assert style.label("two_full") not in in_legend

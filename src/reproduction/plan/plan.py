@@ -331,12 +331,12 @@ class Plan:
     def shown_digest(self, names: Iterable[str]) -> str:
         """Digest of what some artifacts show beside their tables: a change of it draws them again."""
         drawn = {name: self.artifact(name) for name in names}
-        called = [names_of.own(folder) for folder in {a.file.parent: 0 for a in drawn.values()}]
+        called = [names_of.read_names(folder) for folder in {a.file.parent: 0 for a in drawn.values()}]
         return _digest([called, *([name, a.render, self.settings_shown(name)] for name, a in drawn.items())])
 
     def texts_digest(self) -> str:
         """Digest of all artifacts, captions included: a change of it writes the pages again."""
-        return _digest([[a.content, names_of.own(a.file.parent)] for a in self.artifacts.values()])
+        return _digest([[a.content, names_of.read_names(a.file.parent)] for a in self.artifacts.values()])
 
     def drawings(self, name: str) -> list[str]:
         """The files of the figure or table, one for each format; the first is the one that pages show."""

@@ -1,6 +1,6 @@
 """What readers see in the place of keys: names of methods, kinds of noise and axes, all from ``names.yaml``.
 
-A paper has its names in ``names.yaml`` of its folder (see `of`); what all papers share is in `FILE`. Which
+A paper has its names in ``names.yaml`` of its folder (see `using`); what all papers share is in `FILE`. Which
 methods a figure shows, in which order and as what is up to the artifact. Keys of a method there:
     shown : the only panel or table that shows it (a word that the figure knows); without it, all do.
     role : control, which sees what no other method can; reference, with which the others are compared.
@@ -80,7 +80,7 @@ def _shared() -> Content:
 
 
 @cache
-def own(paper: Path) -> Content:
+def read_names(paper: Path) -> Content:
     """What ``names.yaml`` in the folder of a paper says, protocols and drawings named in full; {} without it.
 
     Raises ArtifactError : one line with the file and the key.
@@ -96,9 +96,9 @@ def own(paper: Path) -> Content:
 
 
 @contextmanager
-def of(paper: Path) -> Iterator[None]:
-    """Names of a paper, by its folder, for everything inside the ``with`` block."""
-    token = _names.set(own(paper))
+def using(paper: Path) -> Iterator[None]:
+    """Use the names of a paper, by its folder, for everything inside the ``with`` block."""
+    token = _names.set(read_names(paper))
     try:
         yield
     finally:
@@ -109,7 +109,7 @@ def listed(section: str, protocol: str = "") -> Mapping[str, Any]:
     """A section of ``names.yaml``: what all papers share, a protocol's paper says, this one says."""
     found = {**_shared().get(section, {})}
     if file := module_file(protocol.partition(":")[0]) if protocol else None:
-        found |= own(file.parent).get(section, {})
+        found |= read_names(file.parent).get(section, {})
     return found | _names.get({}).get(section, {})
 
 

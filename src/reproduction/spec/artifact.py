@@ -498,7 +498,7 @@ def load_all(
             found[f"{paper}/{name}"] = artifact
             with _located(f"{artifact.file}: "):
                 _check_uses(artifact, loaded)
-        called = names.own(place)
+        called = names.read_names(place)
         with _located(f"{place / names.FILE.name}: "):
             _check_names(called, loaded.values())
         with _located(f"{place / 'TITLE'}: "):

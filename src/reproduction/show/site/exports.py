@@ -103,7 +103,7 @@ def find_place(page: Page, row: Row) -> str:
 
 def write_evidence(page: Page, row: Row) -> str:
     """Write the sentence behind a verdict, with the names that the pages have."""
-    with names.of(page.artifact.file.parent):
+    with names.using(page.artifact.file.parent):
         return Markup(page.keys.evidence(row)).striptags()
 
 

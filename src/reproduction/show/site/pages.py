@@ -233,7 +233,7 @@ class Page:
     @cached_property
     def keys(self) -> Keys:
         """What keys in its claims are called."""
-        with names.of(self.artifact.file.parent):
+        with names.using(self.artifact.file.parent):
             return Keys({key: names.label(self.methods, key) for key in self.methods}, self.protocol)
 
     @cached_property

@@ -139,7 +139,7 @@ class Writer:
             "verdicts.rst": self.render("verdict_words.rst"),
         }
         for paper in self.papers:
-            with names.of(paper.pages[0].artifact.file.parent):
+            with names.using(paper.pages[0].artifact.file.parent):
                 thumbnails = {page.key: self.find_thumbnail(page) for page in paper.pages}
                 document = self.find_document(paper)
                 texts[f"paper_{paper.name}.rst"] = self.render(
