@@ -462,3 +462,16 @@ def test_wrong_labels_and_parameters_are_named(method, labels, message):
 def test_wrong_arguments_are_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_two_columns_of_one_name_and_sparse_tables_are_refused():
+    from scipy.sparse import csr_matrix
+
+    twice = pd.DataFrame([["a", "b"], ["a", "a"]], columns=["anna", "anna"])
+    with pytest.raises(ValueError, match="labels: several annotators are called anna; rename them"):
+        MajorityVote().fit(twice)
+    long = pd.DataFrame([[0, 1, "a", "b"]], columns=["item", "annotator", "label", "label"])
+    with pytest.raises(ValueError, match="labels: 2 columns are called label; rename one"):
+        MajorityVote().fit(long)
+    with pytest.raises(ValueError, match="labels: is a sparse matrix, in which 0 and no label look the same"):
+        MajorityVote().fit(csr_matrix(np.eye(3)))

@@ -262,6 +262,8 @@ def _read_long(labels: Any, names: tuple[str, ...]) -> _LabelTable:
 
 def _read_column(labels: Any, name: str) -> NDArray[Any]:
     """A column of a long table as an array (rows,)."""
+    if hasattr(labels, "columns") and list(labels.columns).count(name) > 1:
+        raise ValueError(f"labels: {list(labels.columns).count(name)} columns are called {name}; rename one")
     try:
         column = _convert_to_array(labels[name])
     except ValueError:  # entries of different lengths
@@ -275,12 +277,22 @@ def _read_column(labels: Any, name: str) -> NDArray[Any]:
 
 
 def _read_wide(labels: Any, columns: list[Any]) -> _LabelTable:
+    if hasattr(labels, "toarray"):
+        raise ValueError(
+            "labels: is a sparse matrix, in which 0 and no label look the same; give the columns item, "
+            "annotator and label"
+        )
+    repeated = sorted({str(name) for name in columns if columns.count(name) > 1})
+    if repeated:
+        raise ValueError(f"labels: several annotators are called {_list_names(repeated)}; rename them")
     try:
         table = _convert_to_array(labels)
     except ValueError:  # NumPy's message names neither the row nor the remedy
         raise ValueError(_describe_uneven_rows(labels)) from None
     if table.ndim != 2:
         found = _list_names(columns) if columns else f"the shape {table.shape}"
+        if labels is None:
+            found = "None"
         rule = "expected an array (items, annotators) or the columns item, annotator and label"
         raise ValueError(f"labels: {rule}, got {found}")
     items = np.arange(len(table))

@@ -20,6 +20,7 @@ from noisylabels.safe_text import make_visible
 SEPARATORS = (",", ";", "\t", "|")
 LONGEST_FIELD = 1 << 30
 """Characters of a field; the limit of the standard library, 131,072, is too small for texts."""
+LOOKS_LIKE_UTF16 = "not UTF-8 text but perhaps UTF-16; save the CSV in UTF-8"
 DECLARED_SEPARATOR = re.compile(r"sep=(.)\r?\n")
 """A first line by which a spreadsheet names the separator."""
 UTF8 = ("utf-8-sig",)
@@ -163,7 +164,9 @@ def is_number(text: str) -> bool:
 
 
 def _decode(content: bytes, file: str, encodings: Sequence[str]) -> str:
-    if content[:2] in (b"\xff\xfe", b"\xfe\xff") and len(encodings) > 1:
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        if len(encodings) == 1:
+            raise ValueError(f"{file}, line 1: {LOOKS_LIKE_UTF16}")
         encodings = ("utf-16",)
     for encoding in encodings:
         try:
@@ -172,8 +175,7 @@ def _decode(content: bytes, file: str, encodings: Sequence[str]) -> str:
             line = content.count(b"\n", 0, error.start) + 1
             continue
         if "\0" in text:
-            wrong = "not UTF-8 text but perhaps UTF-16; save the CSV in UTF-8"
-            raise ValueError(f"{file}, line 1: {wrong}")
+            raise ValueError(f"{file}, line 1: {LOOKS_LIKE_UTF16}")
         return text
     raise ValueError(f"{file}, line {line}: not UTF-8 text; save the CSV in UTF-8")
 

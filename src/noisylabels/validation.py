@@ -112,14 +112,61 @@ def refuse_masked(name: str, values: Any) -> None:
 
 
 def as_array(name: str, values: Any) -> NDArray[Any]:
-    """`values` as an array of any kind; ValueError: None, or rows of different lengths."""
+    """`values` as an array of any kind; ValueError: None, a sparse matrix, or rows of different lengths."""
+    if hasattr(values, "toarray"):
+        raise ValueError(f"{name}: is a sparse matrix; give {name}.toarray()")
     try:
         given = np.asanyarray(values)
     except (TypeError, ValueError):
         raise ValueError(f"{name}: expected an array of real numbers, got {shown(values)}") from None
-    if given.dtype.kind == "O" and given.ndim == 0:  # None, a sparse matrix, any other object
+    if given.dtype.kind == "O" and given.ndim == 0:  # None or any other object
         raise ValueError(f"{name}: expected an array of real numbers, got {shown(values)}")
     return given
+
+
+def refuse_other_index(X: Any, y: Any, **others: Any) -> None:
+    """Refuse labels, weights or groups whose rows have the names of X's rows in another order.
+
+    Parameters
+    ----------
+    X, y : array-like
+        Rows and labels. Rows have names where they are a data frame or a series. Where neither has any,
+        the rows are called 0, 1, ..., n - 1.
+    **others : array-like or None
+        What else has an entry for each row, by the name of the argument.
+
+    Raises
+    ------
+    ValueError
+        If one has the names of another in another order.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from noisylabels.validation import refuse_other_index
+    >>> refuse_other_index([[1.0], [2.0]], pd.Series(["no", "yes"], index=[1, 0]))
+    Traceback (most recent call last):
+    ...
+    ValueError: y: the index holds the numbers of the rows in another order; give y.sort_index(), ...
+    """
+    named = {name: values.index for name, values in (("X", X), ("y", y)) if hasattr(values, "loc")}
+    for name, values in {"y": y, **others}.items():
+        if not hasattr(values, "loc"):
+            continue
+        for whose, index in named.items():
+            if whose != name and have_other_order(values.index, index):
+                how = f"bring them into one order, as with {name}.loc[{whose}.index]"
+                raise ValueError(f"{whose} and {name} have the same index in another order; {how}")
+        if not named and have_other_order(values.index, range(len(values))):
+            how = f"give {name}.sort_index(), or {name}.to_numpy() to take it by position"
+            raise ValueError(f"{name}: the index holds the numbers of the rows in another order; {how}")
+
+
+def have_other_order(index: Any, other: Any) -> bool:
+    """Whether two indexes have the same names in another order."""
+    if len(index) != len(other) or index.equals(other) or list(index) == list(other):
+        return False
+    return set(index) == set(other)
 
 
 def finite(name: str, values: ArrayLike, shape: tuple[int | None, ...]) -> Floats:

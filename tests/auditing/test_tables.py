@@ -469,3 +469,23 @@ def test_a_number_far_from_the_others_that_repeats_is_said(sentinel):
 def test_a_date_whose_order_is_a_guess_is_said(form, order):
     dates = [form % (1 + i % 12, 1 + i // 12) for i in range(60)]
     assert "read as day/month/year" in encode({"x": dates}, "f", str).notes[0]
+
+
+def test_rows_between_two_stray_quotation_marks_are_not_lost_in_silence(tmp_path):
+    rows = lines().splitlines()
+    rows[5] = rows[5].replace(",", ',"', 1)
+    rows[9] = rows[9].replace(",", '",', 1)
+    table = read(tmp_path, "\n".join(rows) + "\n", columns=["b"])
+    assert any("1 record spans several lines (the first begins in line 6)" in note for note in table.notes)
+
+
+def test_a_table_separated_by_blanks_is_refused_with_the_reason(tmp_path):
+    with pytest.raises(ValueError, match="separated by a comma, a semicolon, a tab or a bar, not by blanks"):
+        read(tmp_path, lines().replace(",", " "))
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le"])
+def test_utf_16_is_named_as_such(tmp_path, encoding):
+    (tmp_path / "table.csv").write_bytes(lines().encode(encoding))
+    with pytest.raises(ValueError, match="perhaps UTF-16; save the CSV in UTF-8"):
+        tables.read(tmp_path / "table.csv", "kind")

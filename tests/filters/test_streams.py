@@ -164,3 +164,23 @@ def learned():
     model = StreamModel(NLMS())
     model.learn_one({"a": 1.0}, 2.0)
     return model
+
+
+@pytest.mark.parametrize("made", [StreamModel, to_river])
+def test_a_class_in_place_of_a_model_is_refused(made):
+    with pytest.raises(ValueError, match=r"model: NLMS is a class; give an instance: NLMS\(\)"):
+        made(NLMS)
+
+
+@pytest.mark.parametrize("value", [None, "wet", float("nan")])
+def test_a_feature_that_is_not_a_number_is_named(value):
+    model = StreamModel(NLMS())
+    with pytest.raises(ValueError, match="x: feature 'rain' must be a finite number, got"):
+        model.learn_one({"sun": 1.0, "rain": value}, 1.0)
+
+
+def test_a_sparse_matrix_is_refused_with_the_remedy():
+    from scipy.sparse import csr_matrix
+
+    with pytest.raises(ValueError, match=r"X: is a sparse matrix; give X.toarray\(\)"):
+        NLMS().fit(csr_matrix(np.eye(3)), [1.0, 2.0, 3.0])

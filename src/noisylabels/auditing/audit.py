@@ -34,10 +34,9 @@ from noisylabels.auditing.flip_rates import Sureness
 from noisylabels.auditing.matching import (
     match_columns,
     match_rows,
-    refuse_other_index,
     refuse_other_order,
 )
-from noisylabels.validation import check_labels, shown, whole
+from noisylabels.validation import check_labels, refuse_other_index, shown, whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -370,7 +369,7 @@ def of_table(
     def fitted(wanted: Any, times: int) -> CrossFit:
         name, built = cross_fitting.chosen(wanted, random_state)
         rows = most_rows or (LARGEST if name == cross_fitting.DEFAULT else len(y))
-        say(f"cross-fitting {name} on {len(y)} rows, {times} times")
+        say(f"cross-fitting {name} on {len(y)} rows, {'once' if times == 1 else f'{times} times'}")
         if len(y) > rows:
             notes.append(
                 f"{name} was trained on {rows} of the {len(y)} rows, drawn class by class; all were judged"

@@ -117,7 +117,8 @@ def encode(
     notes = [*notes, *(note for part in parts for note in part.notes)]
     texts = [part.texts for part in parts if part.texts is not None]
     if not names and not texts:
-        why = f" ({'; '.join(notes[:2])})" if notes else ""
+        others = f"; and {len(notes) - 2} more" if len(notes) > 2 else ""
+        why = f" ({'; '.join(notes[:2])}{others})" if notes else ""
         raise ValueError(f"{file}: no column other than the label is left to learn from{why}")
     joined = [" ".join(row) for row in zip(*texts, strict=True)] if texts else None
     dates = [name for part in parts for name in part.dates if name in names]

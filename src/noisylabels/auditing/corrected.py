@@ -27,7 +27,7 @@ from noisylabels.classifiers.base import FitFlags, Repeated, classes_of, rows_at
 from noisylabels.classifiers.logistic import RobustLogisticRegression
 from noisylabels.noise import flip_matrix as flips
 from noisylabels.seeding import generator
-from noisylabels.validation import check_features, check_labels, choice, whole
+from noisylabels.validation import check_features, check_labels, choice, refuse_other_index, whole
 
 METHODS = ("prune", "importance", "forward", "backward", "likelihood")
 ESTIMATES: dict[str, Callable[..., Array]] = {"joint": flip_rates.from_joint, "anchor": flip_rates.anchor}
@@ -154,8 +154,10 @@ class CorrectedClassifier(FitFlags, Repeated, MetaEstimatorMixin, ClassifierMixi
             the classes or has a condition number above 20, weights that leave a class no row.
         """
         choice("method", self.method, METHODS)
-        X, labels = self._labels(X, y)
         trusted = sample_trusted if trusted is None else trusted
+        if hasattr(X, "loc"):
+            refuse_other_index(X, y, sample_weight=sample_weight, trusted=trusted, groups=groups)
+        X, labels = self._labels(X, y)
         none, n, K = np.zeros(0, np.intp), len(labels), len(self.classes_)
         known, true = (none, none) if trusted is None else trusted_rows(trusted, self.classes_, n)
         a = self._weights(labels, sample_weight)

@@ -147,31 +147,6 @@ def match_rows(p: Any, names: Any, what: str = "pred_probs", rows: str = "y") ->
     raise ValueError(f"{what}: the index has other names than {rows} ({differ}); {how}")
 
 
-def refuse_other_index(X: Any, y: Any, **others: Any) -> None:
-    """Raise a ValueError if y or one of the others has the names of the rows in another order.
-
-    Names are those of X and of y; where neither has any, the rows are called 0, 1, ..., n - 1.
-    """
-    named = {name: values.index for name, values in (("X", X), ("y", y)) if hasattr(values, "loc")}
-    for name, values in {"y": y, **others}.items():
-        if not hasattr(values, "loc"):
-            continue
-        for whose, index in named.items():
-            if whose != name and have_other_order(values.index, index):
-                how = f"bring them into one order, as with {name}.loc[{whose}.index]"
-                raise ValueError(f"{whose} and {name} have the same index in another order; {how}")
-        if not named and have_other_order(values.index, range(len(values))):
-            how = f"give {name}.sort_index(), or {name}.to_numpy() to take it by position"
-            raise ValueError(f"{name}: the index holds the numbers of the rows in another order; {how}")
-
-
-def have_other_order(index: Any, other: Any) -> bool:
-    """Whether two indexes have the same names in another order."""
-    if len(index) != len(other) or index.equals(other) or list(index) == list(other):
-        return False
-    return set(index) == set(other)
-
-
 def refuse_other_order(
     p: Array, y: NDArray[np.intp], classes: Sequence[Any], what: str = "pred_probs"
 ) -> None:

@@ -16,7 +16,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from noisylabels.noise import flip_matrix as flips
 from noisylabels.seeding import generator
-from noisylabels.validation import Floats, check_features, check_labels, nonnegative, number, shown, whole
+from noisylabels.validation import (
+    Floats,
+    check_features,
+    check_labels,
+    nonnegative,
+    number,
+    refuse_other_index,
+    shown,
+    whole,
+)
 
 MOST_COPIES = 10  # times the rows
 FEWEST_ROWS = 2  # that two classes can have
@@ -54,6 +63,8 @@ def check_rows(estimator: Any, X: Any, y: Any = NO_LABELS, **options: Any) -> An
     if y is NO_LABELS:
         return bounded(validate_data(estimator, X, accept_sparse=accepted, **options))
     y = check_labels("y", y)
+    if hasattr(X, "loc"):
+        refuse_other_index(X, y)
     X, y = validate_data(estimator, X, y, accept_sparse=accepted, **options)
     return bounded(X), y
 
@@ -255,6 +266,8 @@ class Weighted(Labelled):
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> tuple[Any, NDArray[np.intp], Floats | None]:
         """Checked X (n, d), class numbers (n,) and weights (n,) > 0, or None for 1; sets classes_."""
+        if hasattr(X, "loc"):
+            refuse_other_index(X, y, sample_weight=sample_weight)
         X, y = check_rows(self, X, y, dtype=np.float64)
         self.classes_ = classes_of(y, multiclass=self.MULTICLASS)
         return self._used(X, np.searchsorted(self.classes_, y), sample_weight)
@@ -369,6 +382,8 @@ class LinearBinaryClassifier(DecisionClassifier):
 
         Of K > 2 classes the labels are (K, n), +1.0 for class k in row k. Sets classes_ the first time.
         """
+        if hasattr(X, "loc"):
+            refuse_other_index(X, y, sample_weight=sample_weight)
         X, y = check_rows(
             self, X, y, dtype=[np.float64, np.float32], order="C", accept_large_sparse=False, reset=first
         )

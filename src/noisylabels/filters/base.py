@@ -16,7 +16,17 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from noisylabels.validation import Floats, Ints, as_array, finite, first_index, nonnegative, number, whole
+from noisylabels.validation import (
+    Floats,
+    Ints,
+    as_array,
+    finite,
+    first_index,
+    nonnegative,
+    number,
+    refuse_other_index,
+    whole,
+)
 
 
 class Sliding:
@@ -530,6 +540,8 @@ class Filter:
             If a shape is wrong, a value is not finite, side information is missing or squares overflow; if
             the filter diverges. The filter is then as it was before.
         """
+        if hasattr(X, "loc"):
+            refuse_other_index(X, y, v=v, second=second, clean=clean)
         with self._unchanged_by_errors():
             rows = Rows.of(X)
             label = finite("y", y, (rows.n,))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from noisylabels.filters.base import Filter
-from noisylabels.validation import Floats, finite
+from noisylabels.validation import Floats, finite, shown
 
 
 class StreamModel:
@@ -49,6 +49,8 @@ class StreamModel:
     """
 
     def __init__(self, model: Any, classes: Sequence[Any] | None = None) -> None:
+        if isinstance(model, type):
+            raise ValueError(f"model: {model.__name__} is a class; give an instance: {model.__name__}()")
         if not hasattr(model, "partial_fit"):
             raise ValueError(
                 f"model: {type(model).__name__} has no partial_fit, so it cannot learn row by row"
@@ -77,7 +79,7 @@ class StreamModel:
         ValueError
             If there is a new name and the model cannot take a further column; if a value is not finite.
         """
-        values = finite("x", list(x.values()), (None,))
+        values = _values_of(x)
         columns = self._columns_with(x)
         row = np.zeros((1, len(columns)))
         row[0, [columns[name] for name in x]] = values
@@ -151,7 +153,7 @@ class StreamModel:
 
     def _row(self, x: Mapping[Any, float]) -> Floats:
         row = np.zeros((1, len(self._columns)))
-        for name, value in zip(x, finite("x", list(x.values()), (None,)), strict=True):
+        for name, value in zip(x, _values_of(x), strict=True):
             if name in self._columns:
                 row[0, self._columns[name]] = value
         return row
@@ -180,6 +182,16 @@ class StreamModel:
             learner.partial_fit(rows, labels, classes=self.classes, **side)
         self._learner = learner
         self._columns = columns
+
+
+def _values_of(x: Mapping[Any, float]) -> Floats:
+    """The values of a row; a ValueError names the first feature that is not a finite number."""
+    for name, value in x.items():
+        try:
+            finite("x", [value], (1,))
+        except ValueError:
+            raise ValueError(f"x: feature {name!r} must be a finite number, got {shown(value)}") from None
+    return finite("x", list(x.values()), (None,))
 
 
 def to_river(model: Any, classes: Sequence[Any] | None = None) -> Any:
