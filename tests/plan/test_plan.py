@@ -66,7 +66,7 @@ def test_a_job_is_described_without_its_caption_and_labels():
     job = json.loads(make("smoke").job("ors/fig2"))
     assert set(job) == {"protocol", "experiment", "seed", "settings"}
     assert job["experiment"] == "ors-regression"
-    declared = make("smoke").cell("kernel_boost/rivals")["methods"]
+    declared = make("smoke").cell("kernel_boost/rivals").as_written["methods"]
     described = json.loads(make("smoke").job("kernel_boost/rivals"))["settings"]["methods"]
     assert any(set(method) & set(DISPLAY) for method in declared.values())
     assert not any(set(method) & set(DISPLAY) for method in described.values())

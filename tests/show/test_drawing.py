@@ -241,7 +241,7 @@ def test_listed_looks_use_known_colours_dashes_and_markers(paper):
 @pytest.mark.parametrize("name", archived_names("figure"))
 def test_methods_shown_together_differ_even_without_colour(name):
     settings = load_project("full")[name].settings
-    methods = list(settings.get("methods", settings.get("strategies", [])))
+    methods = list(settings.select_methods() or getattr(settings, "strategies", []))
     if name == "robust_sgd/optimiser_or_loss":  # a curve for each first word of a method, its loss
         methods = list(dict.fromkeys(method.partition(" ")[0] for method in methods))
     with names.using(load_project("full")[name].file.parent):

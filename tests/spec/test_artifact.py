@@ -9,6 +9,7 @@ from project import artifact_paths
 from reproduction.data import registry
 from reproduction.spec import artifact as artifacts
 from reproduction.spec.artifact import LONGEST, SCALES, Artifact, ArtifactError, load, load_all
+from reproduction.spec.settings import Settings
 
 EXPERIMENTS = Path(__file__).resolve().parents[2] / "src/papers"
 FILES = artifact_paths()
@@ -56,7 +57,7 @@ def test_every_artifact_of_the_project_is_valid(scale):
     for artifact in load_all(EXPERIMENTS, {file.parent.name for file in FILES}, scale).values():
         if artifact.protocol:
             assert artifact.cells
-            assert artifact.blocks[-1][1] == artifact.settings.get("repetitions", 1)
+            assert artifact.blocks[-1][1] == artifact.settings.count_repetitions()
 
 
 MISTAKES = [
@@ -153,7 +154,7 @@ def test_a_plan_imports_no_class_of_a_user(write, monkeypatch, tmp_path):
     (tmp_path / "trap.py").write_text("raise SystemExit('imported')")
     monkeypatch.syspath_prepend(tmp_path)
     mine = {"method": "trap:Mine", "parameters": {"any": 1}}
-    assert "mine" in load(write("ors/vss", {"methods.mine": mine}), "full").settings["methods"]
+    assert "mine" in load(write("ors/vss", {"methods.mine": mine}), "full").settings.methods
 
 
 def test_what_goes_with_what_in_a_paper(write):
@@ -204,7 +205,7 @@ def test_published_values_are_read_from_the_file_beside_the_artifact(write):
     artifact = load(path, "full")
     assert artifact.values == artifact.content["published"] == [entry]
     assert artifact.shown(printed=True)["published"] == [entry]
-    assert artifact.shown(printed=False) == artifact.settings | {"protocol": artifact.protocol}
+    assert artifact.shown(printed=False) == artifact.as_written | {"protocol": artifact.protocol}
 
 
 def test_a_group_is_its_data_sets_and_settings_have_those_of_the_artifact():
@@ -212,8 +213,8 @@ def test_a_group_is_its_data_sets_and_settings_have_those_of_the_artifact():
     artifact = load(EXPERIMENTS / f"{KERNELS}.yaml", "full")
     assert yaml.safe_load(artifact.file.read_text())["datasets"] == ["ida"]
     assert "datasets" not in yaml.safe_load(artifact.file.read_text())["settings"]
-    assert artifact.datasets == artifact.settings["datasets"] == ida
-    assert list(artifact.settings)[:3] == ["experiment", "repetitions", "datasets"]
+    assert artifact.datasets == artifact.settings.datasets == ida
+    assert list(artifact.as_written)[:3] == ["experiment", "repetitions", "datasets"]
     check = next(claim for claim in artifact.claims if claim.id == "KB-15").checks[-1]
     assert check.where.columns["dataset"] == [name for name in ida if name != "ida_twonorm"]
 
@@ -222,11 +223,16 @@ def test_cells_narrow_one_entry_each_and_need_the_data_sets_that_they_name(write
     artifact = load(write(BUDGETS, {"/shards.by": ["noise", "strategies"]}), "full")
     assert len(artifact.cells) == 3 * 4
     cell = artifact.cells["noise=uniform~strategies=auto"]
-    wanted = (["uniform"], ["auto"], artifact.settings["budgets"])
-    assert (cell["noise"], cell["strategies"], cell["budgets"]) == wanted
+    wanted = (["uniform"], ["auto"], artifact.as_written["budgets"])
+    written = cell.as_written
+    assert (written["noise"], written["strategies"], written["budgets"]) == wanted
+    assert (cell.settings.noise, cell.settings.budgets) == (["uniform"], artifact.settings.budgets)
     artifact = load(EXPERIMENTS / f"{FLIPS}.yaml", "full")
-    assert {tuple(artifact.data_sets(cell)) for cell in artifact.cells.values()} == {("a7a",), ("mnist38",)}
-    assert artifact.data_sets({}) == artifact.datasets == ["a7a", "mnist38"]
+    assert {tuple(artifact.data_sets(cell.settings)) for cell in artifact.cells.values()} == {
+        ("a7a",),
+        ("mnist38",),
+    }
+    assert artifact.data_sets(Settings()) == artifact.datasets == ["a7a", "mnist38"]
 
 
 def test_blocks_cover_every_repetition_once(write):
@@ -236,8 +242,8 @@ def test_blocks_cover_every_repetition_once(write):
 
 def test_a_reduction_merges_mappings_and_replaces_lists():
     artifact = load(EXPERIMENTS / f"{BUDGETS}.yaml", "smoke")
-    assert artifact.settings["task"] == {"T": 3000, "d": 20, "M": 5, "process_noise": 0.01}
-    assert artifact.settings["budgets"] == [1, 1.5, 2.5]
+    assert artifact.as_written["task"] == {"T": 3000, "d": 20, "M": 5, "process_noise": 0.01}
+    assert artifact.settings.budgets == [1, 1.5, 2.5]
     assert list(artifact.cells) == ["all"]
     base, overlay = {"a": {"b": [1]}}, {"a": {"c": [2]}}
     merged = artifacts.merge(base, overlay)
@@ -251,16 +257,22 @@ def test_a_reduction_does_not_bring_back_what_a_copy_removed(write):
     path = write(KERNELS, changes, drop=("published", "claims"))
     for scale in SCALES:
         artifact = load(path, scale)
-        assert set(artifact.settings["methods"]) == {"svm", "rmklr", "forest"}
-        assert artifact.settings["datasets"] == ["ida_banana"]
-    assert load(path, "smoke").settings["methods"]["svm"]["grid"] == [-4, 0, 4]
+        assert set(artifact.settings.methods) == {"svm", "rmklr", "forest"}
+        assert artifact.settings.datasets == ["ida_banana"]
+    assert load(path, "smoke").settings.methods["svm"].grid == [-4, 0, 4]
+
+
+class Rooms(Settings):
+    rooms: list[str] | dict[str, int]
 
 
 def cut_by(rooms):
     """An artifact that is cut by its rooms."""
     about = {"title": "t", "source": "s", "origin": "ours", "kind": "table", "caption": "c", "render": "a:b"}
     content = {"protocol": "p:q", "settings": {"rooms": rooms}, "shards": {"by": ["rooms"]}}
-    return Artifact.model_validate(about | content)
+    artifact = Artifact.model_validate(about | content)
+    artifact._settings = Rooms(rooms=rooms)
+    return artifact
 
 
 @pytest.mark.parametrize("entries", [["room 1", "room/1"], ["a", "a"], {"x y": 1, "x-y": 2}])

@@ -137,7 +137,7 @@ def smoke(name, **changes):
     """(protocol, settings) of an artifact at the smoke scale, with changes."""
     artifact = artifacts.load(FOLDER / f"{name}.yaml", "smoke")
     found = find_protocol(artifact.protocol)
-    return found, found.settings.model_validate(merge(artifact.settings, changes))
+    return found, found.settings.model_validate(merge(artifact.as_written, changes))
 
 
 def rows(name, repetitions=range(1), **changes):

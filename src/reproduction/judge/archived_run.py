@@ -341,7 +341,7 @@ def _examine(made: Plan, name: str, run: Run) -> None:
     if run.drawn is None or (artifact.protocol and run.table is None):
         raise NotFinished(f"{name}: not finished; {remedy}")
     made_as = [run.provenance.get("settings"), run.provenance.get("seed")]
-    if artifact.protocol and made_as != [json.loads(json.dumps(artifact.settings)), made.config["seed"]]:
+    if artifact.protocol and made_as != [json.loads(json.dumps(artifact.as_written)), made.config["seed"]]:
         raise NotFinished(f"{name}: its table comes from other settings or another seed; {remedy}")
     found = judge.unmoved(artifact.content, run.verdicts)
     if lacking := list(found.loc[found["verdict"] == NOT_JUDGED, "id"]):

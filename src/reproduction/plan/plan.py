@@ -21,7 +21,7 @@ from reproduction.plan import code_digest, costs
 from reproduction.show import names as names_of
 from reproduction.show import rendering
 from reproduction.spec import configuration, user_modules
-from reproduction.spec.artifact import NAME, SCALES, Artifact, load_all, merge
+from reproduction.spec.artifact import NAME, SCALES, Artifact, Cell, load_all, merge
 from reproduction.spec.papers import artifact_files, list_papers
 from reproduction.spec.protocol import find_protocol, protocol_module
 from reproduction.spec.settings import DISPLAY, method_module
@@ -74,7 +74,7 @@ class Plan:
 
     def _lack(self, artifact: Artifact) -> str:
         kept = (self.config.get("only") or {}).get("datasets")
-        if kept and artifact.protocol and not set(kept) & {*artifact.settings.get("datasets", [])}:
+        if kept and artifact.protocol and not set(kept) & {*(artifact.settings.list_data_sets() or [])}:
             return "its settings have none of the data sets in `only`"
         for dataset in artifact.data_sets(artifact.settings):
             try:
@@ -82,7 +82,8 @@ class Plan:
                     return why
             except ValueError as error:
                 raise ValueError(f"{artifact.file}: datasets: {error}") from None
-        for label, method in _methods(artifact.settings).items():
+        for label, spec in artifact.settings.select_methods().items():
+            method = spec.method
             module, _, user = method.partition(":")
             if user and user_modules.module_file(module):
                 code_digest.digest([module])  # names a line that cannot be read
@@ -133,7 +134,7 @@ class Plan:
                 if (entry := self.entry(name)).file != registry.REGISTRY:
                     configuration.examine_loaders(name, entry)
             try:
-                find_protocol(artifact.protocol).settings.model_validate(artifact.settings).check_custom()
+                artifact.settings.check_custom()
             except ValueError as error:
                 raise ValueError(f"{artifact.file}: {error}") from None
 
@@ -204,14 +205,14 @@ class Plan:
         names = (re.escape(name) for name, a in computed if (len(a.cells) * len(a.blocks) == 1) == single)
         return f"(?:{'|'.join(names) or '(?!)'})"
 
-    def cell(self, name: str, cell: str = "") -> Content:
-        """Settings of a cell of the artifact; without a name those of all."""
+    def cell(self, name: str, cell: str = "") -> Cell:
+        """A cell of the artifact; without a name the whole of it."""
         artifact = self.artifact(name)
-        return artifact.cells[cell] if cell else artifact.settings
+        return artifact.cells[cell] if cell else Cell(artifact.as_written, artifact.settings)
 
     def data(self, name: str, cell: str = "") -> list[str]:
         """Prepared data files of a cell, or of all."""
-        return self.prepared(self.artifact(name).data_sets(self.cell(name, cell)))
+        return self.prepared(self.artifact(name).data_sets(self.cell(name, cell).settings))
 
     def code(self, name: str, cell: str = "") -> str:
         """The code of a job of a cell: its script, and what computes (see `code_digest.stamped`)."""
@@ -223,15 +224,19 @@ class Plan:
 
     def _computing(self, name: str, cell: str = "") -> list[str]:
         own = protocol_module(self.artifact(name).protocol)
-        return [own, *map(method_module, _methods(self.cell(name, cell)).values())]
+        methods = self.cell(name, cell).settings.select_methods()
+        return [own, *(method_module(spec.method) for spec in methods.values())]
 
     def job(self, name: str, cell: str = "") -> str:
         """What a job computes, as JSON: a change of it re-runs the job; captions and labels are not in it."""
-        artifact, settings = self.artifact(name), dict(self.cell(name, cell))
-        for label in _methods(settings):
-            read = {key: said for key, said in settings["methods"][label].items() if key not in DISPLAY}
+        artifact = self.artifact(name)
+        part = self.cell(name, cell)
+        settings = dict(part.as_written)
+        for label in part.settings.select_methods():
+            written = settings["methods"][label]
+            read = {key: value for key, value in written.items() if key not in DISPLAY}
             settings["methods"] = settings["methods"] | {label: read}
-        experiment = artifact.settings.get("experiment", name)
+        experiment = artifact.settings.find_experiment(name)
         what = {"protocol": artifact.protocol, "experiment": experiment, "seed": self.config["seed"]}
         return json.dumps(what | {"settings": settings})
 
@@ -300,7 +305,7 @@ class Plan:
         artifact = self.artifact(name)
         what = {"paper": artifact.paper, "artifact": artifact.name, "scale": self.config["scale"]}
         what |= {"seed": self.config["seed"], "code": self.computing_code(name)}
-        return json.dumps(what | {"settings": artifact.settings})
+        return json.dumps(what | {"settings": artifact.as_written})
 
     # Figures and tables
 
@@ -426,13 +431,6 @@ class Plan:
             alone = name in asked and paper not in asked
             together.setdefault(name if alone else paper, []).append(name)
         return together
-
-
-def _methods(settings: Content) -> dict[str, str]:
-    """Label -> name of the method; a model of one's own may call something else ``methods``."""
-    found = settings.get("methods")
-    named = found.items() if isinstance(found, dict) else ()
-    return {label: spec["method"] for label, spec in named if isinstance(spec, dict) and "method" in spec}
 
 
 def _digest(content: object) -> str:

@@ -12,10 +12,11 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import Field, PositiveInt, PrivateAttr, field_validator, model_validator
 
@@ -34,7 +35,7 @@ from reproduction.show import names, rendering
 from reproduction.spec.captions import check_caption
 from reproduction.spec.papers import artifact_files, check_short, find_papers, full_name
 from reproduction.spec.protocol import find_protocol
-from reproduction.spec.settings import Distinct, Settings
+from reproduction.spec.settings import Distinct, Selection, Settings
 from reproduction.spec.strict_yaml import ArtifactError, Content, Model, check, near, read, texts
 
 # ``part``: the full scale with the data sets and repetitions of the configuration's ``only``.
@@ -90,6 +91,26 @@ class Reductions(Model):
         return content
 
 
+@dataclass(frozen=True)
+class Cell:
+    """A part of the work of an artifact: its settings, in the words of the file and parsed."""
+
+    as_written: Content
+    settings: Settings
+
+
+class Entry(NamedTuple):
+    """What a cell keeps of one key of the settings.
+
+    word : of the entry, in paths.   as_written, parsed : a list or mapping with this entry alone.
+    """
+
+    key: str
+    word: str
+    as_written: Any
+    parsed: Any
+
+
 class Artifact(Model):
     """The file ``src/papers/<paper>/<artifact>.yaml`` at one scale."""
 
@@ -109,7 +130,7 @@ class Artifact(Model):
         description="ids or groups of `datasets.yaml`; `id.source` or `id.variant` pins one. "
         "`settings.datasets` is the same list if it is not given",
     )
-    full_settings: Content = Field(
+    full_as_written: Content = Field(
         default={},
         alias="settings",
         description="input of the protocol; `settings.methods` maps a label to a method and its parameters",
@@ -159,6 +180,8 @@ class Artifact(Model):
     _scale: str = PrivateAttr(default="full")
     _content: Content = PrivateAttr(default={})
     _only: Content = PrivateAttr(default={})
+    _full_settings: Settings = PrivateAttr(default_factory=Settings)
+    _settings: Settings = PrivateAttr(default_factory=Settings)
 
     @field_validator("caption")
     @classmethod
@@ -171,7 +194,7 @@ class Artifact(Model):
         given = sorted(key.removeprefix("full_") for key in self.model_fields_set & COMPUTED)
         if given and not self.protocol:
             raise ValueError(f"{given[0]}: goes with a protocol, which is not given")
-        if not self.protocol and (extra := set(self.full_settings) - {"drawn"}):
+        if not self.protocol and (extra := set(self.full_as_written) - {"drawn"}):
             raise ValueError(f"settings: there is no key {min(extra)!r} without a protocol; known: drawn")
         ids = [claim.id for claim in self.claims]
         for number, name in enumerate(ids):
@@ -236,10 +259,24 @@ class Artifact(Model):
     def _reduction(self) -> Reduction:
         return getattr(self.reductions, self._scale, Reduction(settings=self._only))
 
+    @property
+    def full_settings(self) -> Settings:
+        """Settings of the full scale, as the model of the protocol."""
+        return self._full_settings
+
+    @property
+    def settings(self) -> Settings:
+        """Settings of the scale, as the model of the protocol."""
+        return self._settings
+
     @cached_property
-    def settings(self) -> Content:
-        """Settings of the scale: the full ones with the reduction of the scale laid over them."""
-        return merge(self.full_settings, _fitting(self.full_settings, self._reduction.settings))
+    def as_written(self) -> Content:
+        """Settings of the scale in the words of the file: the reduction laid over the full ones.
+
+        Jobs and result records are described by them, so that a new default changes neither.
+        """
+        reduction = _fitting(self.full_as_written, self._reduction.settings)
+        return merge(self.full_as_written, reduction)
 
     @cached_property
     def shards(self) -> Shards:
@@ -248,20 +285,22 @@ class Artifact(Model):
         return self.full_shards.model_copy(update=reduced.model_dump(exclude_unset=True))
 
     @cached_property
-    def cells(self) -> dict[str, Content]:
-        """Cell name -> settings in which every key of ``shards.by`` keeps one of its entries."""
-        options = [_entries(key, self.settings[key]).items() for key in self.shards.by]
+    def cells(self) -> dict[str, Cell]:
+        """Name -> the part of the work in which every key of ``shards.by`` keeps one of its entries."""
+        options = [_entries(key, self.as_written[key], self.settings) for key in self.shards.by]
         cells = {}
         for choice in itertools.product(*options):
-            chosen = dict(zip(self.shards.by, choice, strict=True))
-            name = "~".join(f"{key}={word}" for key, (word, _) in chosen.items()) or "all"
-            cells[_shortened(name)] = self.settings | {key: kept for key, (_, kept) in chosen.items()}
+            name = "~".join(f"{entry.key}={entry.word}" for entry in choice) or "all"
+            written = {entry.key: entry.as_written for entry in choice}
+            parsed = {entry.key: entry.parsed for entry in choice}
+            settings = self.settings.model_copy(update=parsed)
+            cells[_shortened(name)] = Cell(self.as_written | written, settings)
         return cells
 
     @cached_property
     def blocks(self) -> list[tuple[int, int]]:
         """Half-open ranges of repetitions, ``shards.repetitions`` long (one block without it)."""
-        total = self.settings.get("repetitions", 1)
+        total = self.settings.count_repetitions()
         size = self.shards.repetitions or total
         return [(start, min(start + size, total)) for start in range(0, total, size)]
 
@@ -273,17 +312,17 @@ class Artifact(Model):
     @cached_property
     def labels(self) -> list[str]:
         """Patterns of the labels in its rows: words of the settings, and what the protocol declares."""
-        words = (word.replace("[", "[[]") for word in texts([self.full_settings, self.settings]))
+        words = (word.replace("[", "[[]") for word in texts([self.full_as_written, self.as_written]))
         return ["", *dict.fromkeys([*words, *find_protocol(self.protocol).labels])]
 
     def shown(self, printed: bool) -> Content:
         """Settings for a figure or table, and the protocol; ``printed``: with the list ``published``."""
-        shown = self.settings | ({"protocol": self.protocol} if self.protocol else {})
+        shown = self.as_written | ({"protocol": self.protocol} if self.protocol else {})
         return shown | ({"published": self.values} if printed else {})
 
-    def data_sets(self, settings: Mapping[str, Any]) -> list[str]:
+    def data_sets(self, settings: Settings) -> list[str]:
         """Those of the artifact's data sets that ``settings.datasets`` names; without that key, all."""
-        wanted = settings.get("datasets")
+        wanted = settings.list_data_sets()
         return [name for name in self.datasets if wanted is None or name.partition(".")[0] in wanted]
 
 
@@ -299,10 +338,6 @@ def load(path: Path, scale: str, only: Content | None = None) -> Artifact:
     content = expanded(path)
     artifact = check(Artifact, content, path)
     artifact._file, artifact._scale, artifact._content = path, scale, content
-    if only and scale == "part":
-        artifact._only = {key: value for key, value in only.items() if key in artifact.full_settings}
-        if most := artifact.full_settings.get("repetitions"):
-            artifact._only["repetitions"] = min(most, only.get("repetitions") or most)
     check_name("paper", artifact.paper, path)
     check_name("artifact", artifact.name, path)
     for name in artifact.datasets:
@@ -314,20 +349,23 @@ def load(path: Path, scale: str, only: Content | None = None) -> Artifact:
         rendering.find(artifact.render)
     with _located():
         content |= {"published": artifact.values} if artifact.published else {}
+    with _located(f"{path}: "):
+        model = find_protocol(artifact.protocol).settings if artifact.protocol else Selection
+    artifact._full_settings = check(model, artifact.full_as_written, f"{path}: settings")
+    artifact._settings = artifact._full_settings
     if not artifact.protocol:
         return artifact
-    with _located(f"{path}: "):
-        model = find_protocol(artifact.protocol).settings
-    settings = whole = check(model, artifact.full_settings, f"{path}: settings")
+    if only and scale == "part":
+        artifact._only = _part(artifact, only)
     where = f"{path} at scale {scale}: "
-    if artifact.settings != artifact.full_settings:
-        settings = check(model, artifact.settings, f"{where}settings")
+    if artifact.as_written != artifact.full_as_written:
+        artifact._settings = check(model, artifact.as_written, f"{where}settings")
     with _located(f"{where}settings."):
-        _check_data_sets(artifact, settings)
+        _check_data_sets(artifact)
     with _located(f"{path.with_suffix('.published.csv')}: "):
         _check_published(artifact)
     with _located(f"{path}: "):
-        _check_claims(artifact, whole)
+        _check_claims(artifact)
     with _located(f"{where}shards"):
         _check_shards(artifact)
     return artifact
@@ -394,16 +432,25 @@ def _without_groups(value: Any, groups: Mapping[str, list[str]], key: str = "") 
     return listed
 
 
-def _check_data_sets(artifact: Artifact, settings: Settings) -> None:
+def _part(artifact: Artifact, only: Content) -> Content:
+    """What ``only`` keeps of the data sets and repetitions that the settings have."""
+    part = {key: value for key, value in only.items() if key in artifact.full_as_written}
+    if "repetitions" in artifact.full_as_written:
+        most = artifact.full_settings.count_repetitions()
+        part["repetitions"] = min(most, only.get("repetitions") or most)
+    return part
+
+
+def _check_data_sets(artifact: Artifact) -> None:
     """The settings name data sets of the artifact, and data sets that they can be used with."""
-    for name in artifact.settings.get("datasets", []):
+    for name in artifact.settings.list_data_sets() or []:
         if name not in artifact.stems:
             there = near(name, artifact.stems)
             raise ValueError(f"datasets: {name!r} is not among the artifact's datasets{there}")
-    settings.check_data(artifact.stems)
+    artifact.settings.check_data(artifact.stems)
 
 
-def _check_claims(artifact: Artifact, settings: Settings) -> None:
+def _check_claims(artifact: Artifact) -> None:
     """Claims choose rows by what the table can have."""
     several = _several(artifact)
     checks = ((n, i, each) for n, claim in enumerate(artifact.claims) for i, each in enumerate(claim.checks))
@@ -423,7 +470,7 @@ def _check_claims(artifact: Artifact, settings: Settings) -> None:
                 rule = "names no dataset, in which rows differ; name it in where or for_each"
                 raise ValueError(f"{place} {rule}")
             if {"method", "setting"} <= columns.keys():
-                wanted = [settings.setting_of(label) for label in listed(columns["method"])]
+                wanted = [artifact.full_settings.setting_of(label) for label in listed(columns["method"])]
                 if None not in wanted and not {*wanted} & {*listed(columns["setting"])}:
                     said = f"no row of method {columns['method']} has setting {columns['setting']!r}"
                     raise ValueError(f"{place}.setting: {said}; it has {wanted[0]!r}")
@@ -443,7 +490,7 @@ def _check_published(artifact: Artifact) -> None:
 
 def _check_labels(artifact: Artifact, place: str, columns: Mapping[str, Any]) -> None:
     sets = {*artifact.stems, "synthetic"}
-    last = artifact.full_settings.get("repetitions", 1) - 1
+    last = artifact.full_settings.count_repetitions() - 1
     for column, label in ((key, label) for key, labels in columns.items() for label in listed(labels)):
         if column == "repetition" and label > last:
             raise ValueError(f"{place}.{column}: {label}, but the last one is {last}")
@@ -457,20 +504,23 @@ def _check_labels(artifact: Artifact, place: str, columns: Mapping[str, Any]) ->
 
 def _several(artifact: Artifact) -> list[str]:
     """Columns in which rows of the artifact differ."""
-    full = artifact.full_settings
-    given = {"dataset": full.get("datasets"), "noise": full.get("noise"), "method": full.get("methods")}
-    return [key for key, each in given.items() if isinstance(each, list | dict) and len(each) > 1]
+    several = []
+    for column, key in (("dataset", "datasets"), ("noise", "noise"), ("method", "methods")):
+        entries = getattr(artifact.full_settings, key, None)
+        if isinstance(entries, list | dict) and len(entries) > 1:
+            several.append(column)
+    return several
 
 
 def _check_shards(artifact: Artifact) -> None:
-    settings, size = artifact.settings, artifact.shards.repetitions
+    written, size = artifact.as_written, artifact.shards.repetitions
+    known = [name for name, value in written.items() if isinstance(value, list | dict) and value]
     for key in artifact.shards.by:
-        if not isinstance(settings.get(key), list | dict) or not settings[key]:
-            known = [name for name, value in settings.items() if isinstance(value, list | dict)]
+        if key not in known:
             rule = "must be a non-empty list or mapping of the settings"
             raise ValueError(f".by: {key!r} {rule}{near(key, known)}")
-    repetitions = settings.get("repetitions", 1)
-    jobs = math.prod(len(settings[key]) for key in artifact.shards.by)
+    repetitions = artifact.settings.count_repetitions()
+    jobs = math.prod(len(written[key]) for key in artifact.shards.by)
     jobs *= math.ceil(repetitions / (size or repetitions))
     if jobs > MOST:
         raise ValueError(f": {jobs} jobs; at most {MOST} are allowed, raise shards.repetitions")
@@ -536,8 +586,11 @@ def _check_uses(artifact: Artifact, known: Mapping[str, Artifact]) -> None:
             raise ValueError(f"uses: {used!r} is this one")
         if not known[used].protocol:
             raise ValueError(f"uses: {used!r} has no protocol, so no table")
-    for key, wanted in ({} if artifact.protocol else artifact.settings.get("drawn", {})).items():
-        there = [name for used in artifact.uses for name in known[used].settings.get(key, [])]
+    selected = artifact.settings.drawn if isinstance(artifact.settings, Selection) else {}
+    for key, wanted in selected.items():
+        there: list[str] = []
+        for used in artifact.uses:
+            there += map(str, getattr(known[used].settings, key, []))
         for name in wanted:
             if name not in there:
                 raise ValueError(f"settings.drawn.{key}: {name!r} is unknown{near(name, there)}")
@@ -580,17 +633,27 @@ def merge(base: Mapping[str, Any], overlay: Mapping[str, Any]) -> Content:
     return merged
 
 
-def _entries(key: str, value: list[Any] | Content) -> Content:
-    """Word for paths -> what a cell keeps of a list or mapping, for every entry of it."""
-    found: Content = {}
-    for entry in value:
+def _entries(key: str, written: list[Any] | Content, settings: Settings) -> list[Entry]:
+    """What a cell keeps of a list or mapping of the settings, for every entry of it."""
+    found: dict[str, Entry] = {}
+    parsed = _one_by_one(getattr(settings, key))
+    kept = _one_by_one(written)
+    for number, entry in enumerate(written):
         text = entry if isinstance(entry, str) else json.dumps(entry, separators=(",", ":"))
         word = "".join(c if c.isalnum() or c in "._-+" else "-" for c in text).strip("-")
         if word in found:
-            both = f"{key}: the entries {next(iter(found[word]))!r} and {entry!r}"
+            first = next(iter(found[word].as_written))
+            both = f"{key}: the entries {first!r} and {entry!r}"
             raise ValueError(f"{both} would share the name {word!r} in paths; change one")
-        found[word] = {entry: value[entry]} if isinstance(value, dict) else [entry]
-    return found
+        found[word] = Entry(key, word, kept[number], parsed[number])
+    return list(found.values())
+
+
+def _one_by_one(value: list[Any] | Content) -> list[Any]:
+    """The lists or mappings that hold one entry of a list or mapping each."""
+    if isinstance(value, dict):
+        return [{name: entry} for name, entry in value.items()]
+    return [[entry] for entry in value]
 
 
 def _shortened(name: str) -> str:

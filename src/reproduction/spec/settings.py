@@ -324,7 +324,30 @@ def _hint(function: Callable[..., Any], parameter: inspect.Parameter) -> Any:
 
 
 class Settings(Model):
-    """Base of the settings of every protocol."""
+    """Base of the settings of every protocol.
+
+    The engine reads four keys, which mean the same in every model that has them: ``datasets``,
+    ``repetitions``, ``experiment`` and ``methods``.
+    """
+
+    def list_data_sets(self) -> list[str] | None:
+        """List the data sets that the settings name; None without such a key."""
+        return getattr(self, "datasets", None)
+
+    def count_repetitions(self, otherwise: int = 1) -> int:
+        """Count the repetitions of an experiment; without such a key it runs once."""
+        return getattr(self, "repetitions", otherwise)
+
+    def find_experiment(self, artifact: str) -> str:
+        """Find the name under which random numbers are drawn; without such a key that of the artifact."""
+        return getattr(self, "experiment", artifact)
+
+    def select_methods(self) -> dict[str, Method]:
+        """Select the methods that have labels; a model may call something else ``methods``."""
+        methods = getattr(self, "methods", None)
+        if not isinstance(methods, dict):
+            return {}
+        return {label: method for label, method in methods.items() if isinstance(method, Method)}
 
     def check_data(self, listed: Iterable[str]) -> None:
         """Raise ValueError if a setting names a data set that is not ``listed`` by the artifact."""
@@ -337,12 +360,18 @@ class Settings(Model):
 
         Raises ValueError : a class or parameter that does not exist, a contract that is not kept.
         """
-        for label, method in getattr(self, "methods", {}).items():
-            if isinstance(method, Method) and method.custom:
+        for label, method in self.select_methods().items():
+            if method.custom:
                 try:
                     method.check()
                 except ValueError as error:
                     raise ValueError(f"settings.methods.{label}: {error}") from None
+
+
+class Selection(Settings):
+    """Settings of a figure or table without a protocol: what it draws of the tables of others."""
+
+    drawn: dict[str, list[str]] = Field({}, description="key of their settings -> its entries to draw")
 
 
 class Trials(Settings):

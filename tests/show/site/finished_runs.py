@@ -26,7 +26,7 @@ def plan_of(scale, papers=("ors", "kernel_boost")):
 
 def rows(artifact, offset=0.0):
     """A curve for each of the artifact's first methods, five repetitions."""
-    methods = list(artifact.settings.get("methods", {"all": {}}))[:4]
+    methods = list(artifact.settings.select_methods() or ["all"])[:4]
     for i, method in enumerate(methods):
         for repetition, x in itertools.product(range(5), range(1, 9)):
             value = (i + 1) / x + 0.01 * repetition + offset

@@ -161,7 +161,7 @@ class Page:
     @cached_property
     def part(self) -> Content:
         """The keys of ``only`` by which a part was run here; {} of everything else."""
-        run, full = self.own.provenance.get("settings", {}), self.artifact.full_settings
+        run, full = self.own.provenance.get("settings", {}), self.artifact.full_as_written
         keys = ("datasets", "repetitions") if self.own.scale == "part" else ()
         return {key: run[key] for key in keys if key in run and run[key] != full[key]}
 
@@ -172,7 +172,7 @@ class Page:
 
     def label(self, run: Run) -> str:
         """What a reader must know before looking at the run."""
-        counts = [each.settings.get("repetitions", 0) for each in self.drawn]
+        counts = [each.settings.count_repetitions(otherwise=0) for each in self.drawn]
         most, plural = max(counts), "s" if max(counts) > 1 else ""
         part = "; ".join(f"{key}: {', '.join(map(str, listed(kept)))}" for key, kept in self.part.items())
         shortened = f" to {most} repetition{plural} (the caption is about the full protocol)" if most else ""
@@ -239,10 +239,11 @@ class Page:
     @cached_property
     def methods(self) -> names.Methods:
         """Label -> what the settings say of the method; of an artifact without any, those that it draws."""
-        given = (each.settings.get("methods") for each in self.drawn)
-        found: Any = next(filter(None, given), {})
-        named = found.items() if isinstance(found, dict) else ()
-        return {label: spec for label, spec in named if isinstance(spec, dict)}
+        for artifact in self.drawn:
+            methods = artifact.settings.select_methods()
+            if methods:
+                return methods
+        return {}
 
     @cached_property
     def data(self) -> list[DataSet]:
