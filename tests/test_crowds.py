@@ -468,7 +468,7 @@ def test_two_columns_of_one_name_and_sparse_tables_are_refused():
     from scipy.sparse import csr_matrix
 
     twice = pd.DataFrame([["a", "b"], ["a", "a"]], columns=["anna", "anna"])
-    with pytest.raises(ValueError, match="labels: several annotators are called anna; rename them"):
+    with pytest.raises(ValueError, match="labels: several annotators are called 'anna'; rename them"):
         MajorityVote().fit(twice)
     long = pd.DataFrame([[0, 1, "a", "b"]], columns=["item", "annotator", "label", "label"])
     with pytest.raises(ValueError, match="labels: 2 columns are called label; rename one"):

@@ -23,7 +23,9 @@ from reproduction.judge.check_statistics import STATISTICS
 from reproduction.judge.claims import listed, trend_of
 from reproduction.judge.estimates import rows_of, value
 from reproduction.judge.sentences import Row, Sentences, bound, figure, metric_of, with_control
-from reproduction.judge.verdict_words import (
+from reproduction.show import names
+from reproduction.spec.papers import HOME, paper_pages
+from reproduction.spec.verdict_words import (
     EXACT,
     FLAGS,
     INCONCLUSIVE,
@@ -40,8 +42,6 @@ from reproduction.judge.verdict_words import (
     look_up,
     select_deciding,
 )
-from reproduction.show import names
-from reproduction.spec.papers import HOME, paper_pages
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ("choose", "gallery", "cite")

@@ -143,7 +143,7 @@ def test_the_strict_form_decides_a_statement_and_the_weakest_artifact_a_repeated
 
 
 def test_every_mark_names_a_verdict_and_artifacts_and_is_followed_by_its_number():
-    from reproduction.judge.verdict_words import VERDICTS
+    from reproduction.spec.verdict_words import VERDICTS
 
     text = "\n".join(file.read_text(encoding="utf-8") for file in PAGES)
     marks = list(COUNT.finditer(text))

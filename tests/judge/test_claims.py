@@ -12,8 +12,8 @@ from verdict_inputs import around, below, claim, one_verdict, two_methods
 
 from noisylabels.statistics import holm, holm_factor
 from reproduction.judge.sentences import Sentences
-from reproduction.judge.verdict_words import leans
 from reproduction.judge.verdicts import judge
+from reproduction.spec.verdict_words import leans
 
 SAY = Sentences().evidence
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from synthetic_tables import curve, table
 from verdict_inputs import around, below, claim, everything, one_verdict, printed
 
-from reproduction.judge.verdict_words import leans
 from reproduction.judge.verdicts import judge
+from reproduction.spec.verdict_words import leans
 
 
 @given(st.randoms(use_true_random=False))

@@ -6,7 +6,8 @@ import pytest
 from synthetic_tables import curve, table
 from verdict_inputs import around, below, claim
 
-from reproduction.judge.verdict_words import (
+from reproduction.judge.verdicts import judge
+from reproduction.spec.verdict_words import (
     CLAIM_KINDS,
     COLOURS,
     OLD_WORDS,
@@ -18,7 +19,6 @@ from reproduction.judge.verdict_words import (
     describe,
     group_verdicts,
 )
-from reproduction.judge.verdicts import judge
 
 
 def row(kind="sentence", id="A", **changes):

@@ -514,7 +514,7 @@ class NystromLogisticRegression(SoftmaxModel, KernelClassifier):
                 'landmarks: with m of them it is another penalty for every m; take penalty="rkhs"'
             )
         whole("landmarks", self.landmarks, 1)
-        if self.choice == "leverage":
+        if str(self.choice) == "leverage":
             raise ValueError('choice: "leverage" was removed; take choice="kmeans"')
         choice("choice", self.choice, get_args(Landmarks))
         X, labels, weights = self._examples(X, y, sample_weight)

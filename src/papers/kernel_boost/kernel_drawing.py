@@ -15,17 +15,17 @@ import scipy
 
 from noisylabels import statistics
 from reproduction.judge.estimates import SEEN, Source
-from reproduction.judge.verdict_words import (
+from reproduction.show import names, panels, style, tables
+from reproduction.show.names import KINDS, data_set, flips
+from reproduction.show.stock import error_notes, note_sources
+from reproduction.spec.settings import labels
+from reproduction.spec.verdict_words import (
     INCONCLUSIVE,
     NOT_REPRODUCED,
     OF_A_VALUE,
     REPRODUCED,
     look_up,
 )
-from reproduction.show import names, panels, style, tables
-from reproduction.show.names import KINDS, data_set, flips
-from reproduction.show.stock import error_notes, note_sources
-from reproduction.spec.settings import labels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -344,10 +344,10 @@ def every_cell(results: Errors) -> pd.DataFrame:
                 row = {"flips": level, "data set": data_set(dataset), "method": model}
                 row |= {"printed": f"{before['printed']:.2f}", "today's": f"{before['ours']:.2f}"}
                 row |= {
-                    "its verdict": look_up(before["verdict"]).label,
+                    "its verdict": look_up(str(before["verdict"])).label,
                     "chosen elsewhere": f"{after['ours']:.2f}",
                 }
-                rows.append(row | {"verdict": look_up(after["verdict"]).label})
+                rows.append(row | {"verdict": look_up(str(after["verdict"])).label})
             notes.append(f"{family}, {_names(judged)}: chosen elsewhere is {reading}.")
     frame = pd.DataFrame(rows).sort_values(["flips", "data set", "method"], kind="stable")
     frame["flips"] = frame["flips"].map(_level)

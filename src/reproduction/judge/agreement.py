@@ -14,7 +14,9 @@ from numpy.typing import ArrayLike
 from noisylabels.statistics import Estimate, mean_se, outside, share_interval, t_interval, tost, welch
 from reproduction.judge.claims import JUDGED, listed
 from reproduction.judge.estimates import value
-from reproduction.judge.verdict_words import (
+from reproduction.judge.verdicts import ALPHA, NO_INTERVAL
+from reproduction.spec.strict_yaml import Content
+from reproduction.spec.verdict_words import (
     INCONCLUSIVE,
     NOT_COMPARABLE,
     NOT_REPRODUCED,
@@ -22,8 +24,6 @@ from reproduction.judge.verdict_words import (
     PUBLISHED,
     REPRODUCED,
 )
-from reproduction.judge.verdicts import ALPHA, NO_INTERVAL
-from reproduction.spec.strict_yaml import Content
 
 COLUMNS = ["paper", "artifact", "status", "metric", "noise", "method", "quantity", "control", "verdict"]
 COLUMNS += ["estimate", "low", "high", "sets", "cells"]

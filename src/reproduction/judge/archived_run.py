@@ -23,7 +23,6 @@ from reproduction.judge import verdicts as judge
 from reproduction.judge.agreement import agreement
 from reproduction.judge.claims import SELECTOR, Asked
 from reproduction.judge.estimates import rows_of
-from reproduction.judge.verdict_words import NOT_JUDGED, PUBLISHED, convert_old_words
 from reproduction.judge.verdicts import VERDICT_COLUMNS, as_text
 from reproduction.plan import costs
 from reproduction.plan.plan import Plan, unknown_target
@@ -31,6 +30,7 @@ from reproduction.run import records, results
 from reproduction.run.atomic_files import replacing
 from reproduction.run.points import Points
 from reproduction.spec.strict_yaml import Content
+from reproduction.spec.verdict_words import NOT_JUDGED, PUBLISHED, convert_old_words
 
 DRAWN = ("svg", "png", "html")
 """Formats that a page can show."""

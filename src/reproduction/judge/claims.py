@@ -22,9 +22,9 @@ from pydantic import (
 )
 
 from reproduction.judge.check_statistics import PAIRED, RATIO_OF_DIFFERENCES, StatisticName
-from reproduction.judge.verdict_words import CLAIM_KINDS, OURS, ClaimKind, define_words
 from reproduction.run.results import COLUMNS
 from reproduction.spec.strict_yaml import Content, Model, check
+from reproduction.spec.verdict_words import CLAIM_KINDS, OURS, ClaimKind, define_words
 
 # Words
 

@@ -7,7 +7,7 @@ from typing import Any
 from reproduction.judge.check_statistics import STATISTICS
 from reproduction.judge.claims import BOUNDS, ENDS, TRENDS, Asked, listed, trend_of
 from reproduction.judge.estimates import SEEN, value
-from reproduction.judge.verdict_words import (
+from reproduction.spec.verdict_words import (
     INCONCLUSIVE,
     NOT_COMPARABLE,
     NOT_JUDGED,

@@ -72,7 +72,13 @@ from reproduction.judge.estimates import (
     value,
     varies,
 )
-from reproduction.judge.verdict_words import (
+from reproduction.run.points import Points
+from reproduction.run.records import verify
+from reproduction.run.results import read_table
+from reproduction.spec import strict_yaml
+from reproduction.spec.artifact import expanded
+from reproduction.spec.strict_yaml import Content
+from reproduction.spec.verdict_words import (
     EXACT,
     INCONCLUSIVE,
     NOT_COMPARABLE,
@@ -86,12 +92,6 @@ from reproduction.judge.verdict_words import (
     REPRODUCED,
     TOO_STRICT,
 )
-from reproduction.run.points import Points
-from reproduction.run.records import verify
-from reproduction.run.results import read_table
-from reproduction.spec import strict_yaml
-from reproduction.spec.artifact import expanded
-from reproduction.spec.strict_yaml import Content
 
 T = TypeVar("T")
 

@@ -19,9 +19,9 @@ from typing import Any
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from reproduction.judge.verdict_words import count_verdicts, look_up
 from reproduction.paths import CHECKOUT
 from reproduction.plan.plan import Plan, passed_over
+from reproduction.spec.verdict_words import count_verdicts, look_up
 
 SECONDS: dict[int, float] = {}  # number of a job -> seconds that are expected of it; filled by a run
 AHEAD: dict[Path, int] = {}  # file, there while what was computed for a job waits -> number of the job

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from reproduction.judge.archived_run import read_verdicts
-from reproduction.judge.verdict_words import (
+from reproduction.show import style
+from reproduction.spec.verdict_words import (
     GROUPS,
     SENTENCE,
     VERDICTS,
@@ -17,7 +18,6 @@ from reproduction.judge.verdict_words import (
     group_verdicts,
     look_up,
 )
-from reproduction.show import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,17 +35,19 @@ FILL = {
 def draw_archived_verdicts(root: Path) -> Figure:
     """Draw `draw_verdict_bars` for the papers of the archived run that have such claims."""
     rows_of = {}
-    for paper in yaml.safe_load((root / "config/config.yaml").read_text(encoding="utf-8"))["papers"]:
+    config = yaml.safe_load((root / "config/config.yaml").read_text(encoding="utf-8"))
+    for paper in config["papers"]:
         title = (root / "src/papers" / paper / "TITLE").read_text(encoding="utf-8")
-        files = sorted((root / "results/reference" / paper).glob("*/verdicts.csv"))
-        rows = [row for file in files for row in read_verdicts(file)]
+        rows = []
+        for file in sorted((root / "results/reference" / paper).glob("*/verdicts.csv")):
+            rows += read_verdicts(file)
         if _count_claims(rows):
             rows_of[_shorten_title(title)] = rows
     return draw_verdict_bars(rows_of)
 
 
 def _shorten_title(title: str) -> str:
-    """Authors and year of ``Kabán and Bootkrajang (2017), Non-linear ...``; of three authors the first."""
+    """Authors and year of a title such as ``Kabán and Bootkrajang (2017), Non-linear ...``."""
     authors, _, year_and_rest = title.partition(" (")
     first, comma, _ = authors.partition(",")
     year = year_and_rest.partition(")")[0]

@@ -30,13 +30,13 @@ from reproduction.judge.claims import (
     listed,
     read_published,
 )
-from reproduction.judge.verdict_words import NOT_COMPARABLE, PUBLISHED
 from reproduction.show import names, rendering
 from reproduction.spec.captions import check_caption
 from reproduction.spec.papers import artifact_files, check_short, find_papers, full_name
 from reproduction.spec.protocol import find_protocol
 from reproduction.spec.settings import Distinct, Selection, Settings
 from reproduction.spec.strict_yaml import ArtifactError, Content, Model, check, near, read, texts
+from reproduction.spec.verdict_words import NOT_COMPARABLE, PUBLISHED
 
 # ``part``: the full scale with the data sets and repetitions of the configuration's ``only``.
 SCALES = ("smoke", "part", "full")

@@ -8,10 +8,10 @@ from project import one_of_each_paper
 
 from reproduction.judge import archived_run
 from reproduction.judge.sentences import Sentences
-from reproduction.judge.verdict_words import is_claim
 from reproduction.plan import plan as plans
 from reproduction.show.site import charts, pages
 from reproduction.spec.papers import HOME, list_papers
+from reproduction.spec.verdict_words import is_claim
 
 FOLDER = CHECKOUT / "results/reference"
 KEPT = sorted(str(file.parent.relative_to(FOLDER)) for file in FOLDER.glob("*/*/provenance.json"))

@@ -12,9 +12,9 @@ from built_pages import build_pages
 from finished_runs import CHECKOUT, NAMES, finish, plan_of
 
 from reproduction.judge import archived_run
-from reproduction.judge.verdict_words import VERDICTS, count_verdicts, select_deciding
 from reproduction.run.results import write_rows
 from reproduction.show.site import charts, pages, sphinx_sources
+from reproduction.spec.verdict_words import VERDICTS, count_verdicts, select_deciding
 
 KEYS = [name.replace("/", "_") for name in NAMES]
 

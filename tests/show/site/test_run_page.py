@@ -9,8 +9,8 @@ import time
 import pytest
 from finished_runs import CHECKOUT, NAMES, finish, plan_of
 
-from reproduction.judge.verdict_words import VERDICTS
 from reproduction.show.site import run_page
+from reproduction.spec.verdict_words import VERDICTS
 
 FEW = NAMES[:2]
 

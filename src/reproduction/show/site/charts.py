@@ -16,13 +16,13 @@ from reproduction.judge.archived_run import Row
 from reproduction.judge.claims import listed
 from reproduction.judge.estimates import value
 from reproduction.judge.sentences import Sentences, number, of_agreement
-from reproduction.judge.verdict_words import NOT_COMPARABLE, PUBLISHED, describe, look_up
 from reproduction.run.records import verify
 from reproduction.run.results import read_table
 from reproduction.show import names
 from reproduction.show.panels import FEW
 from reproduction.show.site.pages import NAMES, Page
 from reproduction.show.style import svg_line
+from reproduction.spec.verdict_words import NOT_COMPARABLE, PUBLISHED, describe, look_up
 
 if TYPE_CHECKING:
     import pandas as pd

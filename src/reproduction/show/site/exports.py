@@ -9,7 +9,9 @@ from markupsafe import Markup
 from pydantic import BaseModel, Field, TypeAdapter
 
 from reproduction.judge.archived_run import Row
-from reproduction.judge.verdict_words import (
+from reproduction.show import names
+from reproduction.show.site.pages import FOLDER, Page, label_of
+from reproduction.spec.verdict_words import (
     CLAIM_KINDS,
     FLAGS,
     PUBLISHED,
@@ -18,8 +20,6 @@ from reproduction.judge.verdict_words import (
     is_claim,
     list_flags,
 )
-from reproduction.show import names
-from reproduction.show.site.pages import FOLDER, Page, label_of
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 KINDS = {PUBLISHED: "a published value"} | CLAIM_KINDS
@@ -63,6 +63,14 @@ class Verdict(BaseModel):
     commit: str | None = Field(description="of the code that computed the estimate")
 
 
+def _number(cell: str) -> float | None:
+    return float(cell) if cell else None
+
+
+def _whole(cell: str) -> int | None:
+    return int(float(cell)) if cell else None
+
+
 def list_verdicts(pages: Sequence[Page]) -> list[Verdict]:
     """List everything that was judged, in the order of the pages."""
     verdicts = []
@@ -78,15 +86,15 @@ def list_verdicts(pages: Sequence[Page]) -> list[Verdict]:
                 statement=row["statement"],
                 verdict=row["verdict"],
                 flags=list_flags(row),
-                estimate=row["estimate"] or None,
-                low=row["ci_low"] or None,
-                high=row["ci_high"] or None,
-                n=row["n"] or None,
-                published=row["published"] or None,
-                margin=row["margin"] or None,
-                power=row["power"] or None,
-                others=row["others"] or None,
-                others_passing=row["others_passing"] or None,
+                estimate=_number(row["estimate"]),
+                low=_number(row["ci_low"]),
+                high=_number(row["ci_high"]),
+                n=_whole(row["n"]),
+                published=_number(row["published"]),
+                margin=_number(row["margin"]),
+                power=_number(row["power"]),
+                others=_whole(row["others"]),
+                others_passing=_whole(row["others_passing"]),
                 evidence=write_evidence(page, row),
                 page=find_place(page, row),
                 commit=commit,

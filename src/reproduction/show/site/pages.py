@@ -18,7 +18,13 @@ from reproduction.judge.archived_run import Row, Run
 from reproduction.judge.claims import JUDGED, listed
 from reproduction.judge.estimates import value
 from reproduction.judge.sentences import Sentences, metric_of, with_control
-from reproduction.judge.verdict_words import (
+from reproduction.paths import CHECKOUT
+from reproduction.plan.plan import Plan
+from reproduction.show import names
+from reproduction.spec.artifact import Artifact
+from reproduction.spec.strict_yaml import Content, read
+from reproduction.spec.strict_yaml import read as read_yaml
+from reproduction.spec.verdict_words import (
     GROUPS,
     NO_ROWS,
     OURS,
@@ -31,12 +37,6 @@ from reproduction.judge.verdict_words import (
     is_claim,
     select_deciding,
 )
-from reproduction.paths import CHECKOUT
-from reproduction.plan.plan import Plan
-from reproduction.show import names
-from reproduction.spec.artifact import Artifact
-from reproduction.spec.strict_yaml import Content, read
-from reproduction.spec.strict_yaml import read as read_yaml
 
 
 def judges(row: Mapping[str, str]) -> bool:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from reproduction.judge.verdict_words import (
+from reproduction.spec.verdict_words import (
     FLAGS,
     NO_ROWS,
     NOT_JUDGED,

@@ -17,7 +17,12 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from reproduction.judge.archived_run import Row, Run, commit_of, thumbnail
-from reproduction.judge.verdict_words import (
+from reproduction.plan.plan import Plan
+from reproduction.show import names, rendering
+from reproduction.show.site import charts, pages, vega
+from reproduction.show.site.pages import FOLDER, Page, Paper, label_of
+from reproduction.spec.protocol import find_protocol
+from reproduction.spec.verdict_words import (
     CLAIM_KINDS,
     FLAGS,
     INCONCLUSIVE,
@@ -31,11 +36,6 @@ from reproduction.judge.verdict_words import (
     group_verdicts,
     look_up,
 )
-from reproduction.plan.plan import Plan
-from reproduction.show import names, rendering
-from reproduction.show.site import charts, pages, vega
-from reproduction.show.site.pages import FOLDER, Page, Paper, label_of
-from reproduction.spec.protocol import find_protocol
 
 FRONT_PAGE = "docs/index.rst"
 THUMBNAILS = "thumbnails"
@@ -205,7 +205,7 @@ class Writer:
     def list_files(self, page: Page) -> list[tuple[str, str]]:
         """List the files behind a result: what each holds, and its path."""
         file = page.artifact.file
-        listed = {"settings and claims": file}
+        listed: dict[str, Path | None] = {"settings and claims": file}
         listed["published values"] = file.with_suffix(".published.csv")
         table = page.first.table
         if table is not None and table.stat().st_size <= LARGEST_TABLE:

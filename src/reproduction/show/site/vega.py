@@ -9,8 +9,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-from reproduction.judge.verdict_words import describe, look_up
 from reproduction.show.site import charts
+from reproduction.spec.verdict_words import describe, look_up
 
 Spec = dict[str, Any]
 

@@ -91,7 +91,7 @@ VERDICTS = {
 FLAGS = {
     EXACT: "a theorem or an identity, and no row violates it",
     PROVISIONAL: "a rule about outlying runs keeps a value on this side from a verdict",
-    TOO_STRICT: "even exactly true published values would rarely pass the check, so it cannot confirm",
+    TOO_STRICT: "even exactly true published values rarely pass the check, so it cannot confirm",
 }
 """Flag of a verdict -> what it means."""
 
