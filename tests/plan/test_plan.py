@@ -161,14 +161,18 @@ def test_a_summary_counts_what_was_made_and_judged_and_says_what_is_missing(tmp_
         Path(file).parent.mkdir(parents=True, exist_ok=True)
         Path(file).touch()
     csv = tmp_path / "results/smoke/ors/fig2/verdicts.csv"
-    head = "paper,artifact,kind,published,estimate,margin,verdict"
-    rows = ["claim,,,,holds", "claim,,,,ran", "published,0.18,18.1,1,ran"]
+    head = "paper,artifact,kind,id,origin,form_of,side,published,estimate,margin,verdict"
+    rows = [
+        "sentence,A-1,paper,,,,,,reproduced",
+        "ours,A-2,ours,,,,,,ran",
+        "published,t1,paper,,,0.18,18.1,1,ran",
+    ]
     csv.write_text("\n".join([head, *(f"ors,fig2,{row}" for row in rows)]))
     made, file, judged, unit = console.summary(here, ["ors_fig2"]).splitlines()
     assert unit.startswith("ors/fig2.yaml: published: 1 of 1 printed values are much nearer to ours with")
     assert made == "smoke scale: 1 figure and 0 tables in figures/smoke"
     assert file == "made: figures/smoke/ors/fig2.png"
-    assert judged.startswith("verdicts: 1 holds, 2 ran")
+    assert judged.startswith("verdicts: 1 reproduced, 2 ran")
     assert judged.endswith("see results/smoke/ors/fig2/verdicts.csv")
     broken = console.summary(here, ["ors_fig2", "ors_fig4"], failed=True)
     assert "not made: ors/fig4; why: logs/smoke" in broken

@@ -16,7 +16,6 @@ from reproduction.spec.verdict_words import (
     VERDICTS,
     count_verdicts,
     group_verdicts,
-    look_up,
 )
 
 if TYPE_CHECKING:
@@ -30,6 +29,9 @@ FILL = {
     "not_reproduced": "#c0392b",
 }
 """Verdict -> colour of its part of a bar; other verdicts are white."""
+
+
+EDGE: style.Looks = {"edgecolor": "#777777", "linewidth": 0.4}
 
 
 def draw_archived_verdicts(root: Path) -> Figure:
@@ -95,7 +97,7 @@ def _draw_bar(axes: Axes, row: int, counts: Mapping[str, int]) -> None:
     start = 0
     for verdict, number in counts.items():
         colour = FILL.get(verdict, "white")
-        axes.barh(row, number, left=start, height=0.7, color=colour, edgecolor="#777777", linewidth=0.4)
+        axes.barh(row, number, left=start, height=0.7, color=colour, **EDGE)
         text_colour = "white" if verdict in ("reproduced", "not_reproduced") else "black"
         centre = start + number / 2
         axes.text(centre, row, str(number), color=text_colour, ha="center", va="center", fontsize=8)
@@ -105,14 +107,12 @@ def _draw_bar(axes: Axes, row: int, counts: Mapping[str, int]) -> None:
 def _add_legend(figure: Figure, counts: Mapping[str, Mapping[str, int]]) -> None:
     from matplotlib.patches import Patch
 
-    drawn = [verdict for verdict in VERDICTS if any(verdict in of_paper for of_paper in counts.values())]
-    entries = [
-        Patch(
-            facecolor=FILL.get(verdict, "white"),
-            edgecolor="#777777",
-            linewidth=0.4,
-            label=look_up(verdict).label,
-        )
-        for verdict in drawn
-    ]
-    figure.legend(handles=entries, loc="lower center", ncols=len(entries), handlelength=1.2, fontsize=9)
+    drawn = set()
+    for of_paper in counts.values():
+        drawn |= set(of_paper)
+    entries = []
+    for verdict, shown in VERDICTS.items():
+        if verdict in drawn:
+            entries.append(Patch(facecolor=FILL.get(verdict, "white"), label=shown.label, **EDGE))
+    looks: style.Looks = {"loc": "lower center", "handlelength": 1.2, "fontsize": 9}
+    figure.legend(handles=entries, ncols=len(entries), **looks)
