@@ -9,7 +9,9 @@ from project import ROOT, load_project
 from reproduction.judge import archived_run
 from reproduction.run.results import COLUMNS
 from reproduction.show import names, rendering
-from reproduction.show.panels import Results
+from reproduction.show.panels import Results, Shown
+from reproduction.spec.protocol import find_protocol
+from reproduction.spec.settings import Selection
 
 SUMMARY = "results/reference/{}/summary.csv"
 
@@ -39,13 +41,24 @@ class Inputs:
         self.tables = {used: table(f"{paper}/{used}", few) for used in self.names}
         printed = self.artifact.kind == "table"
         self.settings = {
-            used: copy.deepcopy(every[f"{paper}/{used}"].shown(printed))
+            used: copy.deepcopy(every[f"{paper}/{used}"].describe(printed))
             for used in dict.fromkeys([self.artifact.name, *self.names])
         }
         self.published = {used: shown.pop("published", []) for used, shown in self.settings.items()}
 
+    def shown(self):
+        """What the workflow would hand over besides the tables."""
+        shown = {}
+        for used, written in self.settings.items():
+            content = dict(written)
+            protocol = content.pop("protocol", "")
+            model = find_protocol(protocol).settings if protocol else Selection
+            settings = model.model_validate(content)
+            shown[used] = Shown(settings, protocol, self.published[used])
+        return shown
+
     def results(self):
-        typed = {used: rendering._typed(shown) for used, shown in self.settings.items()}
+        typed = {used: shown.settings for used, shown in self.shown().items()}
         return Results(self.tables, typed, self.published)
 
     def draw(self):

@@ -119,7 +119,7 @@ def workshop(tmp_path_factory):
 def test_an_artifact_runs_is_drawn_and_is_judged(name, workshop, tmp_path):
     artifact, plan = load_project("smoke")[name], smoke_plan()
     shown = {used: workshop(f"{artifact.paper}/{used}") for used in plan.drawn(name)}
-    drawn = render(artifact.render, artifact.name, shown, plan.settings_shown(name))
+    drawn = render(artifact.render, artifact.name, shown, plan.shown_with(name))
     if artifact.kind == "figure":
         style.save(drawn, [tmp_path / "f.png"])
         assert (tmp_path / "f.png").stat().st_size > 5000

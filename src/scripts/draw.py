@@ -25,7 +25,7 @@ with code_digest.unchanged(given.code):
     plan = planned(Path(__file__).resolve().parents[2], given.config | {"papers": [given.paper]})
     for name in given.names:
         artifact = plan.artifact(name)
-        shown = plan.settings_shown(name)
+        shown = plan.shown_with(name)
         try:
             with names.using(artifact.file.parent):
                 draw(artifact.render, artifact.name, plan.drawn(name), shown, plan.drawings(name))

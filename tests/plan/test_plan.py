@@ -76,7 +76,7 @@ def test_a_table_shows_the_printed_values_of_what_it_draws():
     here = make()
     drawn = {"rivals": "results/full/kernel_boost/rivals/table.csv"}
     assert here.drawn("kernel_boost/rivals_high") == drawn
-    assert here.settings_shown("kernel_boost/rivals_high")["rivals"]["published"]
+    assert here.shown_with("kernel_boost/rivals_high")["rivals"].published
     assert "ors.drawing" in here.drawing_code(["ors/fig2"]).split()
     assert here.drawings("ors/fig2") == ["figures/full/ors/fig2.png", "figures/full/ors/fig2.pdf"]
     assert here.drawings("kernel_boost/rivals")[0] == "figures/full/kernel_boost/rivals.html"

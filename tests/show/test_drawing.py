@@ -15,7 +15,7 @@ from project import archived_names, load_project
 from noisylabels import statistics
 from reproduction.run.results import COLUMNS, DEFAULTS
 from reproduction.show import names, panels, stock, style, tables
-from reproduction.show.panels import RenderError, Results
+from reproduction.show.panels import RenderError, Results, Shown
 from reproduction.show.rendering import draw, find, render
 from reproduction.spec.papers import HOME, list_papers
 
@@ -146,7 +146,7 @@ def test_a_wrong_render_name_is_explained(name, message):
 def test_what_a_table_lacks_is_named(fig2, tmp_path, rows, message):
     path, artifact = written(fig2.query(rows), tmp_path / "table.csv"), load_project("full")["ors/fig2"]
     with pytest.raises(RenderError, match=message):
-        render(artifact.render, "fig2", {"fig2": path}, {"fig2": artifact.shown(False)})
+        render(artifact.render, "fig2", {"fig2": path}, {"fig2": Shown(artifact.settings, artifact.protocol)})
 
 
 def test_stand_ins_are_named_in_figures_and_tables(tmp_path):
@@ -154,9 +154,9 @@ def test_stand_ins_are_named_in_figures_and_tables(tmp_path):
     inputs.tables["fig5"] = inputs.tables["fig5"].assign(dataset="speech", source="stand-in")
     paths = {name: written(table, tmp_path / f"{name}.csv") for name, table in inputs.tables.items()}
     note = "stand-in data, not comparable: speech"
-    figure = render("ors.drawing:speech_curves", "fig5", {"fig5": paths["fig5"]}, inputs.settings)
+    figure = render("ors.drawing:speech_curves", "fig5", {"fig5": paths["fig5"]}, inputs.shown())
     assert note in [text.get_text() for text in figure.texts]
-    drawn = render("ors.drawing:final_errors", "final_errors", paths, inputs.settings)
+    drawn = render("ors.drawing:final_errors", "final_errors", paths, inputs.shown())
     assert drawn.attrs["note"].endswith(f"{note}.")
 
 
@@ -166,7 +166,7 @@ def test_every_format_is_drawn(name, suffixes, tmp_path):
     paths = {used: written(table, tmp_path / f"{used}.csv") for used, table in inputs.tables.items()}
     (tmp_path / "out").mkdir()
     out = [tmp_path / "out" / f"{name}.{suffix.removeprefix('.')}" for suffix in suffixes]
-    draw(inputs.artifact.render, name, paths, inputs.settings, out)
+    draw(inputs.artifact.render, name, paths, inputs.shown(), out)
     assert sorted((tmp_path / "out").iterdir()) == sorted(out)
 
 

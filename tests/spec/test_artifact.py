@@ -204,8 +204,8 @@ def test_published_values_are_read_from_the_file_beside_the_artifact(write):
     entry = {"id": "p", "value": 3.0, "where": where, "margin": 0.5, "reason": "r"}
     artifact = load(path, "full")
     assert artifact.values == artifact.content["published"] == [entry]
-    assert artifact.shown(printed=True)["published"] == [entry]
-    assert artifact.shown(printed=False) == artifact.as_written | {"protocol": artifact.protocol}
+    assert artifact.describe(printed=True)["published"] == [entry]
+    assert artifact.describe(printed=False) == artifact.as_written | {"protocol": artifact.protocol}
 
 
 def test_a_group_is_its_data_sets_and_settings_have_those_of_the_artifact():

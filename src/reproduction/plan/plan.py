@@ -20,6 +20,7 @@ from reproduction.data.transport import MIRROR
 from reproduction.plan import code_digest, costs
 from reproduction.show import names as names_of
 from reproduction.show import rendering
+from reproduction.show.panels import Shown
 from reproduction.spec import configuration, user_modules
 from reproduction.spec.artifact import NAME, SCALES, Artifact, Cell, load_all, merge
 from reproduction.spec.papers import artifact_files, list_papers
@@ -326,18 +327,29 @@ class Plan:
         modules += [protocol_module(protocol) for protocol in used]
         return code_digest.stamped("scripts/draw.py", *modules)
 
-    def settings_shown(self, name: str) -> dict[str, Content]:
-        """Settings of every artifact that is shown; a table is given the printed values too."""
-        artifact = self.artifact(name)
-        shown = dict.fromkeys([artifact.name, *self.drawn(name)])
-        printed = artifact.kind == "table"
-        return {each: self.artifacts[f"{artifact.paper}/{each}"].shown(printed) for each in shown}
+    def shown_with(self, name: str) -> dict[str, Shown]:
+        """What a figure or table shows of its own artifact, then of those that it uses."""
+        drawn = self.artifact(name)
+        shown = {}
+        for artifact in self._artifacts_shown(drawn):
+            published = artifact.values if drawn.kind == "table" else ()
+            shown[artifact.name] = Shown(artifact.settings, artifact.protocol, published)
+        return shown
+
+    def _artifacts_shown(self, artifact: Artifact) -> list[Artifact]:
+        names = dict.fromkeys([f"{artifact.paper}/{artifact.name}", *self._sources(artifact)])
+        return [self.artifacts[name] for name in names]
+
+    def _described(self, artifact: Artifact) -> Content:
+        """What a figure or table shows besides tables, in the words of the files."""
+        shown = self._artifacts_shown(artifact)
+        return {each.name: each.describe(printed=artifact.kind == "table") for each in shown}
 
     def shown_digest(self, names: Iterable[str]) -> str:
         """Digest of what some artifacts show beside their tables: a change of it draws them again."""
         drawn = {name: self.artifact(name) for name in names}
         called = [names_of.read_names(folder) for folder in {a.file.parent: 0 for a in drawn.values()}]
-        return _digest([called, *([name, a.render, self.settings_shown(name)] for name, a in drawn.items())])
+        return _digest([called, *([name, a.render, self._described(a)] for name, a in drawn.items())])
 
     def texts_digest(self) -> str:
         """Digest of all artifacts, captions included: a change of it writes the pages again."""

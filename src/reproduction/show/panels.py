@@ -35,13 +35,26 @@ class RenderError(ValueError):
 
 
 @dataclass(frozen=True)
+class Shown:
+    """What is shown of an artifact besides its table.
+
+    settings : at the scale of the table, as the model of its protocol.   protocol : "" if it has none.
+    published : its published values, which tables get and figures do not.
+    """
+
+    settings: Any
+    protocol: str = ""
+    published: Sequence[Any] = ()
+
+
+@dataclass(frozen=True)
 class Results(Generic[S]):
     """What a figure or table is drawn from: result tables and settings of its artifact and of those it uses.
 
     tables : artifact -> its result table; the one to draw comes first.   protocol : of the first; names axes.
-    settings_of : artifact -> its settings at the scale of the tables, typed where its protocol is; the
-    artifact that is drawn comes first, also without a table.   published_of : the same for published values,
-    which tables get and figures do not.
+    settings_of : artifact -> its settings at the scale of the tables; the artifact that is drawn comes
+    first, also without a table.   published_of : the same for published values, which tables get and
+    figures do not.
     """
 
     tables: Mapping[str, pd.DataFrame]
@@ -72,8 +85,8 @@ class Results(Generic[S]):
     @property
     def drawn(self) -> Mapping[str, list[str]]:
         """What the artifact chooses to draw of the tables that it uses: its setting ``drawn``."""
-        options = next(iter(self.settings_of.values()))
-        return options["drawn"] if isinstance(options, Mapping) else options.drawn.model_dump()
+        drawn = next(iter(self.settings_of.values())).drawn
+        return drawn if isinstance(drawn, Mapping) else drawn.model_dump()
 
     def each(self) -> Iterator[Results[S]]:
         """The results of one table after the other."""

@@ -10,8 +10,7 @@ from reproduction.run.records import verify
 from reproduction.run.results import read_table
 from reproduction.show import names, style
 from reproduction.show import tables as writer
-from reproduction.show.panels import RenderError, Results, add_room
-from reproduction.spec.protocol import find_protocol
+from reproduction.show.panels import RenderError, Results, Shown, add_room
 from reproduction.spec.user_modules import check_declared, imported, module_file
 
 STOCK = "reproduction.show.stock"
@@ -51,15 +50,12 @@ def find(name: str) -> Callable[[Results[Any]], Any]:
     return offered[function]
 
 
-def render(
-    name: str, artifact: str, tables: Mapping[str, str | Path], settings: Mapping[str, Mapping[str, Any]]
-) -> Any:
+def render(name: str, artifact: str, tables: Mapping[str, str | Path], shown: Mapping[str, Shown]) -> Any:
     """What the function of a render name makes of the tables of an artifact, with a note on stand-in data.
 
     name : "module:function".   artifact : for messages.
     tables : artifact -> path of its result table, the artifact's own first.
-    settings : artifact -> its settings at the scale of the tables with the keys ``protocol`` and, for a
-    table, ``published`` (see `Artifact.shown`).
+    shown : artifact -> what is shown of it, the one that is drawn first (see `Plan.shown_with`).
     Returns a matplotlib Figure or a pandas DataFrame. Draw inside ``with style.context():``.
     Raises RenderError : see `find`; a table that is not of its provenance, or has no rows; missing rows.
     """
@@ -72,10 +68,10 @@ def render(
         frames[table] = read_table(path)
         if frames[table].empty:
             raise RenderError(f"{artifact}: the result table of {table} ({path}) has no rows; run it again")
-    published = {key: shown.get("published", []) for key, shown in settings.items()}
-    protocol = settings.get(next(iter(frames), ""), {}).get("protocol", "")
-    typed = {key: _typed(shown) for key, shown in settings.items()}
-    result = function(Results(frames, typed, published, protocol))
+    published = {key: one.published for key, one in shown.items()}
+    settings = {key: one.settings for key, one in shown.items()}
+    protocol = shown[next(iter(frames))].protocol if frames else ""
+    result = function(Results(frames, settings, published, protocol))
     stand_ins = {
         str(dataset)
         for frame in frames.values()
@@ -93,25 +89,16 @@ def render(
     return result
 
 
-def _typed(shown: Mapping[str, Any]) -> Any:
-    """The settings of an artifact, as the model of its protocol."""
-    if "protocol" not in shown:
-        return shown
-
-    raw = {key: value for key, value in shown.items() if key not in ("protocol", "published")}
-    return find_protocol(shown["protocol"]).settings.model_validate(raw)
-
-
 def draw(
     name: str,
     artifact: str,
     tables: Mapping[str, str | Path],
-    settings: Mapping[str, Mapping[str, Any]],
+    shown: Mapping[str, Shown],
     paths: Iterable[str | Path],
 ) -> None:
     """`render`, written once per path."""
     if find(name).draws == "table":  # type: ignore[attr-defined]
-        writer.save(render(name, artifact, tables, settings), paths)
+        writer.save(render(name, artifact, tables, shown), paths)
     else:
         with style.context():
-            style.save(render(name, artifact, tables, settings), paths)
+            style.save(render(name, artifact, tables, shown), paths)

@@ -315,8 +315,8 @@ class Artifact(Model):
         words = (word.replace("[", "[[]") for word in texts([self.full_as_written, self.as_written]))
         return ["", *dict.fromkeys([*words, *find_protocol(self.protocol).labels])]
 
-    def shown(self, printed: bool) -> Content:
-        """Settings for a figure or table, and the protocol; ``printed``: with the list ``published``."""
+    def describe(self, printed: bool) -> Content:
+        """Describe settings and protocol as written; ``printed``: with the list ``published``."""
         shown = self.as_written | ({"protocol": self.protocol} if self.protocol else {})
         return shown | ({"published": self.values} if printed else {})
 
