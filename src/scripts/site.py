@@ -1,7 +1,9 @@
 """Build the whole site: results at full scale, documentation and reference, with one search."""
 
 import argparse
+import importlib.util
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -15,17 +17,19 @@ parser.add_argument("scales", nargs="*", help=argparse.SUPPRESS)
 
 
 def check(given: argparse.Namespace) -> None:
-    """Refuse what version 1 took: it made pages of each scale.
+    """Refuse what version 1 took, when it made pages of each scale.
 
     Raises
     ------
     ValueError
-        A scale was named.
+        A scale was named, or Sphinx is not installed.
     """
     if given.scales:
         scale = given.scales[0]
         reason = "the site shows the full scale; the page of a run is written by the run"
         raise ValueError(f"{scale}: {reason}: site/{scale}/index.html")
+    if importlib.util.find_spec("sphinx") is None:
+        raise ValueError("Sphinx is not installed; ./run site installs what the site needs")
 
 
 def build(given: argparse.Namespace) -> int:
@@ -42,13 +46,12 @@ def build(given: argparse.Namespace) -> int:
     if given.out:
         claim_output_folder(given.out, "site")
     out = given.out or Path("site/html")
-    from sphinx.cmd.build import main
-
     options = ["--quiet", "--fail-on-warning", "--keep-going", "-c", "docs"]
     if given.papers:
         folders = [os.path.abspath(folder) for folder in given.papers]
         options += ["-D", f"papers_to_show={','.join(folders)}"]
-    status = main([*options, ".", str(out)])
+    command = [sys.executable, "-P", "-m", "sphinx", *options, ".", str(out)]
+    status = subprocess.run(command, check=False).returncode
     if status == 0:
         print(f"the site: {path_to_show(out / 'index.html')}")
     return status
@@ -61,5 +64,3 @@ if __name__ == "__main__":
         sys.exit(build(given))
     except ValueError as error:
         sys.exit(f"site: {error}")
-    except ModuleNotFoundError as error:
-        sys.exit(f"site: {error.name} is not installed; ./run site installs what the site needs")

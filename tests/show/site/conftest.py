@@ -7,7 +7,8 @@ from finished_runs import NAMES, finish, plan_of
 from reproduction.judge import archived_run
 from reproduction.show.site import exports, sphinx_sources
 
-pytest.importorskip("sphinx_design")
+for package in ("sphinx_design", "sphinx_copybutton", "vl_convert"):
+    pytest.importorskip(package, reason="needs the packages of dev.lock")
 
 
 @pytest.fixture(scope="session")
