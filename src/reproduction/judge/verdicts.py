@@ -72,6 +72,7 @@ from reproduction.judge.estimates import (
     value,
     varies,
 )
+from reproduction.judge.outlying_runs import Outlying, compare_in_two_parts
 from reproduction.run.points import Points
 from reproduction.run.records import verify
 from reproduction.run.results import read_table
@@ -129,6 +130,9 @@ def judge(artifact: Asked, table: pd.DataFrame, scale: str, points: Points | Non
     ------
     VerdictError : names the published value or claim, the offending key and what is available.
     """
+    if scale in JUDGED and "judged_from" in artifact:
+        table = table[table["repetition"] >= artifact["judged_from"]]
+        points = None  # they are of all repetitions
     source, done = Source.of(table, points), list[Content]()
     for kind, key, model, find in (
         ("published", "published", PublishedValue, _published),
@@ -183,7 +187,10 @@ def _asked(artifact: Asked, entry: Asked) -> Content:
     }
     row |= {"reason": entry.get("not_comparable", ""), "verdict": NOT_JUDGED}
     if "checks" in entry:
-        rule = digest({key: entry.get(key) for key in ("checks", "theorem", "not_comparable")})
+        rule = digest(
+            {key: entry.get(key) for key in ("checks", "theorem", "not_comparable")}
+            | {key: artifact[key] for key in ("judged_from",) if key in artifact}
+        )
         origin = "ours" if entry["kind"] == OURS else "paper"
         return row | {"kind": entry["kind"], "origin": origin, "rule": rule}
     row |= {"kind": PUBLISHED, "origin": artifact.get("origin", "paper"), "where": as_json(entry["where"])}
@@ -400,19 +407,27 @@ def _published(row: Content, entry: Asked, source: Source, scale: str) -> Findin
     gap = welch(ours, theirs)
     if isclose(ours.mean, theirs.mean, rel_tol=ROUNDING):
         gap = gap._replace(mean=0.0)
-    unseen = stuck if 1 < n < SEEN else ""
+    unseen = stuck if 1 < values.size < SEEN else ""
+    if unseen == "few" and n == 1:
+        unseen = ""
     agree, contra = tost(gap, -margin, margin), outside(gap, -margin, margin)
-    fixed = INCONCLUSIVE if gap.df == 0 or unseen else ""
-    if gap.se == 0 and not fixed:
+    is_decided = min(agree, contra) < ALPHA
+    fixed = INCONCLUSIVE if gap.df == 0 or unseen == "few" else ""
+    if unseen == "far":
+        outlying = source.find_outlying(entry["where"])
+        is_far = _outlying_repetitions(rows, outlying)
+        agree, contra = compare_in_two_parts(values, is_far, theirs, margin, outlying)
+    elif gap.se == 0 and not fixed:
         fixed = REPRODUCED if abs(gap.mean) <= margin else NOT_REPRODUCED
-    is_provisional = bool(unseen) and min(agree, contra) < ALPHA
+    is_shown = not fixed and min(agree, contra) < ALPHA
+    is_provisional = unseen != "" and is_decided and not is_shown
     names = ("ci_low", "ci_high", "difference_low", "difference_high")
     figures: Content = dict(zip(names, [*t_interval(ours), *t_interval(gap)], strict=True))
     figures |= {"repetitions": values.size, "left_out": left_out or nan}
     figures |= {"estimate": ours.mean, "n": n, "difference": gap.mean, "remark": unseen}
     figures |= {"flags": PROVISIONAL if is_provisional else ""}
     figures |= {"side": _side(Bound("within", -margin, margin), gap.mean)}
-    figures |= {"n_needed": max(needed(ours, theirs, n, margin), SEEN if unseen else 0)}
+    figures |= {"n_needed": max(needed(ours, theirs, n, margin), 0 if is_shown or not unseen else SEEN)}
     stand_in = as_json(substituted(rows))
     return Finding(
         row | {"stand_in": stand_in},
@@ -423,6 +438,12 @@ def _published(row: Content, entry: Asked, source: Source, scale: str) -> Findin
         fixed=fixed,
         barred=bool(stand_in or row["reason"]),
     )
+
+
+def _outlying_repetitions(rows: pd.DataFrame, outlying: Outlying) -> NDArray[np.bool_]:
+    """For each repetition that `by_repetition` keeps: has it an outlying run?"""
+    flags, _ = by_repetition(rows.assign(value=outlying.is_far[rows.index].astype(float)))
+    return flags > 0
 
 
 def needed(ours: Estimate, theirs: Estimate, n: int, margin: float) -> float:

@@ -161,6 +161,10 @@ class Artifact(Model):
         description="margin of the published values, with its reason; "
         "the values are in `<artifact>.published.csv`, see below",
     )
+    judged_from: PositiveInt | None = Field(
+        default=None,
+        description="first repetition that is judged: an extended run is judged by its new ones only",
+    )
     calibrated: Literal[True] | None = Field(
         default=None, description="something was chosen by its closeness to the published values"
     )

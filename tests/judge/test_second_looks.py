@@ -1,0 +1,65 @@
+"""An extended run is judged by the repetitions that nobody had looked at."""
+
+import csv
+import io
+import subprocess
+
+import numpy as np
+import pandas as pd
+import pytest
+from project import ROOT
+from synthetic_tables import curve, table
+from verdict_inputs import below, claim
+
+from reproduction.judge.archived_run import read_summary
+from reproduction.judge.verdicts import judge
+from reproduction.spec.strict_yaml import read
+
+
+def run_git(*words):
+    done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True)
+    return done.stdout
+
+
+def test_only_the_new_repetitions_are_judged():
+    rng = np.random.default_rng(0)
+    first = np.append(np.full(10, 5.0), np.full(10, 10.0)) + 0.1 * rng.standard_normal(20)
+    frame = pd.concat([table(curve(first)), table(curve(np.full(20, 9.0), method="theirs"))])
+    whole = judge({"claims": [claim(below())]}, frame, "full").iloc[0]
+    new = judge({"claims": [claim(below())], "judged_from": 10}, frame, "full").iloc[0]
+    assert (whole["verdict"], whole["repetitions"]) == ("reproduced", 20)
+    assert (new["verdict"], new["repetitions"]) == ("not_reproduced", 10)
+    reduced = judge({"claims": [claim(below())], "judged_from": 10}, frame, "smoke").iloc[0]
+    assert (reduced["verdict"], reduced["repetitions"]) == ("ran", 20)
+
+
+def earlier_summaries(name):
+    """Every earlier version of the summary of an artifact, oldest first."""
+    path = f"results/reference/{name}/summary.csv"
+    for commit in run_git("log", "--reverse", "--format=%H", "--", path).split():
+        text = run_git("show", f"{commit}:{path}")
+        if text.startswith("dataset,") and ",n,mean," in text.partition("\n")[0]:
+            yield list(csv.DictReader(io.StringIO(text)))
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ors/fig2",
+        "noisy_online/diabetes_kernel",
+        "noisy_online/losses_and_kernels",
+        "kernel_boost/kernel_count",
+        "robust_sgd/optimiser_or_loss",
+        "robust_sgd/far_outliers",
+    ],
+)
+def test_a_run_that_grew_is_judged_from_where_the_last_one_ended(name):
+    """The repetitions of a shorter archived run have been looked at, if the run was extended."""
+    now = read_summary(ROOT / "results/reference" / name / "summary.csv")
+    most = int(now["n"].max())
+    shorter = [int(rows[0]["n"]) for rows in earlier_summaries(name) if int(rows[0]["n"]) < most]
+    if not shorter:
+        pytest.skip("the history has no shorter run")
+    artifact = read(ROOT / f"src/papers/{name}.yaml")
+    assert artifact["judged_from"] >= max(shorter)
