@@ -19,13 +19,14 @@ OTHER_PAGES = (
     "gallery",
     "limitations",
     "verdicts",
+    "../data/README",
 )
 """Pages of the documentation that pages of results link to."""
 CONFIGURATION = """
 project = html_title = "noisylabels"
 extensions = ["sphinx.ext.mathjax", "sphinx_copybutton", "sphinx_design"]
 root_doc = "docs/index"
-include_patterns = ["docs/**"]
+include_patterns = ["docs/**", "data/*.rst"]
 html_theme = "pydata_sphinx_theme"
 html_static_path = ["STATIC"]
 html_css_files = ["site.css"]
@@ -41,6 +42,7 @@ def build_pages(home, out):
     from sphinx.application import Sphinx
     from sphinx.util.docutils import docutils_namespace, patch_docutils
 
+    (home / "data").mkdir(exist_ok=True)
     for name in OTHER_PAGES:
         (home / f"docs/{name}.rst").write_text(f":orphan:\n\n{name}\n{'=' * 20}\n")
     static = str(CHECKOUT / "docs/_static")

@@ -133,6 +133,16 @@ def test_each_published_value_is_a_point_of_a_chart_and_a_row(papers):
     assert len(published["rows"]) == len(page.content["published"])
 
 
+def test_every_stand_in_is_named_also_of_results_that_are_drawn_from_others():
+    plan = plan_of("full", ["robust_sgd"])
+    shown = {page.name: page for page in pages.all_pages(plan, CHECKOUT, CHECKOUT)}
+    variants = {each.id: each.source["variant"] for each in shown["robust_sgd/table1"].data}
+    assert variants["a7a"] == "canonical"
+    assert variants["ijcnn1"] == variants["susy"] == "stand-in"
+    assert shown["robust_sgd/table1"].has_stand_in
+    assert not shown["robust_sgd/fig1"].has_stand_in
+
+
 def test_the_front_page_counts_what_was_judged(site, papers):
     front = (site / "docs/index.html").read_text()
     for paper in papers:

@@ -119,6 +119,7 @@ class Page:
     own: Run
     reference: Run
     root: Path
+    home: Path
 
     @cached_property
     def artifact(self) -> Artifact:
@@ -246,9 +247,23 @@ class Page:
         return {}
 
     @cached_property
+    def archived_data(self) -> Content:
+        """What the archived run recorded of the data sets of every artifact that is drawn."""
+        found: Content = {}
+        for artifact in self.drawn:
+            folder = self.home / "results/reference" / artifact.paper / artifact.name
+            found |= runs.json_of(folder / "provenance.json").get("data", {})
+        return found
+
+    @property
+    def has_stand_in(self) -> bool:
+        """Whether a data set that is shown is not the one of the paper."""
+        return any("stand-in" in each.source.get("variant", "") for each in self.data)
+
+    @cached_property
     def data(self) -> list[DataSet]:
         """Every data set of the runs that are shown."""
-        kept = self.reference.provenance.get("data", {}) if self.is_kept else {}
+        kept = self.archived_data if self.is_kept else {}
         sets = [
             name
             for each in self.drawn
@@ -260,7 +275,7 @@ class Page:
     def _data_set(self, name: str) -> DataSet:
         pinned, id = self.plan.pinned(name), name.partition(".")[0]
         here = runs.json_of(self.root / "data/raw" / pinned / "source.json")
-        kept = self.reference.provenance.get("data", {}).get(id, {})
+        kept = self.archived_data.get(id, {})
         return DataSet(id, self.plan.entry(pinned), here if self.first is self.own else kept or here)
 
     @property
@@ -307,7 +322,7 @@ def all_pages(plan: Plan, home: Path, root: Path) -> list[Page]:
         uses = artifact.content.get("uses", [])
         source = f"{artifact.paper}/{uses[0]}" if uses and "protocol" not in artifact.content else name
         here, kept = runs.own(plan, name, root, source), runs.kept(name, home, source)
-        pages.append(Page(plan, name, without_rows(here), kept, root))
+        pages.append(Page(plan, name, without_rows(here), kept, root, home))
     return [page for page in pages if page.runs or page.left_out]
 
 
