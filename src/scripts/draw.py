@@ -33,5 +33,5 @@ with code_digest.unchanged(given.code):
             failures.append(str(error))
         except Exception as error:  # the other figures are drawn all the same
             traceback.print_exc()
-            failures.append(f"{name}: {artifact.render}: {user_modules.raised(error)}")
+            failures.append(f"{name}: {artifact.render}: {user_modules.describe_error(error)}")
 sys.exit("; ".join(failures) or None)

@@ -139,15 +139,18 @@ def test_a_wrong_word_on_the_command_line_is_answered_in_one_line(
 
 @pytest.mark.parametrize("page", ["README.md", "settings.md", "vocabulary.md"])
 def test_the_pages_of_keys_are_in_step_with_the_models(page):
-    made = {"settings.md": key_tables.settings_page, "vocabulary.md": key_tables.vocabulary_page}
-    folder = CONFIG.parent / "docs" if page in made else CONFIG
+    pages = {
+        "settings.md": key_tables.format_settings_page,
+        "vocabulary.md": key_tables.format_vocabulary_page,
+    }
+    folder = CONFIG.parent / "docs" if page in pages else CONFIG
     text = (folder / page).read_text(encoding="utf-8")
-    wanted = made[page]() if page in made else key_tables.filled(text)
+    wanted = pages[page]() if page in pages else key_tables.fill_blocks(text)
     assert text == wanted, "run: python src/scripts/generate.py"
 
 
 def test_the_vocabulary_has_every_noise_with_its_numbers_every_field_and_every_column():
-    page = key_tables.vocabulary_page()
+    page = key_tables.format_vocabulary_page()
     for name in flip_models.MODELS:
         assert f"| `{' '.join([name, *flip_models.numbers(name)])}` | " in page
     for word in (*COLUMNS, "X_test", "arrays"):
@@ -156,13 +159,13 @@ def test_the_vocabulary_has_every_noise_with_its_numbers_every_field_and_every_c
 
 def test_every_key_of_an_artifact_and_of_the_configuration_is_explained():
     for name in ("config", "artifact"):
-        for row in key_tables.table(key_tables.models()[name]).splitlines():
+        for row in key_tables.format_key_table(key_tables.list_models()[name]).splitlines():
             assert not row.endswith("|  |"), row
 
 
 def test_the_committed_schema_is_that_of_the_configuration():
     written = (CONFIG / "schema.json").read_text(encoding="utf-8")
-    assert written == key_tables.config_schema(), "run: python src/scripts/generate.py"
+    assert written == key_tables.format_config_schema(), "run: python src/scripts/generate.py"
 
 
 def test_the_schemas_accept_our_files_and_refuse_a_typo(tmp_path):

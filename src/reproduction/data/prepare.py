@@ -22,7 +22,7 @@ from reproduction.data.prepared import Arrays, Dataset, array_digest, write_npz
 from reproduction.data.registry import is_users, loader_module, sha256_of
 from reproduction.run.atomic_files import replacing
 from reproduction.spec.strict_yaml import near
-from reproduction.spec.user_modules import imported, raised
+from reproduction.spec.user_modules import describe_error, import_module
 
 MEMORY, MEMORY_PER_BYTE = 1 << 30, 16
 """Bytes of address space of a reader in isolation, libraries included; what each byte of its files adds."""
@@ -121,7 +121,7 @@ def find_loader(spec: str) -> Callable[..., Arrays]:
     """
     module_name, name = loader_module(spec), spec.partition(":")[2]
     try:
-        module = imported(module_name)
+        module = import_module(module_name)
     except ModuleNotFoundError as error:
         remedy = "correct `loader` in the registry (of your paper: module:function)"
         raise ValueError(f"loader {spec}: {error}; {remedy}") from None
@@ -140,7 +140,7 @@ def _loaded(loader: str, files: Mapping[str, Path], options: Mapping[str, Any]) 
     except Exception as error:
         if not is_users(loader):
             raise
-        raise DataError(f"loader {loader}: {raised(error)}") from error
+        raise DataError(f"loader {loader}: {describe_error(error)}") from error
     if isinstance(arrays, dict) and all(isinstance(array, np.ndarray) for array in arrays.values()):
         return arrays
     must = "it must return {name: array} of numpy arrays, such as {'X': X, 'y': y}"

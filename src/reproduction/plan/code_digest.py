@@ -5,7 +5,7 @@ Its code is itself and all that it imports, at the top or inside functions, with
 the packages of this checkout or from the folder of the user's module; and every data file that a module names
 and that lies beside it, or in a folder ``facts`` beside it. Nothing is imported to find this out.
 
-Modules of the user's own are imported by `imported`; `raised` says in one line what they raise.
+Modules of the user are imported by `user_modules.import_module`, which names the line of a mistake.
 """
 
 import ast

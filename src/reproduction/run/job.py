@@ -18,7 +18,7 @@ from reproduction.run.results import Row as Row
 from reproduction.spec.protocol import Protocol, find_protocol
 from reproduction.spec.settings import Settings
 from reproduction.spec.strict_yaml import near, texts
-from reproduction.spec.user_modules import raised
+from reproduction.spec.user_modules import describe_error
 
 if TYPE_CHECKING:
     from reproduction.data.prepared import Dataset
@@ -82,4 +82,4 @@ class Job:
             if str(error).startswith(f"protocol {place}: "):
                 raise
             traceback.print_exc()
-            raise ValueError(f"protocol {place}: {raised(error)}") from None
+            raise ValueError(f"protocol {place}: {describe_error(error)}") from None

@@ -11,7 +11,7 @@ from reproduction.run.results import read_table
 from reproduction.show import names, style
 from reproduction.show import tables as writer
 from reproduction.show.panels import RenderError, Results, Shown, add_room
-from reproduction.spec.user_modules import check_declared, imported, module_file
+from reproduction.spec.user_modules import check_declared, import_module, module_file
 
 STOCK = "reproduction.show.stock"
 """Figures and tables of any result table."""
@@ -39,7 +39,7 @@ def find(name: str) -> Callable[[Results[Any]], Any]:
         raise RenderError(f"render: {name!r}: no module {module_name!r}; {remedy}")
     try:
         check_declared(place, function, ("panels.figure", "panels.table", "panels.picture"))
-        module = imported(place)
+        module = import_module(place)
     except ValueError as error:
         raise RenderError(f"render: {error}") from error
     offered = {key: member for key, member in vars(module).items() if hasattr(member, "draws")}

@@ -1,4 +1,4 @@
-"""Captions of artifacts: reStructuredText of which only plain markup is allowed, as HTML with MathML."""
+"""Captions of artifacts: reStructuredText with plain markup alone, as HTML with MathML."""
 
 import re
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ ALLOWED = (
     "reference",
     "target",
 )
-"""Nodes of docutils. Pictures, tables, directives, raw text and slips in the markup are other ones."""
+"""Nodes of docutils. Pictures, tables, directives, raw text and mistakes are others."""
 SCHEMES = ("https://", "http://", "#")
 SETTINGS: Mapping[str, object] = {
     "math_output": "MathML",
@@ -63,14 +63,14 @@ def check_caption(text: str) -> None:
         if kind == "system_message" and node["level"] < WARNING_LEVEL:
             continue  # a remark of the parser; the text is as it was written
         if kind not in ALLOWED:
-            said = " ".join(node.astext().split())[:LONGEST]
+            quoted = " ".join(node.astext().split())[:LONGEST]
             known = "text, emphasis, code, formulas, lists and links"
-            kind = kind.replace("_", " ")
-            raise ValueError(f"caption: a {kind} is not allowed ({said!r}); a caption has {known}")
+            found = f"a {kind.replace('_', ' ')} is not allowed ({quoted!r})"
+            raise ValueError(f"caption: {found}; a caption has {known}")
         address = node.get("refuri", "") if isinstance(node, nodes.Element) else ""
         if address and not address.startswith(SCHEMES):
-            shown = address[:LONGEST]
-            raise ValueError(f"caption: the link {shown!r} is not allowed; use https://, http:// or #")
+            rule = "use https://, http:// or #"
+            raise ValueError(f"caption: the link {address[:LONGEST]!r} is not allowed; {rule}")
 
 
 @cache

@@ -19,83 +19,105 @@ from reproduction.spec.papers import find_papers, list_papers
 from reproduction.spec.protocol import STOCK, Protocol
 from reproduction.spec.strict_yaml import Content
 
-BLOCK = re.compile(r"(<!-- keys of (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)  # what `filled` writes
+BLOCK = re.compile(r"(<!-- keys of (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
+"""A place of a page that `fill_blocks` writes."""
 BOUNDS = {"exclusiveMinimum": ">", "minimum": ">=", "exclusiveMaximum": "<", "maximum": "<="}
-TYPES = {"string": "text", "boolean": "true or false", "integer": "whole number", "number": "number"}
+TYPES = {
+    "string": "text",
+    "boolean": "true or false",
+    "integer": "whole number",
+    "number": "number",
+}
 
 
-def every_protocol() -> dict[str, Protocol]:
-    """Name -> protocol, of the engine and of all papers of the repository."""
-    folders = find_papers(list_papers()).values()
-    files = [file for folder in folders for file in sorted(folder.glob("*.py"))]
-    declaring = [file for file in files if "\n@protocol(" in file.read_text(encoding="utf-8")]
+def list_protocols() -> dict[str, Protocol]:
+    """List the protocols of the engine and of all papers of the repository, by their names."""
     modules = [import_module(STOCK)]
-    modules += [import_module(f"{file.parent.name}.{file.stem}") for file in declaring]
-    members = (member for module in modules for member in vars(module).values())
-    found = [member.protocol for member in members if hasattr(member, "protocol")]
-    return {protocol.name: protocol for protocol in found}
+    for folder in find_papers(list_papers()).values():
+        for file in sorted(folder.glob("*.py")):
+            if "\n@protocol(" in file.read_text(encoding="utf-8"):
+                modules.append(import_module(f"{folder.name}.{file.stem}"))
+    protocols = {}
+    for module in modules:
+        for member in vars(module).values():
+            if hasattr(member, "protocol"):
+                protocols[member.protocol.name] = member.protocol
+    return protocols
 
 
-def models() -> dict[str, type[BaseModel]]:
-    """Name -> model: ``config``, ``artifact``, and ``settings.<protocol>``."""
-    settings = {f"settings.{name}": protocol.settings for name, protocol in every_protocol().items()}
-    return {"config": Config, "artifact": Artifact, **settings}
+def list_models() -> dict[str, type[BaseModel]]:
+    """List the models by their names: ``config``, ``artifact``, and ``settings.<protocol>``."""
+    models: dict[str, type[BaseModel]] = {"config": Config, "artifact": Artifact}
+    for name, protocol in list_protocols().items():
+        models[f"settings.{name}"] = protocol.settings
+    return models
 
 
 def write_schemas(folder: Path) -> None:
-    """Write the JSON Schema of every model, ``<name>.schema.json``; editors check YAML files against them."""
+    """Write the JSON Schema of every model, ``<name>.schema.json``, for editors of YAML files."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name, model in models().items():
+    for name, model in list_models().items():
         text = json.dumps(model.model_json_schema(), indent=1)
         (folder / f"{name.replace(':', '.')}.schema.json").write_text(text + "\n", encoding="utf-8")
 
 
-def config_schema() -> str:
-    """The JSON Schema of ``config/config.yaml`` and of what is laid over it: ``config/schema.json``."""
+def format_config_schema() -> str:
+    """Format ``config/schema.json``, the schema of ``config.yaml`` and of what is laid over it."""
     return json.dumps(Config.model_json_schema(), indent=1) + "\n"
 
 
-def settings_page() -> str:
-    """The page ``docs/settings.md``: the keys of the settings of every protocol."""
-    head = "# Settings of the protocols\n\nWritten by `python src/scripts/generate.py` from the models.\n"
-    parts = (f"\n## {p.name}\n\n{_summary(p.run)}\n\n{table(p.settings)}" for p in every_protocol().values())
-    return head + "".join(parts)
+def format_settings_page() -> str:
+    """Format the page ``docs/settings.md``: the keys of the settings of every protocol."""
+    page = "# Settings of the protocols\n\n"
+    page += "Written by `python src/scripts/generate.py` from the models.\n"
+    for protocol in list_protocols().values():
+        keys = format_key_table(protocol.settings)
+        page += f"\n## {protocol.name}\n\n{_summarise(protocol.run)}\n\n{keys}"
+    return page
 
 
-def vocabulary_page() -> str:
-    """The page ``docs/vocabulary.md``, from the code: kinds of noise, fields of data, columns of rows."""
+def format_vocabulary_page() -> str:
+    """Format the page ``docs/vocabulary.md``: kinds of noise, fields of data, columns of rows."""
     from reproduction.data.prepared import Dataset
 
-    noise = {
-        " ".join([name, *flip_models.numbers(name)]): _summary(each)
-        for name, each in flip_models.MODELS.items()
-    }
-    page = "# Words of settings and results\n\nWritten by `python src/scripts/generate.py` from the code.\n"
-    page += f"\n## Kinds of noise\n\n{_meanings('label', noise)}"
-    for title, model in (("`split`", splits.Split), ("`dataset`, whole", Dataset)):
-        about = (inspect.getdoc(model) or "").replace("``", "`")
-        names = ", ".join(f"`{each.name}`" for each in fields(model))
-        page += f"\n## A data set as a protocol sees it: {title}\n\n{about}\n\nFields: {names}.\n"
-    return f"{page}\n## A row of a result table\n\n{_meanings('column', results.MEANINGS)}"
+    noise = {}
+    for name, model in flip_models.MODELS.items():
+        label = " ".join([name, *flip_models.numbers(name)])
+        noise[label] = _summarise(model)
+    page = "# Words of settings and results\n\n"
+    page += "Written by `python src/scripts/generate.py` from the code.\n"
+    page += f"\n## Kinds of noise\n\n{_format_meanings('label', noise)}"
+    for title, data in (("`split`", splits.Split), ("`dataset`, whole", Dataset)):
+        text = (inspect.getdoc(data) or "").replace("``", "`")
+        names = ", ".join(f"`{field.name}`" for field in fields(data))
+        page += f"\n## A data set as a protocol sees it: {title}\n\n{text}\n\nFields: {names}.\n"
+    return f"{page}\n## A row of a result table\n\n{_format_meanings('column', results.MEANINGS)}"
 
 
-def _summary(found: object) -> str:
-    return " ".join((inspect.getdoc(found) or "").partition("\n\n")[0].split())
+def _summarise(documented: object) -> str:
+    return " ".join((inspect.getdoc(documented) or "").partition("\n\n")[0].split())
 
 
-def _meanings(head: str, words: Mapping[str, str]) -> str:
-    """Markdown: a line for each word and what it means."""
-    rows = [(head, "meaning"), ("---",) * 2, *((f"`{key}`", said) for key, said in words.items())]
-    return "".join(f"| {key} | {said.replace('|', chr(92) + '|')} |\n" for key, said in rows)
+def _format_meanings(head: str, meanings: Mapping[str, str]) -> str:
+    """Format a line of Markdown for each word and what it means."""
+    lines = [f"| {head} | meaning |\n", "| --- | --- |\n"]
+    for word, meaning in meanings.items():
+        escaped = meaning.replace("|", "\\|")
+        lines.append(f"| `{word}` | {escaped} |\n")
+    return "".join(lines)
 
 
-def filled(page: str) -> str:
-    """The page with the table of keys of a model in each of its blocks ``<!-- keys of <name> -->``."""
-    return BLOCK.sub(lambda found: f"{found[1]}{table(models()[found[2]])}{found[3]}", page)
+def fill_blocks(page: str) -> str:
+    """Write the keys of a model into each block ``<!-- keys of <name> -->`` of a page."""
+
+    def fill_block(block: re.Match[str]) -> str:
+        return f"{block[1]}{format_key_table(list_models()[block[2]])}{block[3]}"
+
+    return BLOCK.sub(fill_block, page)
 
 
-def table(model: type[BaseModel]) -> str:
-    """Markdown: a line for each key, what it takes, and what it means; ``*`` marks keys that are required."""
+def format_key_table(model: type[BaseModel]) -> str:
+    """Format the keys of a model as a table of Markdown; ``*`` marks those that are required."""
     rows = [("key", "value", "meaning"), ("---",) * 3, *_rows(model)]
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
@@ -103,31 +125,42 @@ def table(model: type[BaseModel]) -> str:
 def _rows(model: type[BaseModel], above: str = "") -> Iterator[tuple[str, str, str]]:
     schema = model.model_json_schema()
     for name, field in model.model_fields.items():
-        key, kind = field.alias or name, field.annotation
-        if field.is_required() and isinstance(kind, type) and issubclass(kind, BaseModel):
+        key = field.alias or name
+        kind = field.annotation
+        is_model = isinstance(kind, type) and issubclass(kind, BaseModel)
+        if field.is_required() and is_model:
             yield from _rows(kind, f"{above}{key}.")
         else:
-            value = _value(schema["properties"][key], schema.get("$defs", {})).replace("|", "\\|")
+            value = _describe(schema["properties"][key], schema.get("$defs", {}))
             star = "*" if field.is_required() else ""
-            yield f"`{above}{key}`{star}", value, (field.description or "").replace("|", "\\|")
+            meaning = field.description or ""
+            yield f"`{above}{key}`{star}", value.replace("|", "\\|"), meaning.replace("|", "\\|")
 
 
-def _value(shape: Any, models: Content) -> str:
-    """What a JSON Schema takes, in words: ``list of number > 0``."""
+def _describe(shape: Any, models: Content) -> str:
+    """Say what a JSON Schema takes: ``list of number > 0``."""
     if not isinstance(shape, dict):
         return "any"
     if "$ref" in shape:
-        return _value(models[shape["$ref"].rpartition("/")[2]], models)
+        return _describe(models[shape["$ref"].rpartition("/")[2]], models)
     alternatives = shape.get("anyOf") or shape.get("oneOf") or []
-    if parts := [part for part in alternatives if part != {"type": "null"}]:
-        return " or ".join(dict.fromkeys(_value(part, models) for part in parts))
-    if words := shape.get("enum", [shape["const"]] if "const" in shape else []):
-        return ", ".join(f"`{w}`" if isinstance(w, str) and w else json.dumps(w) for w in words)
-    if shape.get("type") == "array":
-        return f"list of {_value(shape.get('items'), models)}"
-    if shape.get("type") == "object":
+    parts = [_describe(part, models) for part in alternatives if part != {"type": "null"}]
+    if parts:
+        return " or ".join(dict.fromkeys(parts))
+    if "const" in shape:
+        return _quote(shape["const"])
+    if "enum" in shape:
+        return ", ".join(map(_quote, shape["enum"]))
+    kind = shape.get("type", "")
+    if kind == "array":
+        return f"list of {_describe(shape.get('items'), models)}"
+    if kind == "object":
         keys = ", ".join(f"`{key}`" for key in shape.get("properties", {}))
         entries = [*shape.get("patternProperties", {}).values(), shape.get("additionalProperties")]
-        return f"{{{keys}}}" if keys else f"name: {_value(entries[0], models)}"
+        return f"{{{keys}}}" if keys else f"name: {_describe(entries[0], models)}"
     limits = [f"{sign} {shape[key]:g}" for key, sign in BOUNDS.items() if key in shape]
-    return f"{TYPES.get(shape.get('type', ''), 'any')} {' and '.join(limits)}".strip()
+    return f"{TYPES.get(kind, 'any')} {' and '.join(limits)}".strip()
+
+
+def _quote(word: object) -> str:
+    return f"`{word}`" if isinstance(word, str) and word else json.dumps(word)

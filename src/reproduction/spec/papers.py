@@ -1,8 +1,8 @@
 """Papers: folders with a TITLE. Those of the repository are in src/papers, a user's are anywhere.
 
-A configuration names a paper by its folder: by the folder's name in src/papers, or by its path. Each is a
-package of its own name, importable once it was found. In its files, ``module:object`` is an object of a
-module of its folder.
+A configuration names a paper by its folder: by the folder's name in src/papers, or by its path.
+Each is a package of its own name, which can be imported once it was found. In its files,
+``module:object`` is an object of a module of its folder.
 """
 
 import re
@@ -26,7 +26,9 @@ def list_papers(home: Path = HOME) -> list[str]:
 
 def paper_pages(home: Path = HOME) -> list[Path]:
     """List the pages of the repository's papers, of each its page.md before those of its topics."""
-    pages = [file for name in list_papers(home) for file in (home / name).glob("*.md")]
+    pages: list[Path] = []
+    for name in list_papers(home):
+        pages += (home / name).glob("*.md")
     return sorted(pages, key=lambda page: (page.parent.name, page.name != "page.md", page.name))
 
 
@@ -50,9 +52,11 @@ def _why_not_a_paper(name: str, folder: Path, home: Path) -> str:
     made = f"./run new-paper {folder} makes one"
     if folder.parent == home and not folder.exists():
         known = near(name, list_papers(home))
-        return f"{name!r} is not a folder of {home}{known} (a folder of your own is named by its path)"
-    if inside := sorted(file.parent for file in folder.glob("*/TITLE")):
-        paths = ", ".join(map(str, inside))
+        rule = "a folder of your own is named by its path"
+        return f"{name!r} is not a folder of {home}{known} ({rule})"
+    papers_inside = sorted(str(file.parent) for file in folder.glob("*/TITLE"))
+    if papers_inside:
+        paths = ", ".join(papers_inside)
         return f"{folder} holds papers and is not one; name each: [{paths}]"
     if folder.is_dir() and any(folder.glob("*.yaml")):
         return f"{folder} has no TITLE, a file with the title of the paper"
@@ -66,17 +70,17 @@ def find_papers(names: Iterable[str], home: Path = HOME) -> dict[str, Path]:
 
     Raises ArtifactError: see `find_paper`; two have one name.
     """
-    found: dict[str, Path] = {}
+    folders: dict[str, Path] = {}
     for name in dict.fromkeys(names):
         folder = find_paper(name, home)
-        if found.setdefault(folder.name, folder) != folder:
-            both = f"{found[folder.name]} and {folder}"
+        if folders.setdefault(folder.name, folder) != folder:
+            both = f"{folders[folder.name]} and {folder}"
             raise ArtifactError(f"papers: {both} have one name; rename one of them")
-    for name, folder in found.items():
+    for name, folder in folders.items():
         if folder.parent != home and (home / name / "TITLE").is_file():
-            said = "the repository has a paper of this name; rename the folder"
-            raise ArtifactError(f"papers: {folder}: {said}")
-    return found
+            rule = "the repository has a paper of this name; rename the folder"
+            raise ArtifactError(f"papers: {folder}: {rule}")
+    return folders
 
 
 def artifact_files(folder: Path) -> list[Path]:
@@ -89,8 +93,9 @@ def artifact_files(folder: Path) -> list[Path]:
 
 
 def has_module(folder: Path, module: str) -> bool:
-    """Whether a paper has the module."""
-    return (folder / f"{module}.py").is_file() or (folder / module / "__init__.py").is_file()
+    """Decide whether a paper has the module."""
+    is_file = (folder / f"{module}.py").is_file()
+    return is_file or (folder / module / "__init__.py").is_file()
 
 
 RENAMED = {"kernel_boost.kernels:errors": "stock:errors", "kernels:errors": "stock:errors"}
@@ -98,7 +103,7 @@ RENAMED = {"kernel_boost.kernels:errors": "stock:errors", "kernels:errors": "sto
 
 
 def full_name(name: str, folder: Path) -> str:
-    """Write a name of a paper's file in full: ``code:errors`` -> ``paper.code:errors``; others stay."""
+    """Write a name of a paper's file in full: ``code:errors`` -> ``paper.code:errors``."""
     module, colon, _ = name.partition(":")
     if colon and re.fullmatch(r"\w+", module) and has_module(folder, module):
         return f"{folder.name}.{name}"
@@ -112,15 +117,16 @@ def check_short(key: str, name: str, folder: Path, known: Iterable[str] = ()) ->
     """
     module, colon, attribute = name.partition(":")
     if not colon:
-        where = f"{key}: {name!r} is not of the form module:function"
-        raise ValueError(f"{where}; the module is a file of {folder}, as in code:{name.rpartition('.')[2]}")
+        example = f"code:{name.rpartition('.')[2]}"
+        rule = f"the module is a file of {folder}, as in {example}"
+        raise ValueError(f"{key}: {name!r} is not of the form module:function; {rule}")
     if name in RENAMED and not has_module(folder, module):
         raise ValueError(f"{key}: {name!r} is now called {RENAMED[name]!r}; write that")
     if module.startswith(f"{folder.name}."):
         short = f"{module.partition('.')[2]}:{attribute}"
         raise ValueError(f"{key}: {name!r} starts with its own folder; write {short}")
     if re.fullmatch(r"\w+", module) and module not in known and not has_module(folder, module):
-        modules = [file.stem for file in folder.glob("*.py") if not file.name.startswith(("_", "test_"))]
-        raise ValueError(
-            f"{key}: {name!r}: {folder} has no module {module!r}{near(module, [*modules, *known])}"
-        )
+        files = sorted(folder.glob("*.py"))
+        modules = [file.stem for file in files if not file.name.startswith(("_", "test_"))]
+        nearest = near(module, [*modules, *known])
+        raise ValueError(f"{key}: {name!r}: {folder} has no module {module!r}{nearest}")

@@ -5,15 +5,12 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from reproduction.run.protocol_loop import Loop
 from reproduction.run.results import Row as Row
 from reproduction.spec.settings import Settings
-from reproduction.spec.user_modules import check_declared, imported
-
-if TYPE_CHECKING:
-    pass
+from reproduction.spec.user_modules import check_declared, import_module
 
 S = TypeVar("S", bound=Settings)
 Run = Callable[[S, Loop], Iterable[Row]]
@@ -28,9 +25,18 @@ STOCK = "reproduction.run.stock"
 class Protocol:
     """A protocol by its name: its settings, how it runs and how it tunes.
 
-    name : ``paper.module:function``, or ``stock:function`` for one that any paper can use.
-
-    labels : patterns (`fnmatch`) of the labels in its rows that are not words of the settings.
+    Attributes
+    ----------
+    name : str
+        ``paper.module:function``, or ``stock:function`` for one that any paper can use.
+    settings : type of Settings
+        Model of its settings.
+    run : callable
+        Yields the rows of the result table.
+    tune : callable, optional
+        Finds parameters, on data that the evaluation does not use.
+    labels : tuple of str
+        Patterns (`fnmatch`) of the labels in its rows that are not words of the settings.
     """
 
     name: str
@@ -43,43 +49,75 @@ class Protocol:
 def protocol(
     settings: type[S], tune: Tune[S] | None = None, labels: tuple[str, ...] = ()
 ) -> Callable[[Run[S]], Run[S]]:
-    """Declare a function a protocol; ``tune`` finds its parameters, on data kept apart, in an earlier job."""
+    """Declare a function a protocol.
 
-    def declared(run: Run[S]) -> Run[S]:
+    Parameters
+    ----------
+    settings : type of Settings
+        Model of its settings.
+    tune : callable, optional
+        Finds parameters in an earlier job, on data that the evaluation does not use.
+    labels : tuple of str
+        Patterns of the labels in its rows that are not words of the settings.
+
+    Returns
+    -------
+    callable
+        The decorator. A function below it has the attribute ``protocol``.
+    """
+
+    def declare(run: Run[S]) -> Run[S]:
         module = "stock" if run.__module__ == STOCK else run.__module__
         name = f"{module}:{run.__name__}"
         run.protocol = Protocol(name, settings, run, tune, labels)  # type: ignore[attr-defined]
         return run
 
-    return declared
+    return declare
 
 
 def protocol_module(name: str) -> str:
-    """The module of a protocol: a paper's, or `STOCK`."""
+    """Name the module of a protocol: a paper's, or `STOCK`."""
     module = name.partition(":")[0]
     return STOCK if module == "stock" else module
 
 
 def find_protocol(name: str) -> Protocol:
-    """Find the protocol ``paper.module:function`` or ``stock:function``.
+    """Find a protocol by its name.
 
-    Raises ValueError : no such module, or no protocol of that name in it; with the nearest names.
+    Parameters
+    ----------
+    name : str
+        ``paper.module:function`` or ``stock:function``.
+
+    Returns
+    -------
+    Protocol
+        The protocol.
+
+    Raises
+    ------
+    ValueError
+        If there is no such module, or no such protocol in it; with the nearest names.
     """
     module_name, _, function = name.rpartition(":")
-    place = protocol_module(name)
+    full_module_name = protocol_module(name)
     try:
-        check_declared(place, function, ("protocol",))
-        module = imported(place)
+        check_declared(full_module_name, function, ("protocol",))
+        module = import_module(full_module_name)
     except ModuleNotFoundError as error:
-        if not place.startswith(error.name or "-"):
+        if not full_module_name.startswith(error.name or "-"):
             raise
         raise ValueError(f"protocol: no protocol {name!r}: no module {module_name!r}") from None
     except ValueError as error:
         raise ValueError(f"protocol: {error}") from error
-    known = {key: member.protocol for key, member in vars(module).items() if hasattr(member, "protocol")}
-    if function not in known:
-        close = difflib.get_close_matches(function, known) or sorted(known)
-        there = f"has {', '.join(close)}" if close else "has none; put @protocol(Settings) above its function"
-        raise ValueError(f"protocol: no protocol {name!r}; module {module_name} {there}")
-    found: Protocol = known[function]
-    return found
+    protocols: dict[str, Protocol] = {}
+    for key, member in vars(module).items():
+        if hasattr(member, "protocol"):
+            protocols[key] = member.protocol
+    if function not in protocols:
+        nearest = difflib.get_close_matches(function, protocols) or sorted(protocols)
+        remedy = "has none; put @protocol(Settings) above its function"
+        if nearest:
+            remedy = f"has {', '.join(nearest)}"
+        raise ValueError(f"protocol: no protocol {name!r}; module {module_name} {remedy}")
+    return protocols[function]

@@ -25,7 +25,7 @@ from noisylabels import METHODS
 from noisylabels.noise import flip_models
 from reproduction.spec.strict_yaml import Model as Model
 from reproduction.spec.strict_yaml import explained, near
-from reproduction.spec.user_modules import imported
+from reproduction.spec.user_modules import import_module
 
 T = TypeVar("T")
 
@@ -203,7 +203,7 @@ def method_class(name: str) -> Any:
         hint = near(name, METHODS, 3)
         raise ValueError(f"method: {name!r} is unknown{hint} (your own: 'package.module:Class')")
     try:
-        module = imported(module_name)
+        module = import_module(module_name)
     except ModuleNotFoundError as error:
         if error.name is None or not module_name.startswith(error.name):
             raise  # the module is there, something that it imports is not

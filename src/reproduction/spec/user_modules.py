@@ -15,8 +15,22 @@ from reproduction.spec.strict_yaml import LONGEST
 
 
 def module_file(name: str, path: list[str] | None = None) -> Path | None:
-    """The file of a module on a path, else anywhere; nothing is imported, not even its package."""
-    spec, parts = None, name.split(".")
+    """Find the file of a module; nothing is imported, not even its package.
+
+    Parameters
+    ----------
+    name : str
+        Name of the module, with its packages.
+    path : list of str, optional
+        Folders to look in; those of Python if not given.
+
+    Returns
+    -------
+    Path or None
+        The file; None if there is no such module, or none in a file.
+    """
+    spec = None
+    parts = name.split(".")
     for depth in range(1, len(parts) + 1):
         spec = PathFinder.find_spec(".".join(parts[:depth]), path)
         if spec is None:
@@ -25,28 +39,53 @@ def module_file(name: str, path: list[str] | None = None) -> Path | None:
     return Path(spec.origin) if spec and spec.origin and spec.has_location else None
 
 
-def raised(error: BaseException) -> str:
-    """``/me/code.py, line 12: KeyError: 'x'``: what was raised, and where outside our packages."""
+def describe_error(error: BaseException) -> str:
+    """Say what was raised, and where outside our packages.
+
+    Parameters
+    ----------
+    error : BaseException
+        The error.
+
+    Returns
+    -------
+    str
+        One line such as ``/me/code.py, line 12: KeyError: 'x'``.
+    """
     frames = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
-    theirs = [
-        (file, line)
-        for file, line in frames
-        if Path(file).is_file() and "site-packages" not in file and not Path(file).is_relative_to(SOURCES)
-    ]
-    file, line = (theirs or frames or [("", 0)])[-1]
-    said = (str(error).splitlines() or [""])[0][:LONGEST]
+    frames_of_user = [(file, line) for file, line in frames if _is_of_user(file)]
+    file, line = (frames_of_user or frames or [("", 0)])[-1]
+    message = (str(error).splitlines() or [""])[0][:LONGEST]
     if isinstance(error, SyntaxError) and error.filename:
-        file, line, said = error.filename, error.lineno or 0, error.msg
-    return f"{file}, line {line}: {type(error).__name__}: {said}"
+        file = error.filename
+        line = error.lineno or 0
+        message = error.msg
+    return f"{file}, line {line}: {type(error).__name__}: {message}"
+
+
+def _is_of_user(file: str) -> bool:
+    if not Path(file).is_file() or "site-packages" in file:
+        return False
+    return not Path(file).is_relative_to(SOURCES)
 
 
 def check_declared(module: str, function: str, decorators: Sequence[str]) -> None:
     """Refuse a function that an artifact names unless a paper declares it; its module is only read.
 
-    So a name in an artifact can start no other module: those of Python and of installed packages are in no
-    folder with papers.
+    So a name in an artifact can start no other module: those of Python and of installed packages
+    are in no folder with papers.
 
-    Raises ValueError: the module does not exist or is in no such folder, or does not declare the function.
+    Parameters
+    ----------
+    module, function : str
+        Names of the module, with its packages, and of the function.
+    decorators : sequence of str
+        Decorators that declare it, such as ``panels.figure``.
+
+    Raises
+    ------
+    ValueError
+        If the module does not exist or is in no such folder, or does not declare the function.
     """
     if module.partition(".")[0] in PACKAGES:
         return
@@ -65,19 +104,21 @@ def check_declared(module: str, function: str, decorators: Sequence[str]) -> Non
     except SyntaxError:
         return  # the import says where
     if function not in declared:
-        close = difflib.get_close_matches(function, declared) or sorted(declared)
-        there = f"close names: {', '.join(close)}" if close else f"put @{decorators[0]} above it"
-        raise ValueError(f"module {module!r} declares no function {function!r}; {there}")
+        nearest = difflib.get_close_matches(function, declared) or sorted(declared)
+        remedy = f"put @{decorators[0]} above it"
+        if nearest:
+            remedy = f"close names: {', '.join(nearest)}"
+        raise ValueError(f"module {module!r} declares no function {function!r}; {remedy}")
 
 
 @cache
 def _find_declared(source: bytes, decorators: frozenset[str]) -> frozenset[str]:
-    """Find the names that a module declares; every artifact of a paper asks for the same few modules."""
+    """Find the names that a module declares; artifacts of a paper ask for the same few."""
     return frozenset(_declared_names(ast.parse(source), decorators))
 
 
 def _declared_names(tree: ast.Module, decorators: Collection[str]) -> Iterator[str]:
-    """Names of functions below one of the decorators, and those that the value of a call is given."""
+    """Yield names of functions below one of the decorators, and of what a call returned."""
     for statement in tree.body:
         if isinstance(statement, ast.FunctionDef):
             for decorator in statement.decorator_list:
@@ -88,12 +129,31 @@ def _declared_names(tree: ast.Module, decorators: Collection[str]) -> Iterator[s
             yield from (target.id for target in statement.targets if isinstance(target, ast.Name))
 
 
-def imported(module: str) -> ModuleType:
-    """The module. Raises ModuleNotFoundError: it does not exist; ValueError: one's own that has a mistake."""
+def import_module(module: str) -> ModuleType:
+    """Import a module, and name the line of a mistake in one of the user's.
+
+    Parameters
+    ----------
+    module : str
+        Name of the module, with its packages.
+
+    Returns
+    -------
+    module
+        The module.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If it does not exist.
+    ValueError
+        If it is one of the user's and cannot be imported.
+    """
     try:
         return importlib.import_module(module)
     except (Exception, SystemExit) as error:
         missing = isinstance(error, ModuleNotFoundError) and module.startswith(error.name or "-")
         if missing or module.startswith(("reproduction.", "noisylabels.")):
             raise
-        raise ValueError(f"{raised(error)}; the module {module} cannot be imported, mend it") from error
+        rule = f"the module {module} cannot be imported; correct it"
+        raise ValueError(f"{describe_error(error)}; {rule}") from error
