@@ -112,7 +112,7 @@ def test_commands_that_would_overwrite_or_make_no_module_are_refused(paper, tmp_
     for words, message in (
         (("new-method", paper / "other"), "other.py is there already, and is left as it is"),
         (("new-paper", paper), "is there already"),
-        (("new-paper", tmp_path / "Han 2016"), "is no name for a module"),
+        (("new-paper", tmp_path / "Han 2016"), "is not a name for a module"),
         (("new-paper", tmp_path / "ors"), "the repository has a paper ors"),
         (("new-artifact", tmp_path / "empty/table2"), "has no TITLE"),
         (("new-paper", paper / "TITLE/x"), "cannot write"),
@@ -245,7 +245,12 @@ def test_a_paper_brings_its_own_data_sets_and_a_change_of_a_file_is_seen(beans, 
     [
         (SETS, "name: beans.csv", "name: beens.csv", "datasets.beans: there is no file .*/beens.csv"),
         (SETS, "groups:", HEART, "datasets.ida_heart: the repository has a set of this id"),
-        (SETS, "coded, ida_heart", "coded, ida_hart", "groups.mine: ida_hart is no data set of the registry"),
+        (
+            SETS,
+            "coded, ida_heart",
+            "coded, ida_hart",
+            "groups.mine: ida_hart is not a data set of",
+        ),
         (SETS, "data:beans", "data:beens", "datasets.coded: loader .*: no function beens in .*mean beans"),
         (
             SETS,

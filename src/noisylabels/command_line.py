@@ -73,7 +73,7 @@ def _name_program() -> str:
 
 
 def _load_engine() -> tuple[dict[str, Command], Callable[[list[str]], None] | None]:
-    """Commands of the experiments, and what takes words that are no command; nothing without a checkout."""
+    """Commands of the experiments, and what takes words that are not commands; nothing without a checkout."""
     place = Path(__file__).resolve().parents[1].joinpath(*ENGINE.split(".")).with_suffix(".py")
     if not place.is_file():
         return {}, None

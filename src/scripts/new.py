@@ -36,12 +36,12 @@ def listed() -> str:
 
 
 if not re.fullmatch(r"[a-z][a-z0-9_]*", place.name):
-    rule = "is no name for a module of Python; use small letters, digits and _"
+    rule = "is not a name for a module of Python; use small letters, digits and _"
     sys.exit(f"{given.what}: {place.name!r} {rule}")
 if paper.parent != HOME and (HOME / paper.name).is_dir():
     sys.exit(f"{given.what}: the repository has a paper {paper.name}; choose another name for the folder")
 if given.what != "new-paper" and not (paper / "TITLE").is_file():
-    sys.exit(f"{given.what}: {paper} is no paper: it has no TITLE; {RUN} new-paper {paper} makes one")
+    sys.exit(f"{given.what}: {paper} is not a paper: it has no TITLE; {RUN} new-paper {paper} makes one")
 suffix = {"new-paper": "", "new-artifact": ".yaml", "new-method": ".py"}[given.what]
 if (target := place.with_name(place.name + suffix)).exists():
     sys.exit(f"{given.what}: {target} is there already, and is left as it is")

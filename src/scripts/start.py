@@ -179,7 +179,7 @@ def main() -> None:
     except Exception as error:  # a damaged package can raise anything
         sys.exit(
             f"run: a package in {sys.prefix} is damaged ({type(error).__name__}: {error}); "
-            "remove that folder and start again, which installs it anew"
+            "remove that folder and start again, which installs it again"
         )
     LoggerPluginRegistry().register_plugin("snakemake_logger_plugin_console", console)
     LoggerPluginRegistry().register_plugin("snakemake_logger_plugin_preview", preview)

@@ -39,7 +39,7 @@ def test_copies_are_found_whatever_their_share(columns, noise, share, copies, ca
     copy = source[order][1:] == source[order][:-1]
     together = groups[order][1:] == groups[order][:-1]
     assert together[copy].mean() > 0.95
-    assert groups.max() + 1 > 0.75 * (source.max() + 1)  # rows that are no copies are seldom joined
+    assert groups.max() + 1 > 0.75 * (source.max() + 1)  # rows that are not copies are seldom joined
 
 
 def tables_of_distinct_rows():

@@ -239,7 +239,7 @@ def test_pipelines_searches_tables_and_routed_trusted_rows():
         (CorrectedClassifier(LinearSVC()), None, "LinearSVC has no predict_proba; wrap it"),
         (CorrectedClassifier(rounds=0, method="forward"), None, "rounds: must be"),
         (CorrectedClassifier(), [0], "trusted: one entry for each of the 60 rows"),
-        (CorrectedClassifier(), [7] + [None] * 59, r"trusted: 7 is no class of y, \[0, 1\]"),
+        (CorrectedClassifier(), [7] + [None] * 59, r"trusted: 7 is not a class of y, \[0, 1\]"),
         (CorrectedClassifier(), [0] + [None] * 59, "trusted: no row with the true class 1"),
     ],
 )

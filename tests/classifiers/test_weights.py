@@ -200,7 +200,7 @@ def test_trusted_labels_are_routed_with_their_rows(model):
         (
             nl.RobustLogisticRegression(class_weight={2: 1.0}),
             None,
-            "class_weight: 2 is no class of y, [0, 1]",
+            "class_weight: 2 is not a class of y, [0, 1]",
         ),
         (
             nl.RobustLogisticRegression(class_weight={0: -1}),

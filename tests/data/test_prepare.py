@@ -99,7 +99,7 @@ DAMAGED = {
     "a description of too much": (zipped(META | {"x": 1}, GOOD), "unexpected"),
     "no array": (zipped(META), "have digest .*, expected"),
     "another array": (zipped(META, npy(ARRAYS["X"] + 1)), "have digest .*, expected"),
-    "a member that is no array": (zipped(META, GOOD, ("a.txt", b"a")), "."),
+    "a member that is not an array": (zipped(META, GOOD, ("a.txt", b"a")), "."),
     "a pickle": (zipped(META, npy(np.array([print]))), "Object arrays cannot be loaded"),
     "a huge shape": (zipped(META, npy(ARRAYS["X"], shape=(10**12,))), "."),
     "a negative shape": (zipped(META, npy(ARRAYS["X"], shape=(-3, -2))), "."),

@@ -242,9 +242,9 @@ def test_a_set_of_one_s_own_needs_no_registry_but_a_file():
     ("dataset", "spec", "message"),
     [
         ("rte", "a.csv", r"can take the place of rte \(task crowd\); give your table an id of its own"),
-        ("speach", "talk.wav", r"talk\.wav is no table .* \(speach is not in the registry\)"),
-        ("heart", "a.xlsx", r"heart: a\.xlsx is no table \(\.csv, \.tsv, \.parquet, \.npz\)$"),
-        ("speech", {"file": "a.wav", "label": "y"}, "speech is no table, so label mean nothing"),
+        ("speach", "talk.wav", r"talk\.wav is not a table .* \(speach is not in the registry\)"),
+        ("heart", "a.xlsx", r"heart: a\.xlsx is not a table \(\.csv, \.tsv, \.parquet, \.npz\)$"),
+        ("speech", {"file": "a.wav", "label": "y"}, "speech is not a table, so label mean nothing"),
     ],
 )
 def test_a_file_that_cannot_stand_there_is_refused(dataset, spec, message):

@@ -98,13 +98,13 @@ def test_a_damaged_file_is_named_in_one_line(tmp_path):
     for content in (b"", b"PK", whole[:-1], whole[: len(whole) // 2], whole[7:], bytes(flipped)):
         path.write_bytes(content)
         with pytest.raises(
-            ValueError, match=r"points\.npz is no whole file of points \(.*delete it"
+            ValueError, match=r"points\.npz is not a whole file of points \(.*delete it"
         ) as error:
             Points.read(path)
         assert "\n" not in str(error.value)
         assert str(path) not in [file.path for file in psutil.Process().open_files()]
     path.unlink()
-    with pytest.raises(ValueError, match=r"points\.npz is no whole file of points \(.*No such file"):
+    with pytest.raises(ValueError, match=r"points\.npz is not a whole file of points \(.*No such file"):
         collect([path], tmp_path / "sum.npz")
     assert not (tmp_path / "sum.npz").exists()
 

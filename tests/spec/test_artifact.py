@@ -118,8 +118,8 @@ MISTAKES = [
     (FILTERS, {"repetitions": 20, f"{WHERE}.repetition": 20}, r"repetition: 20, but the last one is 19"),
     (FILTERS, {"/claims.0.checks.1.below": float("inf")}, r"line \d+: \.inf is not allowed"),
     (FILTERS, {"/claims.1.id": "ORS-1"}, r"claims\.1\.id: 'ORS-1' is also claims\.0\.id"),
-    (FILTERS, {"/claims.1.form_of": "ORS-1c"}, r"claims\.1\.form_of: 'ORS-1c' is no other claim"),
-    (FILTERS, {"/claims.1.form_of": "ORS-1a"}, r"claims\.1\.form_of: 'ORS-1a' is no other claim"),
+    (FILTERS, {"/claims.1.form_of": "ORS-1c"}, r"claims\.1\.form_of: 'ORS-1c' is not another claim"),
+    (FILTERS, {"/claims.1.form_of": "ORS-1a"}, r"claims\.1\.form_of: 'ORS-1a' is not another claim"),
     (FILTERS, {"/published": {"margin": 1, "reason": "r"}}, r"values belong in .*fig2\.published\.csv"),
 ]
 

@@ -254,7 +254,7 @@ def audit(
     if pred_probs is not None:
         if len(table.rows) < len(np.asarray(y)):
             raise ValueError("y: a row without a label; leave it out, and its probabilities too")
-        if X is None:  # the numbers of the rows are no columns
+        if X is None:  # the numbers of the rows are not columns
             table = replace(table, X=np.empty((len(table.rows), 0)), names=[])
         source, rows = ("y", y) if hasattr(y, "loc") or not hasattr(X, "loc") else ("X", X)
         p = match_rows(
@@ -317,7 +317,7 @@ def refuse_large_groups(classes: NDArray[Any], y: Classes, groups: Groups) -> No
 def of_probabilities(table: tables.Table, pred_probs: ArrayLike, *, groups: Groups | None = None) -> Audit:
     """`audit` of labels with probabilities (n, K) of the classes in sorted order, made elsewhere.
 
-    Raises ValueError : another shape, or rows that are no probabilities.
+    Raises ValueError : another shape, or rows that are not probabilities.
     """
     p, K = np.asarray(pred_probs, dtype=float), len(np.unique(table.labels))
     if p.shape != (len(table.labels), K):

@@ -27,7 +27,7 @@ Groups = NDArray[np.intp]
 BY_CHANCE = 2.0
 """Equal rows are copies if there are more than twice as many pairs as chance brings."""
 FEW_DIFFERENT, OFTEN = 50, 5
-"""Fewer different rows than this, each of them more than five times on average, are no copies."""
+"""Fewer different rows than this, each of them more than five times on average, are not copies."""
 OFTEN_COINCIDENT = 0.1
 """Above this share of rows that are equal by chance, a note says so."""
 FEW_VALUES = 20

@@ -55,7 +55,10 @@ class ConfidentLearning:
 
 
 def wrong_given(p: Array, y: Classes) -> Array:
-    """1 - P(true = y | p, y), (n,), by a robust logistic regression on log p, which mends too sure models."""
+    """1 - P(true = y | p, y), (n,), by a robust logistic regression on log p.
+
+    It corrects overconfident models.
+    """
     from noisylabels.classifiers.logistic import RobustLogisticRegression
 
     log = np.log(np.maximum(p, flip_rates.LEAST))
@@ -88,7 +91,7 @@ class EnsembleFilter:
 
 @dataclass(frozen=True)
 class IterativePartitioning:
-    """Most of the trees of ``parts`` disjoint parts vote against a label: it is removed, and all begins anew.
+    """Labels are removed, and the search starts again, where most trees of disjoint parts vote against them.
 
     It ends after three rounds that each removed less than 1 % of all rows. Doubt: removed early, then votes.
     """

@@ -540,7 +540,7 @@ def _sentences(found: Review) -> list[str]:
             sentences.append(f"{method} is right for {share}.")
         if found.skipped:
             sentences.append(
-                f"{found.skipped} rows drawn have no answer and are no part of this: the figures hold if "
+                f"{found.skipped} rows drawn have no answer and are not part of this: the figures hold if "
                 "whether a row was answered has nothing to do with its label being wrong."
             )
     if found.copies:

@@ -94,7 +94,7 @@ def trusted_rows(
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """The rows of ``trusted`` (n,) that have a label, not None or NaN, and its place among the classes.
 
-    Raises ValueError: another length, a label that is no class.
+    Raises ValueError: another length, a label that is not a class.
     """
     values = np.asarray(check_labels("trusted", trusted), dtype=object)
     if values.shape != (n,):
@@ -102,7 +102,7 @@ def trusted_rows(
     known = np.flatnonzero([v is not None and v == v for v in values])
     places = {name: j for j, name in enumerate(classes.tolist())}
     if unknown := [v for v in values[known].tolist() if v not in places]:
-        raise ValueError(f"trusted: {unknown[0]!s} is no class of y, {classes.tolist()}")
+        raise ValueError(f"trusted: {unknown[0]!s} is not a class of y, {classes.tolist()}")
     return known, np.array([places[v] for v in values[known].tolist()], dtype=np.intp)
 
 
@@ -179,7 +179,7 @@ class TrueLabelPosterior(FitFlags):
 def as_counts(weights: Floats) -> Floats:
     """Keep weights (n,) that can be counts of rows, and divide others by their mean.
 
-    Weights are no counts if they are fewer than two rows together, or more than a thousand rows each on
+    Weights are not counts if they are fewer than two rows together, or more than a thousand rows each on
     average. Only their ratios can be meant, and penalties are made for about n rows.
     """
     largest = weights.max()
@@ -210,7 +210,7 @@ class Weighted(Labelled):
 
     Likelihoods and losses that are solved to the end are multiplied by a_n. Where the order of the rows or
     random draws count, as in stochastic gradient descent, rows are repeated, or drawn in proportion to a_n
-    where that is no whole number or means more than ten times the rows (a class whose share is less than a
+    where that is not a whole number or means more than ten times the rows (a class whose share is less than a
     row may be left out).
     """
 
@@ -250,7 +250,7 @@ class Weighted(Labelled):
             raise ValueError(f"class_weight: {rule}, got {shown(given)}")
         names = self.classes_.tolist()
         if unknown := [name for name in given or {} if name not in names]:
-            raise ValueError(f"class_weight: {shown(unknown[0])} is no class of y, {names}")
+            raise ValueError(f"class_weight: {shown(unknown[0])} is not a class of y, {names}")
         weights = {name: number("class_weight", value, least=0) for name, value in (given or {}).items()}
         return np.array([weights.get(name, 1.0) for name in names])
 

@@ -78,7 +78,7 @@ def expectation_maximisation(
     rounds, threshold : see `RobustKernelFisherClassifier`.
     A row with one class only, or in which a class has less than one point left by its posteriors, becomes a
     constant. What has converged leaves the batch.
-    Raises ValueError: rounds that are no whole number >= 0, unknown threshold.
+    Raises ValueError: rounds that are not whole numbers >= 0, unknown threshold.
     """
     whole("rounds", rounds, 0)
     choice("threshold", threshold, get_args(Threshold))

@@ -252,7 +252,7 @@ class ORS(Filter):
         Raises
         ------
         ValueError
-            If a filter is no ORS, or a variant needs a second label that the data lack.
+            If a filter is not an ORS, or a variant needs a second label that the data lack.
         """
         own = [f for f in filters if isinstance(f, ORS)]
         if len(own) != len(filters):

@@ -207,7 +207,7 @@ def power_series(beta: ArrayLike, name: str = "power series") -> TensorKernel:
     betas = real("beta", beta, (None,))
     if betas.min() < 0:
         coefficient = f"beta_{betas.argmin()} = {betas.min():g}"
-        fault = f"{coefficient} is negative, so this is no kernel in every dimension"
+        fault = f"{coefficient} is negative, so this is not a kernel in every dimension"
         raise ValueError(f"beta: {fault}")
     if not betas.any():
         raise ValueError("beta: all coefficients are 0")

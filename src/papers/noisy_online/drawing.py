@@ -174,7 +174,7 @@ def _step_title(factor: float) -> str:
 
 @panels.figure
 def surrogate_kernel(results: panels.Results[code.TunedKernelSettings]) -> Figure:
-    """Regret for two steps and against the noise; below, what was learnt."""
+    """Regret for two steps and against the noise; below, what was learned."""
     own = results.settings
     if own.variances is None or own.surface is None:
         raise panels.RenderError(f"{results.artifact}: the settings need variances and surface")

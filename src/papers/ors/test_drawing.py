@@ -65,4 +65,4 @@ def test_the_last_errors_are_those_after_a_fifth_of_the_rounds_and_the_best_rule
     assert shared.loc["beta", "MSE, last 80 %"] == "4"
     assert shared.loc["noisy", "MSE, all rounds"] == f"**{3 - 2 * start / at[-1]:.3g}**"
     bold = frame["MSE, all rounds"].str.startswith("**")
-    assert set(frame["rule"][bold]) == {"noisy"}  # clean has less, but is no rule
+    assert set(frame["rule"][bold]) == {"noisy"}  # clean has less, but is not a rule

@@ -23,7 +23,7 @@ SEAL = "record_sha256"
 VERSION = 3
 """Of the form of a record. What has an older one is fetched again, from the files that are there."""
 ORIGIN = ".origin"
-"""Name of the source alone; unlike the record it is no output of a rule, so that it outlives a re-run."""
+"""Name of the source alone; unlike the record it is not an output of a rule, so that it outlives a re-run."""
 
 Record = dict[str, Any]
 

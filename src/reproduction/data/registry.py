@@ -217,7 +217,7 @@ def _load(path: Path) -> File:
     there = {*found.datasets} if path == REGISTRY else {*found.datasets, *listed()["datasets"]}
     for name, members in found.groups.items():
         if unknown := [member for member in members if member not in there]:
-            raise ArtifactError(f"{path}: groups.{name}: {unknown[0]} is no data set of the registry")
+            raise ArtifactError(f"{path}: groups.{name}: {unknown[0]} is not a data set of the registry")
     for each in found.datasets.values():
         each._file = path
     return found
@@ -366,10 +366,10 @@ def users_loader(dataset: str, registry: Registry, spec: UserFile) -> str:
     file, options = users_file(spec), [] if isinstance(spec, str) else [key for key in spec if key != "file"]
     if loader != OWN.loader:
         if options:
-            raise ValueError(f"data.local: {dataset} is no table, so {', '.join(options)} mean nothing")
+            raise ValueError(f"data.local: {dataset} is not a table, so {', '.join(options)} mean nothing")
     elif file.suffix.lower() not in TABLES:
         unknown = "" if dataset in registry else f" ({dataset} is not in the registry)"
-        raise ValueError(f"data.local: {dataset}: {file} is no table ({', '.join(TABLES)}){unknown}")
+        raise ValueError(f"data.local: {dataset}: {file} is not a table ({', '.join(TABLES)}){unknown}")
     return loader
 
 

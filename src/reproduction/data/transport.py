@@ -249,7 +249,7 @@ def verify(path: Path, name: str, file: RawFile | Package) -> str:
     """SHA-256 of ``path`` if it is the registered one; without a known hash, if it looks like data at all.
 
     Without a SHA-256 the registered name in Git must be right. Without both the first download is trusted if
-    it is no web page or other message; the caller records its hash and demands it from then on.
+    it is not a web page or other message; the caller records its hash and demands it from then on.
     Raises SourceError : a wrong hash (the message has both), a wrong length, an empty file, or no data.
     """
     sha256, size = sha256_of(path), path.stat().st_size

@@ -162,7 +162,7 @@ def _read(file: Path) -> Code:
         try:
             tree = ast.parse(content, str(file))
         except SyntaxError as error:
-            raise ValueError(f"{file}, line {error.lineno}: {error.msg}; mend it") from None
+            raise ValueError(f"{file}, line {error.lineno}: {error.msg}; correct it") from None
         texts = {str(node.value) for node in ast.walk(tree) if _is_text(node)}
         names = sorted(text for text in texts if re.fullmatch(r"[\w-]+(\.[a-z0-9]+)?", text))
         imports = sorted(set(_imports(tree)))

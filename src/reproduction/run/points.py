@@ -111,7 +111,9 @@ class Points:
                 points.add(json.dumps(index), Curve(_narrow(arrays[tests]), errors, int(pool)))
         except Exception as error:
             why = str(error).splitlines()[0] if str(error) else type(error).__name__
-            raise ValueError(f"{path} is no whole file of points ({why}); delete it and run again") from None
+            raise ValueError(
+                f"{path} is not a whole file of points ({why}); delete it and run again"
+            ) from None
         return points
 
 

@@ -38,7 +38,7 @@ class Split:
     def scored(self, found: NDArray[Any]) -> Scored:
         """The test rows as points of the pool, wrong where the ``found`` labels (m,) are not true.
 
-        Raises ValueError : what was found is no label of the training rows, as NaN is not, or -1 of 0 and 1.
+        Raises ValueError : what was found is not a label of the training rows, such as NaN, or -1 of 0 and 1.
         """
         if not (known := np.isin(found, self.clean)).all():
             labels = ", ".join(map(str, np.unique(self.clean)))

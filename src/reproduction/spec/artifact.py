@@ -206,7 +206,7 @@ class Artifact(Model):
                 raise ValueError(f"claims.{number}.id: {name!r} is also claims.{first}.id; ids are unique")
             other = self.claims[number].form_of
             if other is not None and (other == name or other not in ids):
-                reason = f"{other!r} is no other claim of this file{near(other, ids)}"
+                reason = f"{other!r} is not another claim of this file{near(other, ids)}"
                 raise ValueError(f"claims.{number}.form_of: {reason}")
         return self
 

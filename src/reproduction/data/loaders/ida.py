@@ -177,7 +177,7 @@ def genuine(path: Path, name: str) -> tuple[Floats, NDArray[Any], NDArray[np.int
     sort = np.argsort(named, axis=1, kind="stable")
     patterns = np.take_along_axis(named, sort, axis=1).astype(np.intp) - 1
     if parts[0].shape[1] != size or (patterns != patterns[0]).any() or patterns.min() < 0:
-        raise ValueError(f"{where}: the splits are no partitions of the same rows, {size} of them to train")
+        raise ValueError(f"{where}: the splits are not partitions of the same rows, {size} of them to train")
     order = np.empty(named.shape, np.int32)
     np.put_along_axis(order, sort, np.arange(named.shape[1], dtype=np.int32)[np.newaxis], axis=1)
     return x[patterns[0]].astype(float), t.ravel()[patterns[0]], order[:, :size], order[:, size:]
