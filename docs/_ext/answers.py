@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -402,7 +403,16 @@ def _verdicts(artifact: str, rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
             whose = f"weaker form of {row['form_of']}" if row["form_of"] else row["kind"]
             whose += f", {row['place']}" if row["place"] else ""
             after = " (found after looking)" if row["found_after"] else ""
+            if (f"{row['paper']}/{artifact}", row["id"]) in list_late_claims():
+                after += " (check written after results)"
             yield f"`{artifact}`", row["id"], whose + after, f"**{describe(row)}**", statement, *asked
+
+
+@cache
+def list_late_claims() -> set[tuple[str, str]]:
+    """List artifact and id of the claims whose checks are younger than the first archived results."""
+    rows = rows_of(ROOT / "workflow/recorded/claims.csv")
+    return {(row["artifact"], row["claim"]) for row in rows if row["after_results"] == "yes"}
 
 
 def _asked(row: Row, check: Mapping[str, Any]) -> tuple[str, str]:

@@ -16,6 +16,17 @@ from reproduction.judge.verdicts import judge
 from reproduction.spec.strict_yaml import read
 
 
+def test_every_claim_of_a_paper_has_its_history_recorded():
+    """Run python -P src/scripts/claim_history.py after a claim was added."""
+    with (ROOT / "workflow/recorded/claims.csv").open(encoding="utf-8", newline="") as lines:
+        recorded = {(row["artifact"], row["claim"]) for row in csv.DictReader(lines)}
+    written = set()
+    for file in (ROOT / "src/papers").glob("[a-z]*/*.yaml"):
+        name = f"{file.parent.name}/{file.stem}"
+        written.update((name, each["id"]) for each in read(file).get("claims", []))
+    assert written == recorded
+
+
 def run_git(*words):
     done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True)
     return done.stdout
