@@ -74,7 +74,7 @@ def write_pages() -> dict[str, str]:
         f"- [{titles[part]}]({part}.rst): {', '.join(names)}" for part, names in groups.items()
     )
     opening = "Every public name of the library, by task. All are imported from `noisylabels`."
-    return pages | {"README.md": f"# Reference\n\n{opening}\n\n{listed}\n"}
+    return pages | {"README.md": f"# Public names\n\n{opening}\n\n{listed}\n"}
 
 
 def write(app: Any) -> None:
