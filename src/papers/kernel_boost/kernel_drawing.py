@@ -14,7 +14,8 @@ import pandas as pd
 import scipy
 
 from noisylabels import statistics
-from reproduction.judge.estimates import SEEN, Source
+from reproduction.judge.estimates import Source
+from reproduction.judge.outlying_runs import SEEN
 from reproduction.show import names, panels, style, tables
 from reproduction.show.names import KINDS, data_set, flips
 from reproduction.show.stock import error_notes, note_sources

@@ -6,7 +6,8 @@ from typing import Any
 
 from reproduction.judge.check_statistics import STATISTICS
 from reproduction.judge.claims import BOUNDS, ENDS, TRENDS, Asked, listed, trend_of
-from reproduction.judge.estimates import SEEN, value
+from reproduction.judge.estimates import value
+from reproduction.judge.outlying_runs import SEEN
 from reproduction.spec.verdict_words import (
     INCONCLUSIVE,
     NOT_COMPARABLE,

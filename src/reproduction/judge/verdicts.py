@@ -57,7 +57,6 @@ from reproduction.judge.claims import (
 )
 from reproduction.judge.controls import TOO_STRICT_BELOW, replace_method, simulate_power
 from reproduction.judge.estimates import (
-    SEEN,
     Bound,
     Source,
     as_json,
@@ -72,7 +71,7 @@ from reproduction.judge.estimates import (
     value,
     varies,
 )
-from reproduction.judge.outlying_runs import Outlying, compare_in_two_parts
+from reproduction.judge.outlying_runs import SEEN, Outlying, compare_in_two_parts
 from reproduction.run.points import Points
 from reproduction.run.records import verify
 from reproduction.run.results import read_table

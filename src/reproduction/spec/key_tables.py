@@ -127,8 +127,7 @@ def _rows(model: type[BaseModel], above: str = "") -> Iterator[tuple[str, str, s
     for name, field in model.model_fields.items():
         key = field.alias or name
         kind = field.annotation
-        is_model = isinstance(kind, type) and issubclass(kind, BaseModel)
-        if field.is_required() and is_model:
+        if field.is_required() and isinstance(kind, type) and issubclass(kind, BaseModel):
             yield from _rows(kind, f"{above}{key}.")
         else:
             value = _describe(schema["properties"][key], schema.get("$defs", {}))
