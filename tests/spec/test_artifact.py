@@ -8,6 +8,7 @@ from project import artifact_paths
 
 from reproduction.data import registry
 from reproduction.spec import artifact as artifacts
+from reproduction.spec import strict_yaml
 from reproduction.spec.artifact import LONGEST, SCALES, Artifact, ArtifactError, load, load_all
 from reproduction.spec.settings import Settings
 
@@ -238,6 +239,20 @@ def test_cells_narrow_one_entry_each_and_need_the_data_sets_that_they_name(write
 def test_blocks_cover_every_repetition_once(write):
     path = write(BUDGETS, {"repetitions": 23, "/shards.repetitions": 10})
     assert load(path, "full").blocks == [(0, 10), (10, 20), (20, 23)]
+
+
+@pytest.mark.parametrize(("scale", "times"), [("full", 1), ("smoke", 2)])
+def test_settings_are_parsed_once_for_each_scale(scale, times, monkeypatch):
+    parsed = []
+
+    def count(model, content, where):
+        parsed.append(model)
+        return strict_yaml.check(model, content, where)
+
+    monkeypatch.setattr(artifacts, "check", count)
+    artifact = load(EXPERIMENTS / f"{BUDGETS}.yaml", scale)
+    assert parsed == [Artifact, *[type(artifact.settings)] * times]
+    assert artifact.cells["all"].settings == artifact.settings
 
 
 def test_a_reduction_merges_mappings_and_replaces_lists():

@@ -1,7 +1,8 @@
 """Artifacts: one YAML file is one figure or table of one paper.
 
-It says what to compute (protocol, data sets, settings), how to cut that into jobs (shards), how to draw it
-(render), and what was published or claimed. `load` reads a file, and says in one line what is wrong with it.
+It says what to compute (protocol, data sets, settings), how to cut that into jobs (shards), how to
+draw it (render), and what was published or claimed. `load` reads a file, and says in one line what
+is wrong with it.
 """
 
 import copy
@@ -23,6 +24,7 @@ from pydantic import Field, PositiveInt, PrivateAttr, field_validator, model_val
 from reproduction.data import registry
 from reproduction.judge.claims import (
     PRINTED,
+    Check,
     Claim,
     PublishedRule,
     Selector,
@@ -40,8 +42,9 @@ from reproduction.spec.verdict_words import NOT_COMPARABLE, PUBLISHED
 
 # ``part``: the full scale with the data sets and repetitions of the configuration's ``only``.
 SCALES = ("smoke", "part", "full")
-NO_QUICK = "the scale quick is gone; a part of the full one: ./run full --config 'only={repetitions: 5}'"
-# Settings whose keys are names that the artifact chose; what a reduction says of other names is ignored.
+NO_QUICK = "the scale quick is gone; "
+NO_QUICK += "a part of the full one: ./run full --config 'only={repetitions: 5}'"
+# Settings whose keys are names that the artifact chose. What a reduction says of others is ignored.
 NAMED = ("methods", "tasks", "grids")
 # Keys of artifacts that compute a table, which are those with a protocol.
 COMPUTED = {"full_shards", "resources", "reductions", "datasets", "measured", "claims", "published"}
@@ -53,7 +56,8 @@ MOST = 100_000  # jobs of an artifact
 RULES = {"all", "data", "fetch", "prepare", "experiment", "tune", "run"}
 RULES |= {"collect", "site", "unknown", "verdicts"}
 NAME = re.compile(r"[A-Za-z0-9_+][A-Za-z0-9._+-]*", re.ASCII)
-LONGEST = 100  # bytes of a name; with an ending such as ``.12.time.tsv`` far below the 255 of file systems
+# Bytes of a name: with an ending such as ``.12.time.tsv`` far fewer than the 255 of file systems.
+LONGEST = 100
 
 
 class Shards(Model):
@@ -133,28 +137,32 @@ class Artifact(Model):
     full_as_written: Content = Field(
         default={},
         alias="settings",
-        description="input of the protocol; `settings.methods` maps a label to a method and its parameters",
+        description="input of the protocol; `settings.methods`: label -> method and its parameters",
     )
     resources: Resources | None = Field(
         default=None,
-        description="`mem_mb` and `runtime` (minutes) of one of its jobs, for cluster schedulers; without it "
-        "what was measured, with a margin ([docs/cluster.md](../docs/cluster.md)), or else 1000 and 60",
+        description="`mem_mb` and `runtime` (minutes) of one of its jobs, for cluster schedulers; "
+        "without it what was measured, with a margin ([docs/cluster.md](../docs/cluster.md)), or "
+        "else 1000 and 60",
     )
     full_shards: Shards = Field(
         default=Shards(),
         alias="shards",
-        description="how the work is cut into jobs: `by` names lists or mappings of the settings, each entry "
-        "becomes a cell; `repetitions` is the number per job",
+        description="how the work is cut into jobs: `by` names lists or mappings of the settings, "
+        "each entry becomes a cell; `repetitions` is the number per job",
     )
     measured: Literal[True] | None = Field(
         default=None,
-        description="the table holds measured times: its jobs run alone, its bytes differ from run to run",
+        description="the table holds measured times: its jobs run alone, and no two runs are equal",
     )
-    uses: Distinct[str] = Field(default=[], description="other artifacts of the paper whose tables are drawn")
+    uses: Distinct[str] = Field(
+        default=[],
+        description="other artifacts of the paper whose tables are drawn",
+    )
     render: str = Field(
         pattern="^[a-z_0-9.]+:[a-z_0-9]+$",
-        description="`<module>:<function>` of the paper's folder that draws it, such as `drawing:fig2`; "
-        "`stock:curves` and `stock:last_values` draw any result table",
+        description="`<module>:<function>` of the paper's folder that draws it, such as "
+        "`drawing:fig2`; `stock:curves` and `stock:last_values` draw any result table",
     )
     published: PublishedRule | None = Field(
         default=None,
@@ -163,7 +171,7 @@ class Artifact(Model):
     )
     judged_from: PositiveInt | None = Field(
         default=None,
-        description="first repetition that is judged: an extended run is judged by its new ones only",
+        description="first repetition that is judged: an extended run is judged by its new ones",
     )
     calibrated: Literal[True] | None = Field(
         default=None, description="something was chosen by its closeness to the published values"
@@ -176,8 +184,8 @@ class Artifact(Model):
     reductions: Reductions = Field(
         default=Reductions(),
         description="settings and shards of `smoke`, laid over the full ones: mappings merge, "
-        "lists are replaced. What they say of methods, tasks, grids and data sets that the settings do not "
-        "have is ignored, so that a copy that removes some works at every scale",
+        "lists are replaced. What they say of methods, tasks, grids and data sets that the "
+        "settings do not have is ignored, so that a copy that removes some works at every scale",
     )
 
     _file: Path = PrivateAttr(default=Path())
@@ -195,15 +203,19 @@ class Artifact(Model):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        given = sorted(key.removeprefix("full_") for key in self.model_fields_set & COMPUTED)
-        if given and not self.protocol:
-            raise ValueError(f"{given[0]}: goes with a protocol, which is not given")
-        if not self.protocol and (extra := set(self.full_as_written) - {"drawn"}):
-            raise ValueError(f"settings: there is no key {min(extra)!r} without a protocol; known: drawn")
+        computed = sorted(key.removeprefix("full_") for key in self.model_fields_set & COMPUTED)
+        if computed and not self.protocol:
+            raise ValueError(f"{computed[0]}: goes with a protocol, which is not given")
+        unknown = sorted(set(self.full_as_written) - {"drawn"})
+        if unknown and not self.protocol:
+            rule = f"there is no key {unknown[0]!r} without a protocol; known: drawn"
+            raise ValueError(f"settings: {rule}")
         ids = [claim.id for claim in self.claims]
         for number, name in enumerate(ids):
-            if (first := ids.index(name)) < number:
-                raise ValueError(f"claims.{number}.id: {name!r} is also claims.{first}.id; ids are unique")
+            first = ids.index(name)
+            if first < number:
+                rule = f"{name!r} is also claims.{first}.id; ids are unique"
+                raise ValueError(f"claims.{number}.id: {rule}")
             other = self.claims[number].form_of
             if other is not None and (other == name or other not in ids):
                 reason = f"{other!r} is not another claim of this file{near(other, ids)}"
@@ -236,27 +248,40 @@ class Artifact(Model):
         return read_published(self._file, self._content["published"]) if self.published else []
 
     def other_unit(self, rows: Iterable[Mapping[str, str]]) -> str:
-        """The line that most printed values are not typed in the metric's unit; "" if they seem to be.
+        """Say that most published values seem to be typed in another unit than the metric's.
 
-        A value seems not to be if it is outside its margin, and three times as far from ours as under the
-        ``as`` that brings all of them nearest.   rows : verdicts.
+        A value seems to be if it is outside its margin, and three times as far from ours as under
+        the ``as`` that brings all of them nearest.
+
+        Parameters
+        ----------
+        rows : iterable of mapping
+            Verdicts.
+
+        Returns
+        -------
+        str
+            One line; "" if most values seem to be typed in the metric's unit.
         """
-        values = [
-            [float(row[key]) for key in ("published", "estimate", "margin")]
-            for row in rows
-            if row["kind"] == PUBLISHED and row["verdict"] != NOT_COMPARABLE and row["estimate"]
-        ]
+        values = []
+        for row in rows:
+            is_comparable = row["kind"] == PUBLISHED and row["verdict"] != NOT_COMPARABLE
+            if is_comparable and row["estimate"]:
+                values.append([float(row[key]) for key in ("published", "estimate", "margin")])
         offset, factor = PRINTED[self.published.printed if self.published else "value"]
-        gaps = {  # `as` -> how far the values, so read, are from ours
-            printed: [abs(a + b * (value - offset) / factor - ours) for value, ours, _ in values]
-            for printed, (a, b) in PRINTED.items()
-        }
+        gaps = {}  # `as` -> how far the values, read in this way, are from ours
+        for printed, (a, b) in PRINTED.items():
+            gaps[printed] = []
+            for value, ours, _ in values:
+                gaps[printed].append(abs(a + b * (value - offset) / factor - ours))
         best = min(gaps, key=lambda printed: sum(gaps[printed]))
-        pairs = zip(gaps[best], values, strict=True)
-        found = sum(max(margin, 3 * gap) < abs(value - ours) for gap, (value, ours, margin) in pairs)
-        if 2 * found <= len(values):
+        n_far = 0
+        for gap, (value, ours, margin) in zip(gaps[best], values, strict=True):
+            if max(margin, 3 * gap) < abs(value - ours):
+                n_far += 1
+        if 2 * n_far <= len(values):
             return ""
-        where = f"{self.paper}/{self.name}.yaml: published: {found} of {len(values)} printed values"
+        where = f"{self.paper}/{self.name}.yaml: published: {n_far} of {len(values)} printed values"
         return f"{where} are much nearer to ours with `as: {best}`; are they typed in another unit?"
 
     @property
@@ -290,7 +315,7 @@ class Artifact(Model):
 
     @cached_property
     def cells(self) -> dict[str, Cell]:
-        """Name -> the part of the work in which every key of ``shards.by`` keeps one of its entries."""
+        """Name -> a part of the work: every key of ``shards.by`` keeps one of its entries."""
         options = [_entries(key, self.as_written[key], self.settings) for key in self.shards.by]
         cells = {}
         for choice in itertools.product(*options):
@@ -315,9 +340,11 @@ class Artifact(Model):
 
     @cached_property
     def labels(self) -> list[str]:
-        """Patterns of the labels in its rows: words of the settings, and what the protocol declares."""
-        words = (word.replace("[", "[[]") for word in texts([self.full_as_written, self.as_written]))
-        return ["", *dict.fromkeys([*words, *find_protocol(self.protocol).labels])]
+        """Patterns of the labels in its rows: words of the settings, and what the protocol adds."""
+        words = texts([self.full_as_written, self.as_written])
+        patterns = [word.replace("[", "[[]") for word in words]
+        patterns += find_protocol(self.protocol).labels
+        return ["", *dict.fromkeys(patterns)]
 
     def describe(self, printed: bool) -> Content:
         """Describe settings and protocol as written; ``printed``: with the list ``published``."""
@@ -325,17 +352,34 @@ class Artifact(Model):
         return shown | ({"published": self.values} if printed else {})
 
     def data_sets(self, settings: Settings) -> list[str]:
-        """Those of the artifact's data sets that ``settings.datasets`` names; without that key, all."""
+        """List the artifact's data sets that settings name; without a key ``datasets``, all."""
         wanted = settings.list_data_sets()
-        return [name for name in self.datasets if wanted is None or name.partition(".")[0] in wanted]
+        if wanted is None:
+            return self.datasets
+        return [name for name in self.datasets if name.partition(".")[0] in wanted]
 
 
 def load(path: Path, scale: str, only: Content | None = None) -> Artifact:
-    """Read and check the artifact file ``<folder>/<paper>/<artifact>.yaml`` at a scale.
+    """Read and check an artifact at a scale.
 
-    only : what the scale ``part`` keeps of ``datasets`` and ``repetitions``.
+    Parameters
+    ----------
+    path : Path
+        The file ``<folder>/<paper>/<artifact>.yaml``.
+    scale : {"smoke", "part", "full"}
+        The scale.
+    only : mapping, optional
+        What the scale ``part`` keeps of ``datasets`` and ``repetitions``.
 
-    Raises ArtifactError: one line with the file, the key, what is wrong with it, what is possible.
+    Returns
+    -------
+    Artifact
+        The artifact, its settings parsed once for the full scale and once for another.
+
+    Raises
+    ------
+    ArtifactError
+        If there is a mistake: one line with the file, the key, what is wrong, what is possible.
     """
     if scale not in SCALES:
         raise ArtifactError(f"scale: {scale!r} is not one of {', '.join(SCALES)}")
@@ -348,7 +392,8 @@ def load(path: Path, scale: str, only: Content | None = None) -> Artifact:
         check_name("data set", name, path)
     with _located(f"{path}: datasets: "):
         for name in artifact.datasets:
-            registry.find({**registry.listed()["datasets"], **registry.own(path.parent).datasets}, name)
+            sets = {**registry.listed()["datasets"], **registry.own(path.parent).datasets}
+            registry.find(sets, name)
     with _located(f"{path}: "):
         rendering.find(artifact.render)
     with _located():
@@ -377,7 +422,7 @@ def load(path: Path, scale: str, only: Content | None = None) -> Artifact:
 
 @contextmanager
 def _located(where: str = "") -> Iterator[None]:
-    """Say where a mistake is, in front of what it is."""
+    """Name the place of a mistake, in front of what it is."""
     try:
         yield
     except ValueError as error:
@@ -385,15 +430,21 @@ def _located(where: str = "") -> Iterator[None]:
 
 
 def expanded(path: Path) -> Content:
-    """What a file says, with the ids of data sets for the names of groups, and with `settings.datasets`."""
-    content: Content = _with_full_names(_without_groups(read(path), registry.groups(path.parent)), path)
-    settings, listed = content.get("settings"), content.get("datasets")
-    if isinstance(settings, dict) and "datasets" not in settings and listed and isinstance(listed, list):
-        with suppress(ValueError):  # a protocol that does not exist is refused later
-            if "datasets" in find_protocol(str(content.get("protocol", ""))).settings.model_fields:
-                stems = [name.partition(".")[0] for name in listed if isinstance(name, str)]
-                first = {key: settings[key] for key in settings if key in FIRST}
-                content["settings"] = first | {"datasets": stems} | settings
+    """Read a file, with data sets in place of groups, full names, and ``settings.datasets``."""
+    content = _without_groups(read(path), registry.groups(path.parent))
+    content = _with_full_names(content, path)
+    settings = content.get("settings")
+    listed = content.get("datasets")
+    if not isinstance(settings, dict) or "datasets" in settings:
+        return content
+    if not listed or not isinstance(listed, list):
+        return content
+    with suppress(ValueError):  # a protocol that does not exist is refused later
+        model = find_protocol(str(content.get("protocol", ""))).settings
+        if "datasets" in model.model_fields:
+            stems = [name.partition(".")[0] for name in listed if isinstance(name, str)]
+            first = {key: settings[key] for key in settings if key in FIRST}
+            content["settings"] = first | {"datasets": stems} | settings
     return content
 
 
@@ -404,20 +455,22 @@ def _with_full_names(content: Content, path: Path) -> Content:
     """
     folder = path.parent
     for key in ("protocol", "render"):
-        if isinstance(name := content.get(key), str) and name:
+        name = content.get(key)
+        if isinstance(name, str) and name:
             with _located(f"{path}: "):
                 check_short(key, name, folder, ["stock"])
             content[key] = full_name(name, folder)
     settings = content.get("settings")
     methods = settings.get("methods") if isinstance(settings, dict) else None
     for method in methods.values() if isinstance(methods, dict) else ():
-        if isinstance(method, dict) and isinstance(name := method.get("method"), str):
+        name = method.get("method") if isinstance(method, dict) else None
+        if isinstance(name, str):
             method["method"] = full_name(name, folder)
     return content
 
 
 def _without_groups(value: Any, groups: Mapping[str, list[str]], key: str = "") -> Any:
-    """The value with the members of groups in all lists of data sets; ``-name`` takes out what is before."""
+    """Write the members of groups into lists of data sets; ``-name`` takes out what is before."""
     if isinstance(value, dict):
         return {name: _without_groups(entry, groups, name) for name, entry in value.items()}
     if isinstance(value, str) and key in ("dataset", "datasets"):
@@ -430,7 +483,7 @@ def _without_groups(value: Any, groups: Mapping[str, list[str]], key: str = "") 
     for name in value:
         without = set(groups.get(name[1:], [name[1:]])) if name.startswith("-") else set()
         if without & set(listed):
-            listed = [each for each in listed if each not in without]
+            listed = [member for member in listed if member not in without]
         else:
             listed += groups.get(name, [name])
     return listed
@@ -446,42 +499,58 @@ def _part(artifact: Artifact, only: Content) -> Content:
 
 
 def _check_data_sets(artifact: Artifact) -> None:
-    """The settings name data sets of the artifact, and data sets that they can be used with."""
+    """Check that settings name data sets of the artifact that can be used with them."""
     for name in artifact.settings.list_data_sets() or []:
         if name not in artifact.stems:
-            there = near(name, artifact.stems)
-            raise ValueError(f"datasets: {name!r} is not among the artifact's datasets{there}")
+            nearest = near(name, artifact.stems)
+            raise ValueError(f"datasets: {name!r} is not among the artifact's datasets{nearest}")
     artifact.settings.check_data(artifact.stems)
 
 
 def _check_claims(artifact: Artifact) -> None:
-    """Claims choose rows by what the table can have."""
+    """Check that claims choose rows by what the table can have."""
     several = _several(artifact)
-    checks = ((n, i, each) for n, claim in enumerate(artifact.claims) for i, each in enumerate(claim.checks))
-    for number, index, each in checks:
-        above = f"claims.{number}.checks.{index}"
-        if each.trend:
-            _check_labels(artifact, f"{above}.{each.bound}", dict([each.trend]))
-        for key in ("a", "b", "base", "where"):
-            if not isinstance(side := getattr(each, key), Selector):
-                continue
-            place = f"{above}.{key}"
-            _check_labels(artifact, place, side.columns)
-            columns = each.where.columns | side.columns if each.where else side.columns
-            named = [*columns, *(each.for_each or ()), *([each.trend[0]] if each.trend else [])]
-            whole = each.rows == "every" or side is each.where
-            if "dataset" in several and "dataset" not in named and not whole:
-                rule = "names no dataset, in which rows differ; name it in where or for_each"
-                raise ValueError(f"{place} {rule}")
-            if {"method", "setting"} <= columns.keys():
-                wanted = [artifact.full_settings.setting_of(label) for label in listed(columns["method"])]
-                if None not in wanted and not {*wanted} & {*listed(columns["setting"])}:
-                    said = f"no row of method {columns['method']} has setting {columns['setting']!r}"
-                    raise ValueError(f"{place}.setting: {said}; it has {wanted[0]!r}")
+    for number, claim in enumerate(artifact.claims):
+        for index, one in enumerate(claim.checks):
+            place = f"claims.{number}.checks.{index}"
+            if one.trend:
+                _check_labels(artifact, f"{place}.{one.bound}", dict([one.trend]))
+            for key in ("a", "b", "base", "where"):
+                side = getattr(one, key)
+                if isinstance(side, Selector):
+                    _check_side(artifact, f"{place}.{key}", one, side, several)
+
+
+def _check_side(
+    artifact: Artifact,
+    place: str,
+    claimed: Check,
+    side: Selector,
+    several: list[str],
+) -> None:
+    """Check what one side of a check selects.
+
+    several : columns in which rows of the artifact differ.
+    """
+    _check_labels(artifact, place, side.columns)
+    columns = claimed.where.columns | side.columns if claimed.where else side.columns
+    named = [*columns, *(claimed.for_each or ())]
+    if claimed.trend:
+        named.append(claimed.trend[0])
+    takes_all = claimed.rows == "every" or side is claimed.where
+    if "dataset" in several and "dataset" not in named and not takes_all:
+        rule = "names no dataset, in which rows differ; name it in where or for_each"
+        raise ValueError(f"{place} {rule}")
+    if {"method", "setting"} <= columns.keys():
+        methods = listed(columns["method"])
+        settings = [artifact.full_settings.setting_of(label) for label in methods]
+        if None not in settings and not {*settings} & {*listed(columns["setting"])}:
+            lacks = f"no row of method {columns['method']} has setting {columns['setting']!r}"
+            raise ValueError(f"{place}.setting: {lacks}; it has {settings[0]!r}")
 
 
 def _check_published(artifact: Artifact) -> None:
-    """Published values choose rows by what the table can have, and rows of one kind."""
+    """Check that published values choose rows of one kind, by what the table can have."""
     for entry in artifact.values:
         if entry.get("not_comparable"):
             continue
@@ -495,7 +564,10 @@ def _check_published(artifact: Artifact) -> None:
 def _check_labels(artifact: Artifact, place: str, columns: Mapping[str, Any]) -> None:
     sets = {*artifact.stems, "synthetic"}
     last = artifact.full_settings.count_repetitions() - 1
-    for column, label in ((key, label) for key, labels in columns.items() for label in listed(labels)):
+    pairs = []
+    for column, labels in columns.items():
+        pairs += [(column, label) for label in listed(labels)]
+    for column, label in pairs:
         if column == "repetition" and label > last:
             raise ValueError(f"{place}.{column}: {label}, but the last one is {last}")
         if column == "dataset" and artifact.datasets and label not in sets:
@@ -535,12 +607,29 @@ def _check_shards(artifact: Artifact) -> None:
 def load_all(
     home: Path, papers: Iterable[str], scale: str, only: Content | None = None
 ) -> dict[str, Artifact]:
-    """Load all artifacts of papers, by their names ``<paper>/<artifact>``.
+    """Load all artifacts of papers.
 
-    papers : names of folders in ``home``, or paths of folders anywhere.   only : see `load`.
+    Parameters
+    ----------
+    home : Path
+        Folder of the repository's papers.
+    papers : iterable of str
+        Names of folders in ``home``, or paths of folders anywhere.
+    scale : str
+        The scale, see `load`.
+    only : mapping, optional
+        What the scale ``part`` keeps, see `load`.
 
-    Raises ArtifactError: also of a paper without artifacts, of one that uses what does not exist, and of two
-    names of one target of the workflow.
+    Returns
+    -------
+    dict
+        ``<paper>/<artifact>`` -> artifact.
+
+    Raises
+    ------
+    ArtifactError
+        If an artifact has a mistake or uses what does not exist, a paper has no artifact, or two
+        names stand for one target of the workflow.
     """
     found: dict[str, Artifact] = {}
     folders = find_papers(papers, home)
@@ -557,15 +646,20 @@ def load_all(
             _check_names(called, loaded.values())
         with _located(f"{place / 'TITLE'}: "):
             _check_title(place / "TITLE")
-    listed = {stem for artifact in found.values() for stem in artifact.stems}
+    stems: set[str] = set()
+    for artifact in found.values():
+        stems |= {*artifact.stems}
     for name in (only or {}).get("datasets", []):
-        if name not in listed:
-            raise ArtifactError(f"only.datasets: no artifact has the data set {name!r}{near(name, listed)}")
+        if name not in stems:
+            lacks = f"no artifact has the data set {name!r}{near(name, stems)}"
+            raise ArtifactError(f"only.datasets: {lacks}")
     targets = {rule: f"the rule {rule} of the workflow" for rule in RULES}
     for name in (*folders, *found):
         target = name.replace("/", "_")
-        if other := targets.get(target):
-            raise ArtifactError(f"papers: {name} and {other} have one name, {target}; rename {name}")
+        other = targets.get(target)
+        if other:
+            both = f"{name} and {other} have one name, {target}"
+            raise ArtifactError(f"papers: {both}; rename {name}")
         targets[target] = name
     return found
 
@@ -582,7 +676,7 @@ def _check_title(file: Path) -> None:
 
 
 def _check_uses(artifact: Artifact, known: Mapping[str, Artifact]) -> None:
-    """What is drawn with an artifact are tables of others, and what it selects is in their settings."""
+    """Check that an artifact draws tables of others, and selects what is in their settings."""
     for used in artifact.uses:
         if used not in known:
             raise ValueError(f"uses: {artifact.paper} has no artifact {used!r}{near(used, known)}")
@@ -601,7 +695,7 @@ def _check_uses(artifact: Artifact, known: Mapping[str, Artifact]) -> None:
 
 
 def _check_names(own: Content, artifacts: Iterable[Artifact]) -> None:
-    """What a paper of one's own has names for is in one of its artifacts."""
+    """Check that what a paper has names for is in one of its artifacts."""
     known: dict[str, list[str]] = {}
     for artifact in artifacts:
         labels = artifact.labels if artifact.protocol else []
@@ -629,11 +723,22 @@ def _fitting(full: Content, reduction: Content) -> Content:
 
 
 def merge(base: Mapping[str, Any], overlay: Mapping[str, Any]) -> Content:
-    """Overlay on base: mappings are merged, everything else is replaced; neither argument is changed."""
+    """Lay a mapping over another: mappings are merged, everything else is replaced.
+
+    Parameters
+    ----------
+    base, overlay : mapping
+        The mappings; neither is changed.
+
+    Returns
+    -------
+    dict
+        A new mapping.
+    """
     merged = copy.deepcopy(dict(base))
     for key, value in overlay.items():
-        both = isinstance(value, dict) and isinstance(merged.get(key), dict)
-        merged[key] = merge(merged[key], value) if both else copy.deepcopy(value)
+        are_mappings = isinstance(value, dict) and isinstance(merged.get(key), dict)
+        merged[key] = merge(merged[key], value) if are_mappings else copy.deepcopy(value)
     return merged
 
 
@@ -661,15 +766,23 @@ def _one_by_one(value: list[Any] | Content) -> list[Any]:
 
 
 def _shortened(name: str) -> str:
-    """The name; of one longer than `LONGEST` bytes, its beginning and a digest of the whole."""
+    """Shorten a name of more than `LONGEST` bytes to its beginning and a digest of the whole."""
     encoded = name.encode()
     if len(encoded) <= LONGEST:
         return name
-    return f"{encoded[: LONGEST - 13].decode(errors='ignore')}-{hashlib.sha256(encoded).hexdigest()[:12]}"
+    beginning = encoded[: LONGEST - 13].decode(errors="ignore")
+    return f"{beginning}-{hashlib.sha256(encoded).hexdigest()[:12]}"
 
 
 def check_name(what: str, name: str, where: object) -> None:
-    """Raise ArtifactError if the name of ``what`` (a paper, a data set) cannot be part of a path."""
+    """Refuse the name of ``what`` (a paper, a data set) that cannot be part of a path.
+
+    Raises
+    ------
+    ArtifactError
+        If the name has other characters than those that are allowed, or too many.
+    """
     if len(name) > LONGEST or not NAME.fullmatch(name):
-        rule = f"letters (a-z, A-Z), digits and . _ - +, no dot or dash first, at most {LONGEST} characters"
+        rule = "letters (a-z, A-Z), digits and . _ - +, no dot or dash first"
+        rule += f", at most {LONGEST} characters"
         raise ArtifactError(f"{where}: {what} {name!r} cannot be a name: use {rule}")

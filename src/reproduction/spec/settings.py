@@ -1,8 +1,8 @@
-"""Settings of protocols as types: parsed once, checked before the first job, with one line for a mistake.
+"""Settings of protocols as types: parsed once, before the first job, with one line for a mistake.
 
-A protocol's model derives from `Settings`, those of its methods from `Method`. Keys that a model does not
-declare are errors. The classes of library methods are imported when settings are validated; a user's own
-``package.module:Class`` is imported only by `Settings.check_custom`.
+A protocol's model derives from `Settings`, those of its methods from `Method`. Keys that a model
+does not declare are errors. The classes of library methods are imported when settings are
+validated; a user's own ``package.module:Class`` is imported only by `Settings.check_custom`.
 """
 
 from __future__ import annotations
@@ -72,8 +72,14 @@ Exponents = Annotated[Distinct[float], Field(description="exponents of 2")]
 class Noise:
     """Flips of labels as settings name them, such as ``independent 0.3``, parsed.
 
-    label : as written, the word in tables and names of streams.
-    model : key of `noisylabels.noise.flip_models.MODELS`.
+    Attributes
+    ----------
+    label : str
+        As written: the word in tables and in names of streams.
+    model : str
+        Key of `noisylabels.noise.flip_models.MODELS`.
+    parameters : mapping
+        Numbers of the model, by their names.
     """
 
     label: str
@@ -85,7 +91,13 @@ class Noise:
 
     @classmethod
     def parse(cls, label: object) -> Self:
-        """The noise of a label. Raises ValueError : an unknown model, numbers that flip nothing sensible."""
+        """Parse a label.
+
+        Raises
+        ------
+        ValueError
+            If the model is unknown, or no labels can be flipped with these numbers.
+        """
         if isinstance(label, cls):
             return label
         if not isinstance(label, str):
@@ -95,9 +107,27 @@ class Noise:
         return cls(label, *flip_models.parse(label))
 
     def corrupt(
-        self, y: NDArray[np.int8], rng: np.random.Generator, f: NDArray[np.float64] | None = None
+        self,
+        y: NDArray[np.int8],
+        rng: np.random.Generator,
+        f: NDArray[np.float64] | None = None,
     ) -> NDArray[np.int8]:
-        """Labels y (n,) of -1 and +1 after the flips; f (n,): decision values, for ``far_outliers``."""
+        """Flip labels.
+
+        Parameters
+        ----------
+        y : ndarray of shape (n,)
+            Labels -1 and +1.
+        rng : numpy.random.Generator
+            Source of the flips.
+        f : ndarray of shape (n,), optional
+            Decision values, which the model ``far_outliers`` needs.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The labels after the flips.
+        """
         more = {} if f is None else {"f": f}
         return flip_models.MODELS[self.model](y, rng, **self.parameters, **more)
 
@@ -111,19 +141,20 @@ class Noise:
 
 
 def labels(noise: Iterable[Noise]) -> list[str]:
-    """The labels, as written."""
-    return [each.label for each in noise]
+    """List the labels, as written."""
+    return [flips.label for flips in noise]
 
 
 Flips = Annotated[
-    Distinct[Noise], Field(description="such as `independent 0.2`; see noisylabels.noise.flip_models")
+    Distinct[Noise],
+    Field(description="such as `independent 0.2`; see noisylabels.noise.flip_models"),
 ]
 COINS = ("independent", "negative_only", "positive_only")
 """Models that flip each label by its own coin."""
 
 
 def only(*models: str) -> AfterValidator:
-    """Annotation of `Flips` that must be of these models."""
+    """Annotate `Flips` that must be of these models."""
 
     def check(flips: list[Noise]) -> list[Noise]:
         for number, noise in enumerate(flips):
@@ -136,7 +167,7 @@ def only(*models: str) -> AfterValidator:
 
 @cache
 def _impossible(label: str) -> str:
-    """Why no labels can be flipped like this, or "": it is tried on ten thousand."""
+    """Say why no labels can be flipped like this; "" if ten thousand can."""
     try:
         y = np.tile(np.array([-1, 1], dtype=np.int8), 5000)
         f = np.zeros(len(y)) if flip_models.parse(label)[0] == "far_outliers" else None
@@ -149,7 +180,7 @@ def _impossible(label: str) -> str:
 
 
 DISPLAY = ("label", "role", "shown", "note")
-"""Keys of a method in an artifact that say how figures and tables show it; no experiment reads them."""
+"""Keys of a method that say how figures and tables show it; no experiment reads them."""
 
 SIGNATURES = {
     "fit_many": "fit_many(gram, labels, grid) -> Fits",
@@ -163,22 +194,27 @@ SIGNATURES = {
 }
 """Member that experiments ask for -> what a class implements.
 
-fit_many : class method, one model per column of labels (n, L) of 0 and 1 and value of grid (G,), on the
-    kernel of a `noisylabels.kernels.gaussian.Gram`; a class with GRID needs no grid in the settings; with a
-    keyword ``wanted`` (L, G) it may leave out the others, which can no longer be chosen.
-fit_distances : the same from squared distances D (n, n), D_out (m, n), for methods that choose among kernels
-    of widths (S,) themselves.   fit_bank : the same with a `noisylabels.kernels.bank.KernelBank`.
+fit_many : class method, one model per column of labels (n, L) of 0 and 1 and value of grid (G,),
+    on the kernel of a `noisylabels.kernels.gaussian.Gram`. A class with GRID needs no grid in the
+    settings. With a keyword ``wanted`` (L, G) it may leave out the others, which can no longer be
+    chosen.
+fit_distances : the same from squared distances D (n, n), D_out (m, n), for methods that choose
+    among kernels of widths (S,) themselves.
+fit_bank : the same with a `noisylabels.kernels.bank.KernelBank`.
 fit_epochs : `fit` that yields the estimator after each epoch, ready to predict.
-fit_grid : weights (d + 1, M), the bias last, of linear models for M candidates with loss, lam and multiplier.
+fit_grid : weights (d + 1, M), the bias last, of linear models for M candidates with loss, lam and
+    multiplier.
 objective : what the estimator minimises, at its fitted weights.
-losses : mean squared clean error per filter and window, (len(filters), windows); filters have it.
-FLIP_RATE : name of the parameter that takes the known flip rate: one number, or one per label column.
+losses : mean squared clean error per filter and window, (len(filters), windows); of filters.
+FLIP_RATE : name of the parameter that takes the known flip rate: one number, or one per label
+    column.
 """
 
 
 def method_module(name: str) -> str:
-    """The module of a method: of the library by its name, of the user's by ``package.module:Class``."""
-    return (name if ":" in name else f"noisylabels.{METHODS[name]}").partition(":")[0]
+    """Name the module of a method, of the library or ``package.module:Class``."""
+    full_name = name if ":" in name else f"noisylabels.{METHODS[name]}"
+    return full_name.partition(":")[0]
 
 
 REMOVED_METHODS = {
@@ -191,9 +227,22 @@ REMOVED_METHODS = {
 
 
 def method_class(name: str) -> Any:
-    """The class of a method, a key of `noisylabels.METHODS` or ``package.module:Class``.
+    """Find the class of a method.
 
-    Raises ValueError : a name that no method has, a missing module or class; with the nearest ones.
+    Parameters
+    ----------
+    name : str
+        Key of `noisylabels.METHODS`, or ``package.module:Class``.
+
+    Returns
+    -------
+    type
+        The class.
+
+    Raises
+    ------
+    ValueError
+        If there is no such method, module or class; with the nearest names.
     """
     if name in REMOVED_METHODS:
         raise ValueError(f"method: {name!r} {REMOVED_METHODS[name]}")
@@ -206,57 +255,88 @@ def method_class(name: str) -> Any:
         module = import_module(module_name)
     except ModuleNotFoundError as error:
         if error.name is None or not module_name.startswith(error.name):
-            raise  # the module is there, something that it imports is not
-        raise ValueError(f"method: no module {module_name!r} for {name!r}; is it on PYTHONPATH?") from error
-    if not inspect.isclass(found := getattr(module, class_name, None)):
-        close = near(class_name, dir(module), 3)
-        raise ValueError(f"method: module {module_name!r} has no class {class_name!r}{close}")
-    return found
+            raise  # the module exists, something that it imports does not
+        missing = f"no module {module_name!r} for {name!r}"
+        raise ValueError(f"method: {missing}; is it on PYTHONPATH?") from error
+    member = getattr(module, class_name, None)
+    if not inspect.isclass(member):
+        nearest = near(class_name, dir(module), 3)
+        raise ValueError(f"method: module {module_name!r} has no class {class_name!r}{nearest}")
+    return member
 
 
 class Method(Model):
-    """A method of the settings, ``label: {method, parameters, ...}``: found, checked and built here."""
+    """A method of the settings, ``label: {method, parameters, ...}``."""
 
     kind: ClassVar[str] = "classifiers"
     """The package of the library that the method is from."""
 
     method: str = Field(description="a name of `noisylabels.METHODS`, or package.module:Class")
     parameters: dict[str, Any] = Field({}, description="keyword arguments")
-    label: str | None = Field(None, description="name in running text, such as the label of an axis")
+    label: str | None = Field(
+        None,
+        description="name in running text, such as the label of an axis",
+    )
     role: Literal["control", "reference"] | None = Field(
         None, description="control: knows more than the others; reference: baseline"
     )
-    shown: str | None = Field(None, description="the only panel or table that shows it; default: all do")
+    shown: str | None = Field(
+        None,
+        description="the only panel or table that shows it; default: all do",
+    )
     note: str | None = Field(None, description="a sentence below the tables that show it")
 
     @property
     def custom(self) -> bool:
-        """Is it a user's class, ``package.module:Class``?"""
+        """Whether it is a user's class, ``package.module:Class``."""
         return ":" in self.method
 
     @property
     def cls(self) -> Any:
-        """The class, imported when asked for. Raises ValueError : a user's module or class is missing."""
+        """The class, imported when asked for.
+
+        Raises
+        ------
+        ValueError
+            If a user's module or class does not exist.
+        """
         return method_class(self.method)
 
     def build(self, **chosen: Any) -> Any:
-        """An instance with the fixed parameters and the chosen ones, which win."""
+        """Build an instance with the fixed parameters and the chosen ones, which win."""
         return self.cls(**(self.parameters | chosen))
 
     def check(self) -> None:
-        """Check what needs the class: contracts and parameters. Override for more than its constructor.
+        """Check what needs the class: parameters here, and more in a subclass.
 
-        Raises ValueError : what is wrong, and what is possible.
+        Raises
+        ------
+        ValueError
+            If something is wrong; the message says what is possible.
         """
         check_keywords(self.cls, self.parameters)
 
     def require(self, member: str, user: str, otherwise: str = "") -> None:
-        """Raise ValueError unless the class has the member, see `SIGNATURES`, that ``user`` needs.
+        """Check that the class has a member.
 
-        otherwise : another way out than to implement it.
+        Parameters
+        ----------
+        member : str
+            Key of `SIGNATURES`.
+        user : str
+            What needs the member, for the message.
+        otherwise : str, default ""
+            What to do other than to implement it.
+
+        Raises
+        ------
+        ValueError
+            If it lacks the member.
         """
         if not hasattr(self.cls, member):
-            remedy = f"implement {SIGNATURES[member]}" + (f", or {otherwise}" if otherwise else "")
+            remedy = f"implement {SIGNATURES[member]}"
+            if otherwise:
+                remedy += f", or {otherwise}"
             missing = f"{self.cls.__name__} has no {member}, which {user} needs"
             raise ValueError(f"method {self.method}: {missing}; {remedy}")
 
@@ -265,13 +345,14 @@ class Method(Model):
         if self.custom:
             if not re.fullmatch(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*", self.method):
                 raise ValueError(f"method: {self.method!r} is not of the form package.module:Class")
-            if self.method.startswith("noisylabels."):  # anybody else's is imported by its job
+            if self.method.startswith("noisylabels."):  # a user's class is imported by its job
                 self.check()
             return self
         known = sorted(name for name, where in METHODS.items() if where.startswith(f"{self.kind}."))
         if self.method not in known:
             _ = self.cls  # names what is near if no method is called this
-            raise ValueError(f"method: {self.method!r} is not one of the {self.kind}: {', '.join(known)}")
+            rule = f"is not one of the {self.kind}: {', '.join(known)}"
+            raise ValueError(f"method: {self.method!r} {rule}")
         self.check()
         return self
 
@@ -283,23 +364,39 @@ PLAIN = (int, float, str, bool, type(None))
 
 
 def check_keywords(
-    function: Callable[..., Any], given: Mapping[str, Any], more: Iterable[str] = (), also: Iterable[str] = ()
+    function: Callable[..., Any],
+    given: Mapping[str, Any],
+    more: Iterable[str] = (),
+    also: Iterable[str] = (),
 ) -> None:
     """Check keyword arguments against a signature: names, plain types, words of a ``Literal``.
 
-    more : names that are given elsewhere.   also : names that are known beside those of the function.
-    Raises ValueError : the name or value, and what is possible.
+    Parameters
+    ----------
+    function : callable
+        The function or class.
+    given : mapping
+        Keyword arguments by their names.
+    more : iterable of str
+        Names of arguments that are given elsewhere.
+    also : iterable of str
+        Names that are known besides those of the function.
+
+    Raises
+    ------
+    ValueError
+        If a name or value is wrong; the message says what is possible.
     """
     keywords = inspect.signature(function).parameters
-    if any(each.kind is each.VAR_KEYWORD for each in keywords.values()):
+    if any(keyword.kind is keyword.VAR_KEYWORD for keyword in keywords.values()):
         return
-    options = [*(key for key, each in keywords.items() if each.default is not each.empty), *also]
+    options = [key for key, keyword in keywords.items() if keyword.default is not keyword.empty]
+    options += also
     for name in (*given, *more):
         if name not in keywords and name not in also:
             raise ValueError(f"no parameter {name!r}{near(name, options)}")
     for name, value in given.items():
-        if isinstance(value, list) and (strange := [each for each in value if isinstance(each, Mapping)]):
-            raise ValueError(f"parameter {name}: {strange[0]!r} in a list; numbers or words are expected")
+        _check_entries(name, value)
         hint: Any = _hint(function, keywords[name]) if name in keywords else Any
         parts = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
         if all(part in PLAIN or get_origin(part) is Literal for part in parts):
@@ -310,8 +407,15 @@ def check_keywords(
                 raise ValueError(f"parameter {name}: {explained(error, value)}") from None
 
 
+def _check_entries(name: str, value: Any) -> None:
+    for entry in value if isinstance(value, list) else ():
+        if isinstance(entry, Mapping):
+            rule = f"{entry!r} in a list; numbers or words are expected"
+            raise ValueError(f"parameter {name}: {rule}")
+
+
 def _hint(function: Callable[..., Any], parameter: inspect.Parameter) -> Any:
-    """Its annotation; without one, that of a number if its default is one, else Any."""
+    """Find its annotation; without one, that of a number if its default is one, else Any."""
     if parameter.annotation is parameter.empty:
         return int | float | None if type(parameter.default) in (int, float) else Any
     code = function.__init__ if isinstance(function, type) else function  # type: ignore[misc]
@@ -339,7 +443,7 @@ class Settings(Model):
         return getattr(self, "repetitions", otherwise)
 
     def find_experiment(self, artifact: str) -> str:
-        """Find the name under which random numbers are drawn; without such a key that of the artifact."""
+        """Find the name under which random numbers are drawn; by default that of the artifact."""
         return getattr(self, "experiment", artifact)
 
     def select_methods(self) -> dict[str, Method]:
@@ -350,15 +454,29 @@ class Settings(Model):
         return {label: method for label, method in methods.items() if isinstance(method, Method)}
 
     def check_data(self, listed: Iterable[str]) -> None:
-        """Raise ValueError if a setting names a data set that is not ``listed`` by the artifact."""
+        """Check the data sets that settings name.
+
+        Parameters
+        ----------
+        listed : iterable of str
+            Ids of the data sets of the artifact.
+
+        Raises
+        ------
+        ValueError
+            If a setting names another data set.
+        """
 
     def setting_of(self, method: str) -> str | None:
-        """The one entry of the column setting in rows of a method; None where it may have others."""
+        """Find the entry of the column setting in rows of a method; None or None."""
 
     def check_custom(self) -> None:
-        """Import the user's classes that the settings name, and check them as those of the library are.
+        """Import the user's classes that the settings name, and check them as the library's are.
 
-        Raises ValueError : a class or parameter that does not exist, a contract that is not kept.
+        Raises
+        ------
+        ValueError
+            If a class or parameter does not exist, or a class lacks a member.
         """
         for label, method in self.select_methods().items():
             if method.custom:
@@ -371,7 +489,10 @@ class Settings(Model):
 class Selection(Settings):
     """Settings of a figure or table without a protocol: what it draws of the tables of others."""
 
-    drawn: dict[str, list[str]] = Field({}, description="key of their settings -> its entries to draw")
+    drawn: dict[str, list[str]] = Field(
+        {},
+        description="key of their settings -> its entries to draw",
+    )
 
 
 class Trials(Settings):
@@ -406,11 +527,16 @@ class Drawn(Model):
 
 
 class SplitSettings(OnDataSets):
-    """Settings of an experiment on splits of data sets, with flipped labels of the training rows."""
+    """Settings of an experiment on splits of data sets whose training labels are flipped."""
 
-    repetitions: Repetitions = Field(description="the first splits of each data set, at most all it has")
+    repetitions: Repetitions = Field(
+        description="the first splits of each data set, at most all it has",
+    )
     first_split: pydantic.NonNegativeInt = Field(
         0, description="number of the first split, at most half of a set's"
     )
-    splits: Drawn | None = Field(None, description="how to split the data sets that have no official splits")
+    splits: Drawn | None = Field(
+        None,
+        description="how to split the data sets that have no official splits",
+    )
     noise: Annotated[Flips, only(*COINS, "symmetric", "uniform", "class_conditional")]

@@ -1,7 +1,8 @@
-"""The files of the configuration: YAML without traps, checked by pydantic models, each mistake in one line.
+"""The files of the configuration: YAML without traps, checked by pydantic models.
 
-`read` takes the core schema of YAML 1.2, in which ``1e3`` is a number, and ``on``, ``1:30`` and a date are
-text; `check` holds content against a model. Both say ``file: key: rule, got value; did you mean ...?``.
+`read` takes the core schema of YAML 1.2, in which ``1e3`` is a number, and ``on``, ``1:30`` and a
+date are text; `check` holds content against a model. Both name a mistake in one line: ``file: key:
+rule, got value; did you mean ...?``.
 """
 
 import difflib
@@ -20,7 +21,8 @@ from pydantic_core import CoreSchema, ErrorDetails, PydanticCustomError
 
 # Characters that a terminal obeys; tab and line feed are text.
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
-# Levels and values of a file, anchors (& and *) written out; none here has ten levels or 20,000 values.
+# Levels and values of a file, its anchors (& and *) written out. Ours have fewer than ten levels
+# and 20,000 values.
 DEEPEST, MOST = 50, 200_000
 LONGEST = 200  # characters of a value that a message quotes
 Content = dict[str, Any]  # a mapping as YAML has it
@@ -32,16 +34,18 @@ class ArtifactError(ValueError):
 
 
 def texts(value: Any) -> Iterator[str]:
-    """Every key and text in settings."""
+    """Yield every key and text in settings."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, list | dict):
-        for entry in [*value, *value.values()] if isinstance(value, dict) else value:
+    elif isinstance(value, dict):
+        yield from texts([*value, *value.values()])
+    elif isinstance(value, list):
+        for entry in value:
             yield from texts(entry)
 
 
 def near(word: object, known: Iterable[object], most: int = 2) -> str:
-    """``; did you mean a or b?`` with the nearest of the known words, else ``; known: a, b, c``."""
+    """Say ``; did you mean a or b?`` with the nearest known words, else ``; known: a, b, c``."""
     words = list(dict.fromkeys(map(str, known)))
     return _did_you_mean(str(word), words, most) or f"; known: {', '.join(words) or 'none'}"
 
@@ -52,16 +56,19 @@ def _did_you_mean(word: str, words: list[str], most: int = 2) -> str:
 
 
 def _with_lists(schema: Any) -> Any:
-    """The schema, its tuples made to take lists, as YAML has no tuples."""
-    if isinstance(schema, dict) and schema.get("type") == "tuple":
-        schema["strict"] = False
-    for each in schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ():
-        _with_lists(each)
+    """Let the tuples of a schema take lists, as YAML has no tuples."""
+    parts = schema if isinstance(schema, list) else []
+    if isinstance(schema, dict):
+        parts = list(schema.values())
+        if schema.get("type") == "tuple":
+            schema["strict"] = False
+    for part in parts:
+        _with_lists(part)
     return schema
 
 
 class Model(BaseModel):
-    """Base of everything that is read from YAML: no unknown keys, no conversions, no changes afterwards."""
+    """Base of everything that is read from YAML: no unknown keys, no conversions, no changes."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
@@ -74,17 +81,37 @@ class Model(BaseModel):
     def _known_keys(cls, content: Any) -> Any:
         known = [field.alias or name for name, field in cls.model_fields.items()]
         for key, value in content.items() if isinstance(content, dict) else ():
-            if key not in known or value is None:
-                said = f"{key}: is empty; give a value or drop the key"
-                said = said if key in known else f"there is no key {str(key)!r}{near(key, known)}"
-                raise PydanticCustomError("unknown_key", "{said}", {"said": said})
+            if key not in known:
+                message = f"there is no key {str(key)!r}{near(key, known)}"
+            elif value is None:
+                message = f"{key}: is empty; give a value or drop the key"
+            else:
+                continue
+            raise PydanticCustomError("unknown_key", "{message}", {"message": message})
         return content
 
 
 def check(model: type[M], content: object, where: object) -> M:
-    """The content as an instance of the model.
+    """Parse content as a model.
 
-    Raises ArtifactError : one line: where, the key, the rule that is broken, the value, near or known words.
+    Parameters
+    ----------
+    model : type of pydantic.BaseModel
+        The model.
+    content : object
+        What a file says.
+    where : object
+        The file, for messages.
+
+    Returns
+    -------
+    pydantic.BaseModel
+        An instance of the model.
+
+    Raises
+    ------
+    ArtifactError
+        If a rule is broken: one line with the place, the key, the rule, the value, and known words.
     """
     try:
         return model.model_validate(content)
@@ -93,22 +120,28 @@ def check(model: type[M], content: object, where: object) -> M:
 
 
 def explained(error: ValidationError, content: object) -> str:
-    """``key: rule, got value`` of one mistake: of those below alternatives, the one that got farthest."""
-    found = [(_place(each, content), each) for each in error.errors(include_url=False)]
-    first = max((place for place, _ in found), key=len)
-    here = [each for place, each in found if place == first]
-    meant = [each for each in here if not each["type"].endswith("_type")] or here
-    text = " or ".join(dict.fromkeys(map(_said_of, meant)))
+    """Say one mistake as ``key: rule, got value``: of alternatives, the one that got farthest."""
+    errors = error.errors(include_url=False)
+    places = [_place(one, content) for one in errors]
+    deepest = max(places, key=len)
+    here = [one for one, place in zip(errors, places, strict=True) if place == deepest]
+    meant = [one for one in here if not one["type"].endswith("_type")] or here
+    text = " or ".join(dict.fromkeys(map(_rule, meant)))
     if meant[0]["type"] not in ("missing", "unknown_key", "value_error", "union_tag_not_found"):
-        value, half = repr(meant[0]["input"]), LONGEST // 2
-        text += f", got {value if len(value) <= LONGEST else f'{value[:half]} ... {value[-half:]}'}"
-        text += _hint(meant[0])
-    key = ".".join(map(str, first))
+        text += f", got {_shortened(repr(meant[0]['input']))}{_hint(meant[0])}"
+    key = ".".join(map(str, deepest))
     return text if not key or text.startswith(f"{key}: ") else f"{key}: {text}"
 
 
+def _shortened(value: str) -> str:
+    if len(value) <= LONGEST:
+        return value
+    half = LONGEST // 2
+    return f"{value[:half]} ... {value[-half:]}"
+
+
 def _place(error: ErrorDetails, content: Any) -> tuple[int | str, ...]:
-    """The keys of an error's location: pydantic puts the names of alternatives between them."""
+    """Find the keys of an error's location: pydantic puts names of alternatives between them."""
     place: list[int | str] = []
     for part in error["loc"]:
         if isinstance(content, list) and isinstance(part, int):
@@ -119,13 +152,13 @@ def _place(error: ErrorDetails, content: Any) -> tuple[int | str, ...]:
     return (*place, error["loc"][-1]) if error["type"] == "missing" else tuple(place)
 
 
-def _said_of(error: ErrorDetails) -> str:
+def _rule(error: ErrorDetails) -> str:
     text = re.sub("^(Value error, |Assertion failed, |Input )| after validation$", "", error["msg"])
     return "this key is required" if error["type"] == "missing" else text
 
 
 def _hint(error: ErrorDetails) -> str:
-    """How to write a number, or the nearest of the words that are allowed."""
+    """Say how to write a number, or name the nearest of the words that are allowed."""
     value, kind = error["input"], error["type"]
     if isinstance(value, str) and kind == "literal_error":
         return _did_you_mean(value, re.findall(r"'([^']+)'", error["ctx"]["expected"]))
@@ -153,7 +186,8 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
             if not isinstance(key, self.keys) or isinstance(key, bool):
                 raise _Trap(f"line {line}: key {key_node.value!r}: a key must be text; quote it")
             if key in seen:
-                raise _Trap(f"line {line}: key {key!r} is given twice, first in line {seen[key]}; keep one")
+                rule = f"is given twice, first in line {seen[key]}; keep one"
+                raise _Trap(f"line {line}: key {key!r} {rule}")
             seen[key] = line
         mapping: dict[Any, Any] = super().construct_mapping(node, deep)
         return mapping
@@ -170,20 +204,40 @@ TAG = "tag:yaml.org,2002:"
 FLOAT = r"[-+]?(\.[0-9]+|(0|[1-9][0-9]*)(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.inf|\.nan"
 WRITTEN = {"null": "~|null|", "bool": "true|false", "int": "[-+]?(0|[1-9][0-9]*)", "float": FLOAT}
 """Kind -> how it is written; the rest is text, also ``0123``, which YAML 1.1 reads as 83."""
-_Loader.yaml_implicit_resolvers = {None: [(TAG + k, re.compile(f"({how})$")) for k, how in WRITTEN.items()]}
+RESOLVERS = [(TAG + kind, re.compile(f"({pattern})$")) for kind, pattern in WRITTEN.items()]
+_Loader.yaml_implicit_resolvers = {None: RESOLVERS}
 _Loader.yaml_constructors = {
-    TAG + kind: getattr(_Loader, f"construct_yaml_{kind}") for kind in ("null", "bool", "str", "seq", "map")
-} | {TAG + kind: _Loader.construct_number for kind in ("int", "float")}
-_Loader.yaml_constructors[None] = _Loader.construct_undefined
+    TAG + "null": _Loader.construct_yaml_null,
+    TAG + "bool": _Loader.construct_yaml_bool,
+    TAG + "str": _Loader.construct_yaml_str,
+    TAG + "seq": _Loader.construct_yaml_seq,
+    TAG + "map": _Loader.construct_yaml_map,
+    TAG + "int": _Loader.construct_number,
+    TAG + "float": _Loader.construct_number,
+    None: _Loader.construct_undefined,
+}
 
 
 def read(path: Path, keys: type | UnionType = str) -> Any:
-    """Content of a YAML file: text, finite numbers, true or false, nothing, lists and mappings.
+    """Read a YAML file: text, finite numbers, true or false, nothing, lists and mappings.
 
-    keys : what the keys of mappings may be.
+    Parameters
+    ----------
+    path : Path
+        The file.
+    keys : type
+        What the keys of mappings may be.
 
-    Raises ArtifactError : one line with the file and the line or key: not UTF-8, not YAML, a key given twice,
-    infinity or NaN, a tag, nesting without end, a file that is empty or no mapping.
+    Returns
+    -------
+    dict
+        The content.
+
+    Raises
+    ------
+    ArtifactError
+        If it is not UTF-8, not YAML, empty or not a mapping, or has a key twice, infinity or NaN, a
+        tag, or nesting without end: one line with the file and the line or key.
     """
     try:
         text = path.read_bytes().decode("utf-8")
@@ -207,35 +261,46 @@ def read(path: Path, keys: type | UnionType = str) -> Any:
 
 
 def _check_events(text: str) -> None:
-    """No deep nesting, no control characters.
+    """Refuse deep nesting and control characters.
 
     Composing recurses, and the compiled composer into a crash; events do not.
     """
     depth = 0
     for event in yaml.parse(text, Loader=_Loader):
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
         line = event.start_mark.line + 1 if event.start_mark else 1
         if depth > DEEPEST:
             raise _Trap(f"line {line}: over {DEEPEST} levels of lists and mappings")
-        if isinstance(event, yaml.ScalarEvent) and (found := CONTROL.search(event.value)):
-            raise _Trap(f"line {line}: holds the control character {found[0]!r}; remove it")
+        control = CONTROL.search(event.value) if isinstance(event, yaml.ScalarEvent) else None
+        if control:
+            raise _Trap(f"line {line}: holds the control character {control[0]!r}; remove it")
 
 
 def _is_endless(content: Any) -> bool:
-    """Anchors can write out more levels and values than the file has."""
+    """Decide whether levels or values are too many: anchors write out more than a file has."""
     level, count = [content], 0
     for _ in range(DEEPEST):
-        entries = (each.values() if isinstance(each, dict) else each for each in level)
-        nested = (entry for each in entries for entry in each if isinstance(entry, dict | list))
-        level = list(islice(nested, MOST))
+        level = list(islice(_nested(level), MOST))
         count += len(level)
         if not level or count >= MOST:
             break
     return bool(level)
 
 
+def _nested(level: Iterable[Any]) -> Iterator[Any]:
+    """Yield the lists and mappings that are entries of those of a level."""
+    for collection in level:
+        entries = collection.values() if isinstance(collection, dict) else collection
+        for entry in entries:
+            if isinstance(entry, dict | list):
+                yield entry
+
+
 def _parse_error(error: Exception) -> str:
-    """``line 3: while scanning a quoted scalar from line 1 on, found unexpected end of stream``."""
+    """Say ``line 3: while scanning a quoted scalar from line 1 on, found end of stream``."""
     mark = getattr(error, "problem_mark", None)
     if not isinstance(error, yaml.MarkedYAMLError) or mark is None:
         return " ".join(str(error).split())
