@@ -24,6 +24,7 @@ from reproduction.judge.check_statistics import STATISTICS
 from reproduction.judge.claims import listed, trend_of
 from reproduction.judge.estimates import rows_of, value
 from reproduction.judge.sentences import Row, Sentences, bound, figure, metric_of, with_control
+from reproduction.run.records import facts
 from reproduction.show import names
 from reproduction.spec.papers import HOME, paper_pages
 from reproduction.spec.verdict_words import (
@@ -310,8 +311,8 @@ def _counted(text: str, folder: Path) -> str:
 
 
 def _minutes(found: re.Match[str], folder: Path) -> str:
-    files = [file for paper in found["papers"].split() for file in folder.glob(f"{paper}/*/provenance.json")]
-    return f"{sum(value(file.read_text('utf-8')).get('cost', {}).get('minutes', 0.0) for file in files):.0f}"
+    files = [file for paper in found["papers"].split() for file in folder.glob(f"{paper}/*/record.json")]
+    return f"{sum(facts(file).get('cost', {}).get('minutes', 0.0) for file in files):.0f}"
 
 
 def _count(found: re.Match[str], folder: Path) -> str:

@@ -1,13 +1,12 @@
 """Draw artifacts of one paper: result tables in, each figure or table in every format out."""
 
 import argparse
-import json
 import sys
 import traceback
 from pathlib import Path
 
-from reproduction.plan import code_digest
 from reproduction.plan.plan import planned
+from reproduction.run import records
 from reproduction.show import names
 from reproduction.show.panels import RenderError
 from reproduction.show.rendering import draw
@@ -15,23 +14,24 @@ from reproduction.spec import user_modules
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("names", nargs="+", metavar="PAPER/ARTIFACT")
-parser.add_argument("--config", required=True, type=json.loads, help="the configuration as JSON")
-parser.add_argument("--paper", required=True, help="its name, or the path of its folder")
-parser.add_argument("--code", required=True, help="digest and roots of the code of this job")
+parser.add_argument("--keys", nargs="+", type=Path, required=True, help="what the plan asks for, of each")
+parser.add_argument("--records", nargs="+", type=Path, required=True, help="where to write, for each")
 given = parser.parse_args()
 
 failures = []
-with code_digest.unchanged(given.code):
-    plan = planned(Path(__file__).resolve().parents[2], given.config | {"papers": [given.paper]})
-    for name in given.names:
-        artifact = plan.artifact(name)
-        shown = plan.shown_with(name)
-        try:
+for name, key, record in zip(given.names, given.keys, given.records, strict=True):
+    try:
+        with records.making(key, record) as made:
+            config = made.given["config"] | {"papers": [made.given["paper"]]}
+            plan = planned(Path(__file__).resolve().parents[2], config)
+            artifact = plan.artifact(name)
+            shown = plan.shown_with(name)
             with names.using(artifact.file.parent):
                 draw(artifact.render, artifact.name, plan.drawn(name), shown, plan.drawings(name))
-        except RenderError as error:
-            failures.append(str(error))
-        except Exception as error:  # the other figures are drawn all the same
-            traceback.print_exc()
-            failures.append(f"{name}: {artifact.render}: {user_modules.describe_error(error)}")
+            made.outputs = [Path(file) for file in plan.drawings(name)]
+    except RenderError as error:
+        failures.append(str(error))
+    except Exception as error:  # the other figures are drawn all the same
+        traceback.print_exc()
+        failures.append(f"{name}: {artifact.render}: {user_modules.describe_error(error)}")
 sys.exit("; ".join(failures) or None)

@@ -1,7 +1,6 @@
 """What `./run -n` shows: what would run, in one screen; a logger plugin of Snakemake."""
 
 import logging
-import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Mapping
@@ -12,21 +11,9 @@ from snakemake_interface_logger_plugins.common import LogEvent
 
 from reproduction.run import console
 
-REASONS = (
-    ("Missing output", "not made yet"),
-    ("Incomplete output", "interrupted"),
-    ("Forced", "forced"),
-    ("Params have changed", "settings or code changed"),
-    ("Code has changed", "rule changed"),
-    ("Set of input files", "other inputs"),
-    ("Updated input", "data or results changed"),
-    ("Software environment", "environment changed"),
-    ("Input files updated by another job", "follows"),
-)
-"""How the reasons of Snakemake begin, the first that holds decides, and what is shown."""
+FORCED, FOLLOWS = "forced", "follows"
 CORES = 1
 """Of the run that is previewed."""
-FOLLOWS = REASONS[-1][1]
 
 
 class LogHandler(LogHandlerBase):
@@ -70,7 +57,10 @@ def describe(jobs: list[Mapping[str, Any]], cores: int) -> str:
         if plan is not None:
             seconds[group] += plan.seconds(str(job["rule_name"]), wildcards)
         results[group] |= _results_of(outputs)
-        reasons[group][_reason_of(str(job.get("reason", "")))] += 1
+        for output in outputs:
+            if output.endswith("record.json"):
+                why = console.WHY.get(output, "")
+                reasons[group][FOLLOWS if why.startswith("follows") else why or FORCED] += 1
     lines = [f"{'':16}{'results':>8}{'jobs':>7}{'minutes':>9}  why"]
     for group in counts:
         if len(reasons[group]) > 1:
@@ -104,14 +94,7 @@ def _results_of(outputs: list[str]) -> set[str]:
     for output in outputs:
         parts = output.split("/")
         if parts[0] == "figures" and len(parts) == 4:
-            found.add(f"{parts[2]}/{parts[3].rpartition('.')[0]}")
+            found.add(f"{parts[2]}/{parts[3].partition('.')[0]}")
         elif parts[0] == "results" and len(parts) > 4:
             found.add(f"{parts[2]}/{parts[3].partition('@')[0]}")
     return found
-
-
-def _reason_of(text: str) -> str:
-    for begins, shown in REASONS:
-        if re.search(rf"(^|; ){re.escape(begins)}", text):
-            return shown
-    return text.partition(":")[0] or "asked for"

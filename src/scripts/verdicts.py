@@ -10,6 +10,8 @@ parser.add_argument("--scale", required=True, help="full gives verdicts, any oth
 parser.add_argument("--data", nargs="*", type=Path, default=[], help="their prepared data sets (.npz)")
 parser.add_argument("--csv", type=Path, required=True)
 parser.add_argument("--agreement", type=Path, help="agreement of whole tables with the papers, as CSV")
+parser.add_argument("--key", type=Path, help="what the plan asks for; with it a record is written")
+parser.add_argument("--record", type=Path, help="for what the verdicts were made from")
 given = parser.parse_args()
 if len(given.tables) != len(given.artifacts):
     parser.error("--artifacts and --tables need the same number of files")
@@ -17,14 +19,18 @@ if len(given.tables) != len(given.artifacts):
 from reproduction.judge import agreement  # noqa: E402
 from reproduction.judge.claims import VerdictError  # noqa: E402
 from reproduction.judge.verdicts import judge_files, write  # noqa: E402
+from reproduction.run import records  # noqa: E402
 from reproduction.run.atomic_files import replacing  # noqa: E402  (a wrong command line should not wait)
 
 try:
-    verdicts = judge_files(given.artifacts, given.tables, given.scale, given.data)
+    with records.making(given.key, given.record) as made:
+        verdicts = judge_files(given.artifacts, given.tables, given.scale, given.data)
+        with replacing(given.csv) as part:
+            write(verdicts, part)
+        made.outputs = [given.csv]
+        if given.agreement:
+            with replacing(given.agreement) as part:
+                write(agreement.agreement(verdicts, given.scale), part)
+            made.outputs.append(given.agreement)
 except VerdictError as error:
     parser.exit(1, f"{error}\n")
-with replacing(given.csv) as part:
-    write(verdicts, part)
-if given.agreement:
-    with replacing(given.agreement) as part:
-        write(agreement.agreement(verdicts, given.scale), part)

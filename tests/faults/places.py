@@ -249,10 +249,10 @@ def survive(smoke: Smoke, expected: dict[str, bytes], case: Case) -> tuple[str, 
 
 
 def changed(smoke: Smoke, expected: dict[str, bytes], missing: bool = True) -> list[str]:
-    """Files that differ from those of a plain run; provenance names where it was made, and may."""
+    """Files that differ from those of a plain run; a record names where it was made, and may."""
     found = smoke.files()
     names = {*expected, *found} if missing else set(found)
-    names = {name for name in names if not name.endswith("provenance.json")}
+    names = {name for name in names if not name.endswith("record.json")}
     return sorted(name for name in names if expected.get(name) != found.get(name))
 
 

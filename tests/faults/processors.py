@@ -24,8 +24,7 @@ from pathlib import Path
 
 import yaml
 from project import artifact_paths
-from reruns import snakemake
-from smoke import copy_checkout
+from smoke import copy_checkout, snakemake
 
 NEWEST = "AVX512_ICL AVX512_CNL AVX512_CLX AVX512_SKX AVX512CD AVX512F X86_V4"
 NO_AVX = {

@@ -12,7 +12,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-import preloaded  # noqa: F401  (for reruns.py, which may be started as a script)
+import preloaded
 from checkouts import copy_checkout
 from runs import Run
 
@@ -72,3 +72,14 @@ class Smoke(Run):
         """Remove all that runs made but the compiled kernels."""
         for part in ("data", "results", "figures", "site", "logs", ".snakemake"):
             shutil.rmtree(self.folder / part, ignore_errors=True)
+
+
+def snakemake(folder: Path, papers: list[str], *options: str, **variables: str) -> str:
+    """Run Snakemake at smoke scale in the copied checkout; returns what it printed."""
+    papers_given = ["--config", f"papers=[{','.join(papers)}]"] if papers else []
+    words = ["--cores", "2", "--nocolor", *options, "--configfile", "config/smoke.yaml", *papers_given]
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("SNAKEMAKE", "PYTHONPATH"))}
+    status, output = preloaded.snakemake(words, folder, kept | variables)
+    if status:
+        raise SystemExit(output)
+    return output

@@ -1,6 +1,5 @@
 """Claims for new points: the second verdict, its figures, where it is not offered, and damaged files."""
 
-import hashlib
 import json
 
 import numpy as np
@@ -12,6 +11,7 @@ from noisylabels.statistics import for_new_points, mean_se, pool_error, t_interv
 from reproduction.judge.claims import VerdictError
 from reproduction.judge.sentences import Sentences
 from reproduction.judge.verdicts import judge_files
+from reproduction.run import records
 from reproduction.run.points import Points, Scored
 from reproduction.run.results import read_table, write_rows
 
@@ -47,11 +47,9 @@ def judged(tmp_path):
         points = Points()
         write_rows(points.take(rows), tmp_path / "table.csv")
         points.write(tmp_path / "points.npz")
-        digests = {
-            f"{name}_sha256": hashlib.sha256((tmp_path / file).read_bytes()).hexdigest()
-            for name, file in (("table", "table.csv"), ("points", "points.npz"))
-        }
-        (tmp_path / "provenance.json").write_text(json.dumps(digests))
+        decides = {"asked": {}, "inputs": {}, "read": {}}
+        files = [tmp_path / "table.csv", tmp_path / "points.npz"]
+        records.write(tmp_path / "record.json", decides, files, {})
         claims = [claim(check, id=f"C{i}") for i, check in enumerate(checks)]
         (tmp_path / "artifact.yaml").write_text(json.dumps({"claims": claims}))
         before(tmp_path)
@@ -170,13 +168,13 @@ def test_damaged_points_are_named_in_one_line(judged, damage, recorded):
         path = folder / "points.npz"
         path.write_bytes(damage(path.read_bytes()))
         if not recorded:
-            (folder / "provenance.json").unlink()
+            (folder / "record.json").unlink()
 
     rows, _ = study({"one": 1}, NOISE[:1])
-    with pytest.raises(VerdictError, match=r"points\.npz is (not the points that|no whole file)") as error:
+    with pytest.raises(VerdictError, match=r"points\.npz is (not the file that|no whole file)") as error:
         judged(rows, BEATS | {"below": 99}, before=harm)
     assert "\n" not in str(error.value)
-    assert "delete" in str(error.value)
+    assert "run again" in str(error.value)
 
 
 def test_the_table_keeps_no_points(judged, tmp_path):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from reproduction.plan import plan
+from reproduction.plan import currency, plan
 from reproduction.run import command_line, console
 from reproduction.run.command_line import check_scale, check_values, read_request
 from scripts import preview
@@ -129,34 +129,23 @@ def job(rule, outputs, reason, **wildcards):
 
 
 def test_a_preview_says_in_one_screen_what_would_run_and_why(monkeypatch):
-    jobs = [
-        job(
-            "experiment",
-            [f"results/smoke/ors/fig{k}/table.csv"],
-            "Missing output files: x",
-            artifact="ors/fig2",
-        )
-        for k in range(300)
-    ]
-    follows = "Input files updated by another job: x"
-    jobs += [
-        job(
-            "experiment",
-            ["results/smoke/pnorm/room/table.csv"],
-            "Params have changed since last execution: y",
-        ),
-        job("draw_ors", ["figures/smoke/ors/fig2.png", "figures/smoke/ors/fig3.png"], follows),
-        job("fetch", ["data/raw/a7a/source.json"], "Missing output files: data/raw/a7a/source.json"),
-        job("site", ["site/smoke/index.html"], follows),
-        job("all", [], follows),
-    ]
+    why = {f"results/smoke/ors/fig{k}/record.json": currency.NOT_MADE for k in range(300)}
+    why |= {
+        "results/smoke/pnorm/room/record.json": "settings.mu: 0.1 -> 0.2",
+        "figures/smoke/ors/fig2.record.json": "follows results/smoke/ors/fig2/table.csv",
+        "data/raw/a7a/record.json": currency.NOT_MADE,
+        "site/smoke/record.json": "follows figures/smoke/ors/fig2.png",
+    }
+    jobs = [job("a rule", [record], "Updated input files: a key") for record in why]
+    jobs.append(job("all", [], "Input files updated by another job: x"))
+    monkeypatch.setattr(console, "WHY", why)
     monkeypatch.setattr(console, "PLAN", None)
     lines = preview.describe(jobs, 2).splitlines()
     assert len(lines) < 24
     assert max(map(len, lines)) < 100
     table = {line[:16].strip(): line[16:].split(maxsplit=3) for line in lines[1:6]}
     assert table["ors"] == ["300", "301", "0.0", "not made yet"]
-    assert table["pnorm"] == ["1", "1", "0.0", "settings or code changed"]
+    assert table["pnorm"] == ["1", "1", "0.0", "settings.mu: 0.1 -> 0.2"]
     assert table["data sets"][-1].endswith("made yet")
     assert table["pages"][-1] == "follows"
     assert table["together"][:2] == ["301", "304"]

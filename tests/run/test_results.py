@@ -1,7 +1,6 @@
-"""Result tables: exact columns, stable bytes, nothing written when a row is wrong; and their provenance."""
+"""Result tables: exact columns, stable bytes, nothing written when a row is wrong; and their records."""
 
 import hashlib
-import json
 import math
 import os
 from pathlib import Path
@@ -15,9 +14,10 @@ from reproduction.data.prepare import write_prepared
 from reproduction.data.prepared import Dataset, array_digest
 from reproduction.judge.claims import VerdictError
 from reproduction.judge.verdicts import judge_files
+from reproduction.plan.code_digest import digest_bytes
+from reproduction.run import records
 from reproduction.run.atomic_files import replacing
 from reproduction.run.records import verify
-from reproduction.run.records import write_provenance as write_about
 from reproduction.run.results import COLUMNS, concatenate, read_table, write_rows
 from reproduction.show.panels import RenderError
 from reproduction.show.rendering import render
@@ -79,13 +79,16 @@ def test_tables_are_joined_in_order_and_a_damaged_one_is_named(tmp_path):
 # Where it comes from
 
 
-def provenance(folder, data=()):
-    """A table with its provenance, as the workflow leaves them."""
-    table, points, record = folder / "table.csv", folder / "points.npz", folder / "provenance.json"
+def recorded(folder, data=()):
+    """A table with its record, as the workflow leaves them."""
+    table, points, record = folder / "table.csv", folder / "points.npz", folder / "record.json"
     write_rows([{"method": "lms", "repetition": 0, "metric": "loss", "x": 1, "value": 2.0}], table)
     points.write_bytes(b"PK")
-    write_about('{"settings": {}}', {}, data, table, points, record)
-    return table, json.loads(record.read_text())
+    inputs = {str(file): digest_bytes(file) for file in data}
+    decides = {"asked": {}, "inputs": inputs, "read": {}}
+    informs = records.describe_numbers({"settings": {}}, {}, data) | records.where_made()
+    records.write(record, decides, [table, points], informs)
+    return table, records.facts(record)
 
 
 def test_every_data_set_is_recorded_with_its_variant(tmp_path):
@@ -93,26 +96,26 @@ def test_every_data_set_is_recorded_with_its_variant(tmp_path):
     for file, variant in zip(files, ("rebuilt", "canonical"), strict=True):
         name = file.name.partition(".")[0]
         write_prepared(Dataset(name, "mirror", variant, arrays, array_digest(arrays)), file)
-    _, record = provenance(tmp_path, files)
+    _, record = recorded(tmp_path, files)
     assert record["data_variant"] == {"ida_ringnorm": "rebuilt", "german": "canonical"}
     assert record["data_sha256"]["german.packaged.npz"] == hashlib.sha256(files[1].read_bytes()).hexdigest()
     assert record["points_sha256"] == hashlib.sha256(b"PK").hexdigest()
     assert record["packages"]["numpy"] == np.__version__
 
 
-def test_the_table_of_its_provenance_passes_and_one_without_is_not_checked(tmp_path):
-    table, _ = provenance(tmp_path)
+def test_the_table_of_its_record_passes_and_one_without_is_not_checked(tmp_path):
+    table, _ = recorded(tmp_path)
     verify(table)
-    table.with_name("provenance.json").unlink()
+    table.with_name("record.json").unlink()
     table.write_text(table.read_text().replace(",2\n", ",1\n"))
     verify(table)
 
 
 @pytest.mark.parametrize("edit", [(b",2\n", b",1\n"), (b"\n", b"\r\n"), (b"lms", b"nlms")])
 def test_an_edit_by_hand_is_neither_drawn_nor_judged(tmp_path, edit):
-    table, _ = provenance(tmp_path)
+    table, _ = recorded(tmp_path)
     table.write_bytes(table.read_bytes().replace(*edit))
-    message = r"table\.csv is not the table that .*provenance\.json records .*; delete .*table\.csv and run"
+    message = r"table\.csv is not the file that .*record\.json records .*; run again"
     with pytest.raises(RenderError, match=f"^hadamard: .*{message}"):
         render("stock:curves", "hadamard", {"hadamard": table}, {"hadamard": {}})
     with pytest.raises(VerdictError, match=message) as error:
@@ -120,11 +123,11 @@ def test_an_edit_by_hand_is_neither_drawn_nor_judged(tmp_path, edit):
     assert "\n" not in str(error.value)
 
 
-def test_a_provenance_that_cannot_be_read_is_named(tmp_path):
-    table, _ = provenance(tmp_path)
+def test_a_record_that_cannot_be_read_is_named(tmp_path):
+    table, _ = recorded(tmp_path)
     for content in ("", "{}", "[]", "\x00", '{"table_sha256"'):
-        table.with_name("provenance.json").write_text(content)
-        with pytest.raises(ValueError, match=r"provenance\.json: table_sha256 cannot be read; delete"):
+        table.with_name("record.json").write_text(content)
+        with pytest.raises(ValueError, match=r"record\.json cannot be read; delete it"):
             verify(table)
 
 

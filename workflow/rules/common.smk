@@ -1,7 +1,5 @@
 """What the rules share: the environment of the jobs, the checked configuration, and the plan made from it."""
 
-import atexit
-import json
 import os
 import re
 import signal
@@ -13,8 +11,7 @@ BEGAN = time.time()
 ROOT = Path(workflow.current_basedir).parents[1]
 
 sys.path.insert(0, str(ROOT / "src"))
-from reproduction.data.fetch import VERSION
-from reproduction.plan import code_digest, plan
+from reproduction.plan import code_digest, currency, plan, steps
 from reproduction.run import compute_ahead, console, records
 from reproduction.show.site import run_page
 
@@ -68,22 +65,17 @@ try:
 except (ValueError, OSError) as error:
     sys.exit(str(error))  # an error of Snakemake would add lines about its rules
 console.PLAN = PLAN
-if workflow.is_main_process:
-    atexit.register(code_digest.save)
-
 SCALE = PLAN.config["scale"]
-CONFIG = json.dumps(PLAN.config, sort_keys=True)
-# What drawing reads of it: other papers draw nothing again.
-DRAWN = json.dumps(
-    {key: value for key, value in PLAN.config.items() if key != "papers"},
-    sort_keys=True,
-)
 RESULTS, FIGURES, LOGS = PLAN.results, PLAN.figures, f"logs/{PLAN.folder}"
 # What the page of the run needs of the plan: `onstart` writes it, so that no job has to make a plan.
 PAGE_RECORD = f"{LOGS}/{run_page.RECORD}"
-# Parameters of rules: other versions of these packages make their outputs again.
-NUMERIC = records.packages(records.NUMERIC, ROOT / "runtime.lock")
-DRAWING = records.packages(records.DRAWING, ROOT / "runtime.lock")
+# Why jobs run: jobs that read this file again must not touch the keys.
+WHY = currency.Decisions()
+if workflow.is_main_process:
+    made_by = list(steps.list_steps(PLAN))
+    WHY = console.WHY = currency.decide(made_by)
+    currency.write_keys(made_by, WHY)
+    code_digest.save()
 
 
 wildcard_constraints:
@@ -91,6 +83,23 @@ wildcard_constraints:
     cell="[^/]+",
     block="[0-9]+",
     dataset="[A-Za-z0-9_+][A-Za-z0-9._+-]*",
+
+
+def settled(files):
+    """Inputs that no clock makes newer, unless this run makes them again: records decide, not times.
+
+    files: paths with wildcards, or a function of the wildcards.
+    """
+
+    def inputs(wildcards):
+        found = files(wildcards) if callable(files) else files
+        found = expand(found, **wildcards, allow_missing=True)
+        forced = workflow.dag_settings.forcerun or workflow.dag_settings.forceall
+        return [
+            file if forced or WHY.follows(file) else ancient(file) for file in found
+        ]
+
+    return inputs
 
 
 def tell(*lines):

@@ -3,39 +3,38 @@
 
 rule fetch:
     input:
-        local=lambda wildcards: PLAN.local(wildcards.dataset),
+        key=".cache/keys/data/raw/{dataset}/record.json",
+        local=settled(lambda wildcards: PLAN.local(wildcards.dataset)),
     output:
         "data/raw/{dataset}/source.json",
+        record="data/raw/{dataset}/record.json",
     log:
         "logs/data/fetch.{dataset}.log",
     priority: FIRST
     localrule: True
     params:
-        entry=lambda wildcards: PLAN.entry(wildcards.dataset).model_dump_json(),
         options=lambda wildcards: PLAN.fetch_options(wildcards.dataset),
         registry=lambda wildcards: os.path.relpath(PLAN.entry(wildcards.dataset).file),
-        record=VERSION,
     message:
         "Fetch the data set {wildcards.dataset}"
     shell:
-        "python -P -m scripts.fetch --dataset {wildcards.dataset:q} --registry {params.registry:q}"
-        " --out data/raw/{wildcards.dataset:q} {params.options:q} > {log:q}"
+        "python -P -m scripts.fetch --key {input.key:q} --dataset {wildcards.dataset:q}"
+        " --registry {params.registry:q} --out data/raw/{wildcards.dataset:q} {params.options:q} > {log:q}"
 
 
 rule prepare:
     input:
-        "data/raw/{dataset}/source.json",
+        key=".cache/keys/data/prepared/{dataset}.record.json",
+        raw=settled("data/raw/{dataset}/source.json"),
     output:
-        "data/prepared/{dataset}.npz",
+        data="data/prepared/{dataset}.npz",
+        record="data/prepared/{dataset}.record.json",
     log:
         "logs/data/prepare.{dataset}.log",
     priority: FIRST
     localrule: True
-    params:
-        packages=NUMERIC,
-        code=lambda wildcards: PLAN.reading_code(wildcards.dataset),
     message:
         "Prepare the data set {wildcards.dataset}"
     shell:
-        "python -P -m scripts.prepare --code {params.code:q}"
-        " --raw data/raw/{wildcards.dataset:q} --out {output:q} > {log:q} 2>&1"
+        "python -P -m scripts.prepare --key {input.key:q} --raw data/raw/{wildcards.dataset:q}"
+        " --out {output.data:q} --record {output.record:q} > {log:q} 2>&1"

@@ -3,11 +3,12 @@
 
 rule experiment:
     input:
-        data=lambda wildcards: PLAN.data(wildcards.artifact),
+        key=f".cache/keys/{RESULTS}/{{artifact}}/record.json",
+        data=settled(lambda wildcards: PLAN.data(wildcards.artifact)),
     output:
         table=f"{RESULTS}/{{artifact}}/table.csv",
         points=f"{RESULTS}/{{artifact}}/points.npz",
-        provenance=f"{RESULTS}/{{artifact}}/provenance.json",
+        record=f"{RESULTS}/{{artifact}}/record.json",
     log:
         f"{LOGS}/{{artifact}}/experiment.log",
     benchmark:
@@ -20,21 +21,21 @@ rule experiment:
         mem_mb=asked("mem_mb", "experiment"),
         runtime=asked("runtime", "experiment"),
     params:
-        packages=NUMERIC,
-        words=lambda wildcards: PLAN.words(wildcards.artifact),
-        repetitions=lambda wildcards: PLAN.repetitions(wildcards.artifact),
         environment=ONE_THREAD,
     message:
-        "Run {wildcards.artifact}, repetitions {params.repetitions}"
+        "Run {wildcards.artifact}"
     shell:
-        "env {params.environment} python -P -m scripts.job {params.words:q} > {log:q} 2>&1"
+        "env {params.environment} python -P -m scripts.job experiment --key {input.key:q} --record {output.record:q}"
+        " --table {output.table:q} --points {output.points:q} --data {input.data:q} > {log:q} 2>&1"
 
 
 rule tune:
     input:
-        data=lambda wildcards: PLAN.data(wildcards.artifact, wildcards.cell),
+        key=f".cache/keys/{RESULTS}/{{artifact}}/cells/{{cell}}/tuned.record.json",
+        data=settled(lambda wildcards: PLAN.data(wildcards.artifact, wildcards.cell)),
     output:
-        f"{RESULTS}/{{artifact}}/cells/{{cell}}/tuned.json",
+        tuned=f"{RESULTS}/{{artifact}}/cells/{{cell}}/tuned.json",
+        record=f"{RESULTS}/{{artifact}}/cells/{{cell}}/tuned.record.json",
     log:
         f"{LOGS}/{{artifact}}/{{cell}}.tune.log",
     benchmark:
@@ -43,24 +44,23 @@ rule tune:
     resources:
         mem_mb=asked("mem_mb", "tune"),
         runtime=asked("runtime", "tune"),
-    params:
-        packages=NUMERIC,
-        code=lambda wildcards: PLAN.code(wildcards.artifact, wildcards.cell),
-        job=lambda wildcards: PLAN.job(wildcards.artifact, wildcards.cell),
     message:
         "Tune {wildcards.artifact} ({wildcards.cell}) on sequences kept apart from the evaluation"
     shell:
-        "python -P -m scripts.job tune --code {params.code:q} --job {params.job:q} --data {input.data:q}"
-        " --out {output:q} > {log:q} 2>&1"
+        "python -P -m scripts.job tune --key {input.key:q} --record {output.record:q} --data {input.data:q}"
+        " --out {output.tuned:q} > {log:q} 2>&1"
 
 
 rule run:
     input:
-        data=lambda wildcards: PLAN.data(wildcards.artifact, wildcards.cell),
-        tuned=lambda wildcards: PLAN.tuned(wildcards.artifact, [wildcards.cell]),
+        key=f".cache/keys/{RESULTS}/{{artifact}}/cells/{{cell}}/{{block}}.record.json",
+        data=settled(lambda wildcards: PLAN.data(wildcards.artifact, wildcards.cell)),
+        tuned=settled(lambda wildcards: PLAN.tuned(wildcards.artifact, [wildcards.cell])
+        ),
     output:
         table=f"{RESULTS}/{{artifact}}/cells/{{cell}}/{{block}}.csv",
         points=f"{RESULTS}/{{artifact}}/cells/{{cell}}/{{block}}.points.npz",
+        record=f"{RESULTS}/{{artifact}}/cells/{{cell}}/{{block}}.record.json",
     log:
         f"{LOGS}/{{artifact}}/{{cell}}.{{block}}.log",
     benchmark:
@@ -71,16 +71,9 @@ rule run:
         mem_mb=asked("mem_mb", "run"),
         runtime=asked("runtime", "run"),
     params:
-        packages=NUMERIC,
-        code=lambda wildcards: PLAN.code(wildcards.artifact, wildcards.cell),
-        job=lambda wildcards: PLAN.job(wildcards.artifact, wildcards.cell),
-        repetitions=lambda wildcards: PLAN.repetitions(
-            wildcards.artifact, int(wildcards.block)
-        ),
         environment=ONE_THREAD,
     message:
-        "Run {wildcards.artifact} ({wildcards.cell}), repetitions {params.repetitions}"
+        "Run {wildcards.artifact} ({wildcards.cell}), block {wildcards.block}"
     shell:
-        "env {params.environment} python -P -m scripts.job run --code {params.code:q} --job {params.job:q}"
-        " --repetitions {params.repetitions:q} --tuned {input.tuned:q} --data {input.data:q}"
-        " --table {output.table:q} --points {output.points:q} > {log:q} 2>&1"
+        "env {params.environment} python -P -m scripts.job run --key {input.key:q} --record {output.record:q}"
+        " --table {output.table:q} --points {output.points:q} --data {input.data:q} --tuned {input.tuned:q} > {log:q} 2>&1"

@@ -6,20 +6,19 @@ for scope, names in PLAN.drawn_together(sys.argv).items():
         name:
             "_".join(["draw", *Path(scope).parts])
         input:
-            sorted({table for name in names for table in PLAN.drawn(name).values()}),
+            key=[f".cache/keys/{FIGURES}/{name}.record.json" for name in names],
+            tables=settled(
+                sorted({table for name in names for table in PLAN.drawn(name).values()})
+            ),
         output:
             [file for name in names for file in PLAN.drawings(name)],
+            records=[f"{FIGURES}/{name}.record.json" for name in names],
         log:
             f"{LOGS}/{scope}/draw.log",
         localrule: True
         params:
-            packages=DRAWING,
-            code=PLAN.drawing_code(names),
-            shown=PLAN.shown_digest(names),
             names=names,
-            paper=PLAN.listed_as(scope.partition("/")[0]),
-            config=DRAWN,
         message:
             f"Draw {scope}"
         shell:
-            "python -P -m scripts.draw --code {params.code:q} --paper {params.paper:q} --config {params.config:q} {params.names:q} > {log:q} 2>&1"
+            "python -P -m scripts.draw {params.names:q} --keys {input.key:q} --records {output.records:q} > {log:q} 2>&1"

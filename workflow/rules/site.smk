@@ -6,42 +6,46 @@ for paper in sorted({name.partition("/")[0] for name in PLAN.shown}):
         name:
             f"page_after_{paper}"
         input:
-            [file for name in PLAN.below(f"{paper}/") for file in PLAN.drawings(name)],
+            settled(
+                [
+                    file
+                    for name in PLAN.below(f"{paper}/")
+                    for file in PLAN.drawings(name)
+                ]
+            ),
         output:
             touch(f"{LOGS}/{paper}/page.txt"),
         log:
             f"{LOGS}/{paper}/page.log",
         localrule: True
         params:
-            record=PAGE_RECORD,
+            page=PAGE_RECORD,
         message:
             f"Show {paper} on the page of the run"
         shell:
-            "python -P -m scripts.run_page {params.record:q} > {log:q} 2>&1"
+            "python -P -m scripts.run_page {params.page:q} > {log:q} 2>&1"
 
 
 rule site:
     input:
-        results=PLAN.promised(""),
-        papers=[
-            f"{LOGS}/{paper}/page.txt"
-            for paper in sorted({name.partition("/")[0] for name in PLAN.shown})
-        ],
-        reference=sorted(
-            os.path.relpath(file)
-            for pattern in ["results/reference/*/*/*.*", "src/papers/*/*.*"]
-            for file in ROOT.glob(pattern)
+        key=f".cache/keys/site/{PLAN.folder}/record.json",
+        results=settled(PLAN.promised("")),
+        archived=settled(steps.archived_drawings()),
+        papers=settled(
+            [
+                f"{LOGS}/{paper}/page.txt"
+                for paper in sorted({name.partition("/")[0] for name in PLAN.shown})
+            ]
         ),
     output:
-        f"site/{PLAN.folder}/index.html",
+        index=f"site/{PLAN.folder}/index.html",
+        record=f"site/{PLAN.folder}/record.json",
     log:
         f"{LOGS}/site.log",
     localrule: True
     params:
-        code=code_digest.stamped("scripts/run_page.py"),
-        texts=PLAN.texts_digest(),
-        record=PAGE_RECORD,
+        page=PAGE_RECORD,
     message:
         f"Write the page of the run: site/{PLAN.folder}/index.html"
     shell:
-        "python -P -m scripts.run_page {params.record:q} > {log:q} 2>&1"
+        "python -P -m scripts.run_page {params.page:q} --key {input.key:q} --record {output.record:q} > {log:q} 2>&1"

@@ -20,6 +20,7 @@ from reproduction.data.errors import DataError
 from reproduction.data.fetch import read_record
 from reproduction.data.prepared import Arrays, Dataset, array_digest, write_npz
 from reproduction.data.registry import is_users, loader_module, sha256_of
+from reproduction.run import reading
 from reproduction.run.atomic_files import replacing
 from reproduction.spec.strict_yaml import near
 from reproduction.spec.user_modules import describe_error, import_module
@@ -175,6 +176,7 @@ def isolated(loader: str, files: Mapping[str, Path], options: Mapping[str, Any] 
             with contextlib.suppress(Exception), np.load(answer, allow_pickle=False) as found:
                 arrays = {name: found[name] for name in found.files}
                 reason = str(arrays.pop("error", ""))
+                reading.include(map(str, arrays.pop("read", ())))
                 if not reason:
                     return arrays
     where = ", ".join(sorted({str(path.parent) for path in files.values()}))
@@ -221,8 +223,10 @@ def main() -> None:
     limit(resource.RLIMIT_CORE, 0)
     limit(resource.RLIMIT_AS, order["memory"])
     limit(resource.RLIMIT_CPU, order["seconds"], grace=1)
+    reading.start()
+    found = load(order)
     with open(sys.argv[2], "wb") as answer:
-        np.savez(answer, allow_pickle=False, **load(order))
+        np.savez(answer, allow_pickle=False, **found, read=np.array(list(reading.SEEN.files), str))
     os._exit(0)  # no exit handler of a library can hang or crash any more
 
 

@@ -173,6 +173,15 @@ class Entry(Model):
         """The registry that it is in."""
         return self._file
 
+    def decisive(self) -> Content:
+        """What fetching and reading use of it: everything but texts for people."""
+        texts = {"title", "licence", "citation", "homepage", "note"}
+        of_sources = {"note", "opened"}
+        unused: Content = dict.fromkeys(texts, True)
+        unused |= {"sources": {"__all__": of_sources}, "stand_in": of_sources}
+        found: Content = self.model_dump(mode="json", exclude=unused, exclude_none=True)
+        return found
+
 
 class File(Model):
     """Content of a registry."""

@@ -25,6 +25,8 @@ from reproduction.judge.claims import SELECTOR, Asked
 from reproduction.judge.estimates import rows_of
 from reproduction.judge.verdicts import VERDICT_COLUMNS, as_text
 from reproduction.plan import costs
+from reproduction.plan.code_digest import digest_bytes
+from reproduction.plan.currency import arrange, compare_read
 from reproduction.plan.plan import Plan, unknown_target
 from reproduction.run import records, results
 from reproduction.run.atomic_files import replacing
@@ -76,9 +78,9 @@ def own(plan: Plan, name: str, root: Path, source: str = "") -> Run:
     scale, tables = plan.config["scale"], root / plan.results / (source or name)
     return Run(
         scale,
-        _newest(root / plan.results, name, "verdicts.csv"),
-        _newest(root / plan.results, name, "agreement.csv"),
-        provenance=json_of(tables / "provenance.json"),
+        _rows_of_result(root, plan, name, "verdicts.csv"),
+        _rows_of_result(root, plan, name, "agreement.csv"),
+        provenance=records.facts(tables / records.RECORD),
         cost=_cost(root / f"logs/{plan.folder}/{name}"),
         drawn=_smallest(root / file for file in plan.drawings(name)),
         table=_there(tables / "table.csv"),
@@ -89,12 +91,12 @@ def kept(name: str, root: Path, source: str = "") -> Run:
     """The artifact as the reference keeps it; ``source`` as in `own`."""
     tables, drawn = root / "results/reference" / (source or name), root / "figures/reference" / name
     folder = root / "results/reference" / name
-    provenance = json_of(folder / "provenance.json")
+    provenance = records.facts(folder / records.RECORD)
     return Run(
         "full",
         read_verdicts(folder / "verdicts.csv"),
         read_verdicts(folder / "agreement.csv"),
-        provenance=json_of(tables / "provenance.json") | provenance,
+        provenance=records.facts(tables / records.RECORD) | provenance,
         cost=provenance.get("cost", {}),
         drawn=_smallest(drawn.with_name(f"{drawn.name}.{suffix}") for suffix in DRAWN),
         table=_there(tables / "summary.csv"),
@@ -144,12 +146,24 @@ def json_of(file: Path) -> Content:
     return found
 
 
-def _newest(folder: Path, name: str, file: str) -> list[Row]:
-    """Rows of an artifact, of the file that was made last: for everything, for its paper, or for it alone."""
+def _rows_of_result(root: Path, plan: Plan, name: str, file: str) -> list[Row]:
+    """Rows of an artifact in verdicts of its present table: for it alone, for its paper, or for everything.
+
+    Their records say of which table they are. Raises ValueError: the file is not the one of its record.
+    """
     paper, _, artifact = name.partition("/")
-    files = [there for scope in (name, paper, "") if (there := folder / scope / file).is_file()]
-    for each in sorted(files, key=lambda each: each.stat().st_mtime_ns, reverse=True):
-        rows = [row for row in read_verdicts(each) if (row["paper"], row["artifact"]) == (paper, artifact)]
+    table = f"{plan.results}/{name}/table.csv"
+    for scope in (name, paper, ""):
+        found = root / plan.results / scope / file
+        if not found.is_file():
+            continue
+        rows = [row for row in read_verdicts(found) if (row["paper"], row["artifact"]) == (paper, artifact)]
+        record = records.record_of(found)
+        if record is not None and rows:
+            records.verify(found)
+            judged = records.read_record(record)["decides"]["inputs"].get(table)
+            if (root / table).is_file() and judged != digest_bytes(root / table):
+                continue
         if rows:
             return rows
     return []
@@ -224,9 +238,9 @@ def _unpacked(folder: Path, name: str) -> bytes:
     if not parts:
         return b""
     content = lzma.decompress(b"".join(file.read_bytes() for file in parts))
-    recorded = json_of(folder / "provenance.json").get(f"{name.partition('.')[0]}_sha256")
+    recorded = records.facts(folder / records.RECORD).get(f"{name.partition('.')[0]}_sha256")
     if hashlib.sha256(content).hexdigest() != recorded:
-        raise ValueError(f"{parts[0]}: not the one that its provenance.json records; keep the run again")
+        raise ValueError(f"{parts[0]}: not the one that its record.json describes; keep the run again")
     return content
 
 
@@ -251,7 +265,7 @@ def judge_again(made: Plan, names: Iterable[str], home: Path) -> list[str]:
     lines = []
     for name in names:
         folder = home / "results/reference" / name
-        if not (folder / "provenance.json").is_file():
+        if not (folder / records.RECORD).is_file():
             continue
         content = made.artifacts[name].content
         judged = again(content, folder)
@@ -322,11 +336,23 @@ def keep(made: Plan, name: str, root: Path, home: Path) -> None:
         source = json_of(root / "data/raw" / made.pinned(each) / "source.json")
         used = {key: source[key] for key in ("source", "variant", "files", "shape") if key in source}
         data[each.partition(".")[0]] = used
-    made_from = {"settings": _settings(made, name), "code": run.provenance.get("code", "")}
-    about = run.provenance | {"cost": run.cost, "data": data, "made_from": made_from}
-    with replacing(folder / "provenance.json") as part:
-        part.write_text(json.dumps(about, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    record = _record_of_run(made, name, root)
+    record["informs"] |= {"cost": run.cost, "data": data, "made_from": {"settings": _settings(made, name)}}
+    with replacing(folder / records.RECORD) as part:
+        part.write_text(json.dumps(record, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     _keep_drawing(run, home / "figures/reference" / name)
+
+
+def _record_of_run(made: Plan, name: str, root: Path) -> records.Record:
+    """The record of the result table of a run, or of the drawing of what has no table of its own."""
+    for file in (
+        root / made.results / name / records.RECORD,
+        root / f"{made.figures}/{name}.{records.RECORD}",
+    ):
+        if file.is_file():
+            return records.read_record(file)
+    unknown = {"asked": records.UNKNOWN, "inputs": {}, "read": records.UNKNOWN}
+    return {"format": records.FORMAT, "decides": unknown, "outputs": {}, "informs": {}}
 
 
 def write_parts(folder: Path, name: str, packed: bytes) -> None:
@@ -340,8 +366,7 @@ def _examine(made: Plan, name: str, run: Run) -> None:
     artifact, remedy = made.artifact(name), f"run ./run full {name.replace('/', '_')}"
     if run.drawn is None or (artifact.protocol and run.table is None):
         raise NotFinished(f"{name}: not finished; {remedy}")
-    made_as = [run.provenance.get("settings"), run.provenance.get("seed")]
-    if artifact.protocol and made_as != [json.loads(json.dumps(artifact.as_written)), made.config["seed"]]:
+    if artifact.protocol and not _is_of_plan(made, name, run.provenance.get("asked")):
         raise NotFinished(f"{name}: its table comes from other settings or another seed; {remedy}")
     found = judge.unmoved(artifact.content, run.verdicts)
     if lacking := list(found.loc[found["verdict"] == NOT_JUDGED, "id"]):
@@ -349,6 +374,14 @@ def _examine(made: Plan, name: str, run: Run) -> None:
         raise NotFinished(f"{name}: its verdicts {others}; {remedy}")
     if run.table:
         records.verify(run.table)
+
+
+def _is_of_plan(made: Plan, name: str, asked: Any) -> bool:
+    """Does a record say that the result is of the settings and the seed of the plan?"""
+    if not isinstance(asked, dict):
+        return False
+    planned = json.loads(json.dumps(made.job(name)))
+    return arrange({key: asked.get(key) for key in planned}) == arrange(planned)
 
 
 def _keep_summary(table: Path, out: Path) -> None:
@@ -413,8 +446,8 @@ def old(made: Plan, names: Iterable[str], home: Path) -> tuple[list[str], bool]:
         other = other_settings(made, name, made_from)
         if other:
             lines.append(f"{name}: OLD, other settings; {remedy}")
-        elif other_code(made, name, made_from):
-            lines.append(f"{name}: made with earlier code (commit {commit_of(provenance)})")
+        elif code := other_code(provenance):
+            lines.append(f"{name}: made at commit {commit_of(provenance)}; {code}")
         failed = failed or bool(changed) or other
     return lines or ["the reference is what the files here would give"], failed
 
@@ -424,7 +457,7 @@ def _settings(made: Plan, name: str) -> str:
     artifact = made.artifact(name)
     computed: Any = {key: artifact.content.get(key) for key in ("uses", "settings")}
     if artifact.protocol:
-        computed = [made.job(name, cell) for cell in artifact.cells]
+        computed = [json.dumps(made.job(name, cell)) for cell in artifact.cells]
     return hashlib.sha256(json.dumps(computed, sort_keys=True).encode()).hexdigest()[:16]
 
 
@@ -434,10 +467,9 @@ def other_settings(made: Plan, name: str, made_from: Mapping[str, Any]) -> bool:
     return bool(settings != _settings(made, name))
 
 
-def other_code(made: Plan, name: str, made_from: Mapping[str, Any]) -> bool:
-    """Has the code that computes the table changed since ``made_from``, of the provenance, was written?"""
-    computed = made.artifacts[name].protocol and name not in made.left_out
-    return bool(computed) and made.computing_code(name) != str(made_from["code"])
+def other_code(provenance: Content) -> str:
+    """What code has changed since an archived result was computed; "" if none."""
+    return next(compare_read(provenance.get("read", records.UNKNOWN)), "")
 
 
 # Compare another run with it

@@ -19,13 +19,12 @@ from reproduction.data.registry import LOCAL, Entry, Registry, UserFile
 from reproduction.data.transport import MIRROR
 from reproduction.plan import code_digest, costs
 from reproduction.show import names as names_of
-from reproduction.show import rendering
 from reproduction.show.panels import Shown
 from reproduction.spec import configuration, user_modules
 from reproduction.spec.artifact import NAME, SCALES, Artifact, Cell, load_all, merge
 from reproduction.spec.papers import artifact_files, list_papers
-from reproduction.spec.protocol import find_protocol, protocol_module
-from reproduction.spec.settings import DISPLAY, method_module
+from reproduction.spec.protocol import find_protocol
+from reproduction.spec.settings import DISPLAY
 from reproduction.spec.strict_yaml import Content, near, read
 
 TABLE_SUFFIXES = ("html", "csv", "md", "tex")
@@ -86,9 +85,10 @@ class Plan:
         for label, spec in artifact.settings.select_methods().items():
             method = spec.method
             module, _, user = method.partition(":")
-            if user and user_modules.module_file(module):
-                code_digest.digest([module])  # names a line that cannot be read
-            elif user:
+            file = user_modules.module_file(module) if user else None
+            if file is not None and file.suffix == ".py":
+                code_digest.digest_code(file)  # names a line that cannot be read
+            elif user and file is None:
                 why, paper = f"methods.{label}.method: {method!r}: no module {module!r}", artifact.file.parent
                 modules = [file.stem for file in paper.glob("*.py")]
                 if difflib.get_close_matches(module, modules):
@@ -157,7 +157,7 @@ class Plan:
         """
         dataset = self.pinned(name)
         stem, pin, entry = registry.find(self.entries, dataset)
-        if self._users(stem):
+        if self.users(stem):
             return ""
         try:
             found = registry.sources(stem, entry, pin)
@@ -178,32 +178,33 @@ class Plan:
         """What the registry says of a data set, with a pin or without."""
         return registry.find(self.entries, dataset)[2]
 
-    def reading_code(self, dataset: str) -> str:
-        """The code that turns the raw files of a data set, from any of its sources, into arrays."""
-        modules = map(registry.loader_module, registry.loaders(self.entry(dataset)))
-        return code_digest.stamped("scripts/prepare.py", *modules)
-
-    def _users(self, dataset: str) -> UserFile | None:
+    def users(self, dataset: str) -> UserFile | None:
+        """The user's own file in place of a data set, as the configuration describes it."""
         spec: UserFile | None = self.config["data"]["local"].get(dataset.partition(".")[0])
         return spec
 
     def local(self, dataset: str) -> list[str]:
         """The user's own file in place of a data set, if there is one."""
-        return [str(registry.users_file(spec))] if (spec := self._users(dataset)) else []
+        return [str(registry.users_file(spec))] if (spec := self.users(dataset)) else []
 
     def fetch_options(self, dataset: str) -> list[str]:
         """What the configuration says about sources, as options of the script ``fetch.py``."""
-        data, spec = self.config["data"], self._users(dataset)
+        data, spec = self.config["data"], self.users(dataset)
         options = [f"--mirror={data['mirror']}"] if data["mirror"] else []
         options += ["--local", spec if isinstance(spec, str) else json.dumps(spec)] if spec else []
         return options + ["--offline"] * bool(data["offline"])
 
     # Jobs
 
+    def is_single(self, name: str) -> bool:
+        """Is an experiment one job?"""
+        artifact = self.artifact(name)
+        return len(artifact.cells) * len(artifact.blocks) == 1
+
     def experiments(self, single: bool) -> str:
         """A regular expression for the experiments of one cell and one block, or for the others."""
-        computed = ((name, a) for name, a in self.artifacts.items() if a.protocol)
-        names = (re.escape(name) for name, a in computed if (len(a.cells) * len(a.blocks) == 1) == single)
+        computed = [name for name, artifact in self.shown.items() if artifact.protocol]
+        names = [re.escape(name) for name in computed if self.is_single(name) == single]
         return f"(?:{'|'.join(names) or '(?!)'})"
 
     def cell(self, name: str, cell: str = "") -> Cell:
@@ -215,21 +216,8 @@ class Plan:
         """Prepared data files of a cell, or of all."""
         return self.prepared(self.artifact(name).data_sets(self.cell(name, cell).settings))
 
-    def code(self, name: str, cell: str = "") -> str:
-        """The code of a job of a cell: its script, and what computes (see `code_digest.stamped`)."""
-        return code_digest.stamped("scripts/job.py", *self._computing(name, cell))
-
-    def computing_code(self, name: str) -> str:
-        """Digest of the code that can change numbers of the artifact: its protocol, its methods."""
-        return code_digest.digest(self._computing(name))
-
-    def _computing(self, name: str, cell: str = "") -> list[str]:
-        own = protocol_module(self.artifact(name).protocol)
-        methods = self.cell(name, cell).settings.select_methods()
-        return [own, *(method_module(spec.method) for spec in methods.values())]
-
-    def job(self, name: str, cell: str = "") -> str:
-        """What a job computes, as JSON: a change of it re-runs the job; captions and labels are not in it."""
+    def job(self, name: str, cell: str = "") -> Content:
+        """What a job computes: a change of it runs the job again; captions and labels are not in it."""
         artifact = self.artifact(name)
         part = self.cell(name, cell)
         settings = dict(part.as_written)
@@ -239,16 +227,15 @@ class Plan:
             settings["methods"] = settings["methods"] | {label: read}
         experiment = artifact.settings.find_experiment(name)
         what = {"protocol": artifact.protocol, "experiment": experiment, "seed": self.config["seed"]}
-        return json.dumps(what | {"settings": settings})
+        return what | {"settings": settings}
 
     def words(self, name: str) -> list[str]:
         """The words of the one job of a small experiment, for ``job.py``."""
         folder = f"{self.results}/{name}"
-        options = {"--code": self.code(name), "--job": self.job(name), "--about": self.about(name)}
-        options |= {"--cell": "".join(self.artifact(name).cells), "--repetitions": self.repetitions(name)}
+        options = {"--key": f".cache/keys/{folder}/record.json", "--record": f"{folder}/record.json"}
         options |= {"--table": f"{folder}/table.csv", "--points": f"{folder}/points.npz"}
         named = [word for pair in options.items() for word in pair]
-        return ["experiment", *named, "--provenance", f"{folder}/provenance.json", "--data", *self.data(name)]
+        return ["experiment", *named, "--data", *self.data(name)]
 
     def repetitions(self, name: str, block: int = 0) -> str:
         """Half-open range of the repetitions of a block, ``0:5``."""
@@ -301,12 +288,11 @@ class Plan:
         blocks = range(len(artifact.blocks))
         return [f"{folder}/{cell}/{block}.{suffix}" for cell in artifact.cells for block in blocks]
 
-    def about(self, name: str) -> str:
-        """What provenance says of a result, as JSON."""
+    def about(self, name: str) -> Content:
+        """What the record of a result says of where it belongs."""
         artifact = self.artifact(name)
         what = {"paper": artifact.paper, "artifact": artifact.name, "scale": self.config["scale"]}
-        what |= {"seed": self.config["seed"], "code": self.computing_code(name)}
-        return json.dumps(what | {"settings": artifact.as_written})
+        return what | {"seed": self.config["seed"], "settings": artifact.as_written}
 
     # Figures and tables
 
@@ -318,14 +304,6 @@ class Plan:
         """Artifacts (without the paper) whose tables are drawn, with these: its own, then those it uses."""
         sources = self._sources(self.artifact(name))
         return {source.partition("/")[2]: f"{self.results}/{source}/table.csv" for source in sources}
-
-    def drawing_code(self, names: Iterable[str]) -> str:
-        """The code that draws some artifacts: it knows the models of the settings that are shown."""
-        drawn = [self.artifact(name) for name in names]
-        modules = [rendering.module_of(artifact.render) for artifact in drawn]
-        used = (self.artifacts[source].protocol for a in drawn for source in self._sources(a))
-        modules += [protocol_module(protocol) for protocol in used]
-        return code_digest.stamped("scripts/draw.py", *modules)
 
     def shown_with(self, name: str) -> dict[str, Shown]:
         """What a figure or table shows of its own artifact, then of those that it uses."""
@@ -345,11 +323,11 @@ class Plan:
         shown = self._artifacts_shown(artifact)
         return {each.name: each.describe(printed=artifact.kind == "table") for each in shown}
 
-    def shown_digest(self, names: Iterable[str]) -> str:
-        """Digest of what some artifacts show beside their tables: a change of it draws them again."""
-        drawn = {name: self.artifact(name) for name in names}
-        called = [names_of.read_names(folder) for folder in {a.file.parent: 0 for a in drawn.values()}]
-        return _digest([called, *([name, a.render, self._described(a)] for name, a in drawn.items())])
+    def drawing(self, name: str) -> Content:
+        """What an artifact shows next to its tables: a change of it draws it again."""
+        artifact = self.artifact(name)
+        called = names_of.read_names(artifact.file.parent)
+        return {"names": called, "render": artifact.render, "settings": self._described(artifact)}
 
     def texts_digest(self) -> str:
         """Digest of all artifacts, captions included: a change of it writes the pages again."""
@@ -362,9 +340,9 @@ class Plan:
         return [f"{self.figures}/{name}.{suffix}" for suffix in suffixes]
 
     def outputs(self, name: str) -> list[str]:
-        """Figure or table, and provenance, of an artifact."""
+        """Figure or table, and record of the result, of an artifact."""
         computed = bool(self.artifact(name).protocol)
-        return self.drawings(name) + [f"{self.results}/{name}/provenance.json"] * computed
+        return self.drawings(name) + [f"{self.results}/{name}/record.json"] * computed
 
     # Verdicts
 

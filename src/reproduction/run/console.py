@@ -27,6 +27,7 @@ SECONDS: dict[int, float] = {}  # number of a job -> seconds that are expected o
 AHEAD: dict[Path, int] = {}  # file, there while what was computed for a job waits -> number of the job
 OLD: dict[str, int] = {}  # file of an earlier run that this run has to make again -> its time (ns)
 PLAN: Plan | None = None  # of the run, for the preview
+WHY: dict[str, str] = {}  # record of a result -> why its job runs; "" if it does not
 TELL = {"told": True}  # ``extra`` of a message that a person is to read
 KNOWN = ("Nothing to be done", "Unlocking working directory")  # messages of Snakemake's that are shown
 LOCKED = "another run in this checkout works on the same files; wait until it has ended"

@@ -35,9 +35,8 @@ class Job:
     words: list[str] = field(default_factory=list)
 
     @classmethod
-    def read(cls, text: str, data_files: Sequence[str | Path]) -> Job:
-        """From JSON with protocol, experiment, seed, settings (`Plan.job`), and the prepared data files."""
-        given = json.loads(text)
+    def read(cls, given: Mapping[str, Any], data_files: Sequence[str | Path]) -> Job:
+        """From protocol, experiment, seed and settings (`Plan.job`), and the prepared data files."""
         data = {}
         if data_files:
             from reproduction.data.prepared import load_prepared

@@ -12,7 +12,7 @@ from reproduction.judge import verdicts
 from reproduction.judge.agreement import agreement
 from reproduction.judge.claims import listed
 from reproduction.plan import plan as plans
-from reproduction.run.records import write_provenance
+from reproduction.run import records
 from reproduction.run.results import COLUMNS, write_rows
 
 CHECKOUT = Path(__file__).resolve().parents[3]
@@ -57,6 +57,13 @@ def judged(artifact, scale):
     return frame.assign(paper=artifact.paper, artifact=artifact.name)
 
 
+def write_record(plan, name, outputs):
+    """The record of a result, next to its files."""
+    informs = records.describe_numbers(plan.about(name), {}, []) | records.where_made()
+    decides = {"asked": plan.job(name), "inputs": {}, "read": {}}
+    records.write(outputs[0].with_name("record.json"), decides, outputs, informs)
+
+
 def finish(root, plan, names, offset=0.0):
     """Results, verdicts, figures and logs of some artifacts, as the workflow leaves them."""
     for name in names:
@@ -68,7 +75,7 @@ def finish(root, plan, names, offset=0.0):
             table, points = results / "table.csv", results / "points.npz"
             write_rows(rows(artifact, offset), table)
             points.write_bytes(b"")
-            write_provenance(plan.about(name), {}, [], table, points, results / "provenance.json")
+            write_record(plan, name, [table, points])
         found = judged(artifact, plan.config["scale"])
         verdicts.write(found, results / "verdicts.csv")
         verdicts.write(agreement(found, plan.config["scale"]), results / "agreement.csv")

@@ -14,7 +14,7 @@ from reproduction.spec.papers import HOME, list_papers
 from reproduction.spec.verdict_words import is_claim
 
 FOLDER = CHECKOUT / "results/reference"
-KEPT = sorted(str(file.parent.relative_to(FOLDER)) for file in FOLDER.glob("*/*/provenance.json"))
+KEPT = sorted(str(file.parent.relative_to(FOLDER)) for file in FOLDER.glob("*/*/record.json"))
 
 
 @pytest.fixture(scope="module")
@@ -122,8 +122,8 @@ def test_every_result_says_its_verdict_or_where_it_is_judged(plan, tmp_path):
 
 def test_a_reference_says_whether_its_code_or_its_settings_have_changed(plan, tmp_path, monkeypatch):
     page = next(page for page in pages.all_pages(plan, CHECKOUT, tmp_path) if page.key == "ors_fig2")
-    monkeypatch.setattr(archived_run, "other_code", lambda *_: True)
-    assert page.aged == "Same settings; the code has been edited since."
+    monkeypatch.setattr(archived_run, "other_code", lambda *_: "code ors/code.py was edited")
+    assert page.aged.endswith("; code ors/code.py was edited.")
     monkeypatch.setattr(archived_run, "other_settings", lambda *_: True)
     del page.__dict__["aged"]
     assert page.aged.startswith("Out of date: the run at commit ")

@@ -1,6 +1,5 @@
 """The pages of results: whole, closed in themselves, and true to the files that they are made from."""
 
-import hashlib
 import itertools
 import json
 import re
@@ -9,7 +8,7 @@ from urllib.parse import unquote
 
 import pytest
 from built_pages import build_pages
-from finished_runs import CHECKOUT, NAMES, finish, plan_of
+from finished_runs import CHECKOUT, NAMES, finish, plan_of, write_record
 
 from reproduction.judge import archived_run
 from reproduction.run.results import write_rows
@@ -219,11 +218,9 @@ def test_markup_in_texts_is_shown_not_obeyed(tmp_path, monkeypatch):
         monkeypatch.setitem(content, key, [nasty, f".. raw:: html {nasty}", f"- {nasty}"])
     table = tmp_path / "results/full/ors/fig2/table.csv"
     table.write_text(table.read_text().replace(",clean,", ",</script><script>alert(1)//,"))
-    with pytest.raises(ValueError, match=r"table\.csv is not the table that .* records .*run again"):
+    with pytest.raises(ValueError, match=r"table\.csv is not the file that .* records .*run again"):
         sphinx_sources.write_sources(plan, tmp_path)
-    provenance = table.with_name("provenance.json")
-    digest = hashlib.sha256(table.read_bytes()).hexdigest()
-    provenance.write_text(json.dumps(json.loads(provenance.read_text()) | {"table_sha256": digest}))
+    write_record(plan, "ors/fig2", [table, table.with_name("points.npz")])
     sphinx_sources.write_sources(plan, tmp_path)
     build_pages(tmp_path, tmp_path / "html")
     for name in ("paper_ors", "ors_fig2", "index"):

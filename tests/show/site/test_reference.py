@@ -1,14 +1,13 @@
 """The reference: a true summary, made of finished results only, and it knows when it is old."""
 
 import dataclasses
-import hashlib
 import json
 import lzma
 import re
 
 import numpy as np
 import pytest
-from finished_runs import finish, plan_of
+from finished_runs import finish, plan_of, write_record
 
 from reproduction.judge import archived_run
 from reproduction.judge import verdicts as judge
@@ -88,9 +87,9 @@ def test_what_is_not_finished_is_not_kept(plan, tmp_path):
 @pytest.mark.parametrize(
     ("file", "old", "new", "message"),
     [
-        ("provenance.json", '"repetitions": 220', '"repetitions": 3', "other settings"),
+        ("record.json", '"repetitions": 220', '"repetitions": 3', "other settings"),
         ("verdicts.csv", "ORS-1", "ORS-9", "its verdicts are not"),
-        ("table.csv", "mse,1,", "mse,2,", "is not the table"),
+        ("table.csv", "mse,1,", "mse,2,", "is not the file"),
     ],
 )
 def test_results_changed_by_hand_are_not_kept(plan, tmp_path, file, old, new, message):
@@ -128,9 +127,7 @@ def tabled(tmp_path):
         ),
         table,
     )
-    file = table.with_name("provenance.json")
-    digest = hashlib.sha256(table.read_bytes()).hexdigest()
-    file.write_text(json.dumps(json.loads(file.read_text()) | {"table_sha256": digest}))
+    write_record(plan, NAME, [table, table.with_name("points.npz")])
     found = judge.of_artifact(judge.judge(content, read_table(table), "full"), *NAME.split("/"))
     judge.write(found, table.with_name("verdicts.csv"))
     plan.artifacts[NAME]._content = plan.artifacts[NAME].content | {"published": [], "claims": []} | content
@@ -169,7 +166,7 @@ def test_a_kept_table_that_was_changed_is_named(tabled):
     content, folder = tabled
     file = folder / "table.csv.xz"
     file.write_bytes(lzma.compress(lzma.decompress(file.read_bytes()).replace(b"theirs", b"others")))
-    with pytest.raises(ValueError, match=r"table\.csv\.xz: not the one that its provenance\.json records"):
+    with pytest.raises(ValueError, match=r"table\.csv\.xz: not the one that its record\.json describes"):
         archived_run.again(content, folder)
 
 
@@ -223,16 +220,23 @@ def test_other_claims_are_named_with_the_command_that_judges_them(full):
     assert not archived_run.old(changed, [NAME], full)[1]
 
 
-@pytest.mark.parametrize("earlier", ["0" * 16, {"src/noisylabels/filters/ors.py": "0" * 12}])
-def test_changed_code_is_reported_and_is_no_failure(full, plan, earlier):
-    file = full / "results/reference" / NAME / "provenance.json"
+@pytest.mark.parametrize(
+    ("read", "told"),
+    [
+        ({"noisylabels/filters/ors.py": "0" * 16}, "code noisylabels/filters/ors.py was edited"),
+        ({"noisylabels/gone.py": "0" * 16}, "noisylabels/gone.py is not there any more"),
+        ("unknown", "the code that made it was not recorded"),
+    ],
+)
+def test_changed_code_is_reported_and_is_no_failure(full, plan, read, told):
+    file = full / "results/reference" / NAME / "record.json"
     kept = json.loads(file.read_text())
-    assert kept["made_from"]["code"] == plan.computing_code(NAME)
-    kept["made_from"]["code"] = earlier
+    kept["decides"]["read"] = read
     file.write_text(json.dumps(kept))
     (line,), failed = archived_run.old(plan, [NAME], full)
     assert not failed
-    assert line.startswith("ors/fig2: made with earlier code (commit ")
+    assert line.startswith("ors/fig2: made at commit ")
+    assert line.endswith(f"; {told}")
 
 
 # Another run beside it
@@ -313,9 +317,10 @@ def test_the_report_says_what_differs_around_the_numbers(full, plan, other):
     assert not differs
     assert lines[0].split() == ["ors/fig2", "equal", "to", "the", "last", "digit"]
     assert "made in the same place with the same versions" in lines
-    file = root / "results/full" / NAME / "provenance.json"
+    file = root / "results/full" / NAME / "record.json"
     told = json.loads(file.read_text())
-    file.write_text(json.dumps(told | {"processor": "Another", "seed": 1}))
+    told["informs"] |= {"processor": "Another", "seed": 1}
+    file.write_text(json.dumps(told))
     lines, _ = archived_run.report(plan, root, full)
     causes = [line.split() for line in lines if line.startswith("  ")]
     assert [cause[0] for cause in causes] == ["seed:", "processor:"]

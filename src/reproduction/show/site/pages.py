@@ -192,8 +192,8 @@ class Page:
             return ""
         if self.plan.config["scale"] == "full" and runs.other_settings(self.plan, self.name, kept):
             return f"Out of date: the run at commit {commit} had other settings."
-        is_edited = runs.other_code(self.plan, self.name, kept)
-        return "Same settings; the code has been edited since." if is_edited else ""
+        changed = runs.other_code(self.reference.provenance)
+        return f"Same settings; {changed}." if changed else ""
 
     @property
     def left_out(self) -> str:

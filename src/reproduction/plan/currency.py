@@ -1,0 +1,224 @@
+"""Which results are current: the records beside them are compared with what the plan would do now.
+
+Snakemake compares times. So each job has a small key file among its inputs, with what the job is asked for.
+It is older than everything but the record of a result that is not current. The other inputs are ``ancient``:
+no clock decides. Only the main process writes keys.
+"""
+
+import json
+import os
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from reproduction.plan import code_digest
+from reproduction.run import reading, records
+from reproduction.run.atomic_files import replacing
+
+KEYS = Path(".cache/keys")
+OLDER, OLD = 1.0, 2.0
+"""Seconds since 1970: the times of a record that is not current, and of keys."""
+LONGEST = 40
+"""Characters of a setting in a reason."""
+NOT_MADE = "not made yet"
+
+
+@dataclass(frozen=True)
+class Step:
+    """A job of the plan: what decides about it, and the files that it reads.
+
+    record : path of the record of its result.   asked : settings, seed and the like.   inputs : files.
+    given : what the job needs beside and what decides nothing.   sources : see `records.making`.
+    """
+
+    record: str
+    asked: Mapping[str, Any]
+    inputs: tuple[str, ...] = ()
+    given: Mapping[str, Any] = field(default_factory=dict)
+    sources: bool = False
+
+
+def key_of(record: str) -> str:
+    """Path of the key of the job that writes a record."""
+    return f"{KEYS}/{record}"
+
+
+class Decisions(dict[str, str]):
+    """Record -> why its job runs, in one line; "" if its result is current."""
+
+    def follows(self, file: str) -> bool:
+        """Is a file made again by a job of this plan?"""
+        for place in records.places_of_record(Path(file)):
+            if str(place) in self:
+                return self[str(place)] != ""
+        return False
+
+
+def decide(steps: Iterable[Step]) -> Decisions:
+    """Why jobs run; a step comes behind those whose results it reads."""
+    decisions = Decisions()
+    for step in steps:
+        decisions[step.record] = next(reasons(step, decisions), "")
+    for name, sources in _DIGESTS:
+        found = reading.find(name)
+        if found is not None and found.suffix == ".py" and not sources:
+            code_digest.save_definitions(found)
+    return decisions
+
+
+def write_keys(steps: Iterable[Step], decisions: Mapping[str, str]) -> None:
+    """Write the key of every job, with times that say to Snakemake whether the job runs.
+
+    Snakemake passes over a newer file of the same content, so the key of a job that runs is always another.
+    """
+    for step in steps:
+        key, why = Path(key_of(step.record)), decisions[step.record]
+        content = {"asked": step.asked, "given": step.given, "inputs": step.inputs, "why": why}
+        if why:
+            content["planned"] = time.time_ns()
+        text = json.dumps(content, indent=1)
+        if not key.is_file() or key.read_text(encoding="utf-8") != text:
+            key.parent.mkdir(parents=True, exist_ok=True)
+            with replacing(key) as part:
+                part.write_text(text, encoding="utf-8")
+        _date(key, Path(step.record), is_current=not why)
+
+
+def _date(key: Path, record: Path, is_current: bool) -> None:
+    """Give a key and a record the times by which Snakemake sees whether the result is current.
+
+    They are long past, so that no clock matters: a job must not end before the time of its inputs. So a
+    result that another clock dated to the future is dated to the present, too.
+    """
+    now = time.time()
+    when = OLD
+    if not record.is_file():
+        when = now
+    elif not is_current:
+        os.utime(record, (OLDER, OLDER))
+    else:
+        if record.stat().st_mtime <= OLD:
+            os.utime(record)
+        for name in records.read_record(record)["outputs"]:
+            if (record.parent / name).stat().st_mtime > now:
+                os.utime(record.parent / name)
+    os.utime(key, (when, when))
+
+
+def reasons(step: Step, decisions: Decisions) -> Iterator[str]:
+    """Everything that differs between a record and the plan, in one line each."""
+    path = Path(step.record)
+    if not path.is_file():
+        yield NOT_MADE if not _has_outputs(path) else "its record is lost"
+        return
+    try:
+        record = records.read_record(path)
+    except ValueError as error:
+        yield str(error)
+        return
+    decides = record["decides"]
+    yield from _compare_settings(decides["asked"], json.loads(json.dumps(step.asked)))
+    yield from compare_read(decides["read"], step.sources)
+    yield from _compare_inputs(decides["inputs"], step.inputs, decisions)
+    for name, digest in record["outputs"].items():
+        file = path.parent / name
+        if not file.is_file():
+            yield f"{file} is lost"
+        elif code_digest.digest_bytes(file) != digest:
+            yield f"{file} was edited"
+
+
+def _has_outputs(record: Path) -> bool:
+    """Is there a file that the record would describe?"""
+    stem = record.name.removesuffix(records.RECORD)
+    return any(file.is_file() for file in record.parent.glob(f"{stem}*"))
+
+
+def _compare_settings(before: Any, now: Any) -> Iterator[str]:
+    if arrange(before) == arrange(now):
+        return
+    for name, old, new in _differences("", before, now):
+        yield f"{name}: {_shorten(old)} -> {_shorten(new)}"
+        return
+    yield "the order of its settings"
+
+
+def arrange(content: Any, depth: int = 0) -> str:
+    """A text that is equal for settings that mean the same.
+
+    The names in ``methods`` and the like keep their order, which legends and rows have; options have none.
+    """
+    if isinstance(content, dict):
+        labels = depth == 2 and all(isinstance(value, dict) for value in content.values())
+        names = list(content) if labels else sorted(content)
+        return "{" + ",".join(f"{name}:{arrange(content[name], depth + 1)}" for name in names) + "}"
+    if isinstance(content, list):
+        return "[" + ",".join(arrange(value, depth + 1) for value in content) + "]"
+    return json.dumps(content)
+
+
+def _differences(name: str, before: Any, now: Any) -> Iterator[tuple[str, Any, Any]]:
+    """Path of a setting, and its two values, for all that differ."""
+    if isinstance(before, dict) and isinstance(now, dict):
+        for key in dict.fromkeys([*before, *now]):
+            path = f"{name}.{key}" if name else str(key)
+            yield from _differences(path, before.get(key), now.get(key))
+    elif before != now:
+        yield name, before, now
+
+
+def _shorten(value: Any) -> str:
+    text = "nothing" if value is None else json.dumps(value)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+
+
+def compare_read(before: Mapping[str, str] | str, sources: bool = False) -> Iterator[str]:
+    """What differs now of the code and files that a job read."""
+    if isinstance(before, str):
+        yield "the code that made it was not recorded"
+        return
+    for name, digest in before.items():
+        now = _digest_now(name, sources)
+        if now == digest:
+            continue
+        found = reading.find(name.removesuffix(reading.LISTED))
+        if found is None:
+            yield f"{name} is not there any more"
+        elif name.endswith(reading.LISTED):
+            yield f"the folder {name} has other files"
+        elif found.suffix == ".py":
+            function = code_digest.changed_definition(digest, found)
+            where = f"{name}: {function}" if function else name
+            yield f"code {where} was edited"
+        else:
+            yield f"the file {name} was edited"
+
+
+_DIGESTS: dict[tuple[str, bool], str] = {}
+
+
+def _digest_now(name: str, sources: bool) -> str:
+    """Digest of a file that jobs read; many jobs read the same."""
+    if (name, sources) not in _DIGESTS:
+        _DIGESTS[name, sources] = records.digest_read(name, sources)
+    return _DIGESTS[name, sources]
+
+
+def _compare_inputs(before: Mapping[str, str], now: Iterable[str], decisions: Decisions) -> Iterator[str]:
+    for file in now:
+        if file not in before:
+            yield f"it reads {file} now"
+        elif not os.path.isfile(file):
+            if not decisions.follows(file):
+                yield f"{file} is lost"
+        elif code_digest.digest_bytes(Path(file)) != before[file] and not decisions.follows(file):
+            yield f"{file} has changed"
+    for file in before:
+        if file not in now:
+            yield f"it does not read {file} any more"
+    for file in now:
+        if decisions.follows(file):
+            yield f"follows {file}"
+            return

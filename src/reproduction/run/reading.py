@@ -1,0 +1,186 @@
+"""What a job reads: the modules that it loads, and the files that their code opens, as Python reports them.
+
+Names are relative to the folders on PYTHONPATH and to the folder of the run, so that they mean the same in a
+copy elsewhere. What a library in C opens is not reported: a job is given such files as inputs.
+"""
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib.util import source_from_cache
+from pathlib import Path
+from types import FrameType
+from typing import Any, NamedTuple
+
+from reproduction.paths import SOURCES
+
+ENGINE = (f"{SOURCES}/reproduction/", f"{SOURCES}/scripts/")
+"""What the engine itself opens is an input of the job, or a text that stands in its settings."""
+RECORDING = (
+    "reproduction/plan/code_digest.py",
+    "reproduction/run/reading.py",
+    "reproduction/run/records.py",
+    "reproduction/run/compute_ahead.py",
+)
+"""Modules that only observe: an edit of them changes no result."""
+NOT_READ = ("data", "results", "figures", "logs", "site", "__pycache__")
+"""Folders of a run: what a job needs of them is among its inputs."""
+IMPORT = "<frozen importlib"
+LISTED = "/"
+"""At the end of the name of a folder whose names a job has listed."""
+
+Stamp = tuple[int, int, int]
+
+
+class Seen(NamedTuple):
+    """Files that were opened or loaded, as they were then, and folders that were listed."""
+
+    files: dict[str, Stamp]
+    folders: set[str]
+    elsewhere: set[str]
+    """Code that child processes have loaded."""
+
+
+SEEN = Seen({}, set(), set())
+
+
+@cache
+def roots() -> tuple[str, ...]:
+    """The folders on PYTHONPATH, in their order, and the one of the run."""
+    given = [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
+    folders = [os.path.realpath(entry) for entry in [*given, str(SOURCES), "."]]
+    return tuple(dict.fromkeys(folder.rstrip("/") for folder in folders))
+
+
+@cache
+def installed() -> tuple[str, ...]:
+    """The folders of Python and of installed packages, whose versions a record has."""
+    prefixes = (sys.prefix, sys.base_prefix, os.path.dirname(os.__file__))
+    return tuple(f"{os.path.realpath(prefix)}/" for prefix in prefixes)
+
+
+def name_of(file: str) -> str:
+    """The name of a file in a record; "" if it is not below the roots, or is a product of a run."""
+    full = os.path.realpath(file)
+    if full.startswith(installed()):
+        return ""
+    above = [root for root in roots() if full.startswith(f"{root}/")]
+    if not above:
+        return ""
+    name = os.path.relpath(full, max(above, key=len))
+    first = name.partition("/")[0]
+    if "__pycache__" in name or first.startswith(".") or (first in NOT_READ and full.startswith(os.getcwd())):
+        return ""
+    return name
+
+
+def find(name: str) -> Path | None:
+    """The file or folder of a name in a record, the first one as Python would look for it."""
+    for root in roots():
+        path = Path(root, name)
+        if path.exists():
+            return path
+    return None
+
+
+@cache
+def start() -> None:
+    """Begin to observe this process; once is enough."""
+    for file in _loaded_modules():
+        _see(file)
+    sys.addaudithook(_hear)
+
+
+def modules() -> list[str]:
+    """Names of the source files of all modules that are loaded now."""
+    names = {name_of(file) for file in [*_loaded_modules(), *SEEN.elsewhere]}
+    return sorted(names.difference(("", *RECORDING)))
+
+
+def data_files(sources: bool = False) -> list[str]:
+    """Names of other files that were opened; with sources also of code that was opened as a text."""
+    names = {name_of(file) for file in SEEN.files if sources or not file.endswith(".py")}
+    return sorted(names - {""})
+
+
+def folders() -> list[str]:
+    """Names of the folders that were listed, with `LISTED` behind them."""
+    names = {name_of(folder) for folder in SEEN.folders}
+    return sorted(f"{name}{LISTED}" for name in names - {""})
+
+
+def changed() -> str:
+    """A file that is not what it was when it was read; "" if all are."""
+    for file, stamp in SEEN.files.items():
+        if _stamp(file) != stamp:
+            return file
+    return ""
+
+
+def include(other: Iterable[str]) -> None:
+    """Add files that a child process has read."""
+    for file in other:
+        _see(file)
+        if file.endswith(".py"):
+            SEEN.elsewhere.add(file)
+
+
+def _loaded_modules() -> Iterator[str]:
+    for module in list(sys.modules.values()):
+        file = getattr(module, "__file__", None)
+        if isinstance(file, str) and not file.startswith(installed()):
+            yield file
+
+
+def _see(file: str) -> None:
+    if file not in SEEN.files and name_of(file):
+        SEEN.files[file] = _stamp(file)
+
+
+def _stamp(file: str) -> Stamp:
+    try:
+        status = os.stat(file)
+    except OSError:
+        return (0, 0, 0)
+    return (status.st_size, status.st_mtime_ns, status.st_ino)
+
+
+def _hear(event: str, arguments: tuple[Any, ...]) -> None:
+    """An audit hook: the files and folders that code opens to read."""
+    if event == "open":
+        file, mode, flags = arguments
+        writes = isinstance(mode, str) and not set(mode).isdisjoint("wax+")
+        if writes or not isinstance(file, str | bytes | os.PathLike):
+            return
+        if isinstance(flags, int) and flags & (os.O_WRONLY | os.O_RDWR):
+            return
+    elif event in ("os.listdir", "os.scandir"):
+        file = arguments[0]
+        if not isinstance(file, str | bytes | os.PathLike):
+            return
+    else:
+        return
+    path = os.path.abspath(os.fsdecode(file))
+    if path.startswith(installed()) or not path.startswith(roots()):
+        return
+    innermost = sys._getframe(1)
+    if innermost.f_code.co_filename.startswith(IMPORT):
+        if event == "open" and path.endswith((".py", ".pyc")):
+            _see(source_from_cache(path) if path.endswith(".pyc") else path)
+    elif event == "open":
+        own_file = path.startswith(ENGINE)
+        if (own_file or _asked_by_code(innermost)) and not os.path.isdir(path):
+            _see(path)
+    elif _asked_by_code(innermost):
+        SEEN.folders.add(path)
+
+
+def _asked_by_code(frame: FrameType | None) -> bool:
+    """Is there code of a paper, of the library or of the user among what is running?"""
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if file.startswith(roots()) and not file.startswith((*installed(), *ENGINE)):
+            return True
+        frame = frame.f_back
+    return False
