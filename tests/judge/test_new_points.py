@@ -171,7 +171,7 @@ def test_damaged_points_are_named_in_one_line(judged, damage, recorded):
             (folder / "record.json").unlink()
 
     rows, _ = study({"one": 1}, NOISE[:1])
-    with pytest.raises(VerdictError, match=r"points\.npz is (not the file that|no whole file)") as error:
+    with pytest.raises(VerdictError, match=r"points\.npz is not (the file that|a whole file)") as error:
         judged(rows, BEATS | {"below": 99}, before=harm)
     assert "\n" not in str(error.value)
     assert "run again" in str(error.value)

@@ -643,7 +643,7 @@ def judge_files(
 
     Raises
     ------
-    VerdictError : as `judge`; names the file; a table that is not the one of its provenance.
+    VerdictError : as `judge`; names the file; a table that is not the one of its record.
     """
     constant, verdicts = constant_errors(labels), list[pd.DataFrame]()
     for artifact, table in zip(artifacts, tables, strict=True):

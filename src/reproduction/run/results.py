@@ -1,7 +1,7 @@
-"""The tidy result table, one row per data set, noise, setting, method, repetition, metric, x; its provenance.
+"""The tidy result table, one row per data set, noise, setting, method, repetition, metric, x.
 
 Equal runs give equal bytes: fixed columns and number format, rows in the order in which the protocol yields
-them; in the provenance commit, versions, processor and digests, but no times.
+them, and no times.
 """
 
 import math

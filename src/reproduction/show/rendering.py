@@ -57,7 +57,7 @@ def render(name: str, artifact: str, tables: Mapping[str, str | Path], shown: Ma
     tables : artifact -> path of its result table, the artifact's own first.
     shown : artifact -> what is shown of it, the one that is drawn first (see `Plan.shown_with`).
     Returns a matplotlib Figure or a pandas DataFrame. Draw inside ``with style.context():``.
-    Raises RenderError : see `find`; a table that is not of its provenance, or has no rows; missing rows.
+    Raises RenderError : see `find`; a table that is not the one of its record, or has no rows; missing rows.
     """
     function, frames = find(name), {}
     for table, path in tables.items():

@@ -198,7 +198,7 @@ def curves(
     are what the axes say, ``half`` is half the 95 % interval, colour and dash are those of the figure.
     methods : what the artifact says of them, such as their labels.   protocol : whose names the axes have.
     opens : the metric to be shown first.   caption : then come those that it names.
-    Raises ValueError : a table that is not the one its provenance records.
+    Raises ValueError : a table that is not the one of its record.
     """
     if path.name == "summary.csv":
         table = runs.read_summary(path)

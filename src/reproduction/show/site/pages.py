@@ -20,6 +20,7 @@ from reproduction.judge.estimates import value
 from reproduction.judge.sentences import Sentences, metric_of, with_control
 from reproduction.paths import CHECKOUT
 from reproduction.plan.plan import Plan
+from reproduction.run import records
 from reproduction.show import names
 from reproduction.spec.artifact import Artifact
 from reproduction.spec.strict_yaml import Content, read
@@ -252,7 +253,7 @@ class Page:
         found: Content = {}
         for artifact in self.drawn:
             folder = self.home / "results/reference" / artifact.paper / artifact.name
-            found |= runs.json_of(folder / "provenance.json").get("data", {})
+            found |= records.facts(folder / records.RECORD).get("data", {})
         return found
 
     @property
