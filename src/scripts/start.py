@@ -2,10 +2,8 @@
 
 import argparse
 import fcntl
-import json
 import os
 import re
-import resource
 import shutil
 import signal
 import sys
@@ -16,8 +14,6 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 DEFAULT_PROFILE = "workflow/profiles/default"
-LEAST_MEMORY = 1 << 30
-"""Bytes of addresses that the libraries of a job take before it computes anything."""
 
 
 def writable(folder: Path) -> bool:
@@ -81,19 +77,6 @@ def count_cores(arguments: list[str]) -> int:
     return int(cores) if re.fullmatch("[0-9]{1,6}", cores) else len(os.sched_getaffinity(0))
 
 
-def repair_records(folder: Path) -> None:
-    """What Snakemake recorded of an output and cannot read any more is removed, and the output made again."""
-    for kind in ("metadata", "incomplete"):
-        for file in filter(Path.is_file, list((folder / kind).rglob("*"))):
-            with suppress(ValueError):
-                if isinstance(json.loads(file.read_bytes()), dict):
-                    continue
-            file.unlink()
-            unfinished = folder / "incomplete" / file.relative_to(folder / kind)
-            unfinished.parent.mkdir(parents=True, exist_ok=True)
-            unfinished.write_text('{"external_jobid": null}', encoding="utf-8")
-
-
 def end_jobs() -> NoReturn:
     """Kill the jobs on this machine, again and again: one may have been starting when it was looked for."""
     import psutil
@@ -118,10 +101,6 @@ def stop(number: int, _: Any) -> NoReturn:
 def check_machine() -> None:
     """End with one line where no run is possible; make room for files that libraries keep at home."""
     here = Path.cwd()
-    memory, _ = resource.getrlimit(resource.RLIMIT_AS)
-    if 0 <= memory < LEAST_MEMORY:
-        needed = LEAST_MEMORY >> 20
-        sys.exit(f"run: a process may take {memory >> 20} MB here (ulimit -v); a run needs {needed}")
     if not writable(here / ".snakemake"):
         sys.exit(f"run: {here} cannot be written; make it writable, or copy it to where you may write")
     if not writable(Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")):
@@ -141,7 +120,6 @@ def run_snakemake() -> None:
             try:
                 fcntl.flock(owner, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 shutil.rmtree(here / ".snakemake/locks", ignore_errors=True)
-                repair_records(here / ".snakemake")
             except BlockingIOError:
                 pass
             fcntl.flock(owner, fcntl.LOCK_SH)

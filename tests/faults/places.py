@@ -169,27 +169,6 @@ def of_another_user(smoke: Smoke) -> str:
     return "not tried: it needs root, and an interpreter that everybody may start"
 
 
-def damaged_metadata(smoke: Smoke) -> str:
-    """Snakemake's records are cut, emptied or replaced by bytes; locks and marks are left behind.
-
-    Every output whose record is damaged is made again.
-    """
-    plain(smoke)
-    made = {table: table.stat().st_mtime_ns for table in smoke.folder.glob("results/smoke/*/*/table.csv")}
-    assert made
-    rng = np.random.default_rng(0)
-    for k, file in enumerate(records(smoke)):
-        content = file.read_bytes()
-        file.write_bytes([content[: len(content) // 2], b"", rng.bytes(100)][k % 3])
-    for name in ("locks/0.input.lock", "locks/0.output.lock", "incomplete/bm90IGJhc2U2NA=="):
-        file = smoke.folder / ".snakemake" / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text("results/smoke\n")
-    told = plain(smoke)
-    kept = [table.name for table, before in made.items() if table.stat().st_mtime_ns == before]
-    return told or f"{kept} were not made again" * bool(kept)
-
-
 def without_metadata(smoke: Smoke) -> str:
     plain(smoke)
     shutil.rmtree(smoke.folder / ".snakemake")
@@ -218,10 +197,8 @@ CASES: dict[str, Case] = {
     "two runs at once": two_at_once,
     "no temporary folder": with_variables(TMPDIR="/no/such/folder"),
     "a temporary folder with a long name": long_temporary_folder,
-    "little memory": limited(resource.RLIMIT_AS, 400 << 20),
     "few open files": limited(resource.RLIMIT_NOFILE, 64),
     "the checkout of another user": of_another_user,
-    "damaged metadata": damaged_metadata,
     "no metadata": without_metadata,
     "results that are a link": results_that_are_links,
     "a home that cannot be written": with_variables(HOME="/proc/nowhere", XDG_CACHE_HOME=""),

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -220,6 +221,19 @@ def test_every_change_runs_what_depends_on_it_and_nothing_else(tmp_path):
             wrong.append(line)
     print("\n".join(lines))
     assert wrong == []
+
+
+def test_a_report_has_the_figure_with_its_caption_and_the_verdicts(tmp_path):
+    tiny = Tiny(tmp_path)
+    assert tiny.ran() == EVERYTHING
+    file = tmp_path / "report.zip"
+    tiny.run.snakemake("tiny_table1", options=["--report", str(file)])
+    with zipfile.ZipFile(file) as report:
+        names = {Path(name).name for name in report.namelist()}
+        page = next(name for name in report.namelist() if name.endswith("report.html"))
+        text = report.read(page).decode()
+    assert {"table1.png", "verdicts.csv"} <= names
+    assert "Sums." in text
 
 
 def test_a_record_says_the_same_as_the_archive_of_the_repository_can():

@@ -102,6 +102,29 @@ def settled(files):
     return inputs
 
 
+def in_report(file, caption, category):
+    """An output that `snakemake --report` shows, with a caption of `workflow/report`."""
+    return report(
+        file, caption=f"{ROOT}/workflow/report/{caption}.rst", category=category
+    )
+
+
+def shown_in_report(name):
+    """The files of a figure or table; `snakemake --report` shows the first, with the caption of its artifact."""
+    artifact = PLAN.artifact(name)
+    caption = Path(LOGS, name, "caption.rst")
+    if "--report" in sys.argv:
+        caption.parent.mkdir(parents=True, exist_ok=True)
+        text = artifact.content["caption"]
+        caption.write_text(f"{{% raw %}}{text}{{% endraw %}}\n", encoding="utf-8")
+    first, *others = PLAN.drawings(name)
+    labels = {"result": artifact.name, "title": artifact.content["title"]}
+    shown = report(
+        first, caption=caption.absolute(), category=artifact.paper, labels=labels
+    )
+    return [shown, *others]
+
+
 def tell(*lines):
     """Say something to a person, in order with what the console shows, and in the log."""
     logger.info("\n".join(lines), extra=console.TELL)

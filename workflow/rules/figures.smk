@@ -11,7 +11,7 @@ for scope, names in PLAN.drawn_together(sys.argv).items():
                 sorted({table for name in names for table in PLAN.drawn(name).values()})
             ),
         output:
-            [file for name in names for file in PLAN.drawings(name)],
+            [file for name in names for file in shown_in_report(name)],
             records=[f"{FIGURES}/{name}.record.json" for name in names],
         log:
             f"{LOGS}/{scope}/draw.log",

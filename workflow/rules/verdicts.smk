@@ -10,7 +10,7 @@ rule verdicts:
         ),
         data=settled(lambda wildcards: PLAN.published_data(wildcards.scope)),
     output:
-        csv=f"{RESULTS}/{{scope}}verdicts.csv",
+        csv=in_report(f"{RESULTS}/{{scope}}verdicts.csv", "verdicts", "verdicts"),
         agreement=f"{RESULTS}/{{scope}}agreement.csv",
         record=f"{RESULTS}/{{scope}}verdicts.record.json",
     log:
