@@ -15,7 +15,7 @@ import soundfile
 from reproduction.data import prepare as preparing
 from reproduction.data.errors import DataError
 from reproduction.data.fetch import write_record
-from reproduction.data.prepare import prepare, rounded, write_prepared
+from reproduction.data.prepare import prepare, round_arrays, write_prepared
 from reproduction.data.prepared import Dataset, array_digest, load_prepared
 from reproduction.data.registry import sha256_of
 
@@ -147,13 +147,13 @@ def test_a_record_that_was_changed_is_refused(tmp_path):
 def test_a_digest_of_rounded_arrays_forgives_the_last_bits_only(tmp_path):
     arrays = {"X": np.array([0.1, -1e-9, 3.0]), "y": np.array([1, -1])}
     close = {"X": np.nextafter(arrays["X"], 1) * [1, -1, 1], "y": arrays["y"]}
-    digest = array_digest(rounded(arrays, 6))
-    assert array_digest(rounded(close, 6)) == digest
+    digest = array_digest(round_arrays(arrays, 6))
+    assert array_digest(round_arrays(close, 6)) == digest
     assert array_digest(close) != array_digest(arrays)
-    assert array_digest(rounded({"X": arrays["X"] + 1e-5, "y": arrays["y"]}, 6)) != digest
-    assert rounded(arrays, None) is arrays
+    assert array_digest(round_arrays({"X": arrays["X"] + 1e-5, "y": arrays["y"]}, 6)) != digest
+    assert round_arrays(arrays, None) is arrays
     signal = prepare(raw(tmp_path)).arrays
-    known = {"prepared_sha256": array_digest(rounded(signal, 9)), "prepared_decimals": 9}
+    known = {"prepared_sha256": array_digest(round_arrays(signal, 9)), "prepared_decimals": 9}
     for read in ({}, {"isolated": True}):
         assert prepare(raw(tmp_path, **known, **read)).digest == array_digest(signal)
 

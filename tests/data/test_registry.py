@@ -10,7 +10,7 @@ from project import dataset_names, load_data_sets
 from pypi_simple import PYPI_SIMPLE_ENDPOINT
 
 from reproduction.data import registry as known
-from reproduction.data.prepare import find_loader, rounded
+from reproduction.data.prepare import find_loader, round_arrays
 from reproduction.data.prepared import array_digest
 from reproduction.data.registry import OWN, Entry, Package, Shape, find, load_registry, loaders, sources
 
@@ -203,7 +203,7 @@ NIGHTLY = [pytest.param(name, marks=pytest.mark.nightly) for name in ("covtype",
 @pytest.mark.parametrize("name", ["ijcnn1", "rte", "websearch", *NIGHTLY])
 def test_a_stand_in_has_its_digest(name):
     entry = load_data_sets()[name]
-    arrays = rounded(find_loader(entry.stand_in.loader)({}), entry.prepared_decimals.get("stand-in"))
+    arrays = round_arrays(find_loader(entry.stand_in.loader)({}), entry.prepared_decimals.get("stand-in"))
     assert array_digest(arrays) == entry.prepared_sha256["stand-in"]
 
 

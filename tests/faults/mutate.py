@@ -3,8 +3,8 @@
     python tests/faults/mutate.py                    100,000 files a reader, 10,000 changes each
     python tests/faults/mutate.py --count 1000 --only mat csv
 
-Each file is read in a process with the limits of `isolated`; a file that kills this process is given to
-`isolated` itself, which must answer with a DataError. Archives are unpacked without such
+Each file is read in a process with the limits of `read_isolated`; a file that kills this process is given to
+`read_isolated` itself, which must answer with a DataError. Archives are unpacked without such
 protection: whatever is not a SourceError counts. Exit code 1 if anything got through.
 """
 
@@ -31,13 +31,13 @@ from reproduction.data.errors import DataError
 from reproduction.data.transport import SourceError
 
 CONTAINED = 100
-"""Files that killed a process and are given to `isolated` itself; the others die of the same causes."""
+"""Files that killed a process and are given to `read_isolated` itself; the others die of the same causes."""
 
 OUTCOMES = ("read", "refused", "too large", "failed")
 
 
 def attack(readers: Sequence[str], count: int, start: int = 0) -> dict[str, dict[str, Any]]:
-    """Reader -> what `count` mutated files did to it: outcomes, signals, what `isolated` did not contain."""
+    """Reader -> what `count` mutated files did to it: outcomes, signals, what was not contained."""
     command = [sys.executable, __file__, "--worker", str(start), str(start + count), *readers]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     return {name: _judged(CASES[name], found) for name, found in json.loads(done.stdout).items()}
@@ -57,7 +57,7 @@ def _judged(case: Case, report: dict[str, Any]) -> dict[str, Any]:
 
 
 def work(case: Case, numbers: range) -> dict[str, Any]:
-    """Read the files of those numbers, each in a fork of this process with the limits of `isolated`."""
+    """Read the files of those numbers, each in a fork of this process with the limits of `read_isolated`."""
     found, deaths, slowest, largest = Counter[str](), [], 0.0, 0
     with tempfile.TemporaryDirectory() as folder:
         files = _written(case, Path(folder))
@@ -67,9 +67,9 @@ def work(case: Case, numbers: range) -> dict[str, Any]:
         for number in numbers:
             files[case.name].write_bytes(mutated(case, number))
             if not (child := os.fork()):
-                prepare.limit(resource.RLIMIT_CORE, 0)
-                prepare.limit(resource.RLIMIT_AS, order["memory"])
-                prepare.limit(resource.RLIMIT_CPU, prepare.SECONDS, grace=1)
+                prepare.lower_limit(resource.RLIMIT_CORE, 0)
+                prepare.lower_limit(resource.RLIMIT_AS, order["memory"])
+                prepare.lower_limit(resource.RLIMIT_CPU, prepare.SECONDS, grace=1)
                 os._exit(OUTCOMES.index(_outcome(case, files[case.name], order)))
             _, status, usage = os.wait4(child, 0)
             slowest = max(slowest, usage.ru_utime + usage.ru_stime)
@@ -88,7 +88,7 @@ def _outcome(case: Case, path: Path, order: dict[str, Any]) -> str:
         if case.unpack:
             case.unpack(path)
             return "read"
-        reason = str(prepare.load(order).get("error", ""))
+        reason = str(prepare.follow(order).get("error", ""))
     except SourceError as error:
         reason = str(error)
     except MemoryError:
@@ -113,13 +113,13 @@ def _written(case: Case, folder: Path) -> dict[str, Path]:
 
 
 def _contained(case: Case, number: int) -> tuple[float, str]:
-    """Processor time that `isolated` takes for the file of that number, and what it answers."""
+    """Processor time that `read_isolated` takes for the file of that number, and what it answers."""
     with tempfile.TemporaryDirectory() as folder:
         files = _written(case, Path(folder))
         files[case.name].write_bytes(mutated(case, number))
         begin = resource.getrusage(resource.RUSAGE_CHILDREN)
         try:
-            prepare.isolated(case.loader, files)
+            prepare.read_isolated(case.loader, files)
             answer = f"{number}: read"
         except DataError:
             answer = "DataError"

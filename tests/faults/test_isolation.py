@@ -14,7 +14,7 @@ from seeds import CASES
 from reproduction.data import prepare
 from reproduction.data.errors import DataError
 from reproduction.data.loaders import uci
-from reproduction.data.prepare import isolated
+from reproduction.data.prepare import read_isolated
 
 CRASHES = [106, 137, 242]
 """Mutations of .mat files that make SciPy 1.17 touch memory that is not its own."""
@@ -30,7 +30,7 @@ def test_a_child_gives_the_same_arrays_as_the_loader_itself(tmp_path: Path) -> N
     rows = b"".join(b"%d,%d,1.5,%d\n" % (i, i % 9, 1 + (i < 81)) for i in range(306))
     files = written(tmp_path, **{"haberman.data": rows})
     for name, array in uci.haberman(files).items():
-        found = isolated("uci:haberman", files)[name]
+        found = read_isolated("uci:haberman", files)[name]
         assert (found.dtype, found.shape) == (array.dtype, array.shape)
         np.testing.assert_array_equal(found, array)
 
@@ -38,24 +38,24 @@ def test_a_child_gives_the_same_arrays_as_the_loader_itself(tmp_path: Path) -> N
 def test_options_reach_the_loader(tmp_path: Path) -> None:
     rows = b"".join(b"%d,%s\n" % (i % 2, b"0.5," * 17 + b"1") for i in range(30))
     files = written(tmp_path, **{"SUSY.csv": rows})
-    found = isolated("libsvm:susy", files, {"test": 10})
+    found = read_isolated("libsvm:susy", files, {"test": 10})
     assert (found["X"].shape, found["X_test"].shape) == ((20, 18), (10, 18))
 
 
 def test_what_a_loader_refuses_is_one_type_with_the_folder_and_the_reason(tmp_path: Path) -> None:
     files = written(tmp_path, **{"haberman.data": b"1,2,3,1\n4,5,x,1\n"})
     with pytest.raises(DataError, match=rf"^{tmp_path}: could not convert string to float: 'x'"):
-        isolated("uci:haberman", files)
+        read_isolated("uci:haberman", files)
     with pytest.raises(DataError, match=r"loader nowhere:toy: No module named"):
-        isolated("nowhere:toy", files)
+        read_isolated("nowhere:toy", files)
     with pytest.raises(DataError, match=r"the loader uci:_ordinal fails \(TypeError"):
-        isolated("uci:_ordinal", files, {"no": 1})
+        read_isolated("uci:_ordinal", files, {"no": 1})
 
 
 def test_a_file_that_unpacks_to_more_than_the_memory_is_refused(tmp_path: Path) -> None:
     bomb = gzip.compress(bytes(1_500_000_000 // 1000), 1) * 1000  # one line without an end
     with pytest.raises(DataError, match=r"SUSY\.csv\.gz|out of memory|needs more than \d+ MiB"):
-        isolated("libsvm:susy", written(tmp_path, **{"SUSY.csv.gz": bomb}))
+        read_isolated("libsvm:susy", written(tmp_path, **{"SUSY.csv.gz": bomb}))
 
 
 def test_files_that_crash_scipy_are_refused_like_any_other(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_files_that_crash_scipy_are_refused_like_any_other(tmp_path: Path) -> No
     for number in CRASHES:
         files = written(tmp_path, **{mat.name: mutated(mat, number)})
         with pytest.raises(DataError, match=rf"^{tmp_path}: "):
-            isolated(mat.loader, files)
+            read_isolated(mat.loader, files)
 
 
 CHILDREN = {
@@ -90,17 +90,20 @@ def test_however_the_child_ends_the_parent_says_it(
     monkeypatch.setattr(prepare, "SECONDS", 1)
     monkeypatch.setattr(prepare, "PATIENCE", 0.5 if hangs else 60)
     with pytest.raises(DataError, match=rf"^{tmp_path}: .*({CHILDREN[script]})"):
-        isolated("uci:toy", written(tmp_path, toy=b"1"))
+        read_isolated("uci:toy", written(tmp_path, toy=b"1"))
 
 
 def test_a_reader_that_works_for_ever_is_stopped_by_its_processor_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     order = {"loader": "uci:toy", "options": {}, "files": {}, "memory": prepare.MEMORY, "seconds": 1}
-    spin = "from reproduction.data import prepare as i\ni.load = lambda _: exec('while 1: 1')\ni.main()"
+    spin = "from reproduction.data import prepare as i\ni.follow = lambda _: exec('while 1: 1')\ni.main()"
     child = prepare.subprocess.run(
         [sys.executable, "-P", "-c", spin, json.dumps(order), str(tmp_path / "answer")],
         capture_output=True,
         env=os.environ | {"PYTHONPATH": str(Path(prepare.__file__).parents[2])},
     )
-    assert prepare.death(child.returncode, 1) == "the reader was stopped after 1 s; the file may mean harm"
+    assert (
+        prepare.explain_exit(child.returncode, 1)
+        == "the reader was stopped after 1 s; the file may mean harm"
+    )

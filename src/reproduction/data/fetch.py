@@ -1,4 +1,4 @@
-"""The raw files of a data set: from the cache, from the first source that has them, or a full account."""
+"""The raw files of a data set: those that are there, or from the first source that has them."""
 
 import hashlib
 import json
@@ -12,18 +12,27 @@ from typing import Any
 from reproduction.data import registry as known
 from reproduction.data import transport
 from reproduction.data.errors import DataError
-from reproduction.data.registry import PROJECT, UNSEEN, Entry, RawFile, Registry, Source, UserFile, sha256_of
+from reproduction.data.registry import (
+    PROJECT,
+    UNSEEN,
+    Entry,
+    RawFile,
+    Registry,
+    Source,
+    UserFile,
+    sha256_of,
+)
 from reproduction.data.transport import Network, locked, storage_errors, write_atomically
 from reproduction.run.atomic_files import replacing
 
 RECORD = "source.json"
-"""What preparing needs to know about the raw files beside it: source, variant, loader, hashes, and a seal."""
+"""What preparing needs to know about the raw files next to it: source, loader, hashes, a seal."""
 SEAL = "record_sha256"
 """Key of the digest of all the others: a record that was edited or damaged is refused."""
 VERSION = 3
-"""Of the form of a record. What has an older one is fetched again, from the files that are there."""
+"""Of the form of a record. With an older one the files that are there are recorded again."""
 ORIGIN = ".origin"
-"""Name of the source alone; unlike the record it is not an output of a rule, so that it outlives a re-run."""
+"""File with the name of the source: not an output of a rule, so that it outlives a re-run."""
 
 Record = dict[str, Any]
 
@@ -33,15 +42,40 @@ class FetchError(Exception):
 
 
 def fetch(dataset: str, registry: Registry, out: Path, network: Network | None = None) -> Record:
-    """Have the raw files of ``dataset`` in ``out``; the record that is also written there as ``source.json``.
+    """Fetch the raw files of a data set.
 
-    What already lies in ``out`` with the right hash is never asked for again. Sources are tried in the order
-    of the registry; ``dataset`` may pin one. Archives are kept in ``.cache`` beside ``out``.
-    Raises ValueError : no such data set, source or variant.   StorageError : the disk is full or read-only.
-    FetchError : no source had it; the message says for each why not, and what to do.
+    A file that is there with the right hash is never asked for again. Sources are tried in the
+    order of the registry. Archives are kept in ``.cache`` next to the folder.
+
+    Parameters
+    ----------
+    dataset : str
+        Name of the data set; it may pin a source.
+    registry : dict
+        The registry.
+    out : Path
+        Folder of the files.
+    network : Network, optional
+        Mirror, time-outs and hosts that did not answer.
+
+    Returns
+    -------
+    dict
+        The record, which is written to ``source.json``.
+
+    Raises
+    ------
+    ValueError
+        If there is no such data set, source or variant.
+    StorageError
+        If the disk is full or read-only.
+    FetchError
+        If no source had it; the message says for each why not, and what to do.
     """
     name, pin, entry = known.find(registry, dataset)
-    chosen, origin, network = known.sources(name, entry, pin), _origin(out), network or Network()
+    chosen = known.sources(name, entry, pin)
+    origin = _origin(out)
+    network = network or Network()
     for source in sorted(chosen, key=lambda source: source.name != origin):
         hashes = {file.name: _hash(file, out) for file in source.files}
         if hashes and all(hashes.values()):
@@ -50,12 +84,13 @@ def fetch(dataset: str, registry: Registry, out: Path, network: Network | None =
     unset: list[str] = []
     with storage_errors(out), locked(out.parent / f".cache/{dataset}.lock"):
         for source in chosen:
-            own = source.name == PROJECT
-            net = replace(network, mirror=str(entry.file.parent)) if own else network
+            place = network
+            if source.name == PROJECT:
+                place = replace(network, mirror=str(entry.file.parent))
+            hashes = {}
             try:
-                hashes = {
-                    each.name: _hash(each, out) or _obtain(each, source, out, net) for each in source.files
-                }
+                for file in source.files:
+                    hashes[file.name] = _hash(file, out) or _obtain(file, source, out, place)
             except transport.NotConfiguredError as error:
                 unset.append(f"  {source.name}: {error}")
             except transport.SourceError as error:
@@ -71,16 +106,40 @@ def fetch(dataset: str, registry: Registry, out: Path, network: Network | None =
 
 
 def fetch_local(dataset: str, registry: Registry, out: Path, spec: UserFile) -> Record:
-    """Let a user's file take the place of ``dataset``, or be a data set of that new id: a copy in ``out``.
+    """Copy a user's file that takes the place of a data set, or is one of a new id.
 
-    ``spec`` is an entry of `data.local`.   Raises ValueError : it cannot be replaced, or not by such a file.
-    FileNotFoundError : no such file.   StorageError : the disk is full or read-only.
+    Parameters
+    ----------
+    dataset : str
+        Name of the data set.
+    registry : dict
+        The registry.
+    out : Path
+        Folder of the copy.
+    spec : str or dict
+        Entry of `data.local`.
+
+    Returns
+    -------
+    dict
+        The record, which is written to ``source.json``.
+
+    Raises
+    ------
+    ValueError
+        If the data set cannot be replaced, or not by such a file.
+    FileNotFoundError
+        If there is no such file.
+    StorageError
+        If the disk is full or read-only.
     """
     name = dataset.partition(".")[0]
-    loader, file = known.users_loader(name, registry, spec), known.users_file(spec)
+    loader = known.users_loader(name, registry, spec)
+    file = known.users_file(spec)
     if not file.is_file():
         raise FileNotFoundError(f"{file} does not exist or is not a file")
-    options = {} if isinstance(spec, str) else {key: value for key, value in spec.items() if key != "file"}
+    options = {} if isinstance(spec, str) else dict(spec)
+    options.pop("file", None)
     target = out / file.name
     with storage_errors(target), locked(out.parent / f".cache/{dataset}.lock"):
         out.mkdir(parents=True, exist_ok=True)
@@ -91,7 +150,15 @@ def fetch_local(dataset: str, registry: Registry, out: Path, spec: UserFile) -> 
 
 
 def read_record(folder: Path) -> Record:
-    """The record of the files in ``folder``; FileNotFoundError without one, DataError if it was changed."""
+    """Read the record of the files in a folder.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is none.
+    DataError
+        If it was changed.
+    """
     path = folder / RECORD
     if not path.is_file():
         raise FileNotFoundError(f"{path} is missing; fetch the data set first")
@@ -101,13 +168,21 @@ def read_record(folder: Path) -> Record:
             return record
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         pass
-    raise DataError(f"{path} is damaged, edited, or of an older version; remove {folder} and fetch again")
+    remedy = f"remove {folder} and fetch again"
+    raise DataError(f"{path} is damaged, edited, or of an older version; {remedy}")
 
 
 def write_record(folder: Path, record: Record) -> None:
-    """Put the sealed record of the files in ``folder`` beside them; StorageError if the disk refuses."""
+    """Write the sealed record of the files in a folder.
+
+    Raises
+    ------
+    StorageError
+        If the disk is full or read-only.
+    """
+    text = json.dumps(record | {SEAL: _seal(record)}, indent=1)
     with storage_errors(folder):
-        write_atomically(folder / RECORD, json.dumps(record | {SEAL: _seal(record)}, indent=1) + "\n")
+        write_atomically(folder / RECORD, text + "\n")
 
 
 def _seal(record: Record) -> str:
@@ -116,9 +191,15 @@ def _seal(record: Record) -> str:
 
 
 def _finish(
-    name: str, entry: Entry, source: Source, hashes: dict[str, str], out: Path, options: dict[str, Any]
+    name: str,
+    entry: Entry,
+    source: Source,
+    hashes: dict[str, str],
+    out: Path,
+    options: dict[str, Any],
 ) -> Record:
     expected = entry.prepared_sha256.get(source.variant, UNSEEN)
+    is_unknown = source.name == "local" or not all(file.sha256 for file in source.files)
     record = {
         "id": name,
         "source": source.name,
@@ -128,11 +209,12 @@ def _finish(
         "prepared_sha256": "" if expected == UNSEEN else expected,
         "prepared_decimals": entry.prepared_decimals.get(source.variant),
         "files": hashes,
-        # a reader of the user's own is trusted, and may import more than the limits allow
-        "isolated": not known.is_users(source.loader)
-        and (source.name == "local" or not all(file.sha256 for file in source.files)),
+        # a loader of a paper is trusted, and may import more than the limits allow
+        "isolated": is_unknown and not known.is_users(source.loader),
         "unverified": [file.name for file in source.files if not (file.sha256 or file.git_blob)],
-    } | ({"options": options} if options else {})
+    }
+    if options:
+        record["options"] = options
     if source.name == PROJECT:
         record["registry"] = str(entry.file)
     write_record(out, record)
@@ -140,31 +222,35 @@ def _finish(
 
 
 def _hash(file: RawFile, out: Path) -> str:
-    """SHA-256 of the file in ``out`` if it is the right one, else ""; of a first download it was kept."""
+    """Compute the SHA-256 of the file in ``out``; "" if it is not the right one.
+
+    Without a registered hash it is the one that was recorded with the first download.
+    """
     path, accepted = out / file.name, file.sha256
     if not path.is_file():
         return ""
-    if not accepted and (first := path.with_name(f"{path.name}.sha256")).is_file():
-        accepted = first.read_text(encoding="utf-8")[:64]
+    recorded = path.with_name(f"{path.name}.sha256")
+    if not accepted and recorded.is_file():
+        accepted = recorded.read_text(encoding="utf-8")[:64]
     sha256 = sha256_of(path)
-    return (
-        sha256
-        if sha256 == accepted or (file.git_blob and transport.git_blob_of(path) == file.git_blob)
-        else ""
-    )
+    if sha256 == accepted:
+        return sha256
+    has_git_name = file.git_blob and transport.git_blob_of(path) == file.git_blob
+    return sha256 if has_git_name else ""
 
 
 def _origin(out: Path) -> str:
-    """The source that the files in ``out`` came from: two sources of the same bytes are not confused."""
+    """Name the source of the files in ``out``: two sources of the same bytes are not confused."""
     path = out / ORIGIN
     return path.read_text(encoding="utf-8") if path.is_file() else ""
 
 
 def _obtain(file: RawFile, source: Source, out: Path, network: Network) -> str:
-    """SHA-256 of the file, now in ``out``: from a data set that has it from the same source, or its place.
+    """Bring a file into ``out``, from a data set with the same source or from its place.
 
-    Of one hash, only one file at a time is on its way: thirteen sets in one file are one download. Files are
-    replaced, never changed in place, so that two names of one file cannot disturb each other.
+    Of one hash, only one file at a time is on its way: thirteen sets in one file are one download.
+    Files are replaced, never changed in place, so that two names of one file cannot disturb each
+    other. Returns the SHA-256.
     """
     if not file.sha256:
         sha256 = transport.obtain(file, out, network)
@@ -184,15 +270,28 @@ def _obtain(file: RawFile, source: Source, out: Path, network: Network) -> str:
 
 
 def _advice(name: str, chosen: list[Source], entry: Entry, out: Path) -> list[str]:
-    lines = ["What helps: a network, a package index that pip can reach, a mirror (NOISYLABELS_MIRROR),"]
-    pinned = next((s.files for s in chosen if s.files and all(file.sha256 for file in s.files)), ())
-    lines.append(f"or these files put into {out} by hand:" if pinned else f"or a look at {entry.homepage}.")
+    lines = ["What helps: a network, a package index that pip can reach,"]
+    lines[0] += " a mirror (NOISYLABELS_MIRROR),"
+    pinned = _pinned_files(chosen)
+    if pinned:
+        lines.append(f"or these files put into {out} by hand:")
+    else:
+        lines.append(f"or a look at {entry.homepage}.")
     for file in pinned:
         size = f"{file.bytes} bytes, " if file.bytes else ""
         lines.append(f"  {file.name} ({size}sha256 {file.sha256})")
     if entry.task in known.LOADERS:
         lines.append(f"A file of your own may take its place: `data: {{local: {{{name}: FILE}}}}`.")
     if entry.stand_in:
-        lines.append("An artifact that can do with a stand-in says `id.or_stand_in`. It would be this one:")
+        rule = "An artifact that can do with a stand-in says `id.or_stand_in`."
+        lines.append(f"{rule} It would be this one:")
         lines.append(f"  {entry.stand_in.note.strip()}")
     return lines
+
+
+def _pinned_files(chosen: list[Source]) -> list[RawFile]:
+    """List the files of the first source that has a hash for each of them."""
+    for source in chosen:
+        if source.files and all(file.sha256 for file in source.files):
+            return source.files
+    return []

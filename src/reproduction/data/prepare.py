@@ -1,4 +1,4 @@
-"""Raw files -> one prepared file per data set: arrays of a known shape, with their digest, in an .npz."""
+"""Turn the raw files of a data set into one prepared file: arrays of a known shape, in an .npz."""
 
 import contextlib
 import json
@@ -26,9 +26,9 @@ from reproduction.spec.strict_yaml import near
 from reproduction.spec.user_modules import describe_error, import_module
 
 MEMORY, MEMORY_PER_BYTE = 1 << 30, 16
-"""Bytes of address space of a reader in isolation, libraries included; what each byte of its files adds."""
+"""Bytes of address space of an isolated reader with its libraries; what a byte of files adds."""
 SECONDS, SECONDS_PER_BYTE = 15, 1e-6
-"""Processor time of such a reader, and what each byte of its files adds (the 880 MB of SUSY take 35 s)."""
+"""Its processor time, and what a byte of its files adds (the 880 MB of SUSY take 35 s)."""
 PATIENCE = 4
 """Wall-clock time, as a multiple of the processor time: the machine may be busy."""
 THREADS = ("OMP", "OPENBLAS", "MKL", "NUMBA", "VECLIB_MAXIMUM", "NUMEXPR")
@@ -36,13 +36,28 @@ THREADS = ("OMP", "OPENBLAS", "MKL", "NUMBA", "VECLIB_MAXIMUM", "NUMEXPR")
 
 
 def prepare(raw: Path) -> Dataset:
-    """The data set whose raw files lie in ``raw``, as its ``source.json`` describes them.
+    """Read the raw files of a data set.
 
-    Files of the user, and those whose hash the registry does not know, are read in a process with limits.
+    Files of the user, and those whose hash the registry does not know, are read in a process with
+    limits.
 
-    Raises FileNotFoundError : there is no ``source.json``; fetch first.   DataError : the record was changed;
-    a raw file is missing, was changed, or cannot be read; another shape or digest than the registry has; no
-    such loader.
+    Parameters
+    ----------
+    raw : Path
+        Folder with the files, and with ``source.json``, which describes them.
+
+    Returns
+    -------
+    Dataset
+        The data set.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no ``source.json``: fetch first.
+    DataError
+        If the record or a raw file was changed, a file is missing or cannot be read, shape or
+        digest are not those of the registry, or there is no such loader.
     """
     record = read_record(raw)
     remedy = f"remove {raw} and fetch again"
@@ -51,41 +66,63 @@ def prepare(raw: Path) -> Dataset:
         how = f"{remedy} (src/scripts/fetch.py, or run again)"
         if not path.is_file():
             raise DataError(f"{path} is missing though its record lists it; {how}")
-        if (found := sha256_of(path)) != (expected := record["files"][name]):
-            raise DataError(f"{path} is not what was fetched: sha256 {found}, expected {expected}; {how}")
+        sha256 = sha256_of(path)
+        expected = record["files"][name]
+        if sha256 != expected:
+            hashes = f"sha256 {sha256}, expected {expected}"
+            raise DataError(f"{path} is not what was fetched: {hashes}; {how}")
     try:
-        read = isolated if record["isolated"] else _loaded
+        read = read_isolated if record["isolated"] else _read
         arrays = read(record["loader"], files, record.get("options", {}))
         check_arrays(record["id"], record["source"], arrays, record["shape"])
     except ValueError as error:
-        said = str(error)
+        message = str(error)
         if "registry" in record:  # where the user says how the file is to be read
-            said = f"{record['registry']}: datasets.{record['id']}: {said}"
-        if names := ", ".join(record["unverified"]):
-            said += f"; the hash of {names} was not known beforehand: if the download went wrong, {remedy}"
-        raise DataError(said) from error
-    digest = array_digest(rounded(arrays, record["prepared_decimals"]))
+            message = f"{record['registry']}: datasets.{record['id']}: {message}"
+        if record["unverified"]:
+            names = ", ".join(record["unverified"])
+            message += f"; the hash of {names} was not known beforehand"
+            message += f": if the download went wrong, {remedy}"
+        raise DataError(message) from error
+    digest = array_digest(round_arrays(arrays, record["prepared_decimals"]))
     expected = record["prepared_sha256"]
     if expected and digest != expected:
-        raise DataError(
-            f"{record['id']}: the prepared arrays of variant {record['variant']} have digest {digest}, "
-            f"expected {expected}; the loader {record['loader']} or a library below it behaves differently"
-        )
+        which = f"the prepared arrays of variant {record['variant']}"
+        cause = f"the loader {record['loader']} or a library below it behaves differently"
+        hashes = f"digest {digest}, expected {expected}"
+        raise DataError(f"{record['id']}: {which} have {hashes}; {cause}")
     return Dataset(record["id"], record["source"], record["variant"], arrays, array_digest(arrays))
 
 
-def rounded(arrays: Arrays, decimals: int | None) -> Arrays:
-    """The arrays with values rounded, where their last bits depend on the processor; None: as they are."""
+def round_arrays(arrays: Arrays, decimals: int | None) -> Arrays:
+    """Round values whose last bits depend on the processor; with None they stay as they are."""
     if decimals is None:
         return arrays
-    return {  # + 0.0: there is only one zero
-        name: np.round(array, decimals) + 0.0 if array.dtype.kind == "f" else array
-        for name, array in arrays.items()
-    }
+    rounded = {}
+    for name, array in arrays.items():
+        is_float = array.dtype.kind == "f"
+        # + 0.0: a negative zero becomes zero
+        rounded[name] = np.round(array, decimals) + 0.0 if is_float else array
+    return rounded
 
 
 def check_arrays(dataset: str, source: str, arrays: Arrays, shape: Mapping[str, Any]) -> None:
-    """DataError if a value is not finite, or rows, columns, classes, samples or rate are not as given."""
+    """Check the values and the shape of arrays.
+
+    Parameters
+    ----------
+    dataset, source : str
+        Names, for messages.
+    arrays : dict
+        Name -> array.
+    shape : mapping
+        What is expected of ``rows``, ``columns``, ``classes``, ``samples`` and ``rate``.
+
+    Raises
+    ------
+    DataError
+        If a value is not finite, or the shape is another.
+    """
     for name, array in arrays.items():
         if array.dtype.kind == "f" and not np.isfinite(array).all():
             raise DataError(f"{dataset} from source {source}: a value of {name} is not finite")
@@ -95,20 +132,22 @@ def check_arrays(dataset: str, source: str, arrays: Arrays, shape: Mapping[str, 
     if "y" in arrays:
         labels, counts = np.unique(arrays["y"], return_counts=True)
         found["rows"] = len(arrays["y"])
-        found["classes"] = {str(label): int(n) for label, n in zip(labels.tolist(), counts, strict=True)}
+        names = [str(label) for label in labels.tolist()]
+        found["classes"] = dict(zip(names, counts.tolist(), strict=True))
     if "X" in arrays:
         found |= dict(zip(("rows", "columns"), arrays["X"].shape, strict=False))
     elif "shape" in arrays:
         found |= dict(zip(("rows", "columns"), arrays["shape"].tolist(), strict=True))
     for key, expected in shape.items():
-        if (value := found.get(key, "missing")) != expected:
-            what = f"{key} is {value}, expected {expected}"
-            other = "the file is not the data set that the registry describes"
-            raise DataError(f"{dataset} from source {source}: {what}; {other}")
+        value = found.get(key, "missing")
+        if value != expected:
+            difference = f"{key} is {value}, expected {expected}"
+            cause = "the file is not the data set that the registry describes"
+            raise DataError(f"{dataset} from source {source}: {difference}; {cause}")
 
 
 def write_prepared(dataset: Dataset, path: Path) -> None:
-    """The data set as an .npz; atomic."""
+    """Write a data set as an .npz, in one step."""
     meta = {name: getattr(dataset, name) for name in ("id", "source", "variant", "digest")}
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as part:
@@ -116,11 +155,25 @@ def write_prepared(dataset: Dataset, path: Path) -> None:
 
 
 def find_loader(spec: str) -> Callable[..., Arrays]:
-    """The loader ``uci:heart`` of this package, or the user's own, which has a dot before the colon.
+    """Find a loader by its name.
 
-    Raises ValueError : there is no such function, or its module cannot be imported.
+    Parameters
+    ----------
+    spec : str
+        ``uci:heart`` of this package, or ``paper.module:function``.
+
+    Returns
+    -------
+    callable
+        The loader.
+
+    Raises
+    ------
+    ValueError
+        If there is no such function, or its module cannot be imported.
     """
-    module_name, name = loader_module(spec), spec.partition(":")[2]
+    module_name = loader_module(spec)
+    name = spec.partition(":")[2]
     try:
         module = import_module(module_name)
     except ModuleNotFoundError as error:
@@ -128,13 +181,14 @@ def find_loader(spec: str) -> Callable[..., Arrays]:
         raise ValueError(f"loader {spec}: {error}; {remedy}") from None
     loader: Callable[..., Arrays] | None = getattr(module, name, None)
     if not callable(loader):
-        functions = [key for key, each in vars(module).items() if isfunction(each)]
-        raise ValueError(f"loader {spec}: no function {name} in {module_name}{near(name, functions)}")
+        functions = [key for key, member in vars(module).items() if isfunction(member)]
+        nearest = near(name, functions)
+        raise ValueError(f"loader {spec}: no function {name} in {module_name}{nearest}")
     return loader
 
 
-def _loaded(loader: str, files: Mapping[str, Path], options: Mapping[str, Any]) -> Arrays:
-    """The arrays that a loader makes of the files. Raises DataError : one of the user's fails; where."""
+def _read(loader: str, files: Mapping[str, Path], options: Mapping[str, Any]) -> Arrays:
+    """Let a loader read files. Raises DataError where one of the user fails."""
     function = find_loader(loader)
     try:
         arrays = function(files, **options)
@@ -148,20 +202,44 @@ def _loaded(loader: str, files: Mapping[str, Path], options: Mapping[str, Any]) 
     raise DataError(f"loader {loader}: {must}")
 
 
-def isolated(loader: str, files: Mapping[str, Path], options: Mapping[str, Any] | None = None) -> Arrays:
-    """The arrays that ``loader`` ("uci:heart") makes of the files and options, computed in a child process.
+def read_isolated(
+    loader: str,
+    files: Mapping[str, Path],
+    options: Mapping[str, Any] | None = None,
+) -> Arrays:
+    """Let a loader read files in a child process.
 
-    A file can crash the compiled readers of .mat, audio, svmlight and tables, keep them busy or fill the
-    memory.   Raises DataError : the loader refuses a file, fails, crashes, or reaches a limit of memory or
-    time; the message has the folder of the files and the reason.
+    A file can crash the compiled readers of .mat, audio, svmlight and tables, keep them busy or
+    fill the memory.
+
+    Parameters
+    ----------
+    loader : str
+        Name of the loader, such as ``uci:heart``.
+    files : mapping
+        Name -> path.
+    options : mapping, optional
+        Keyword arguments of the loader.
+
+    Returns
+    -------
+    dict
+        Name -> array.
+
+    Raises
+    ------
+    DataError
+        If the loader refuses a file, fails, crashes, or reaches a limit of memory or time; the
+        message has the folder of the files and the reason.
     """
     size = sum(path.stat().st_size for path in files.values())
     seconds = math.ceil(SECONDS + SECONDS_PER_BYTE * size)
     limits = {"memory": MEMORY + MEMORY_PER_BYTE * size, "seconds": seconds}
     absolute = {name: str(path.absolute()) for name, path in files.items()}
     order = {"loader": loader, "options": options or {}, "files": absolute} | limits
-    paths = os.pathsep.join(filter(None, [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH")]))
-    environment = os.environ | {"PYTHONPATH": paths} | {f"{name}_NUM_THREADS": "1" for name in THREADS}
+    folders = [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH")]
+    environment = os.environ | {f"{name}_NUM_THREADS": "1" for name in THREADS}
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, folders))
     with tempfile.TemporaryDirectory() as folder:
         answer = Path(folder) / "answer"
         command = [sys.executable, "-P", "-m", __name__, json.dumps(order), str(answer)]
@@ -171,7 +249,7 @@ def isolated(loader: str, files: Mapping[str, Path], options: Mapping[str, Any] 
             ).returncode
         except subprocess.TimeoutExpired:
             code = -signal.SIGKILL
-        reason = death(code, seconds)
+        reason = explain_exit(code, seconds)
         if code == 0 and answer.is_file():
             with contextlib.suppress(Exception), np.load(answer, allow_pickle=False) as found:
                 arrays = {name: found[name] for name in found.files}
@@ -183,19 +261,19 @@ def isolated(loader: str, files: Mapping[str, Path], options: Mapping[str, Any] 
     raise DataError(f"{where}: {reason}")
 
 
-def death(code: int, seconds: int) -> str:
-    """Why a reader with this exit code and so much processor time gave no answer."""
+def explain_exit(code: int, seconds: int) -> str:
+    """Say why a reader with this exit code and so much processor time gave no answer."""
     if code == -signal.SIGXCPU:
         return f"the reader was stopped after {seconds:g} s; the file may mean harm"
     if code == -signal.SIGKILL:
-        limit = PATIENCE * seconds
-        return f"the reader was killed: no answer within {limit:g} s, or no memory left on this machine"
+        causes = f"no answer within {PATIENCE * seconds:g} s, or no memory left on this machine"
+        return f"the reader was killed: {causes}"
     if code < 0:
         return f"the reader crashed ({signal.Signals(-code).name}); the file may mean harm"
     return f"the reader ended without an answer (exit code {code})"
 
 
-def limit(kind: int, value: int, grace: int = 0) -> None:
+def lower_limit(kind: int, value: int, grace: int = 0) -> None:
     """Lower a limit of this process; a system that knows no such limit goes without."""
     _, hard = resource.getrlimit(kind)
     with contextlib.suppress(ValueError, OSError):
@@ -203,13 +281,14 @@ def limit(kind: int, value: int, grace: int = 0) -> None:
         resource.setrlimit(kind, (min(value, most), most))
 
 
-def load(order: dict[str, Any]) -> Arrays:
-    """Arrays, or under ``error`` the reason why there are none."""
+def follow(order: dict[str, Any]) -> Arrays:
+    """Read the files of an order: their arrays, or under ``error`` why there are none."""
     files = {name: Path(path) for name, path in order["files"].items()}
     try:
         return find_loader(order["loader"])(files, **order["options"])
     except MemoryError:
-        reason = f"the reader needs more than {order['memory'] >> 20} MiB; the file is damaged or means harm"
+        reason = f"the reader needs more than {order['memory'] >> 20} MiB"
+        reason += "; the file is damaged or means harm"
     except ValueError as error:
         reason = str(error)
     except Exception as error:  # a damaged file can make a reader raise nearly anything
@@ -220,13 +299,14 @@ def load(order: dict[str, Any]) -> Arrays:
 def main() -> None:
     """The child: an order as JSON and the file of the answer are its arguments."""
     order = json.loads(sys.argv[1])
-    limit(resource.RLIMIT_CORE, 0)
-    limit(resource.RLIMIT_AS, order["memory"])
-    limit(resource.RLIMIT_CPU, order["seconds"], grace=1)
+    lower_limit(resource.RLIMIT_CORE, 0)
+    lower_limit(resource.RLIMIT_AS, order["memory"])
+    lower_limit(resource.RLIMIT_CPU, order["seconds"], grace=1)
     reading.start()
-    found = load(order)
+    arrays = follow(order)
+    seen = np.array(list(reading.SEEN.files), str)
     with open(sys.argv[2], "wb") as answer:
-        np.savez(answer, allow_pickle=False, **found, read=np.array(list(reading.SEEN.files), str))
+        np.savez(answer, allow_pickle=False, **arrays, read=seen)
     os._exit(0)  # no exit handler of a library can hang or crash any more
 
 

@@ -1,7 +1,7 @@
-"""Prepared data sets: arrays with their digest in one .npz, which is all that jobs read of the data.
+"""Prepared data sets: arrays with their digest in one .npz, which is all that jobs read of data.
 
-Jobs import this module and the error that it raises, and nothing else of the package, so that no change
-of a download or of a loader makes an experiment run again.
+Jobs import this module and the error that it raises, and nothing else of the package, so that no
+change of a download or of a loader makes an experiment run again.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from reproduction.data.errors import DataError
 
 META = "meta.json"
-"""Member of an .npz with the description, beside the arrays."""
+"""Member of an .npz with the description, next to the arrays."""
 Arrays = dict[str, NDArray[Any]]
 
 
@@ -38,7 +38,19 @@ class Dataset:
 
 
 def array_digest(arrays: Mapping[str, NDArray[Any]]) -> str:
-    """SHA-256 of the arrays: for each, in the order of the names, name, type, shape and values (C order)."""
+    """Compute the SHA-256 of arrays.
+
+    Parameters
+    ----------
+    arrays : mapping
+        Name -> array. Of each, in the order of the names, name, type, shape and values (in C order)
+        count.
+
+    Returns
+    -------
+    str
+        The digest, 64 hex digits.
+    """
     total = hashlib.sha256()
     for name in sorted(arrays):
         array = np.asarray(arrays[name], order="C")
@@ -48,15 +60,33 @@ def array_digest(arrays: Mapping[str, NDArray[Any]]) -> str:
 
 
 def load_prepared(path: Path | str) -> Dataset:
-    """The data set in a prepared file, if its arrays have the digest that was stored with them.
+    """Load a prepared file whose arrays have the digest that was stored with them.
 
-    Raises FileNotFoundError, PermissionError; DataError : not a prepared file, or damaged in whatever way.
+    Parameters
+    ----------
+    path : Path or str
+        The file.
+
+    Returns
+    -------
+    Dataset
+        The data set.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    PermissionError
+        If it may not be read.
+    DataError
+        If it is not a prepared file, or is damaged.
     """
     try:
         meta, arrays = read_npz(Path(path))
-        found, dataset = array_digest(arrays), Dataset(arrays=arrays, **meta)
-        if found != dataset.digest:
-            raise ValueError(f"its arrays have digest {found}, expected {dataset.digest}")
+        dataset = Dataset(arrays=arrays, **meta)
+        digest = array_digest(arrays)
+        if digest != dataset.digest:
+            raise ValueError(f"its arrays have digest {digest}, expected {dataset.digest}")
         return dataset
     except FileNotFoundError:
         raise FileNotFoundError(f"{path} does not exist; prepare the data set first") from None
@@ -64,16 +94,23 @@ def load_prepared(path: Path | str) -> Dataset:
         raise
     except Exception as error:  # a damaged archive or header can raise nearly anything
         reason = (" ".join(str(error).split()) or type(error).__name__)[:300]
-        what = f"is not a prepared data set or is damaged ({reason}); remove it and prepare again"
-        raise DataError(f"{path} {what}") from None
+        fault = f"is not a prepared data set or is damaged ({reason})"
+        raise DataError(f"{path} {fault}; remove it and prepare again") from None
 
 
 def write_npz(path: Path, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Arrays and a description in an .npz whose bytes depend on content only; ValueError: objects."""
+    """Write arrays and a description into an .npz whose bytes depend on their content only.
+
+    Raises
+    ------
+    ValueError
+        If an array holds Python objects.
+    """
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
         for name in (META, *(f"{name}.npy" for name in sorted(arrays))):
             member = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
-            member.create_system, member.external_attr = 3, 0o644 << 16
+            member.create_system = 3
+            member.external_attr = 0o644 << 16
             with archive.open(member, "w", force_zip64=name != META) as stream:
                 if name == META:
                     stream.write(json.dumps(meta, indent=1, sort_keys=True).encode())
@@ -83,7 +120,7 @@ def write_npz(path: Path, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[
 
 
 def read_npz(path: Path | IO[bytes]) -> tuple[dict[str, Any], Arrays]:
-    """Description and arrays of such a file. A damaged one may raise nearly anything."""
+    """Read the description and the arrays of such a file; a damaged one may raise any error."""
     # NumPy leaves a file that it opened itself open if the archive is damaged.
     opened = path.open("rb") if isinstance(path, Path) else contextlib.nullcontext(path)
     with opened as file, np.load(file, allow_pickle=False) as archive:

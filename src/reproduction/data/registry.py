@@ -1,4 +1,4 @@
-"""The registry of data sets (config/datasets.yaml): read, checked, and asked for the sources of a set."""
+"""The registry of data sets (config/datasets.yaml): read, checked, searched for sources."""
 
 import difflib
 import hashlib
@@ -9,7 +9,14 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, PositiveInt, PrivateAttr, StringConstraints, model_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    PositiveInt,
+    PrivateAttr,
+    StringConstraints,
+    model_validator,
+)
 
 from reproduction.spec.papers import full_name
 from reproduction.spec.strict_yaml import ArtifactError, Content, Model, check, read
@@ -17,13 +24,13 @@ from reproduction.spec.strict_yaml import ArtifactError, Content, Model, check, 
 REGISTRY = Path(__file__).resolve().parents[3] / "config/datasets.yaml"
 
 STAND_IN, OR_STAND_IN = "stand_in", "or_stand_in"
-"""`id.stand_in` is the stand-in itself, `id.or_stand_in` allows it where no source can be reached."""
+"""`id.stand_in` is the stand-in, `id.or_stand_in` allows it where no source can be reached."""
 PACKAGED = "packaged"
-"""`id.packaged` is what every machine with a package index gets: of a package or project, or generated."""
+"""`id.packaged` is what every machine with a package index has: of a package, or generated."""
 LOCAL = "local"
 """`id.local` is a file of the user; the registry need not have the id."""
 PROJECT = "project"
-"""Name of a source beside the file that lists it, the ``datasets.yaml`` of a paper of one's own."""
+"""Name of a source next to the file that lists it, the ``datasets.yaml`` of a paper."""
 EVERYWHERE = ("package", "generated", PROJECT)
 KINDS = ("official", "mirror", *EVERYWHERE)
 """Names of sources that a pin may have; or it is `PACKAGED` or a variant of the set."""
@@ -40,6 +47,7 @@ UNSEEN = "unseen"
 """In place of the digest of a variant that nobody has opened yet."""
 
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+Digest = Annotated[str, StringConstraints(pattern="^([0-9a-f]{64}|unseen)$")]
 Url = Annotated[str, StringConstraints(pattern=r"^https?://")]
 RENAMED_LOADERS = {
     "formats:users_table": "users_table:users_table",
@@ -66,10 +74,11 @@ Loader = Annotated[
     StringConstraints(pattern=r"^[a-z_][a-z0-9_]*(\.[a-z_][a-z0-9_]*)*:[a-z_][a-z0-9_]*$"),
     AfterValidator(_refuse_old_name),
 ]
-"""``module:function`` below reproduction.data.loaders, or ``paper.module:function`` of one's own, called with
-{file name: path} and the options of the entry; it returns {name: array}."""
+"""``module:function`` below reproduction.data.loaders, or ``paper.module:function`` of a paper.
+
+It is called with {file name: path} and the options of the entry, and returns {name: array}."""
 UserFile = str | dict[str, Any]
-"""A file of `data.local`, or a table with more to say: ``{file, label, positive, columns}``."""
+"""A file of `data.local`, or a table with more about it: ``{file, label, positive, columns}``."""
 
 
 class Package(Model):
@@ -83,7 +92,7 @@ class Package(Model):
 
 
 class Shape(Model):
-    """What the prepared data must be: rows of y, columns of X, label -> rows; or length and rate in Hz."""
+    """What prepared data must be: rows, columns, rows of each label; or samples and rate in Hz."""
 
     rows: PositiveInt | None = None
     columns: PositiveInt | None = None
@@ -93,11 +102,11 @@ class Shape(Model):
 
 
 class RawFile(Model):
-    """One raw file, how it is recognised, and exactly one place to have it from: url, path or package.
+    """One raw file, how it is recognised, and exactly one place of it: url, path or package.
 
-    ``path`` starts in the user's mirror, of a source `PROJECT` in the folder of the registry; ``member`` is
-    its path in an archive there. ``sha256`` is of the file itself; ``git_blob`` may stand for it, the name of
-    its content in Git. ``largest`` caps a file of unknown length.
+    ``path`` starts in the user's mirror, or of a source `PROJECT` in the folder of the registry;
+    ``member`` is its path in an archive there. ``sha256`` is of the file itself; ``git_blob``, the
+    name of its content in Git, may stand for it. ``largest`` limits a file of unknown length.
     """
 
     name: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$")]
@@ -113,9 +122,9 @@ class RawFile(Model):
 
     @model_validator(mode="after")
     def _one_place(self) -> "RawFile":
-        places = sum(place is not None for place in (self.url, self.path, self.package))
-        if places != 1 or (self.package and not self.member):
-            beside = f"(one beside this registry is of the source `{PROJECT}`)"
+        places = [place for place in (self.url, self.path, self.package) if place is not None]
+        if len(places) != 1 or (self.package and not self.member):
+            beside = f"(one next to this registry is of the source `{PROJECT}`)"
             needs = "a file needs exactly one of `url`, `path`, or `package` with `member`"
             raise ValueError(f"{needs} {beside}")
         if self.url and MOVING.search(self.url) and not (self.sha256 or self.git_blob):
@@ -158,9 +167,7 @@ class Entry(Model):
     loader: Loader
     options: Content = Field(default={})
     shape: Shape = Shape()
-    prepared_sha256: dict[str, Annotated[str, StringConstraints(pattern="^([0-9a-f]{64}|unseen)$")]] = Field(
-        default={}
-    )
+    prepared_sha256: dict[str, Digest] = Field(default={})
     prepared_decimals: dict[str, PositiveInt] = Field(default={})
     sources: list[Source]
     stand_in: StandIn | None = None
@@ -197,43 +204,77 @@ OWN = Entry(title="a table of your own", task="binary", loader=LOADERS["binary"]
 
 
 def load_registry(path: Path) -> Registry:
-    """Data set id -> entry, with each file's ``package`` replaced by what is pinned under that name.
+    """Load a registry, with each file's ``package`` replaced by what is pinned under that name.
 
-    Raises ValueError : a key that is unknown, missing, twice or of the wrong kind; an unknown name.
+    Parameters
+    ----------
+    path : Path
+        The file ``datasets.yaml``.
+
+    Returns
+    -------
+    dict
+        Id of a data set -> entry.
+
+    Raises
+    ------
+    ValueError
+        If a key is unknown, missing, given twice or of the wrong kind, or a name is unknown.
     """
     return _load(path).datasets
 
 
 def _load(path: Path) -> File:
     content = read(path, keys=str | int)
-    packages, sets = content.get("packages"), content.get("datasets")
+    packages = content.get("packages") or {}
+    sets = content.get("datasets")
     for dataset, entry in sets.items() if isinstance(sets, dict) else ():
         _name_loaders_in_full(entry, path.parent)
-        for source in entry.get("sources", ()) if isinstance(entry, dict) else ():
-            for file in source.get("files", ()) if isinstance(source, dict) else ():
-                if isinstance(file, dict) and isinstance(name := file.get("package"), str):
-                    if name not in (packages or {}):
-                        known = ", ".join(sorted(packages or {}))
-                        raise ValueError(f"{path}: {dataset}: package {name!r} is not pinned; known: {known}")
-                    file["package"] = packages[name]
-                elif isinstance(file, dict) and source.get("name") == PROJECT:
-                    file["path"] = file.get("path") or file.get("name")
-                    place = path.absolute().parent / str(file["path"])
-                    if not place.is_file():
-                        raise ArtifactError(f"{path}: datasets.{dataset}: there is no file {place}")
-                    file["sha256"] = file.get("sha256") or sha256_of(place)  # of what it holds now
-    found = check(File, content, path)
-    there = {*found.datasets} if path == REGISTRY else {*found.datasets, *listed()["datasets"]}
-    for name, members in found.groups.items():
-        if unknown := [member for member in members if member not in there]:
-            raise ArtifactError(f"{path}: groups.{name}: {unknown[0]} is not a data set of the registry")
-    for each in found.datasets.values():
-        each._file = path
-    return found
+        for source, file in _list_files(entry):
+            name = file.get("package")
+            if isinstance(name, str):
+                if name not in packages:
+                    rule = f"is not pinned; known: {', '.join(sorted(packages))}"
+                    raise ValueError(f"{path}: {dataset}: package {name!r} {rule}")
+                file["package"] = packages[name]
+            elif source.get("name") == PROJECT:
+                _find_in_project(path, dataset, file)
+    loaded = check(File, content, path)
+    known = {*loaded.datasets}
+    if path != REGISTRY:
+        known |= {*listed()["datasets"]}
+    for name, members in loaded.groups.items():
+        unknown = [member for member in members if member not in known]
+        if unknown:
+            rule = f"{unknown[0]} is not a data set of the registry"
+            raise ArtifactError(f"{path}: groups.{name}: {rule}")
+    for entry in loaded.datasets.values():
+        entry._file = path
+    return loaded
+
+
+def _list_files(entry: Any) -> list[tuple[Content, Content]]:
+    """List the sources and files of an entry that is not checked yet."""
+    files = []
+    sources = entry.get("sources", ()) if isinstance(entry, dict) else ()
+    for source in sources:
+        for file in source.get("files", ()) if isinstance(source, dict) else ():
+            if isinstance(file, dict):
+                files.append((source, file))
+    return files
+
+
+def _find_in_project(registry: Path, dataset: str, file: Content) -> None:
+    """Add the path of a file in the folder of its registry, and the SHA-256 of its content."""
+    file["path"] = file.get("path") or file.get("name")
+    place = registry.absolute().parent / str(file["path"])
+    if not place.is_file():
+        raise ArtifactError(f"{registry}: datasets.{dataset}: there is no file {place}")
+    file["sha256"] = file.get("sha256") or sha256_of(place)
 
 
 def _name_loaders_in_full(content: Any, folder: Path) -> None:
-    """Name the loaders of a paper in full, ``paper.module:function``, in an entry and in its sources."""
+    """Name the loaders of a paper in full, ``paper.module:function``, in an entry and below."""
     if isinstance(content, dict):
         for key, value in content.items():
             if key in ("loader", "local") and isinstance(value, str):
@@ -246,46 +287,83 @@ def _name_loaders_in_full(content: Any, folder: Path) -> None:
 
 
 def sha256_of(path: Path) -> str:
-    """SHA-256 of a file as 64 hex digits."""
+    """Compute the SHA-256 of a file, as 64 hex digits."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 @cache
 def listed() -> Content:
-    """``config/datasets.yaml`` as it is."""
+    """Read ``config/datasets.yaml`` as it is written."""
     return read(REGISTRY, keys=str | int)
 
 
 @cache
 def own(paper: Path) -> File:
-    """What ``datasets.yaml`` in the folder of a paper lists; nothing without one. Raises ValueError."""
+    """Load ``datasets.yaml`` of the folder of a paper; without one there is nothing in it.
+
+    Raises
+    ------
+    ValueError
+        If it has a mistake, or a data set with an id of the repository.
+    """
     file = paper / REGISTRY.name
-    found = _load(file) if file.is_file() else File(datasets={})
-    if twice := [name for name in found.datasets if name in listed()["datasets"]]:
-        raise ArtifactError(f"{file}: datasets.{twice[0]}: the repository has a set of this id; rename it")
-    return found
+    loaded = _load(file) if file.is_file() else File(datasets={})
+    for name in loaded.datasets:
+        if name in listed()["datasets"]:
+            rule = "the repository has a set of this id; rename it"
+            raise ArtifactError(f"{file}: datasets.{name}: {rule}")
+    return loaded
 
 
 def of_papers(known: Registry, papers: Iterable[Path]) -> Registry:
-    """The registry with the own data sets of papers. Raises ArtifactError : two papers have one of an id."""
-    found = dict(known)
-    for name, entry in (each for paper in papers for each in own(paper).datasets.items()):
-        if found.setdefault(name, entry) is not entry:
-            raise ArtifactError(f"{entry.file}: datasets.{name}: {found[name].file} has this id; rename one")
-    return found
+    """Add the data sets of papers to a registry.
+
+    Raises
+    ------
+    ArtifactError
+        If two papers have a data set of one id.
+    """
+    registry = dict(known)
+    for paper in papers:
+        for name, entry in own(paper).datasets.items():
+            first = registry.setdefault(name, entry)
+            if first is not entry:
+                rule = f"{first.file} has this id; rename one"
+                raise ArtifactError(f"{entry.file}: datasets.{name}: {rule}")
+    return registry
 
 
 def groups(paper: Path | None = None) -> dict[str, list[str]]:
-    """Name -> ids of the data sets that artifacts, of that paper, may name together."""
-    found: dict[str, list[str]] = listed().get("groups", {})
-    return found | (own(paper).groups if paper else {})
+    """List the groups of data sets that artifacts, of that paper, may name together."""
+    groups: dict[str, list[str]] = dict(listed().get("groups", {}))
+    if paper:
+        groups |= own(paper).groups
+    return groups
 
 
 def find(entries: Registry, dataset: str) -> tuple[str, str, Entry]:
-    """``"heart.package"`` -> ("heart", "package", its entry); the second is "" if nothing is pinned.
+    """Find a data set by its name.
 
-    ``"mine.local"`` has the entry `OWN`, unless the registry has ``mine``.   Raises ValueError : no such set.
+    Parameters
+    ----------
+    entries : dict
+        The registry.
+    dataset : str
+        Id, with a pin or without: ``heart``, ``heart.package``.
+
+    Returns
+    -------
+    id : str
+    pin : str
+        "" if nothing is pinned.
+    entry : Entry
+        What the registry says of it; of ``mine.local`` `OWN`, unless the registry has ``mine``.
+
+    Raises
+    ------
+    ValueError
+        If there is no such data set.
     """
     name, _, pin = dataset.partition(".")
     if name not in entries and pin != LOCAL:
@@ -297,8 +375,13 @@ def find(entries: Registry, dataset: str) -> tuple[str, str, Entry]:
 
 
 def with_source(dataset: str, source: str) -> str:
-    """``dataset`` pinned to ``source``, unless it has a pin already; an allowed stand-in stays allowed:
-    ``("ijcnn1.or_stand_in", "packaged")`` -> "ijcnn1.packaged.or_stand_in".
+    """Pin a data set to a kind of source, unless it has a pin; an allowed stand-in stays allowed.
+
+    Examples
+    --------
+    >>> from reproduction.data.registry import with_source
+    >>> with_source("ijcnn1.or_stand_in", "packaged")
+    'ijcnn1.packaged.or_stand_in'
     """
     name, _, pin = dataset.partition(".")
     if not source or pin not in ("", OR_STAND_IN):
@@ -307,11 +390,28 @@ def with_source(dataset: str, source: str) -> str:
 
 
 def sources(dataset: str, entry: Entry, pin: str = "") -> list[Source]:
-    """The sources to try, in order: all of them, or those that ``pin`` names; last an allowed stand-in.
+    """List the sources to try, in order.
 
-    A pin is a kind of source, a variant, "packaged", or "stand_in"; "or_stand_in" may be alone or, after a
-    dot, behind any of the others. "packaged" is one kind only (packages, else generated, else an allowed
-    stand-in): it does not depend on the machine.   Raises ValueError : nothing of that name.
+    Parameters
+    ----------
+    dataset : str
+        Id of the data set, for messages.
+    entry : Entry
+        What the registry says of it.
+    pin : str, default ""
+        A kind of source, a variant, "packaged" or "stand_in"; "or_stand_in" may be alone or, after
+        a dot, behind any of the others. "packaged" is one kind only (packages, else generated, else
+        an allowed stand-in), so that it does not depend on the machine.
+
+    Returns
+    -------
+    list of Source
+        All sources, or those that the pin names; last an allowed stand-in.
+
+    Raises
+    ------
+    ValueError
+        If there is no source or variant of that name.
     """
     if pin == LOCAL:
         which = "is a file of your own, and the configuration does not say which"
@@ -328,10 +428,12 @@ def sources(dataset: str, entry: Entry, pin: str = "") -> list[Source]:
     if wanted == STAND_IN:
         chosen = stand_in
     elif wanted == PACKAGED:
-        kinds = [[source for source in found if source.name == kind] for kind in EVERYWHERE]
-        chosen = next(filter(None, [*kinds, allowed]), [])
+        chosen = allowed
+        for kind in reversed(EVERYWHERE):
+            chosen = [source for source in found if source.name == kind] or chosen
     elif wanted in ("", *KINDS, *variants):
-        chosen = [source for source in found if wanted in ("", source.name, source.variant)] + allowed
+        chosen = [source for source in found if wanted in ("", source.name, source.variant)]
+        chosen += allowed
     if not chosen:
         known = sorted({source.name for source in found} | variants)
         known += [PACKAGED] if set(EVERYWHERE) & set(known) else []
@@ -341,51 +443,64 @@ def sources(dataset: str, entry: Entry, pin: str = "") -> list[Source]:
 
 
 def is_users(loader: str) -> bool:
-    """Is it ``paper.module:function``, of a user's own code?"""
+    """Decide whether a loader is ``paper.module:function``, of a paper."""
     return "." in loader
 
 
 def loader_module(loader: str) -> str:
-    """The module of a loader, below reproduction.data.loaders or the user's."""
+    """Name the module of a loader, below reproduction.data.loaders or of a paper."""
     module = loader.partition(":")[0]
     return module if is_users(loader) else f"reproduction.data.loaders.{module}"
 
 
 def loaders(entry: Entry) -> list[str]:
-    """Every ``module:function`` that may read this data set."""
-    found = [entry.loader, entry.local, entry.stand_in and entry.stand_in.loader]
-    return sorted({loader for loader in [*found, *(source.loader for source in entry.sources)] if loader})
+    """List every ``module:function`` that may read this data set."""
+    names = [source.loader for source in entry.sources]
+    names += [entry.loader, entry.local or ""]
+    if entry.stand_in:
+        names.append(entry.stand_in.loader)
+    return sorted({name for name in names if name})
 
 
 def users_file(spec: UserFile) -> Path:
-    """The file of an entry of `data.local`; ``~`` is the home folder."""
+    """Find the file of an entry of `data.local`; ``~`` is the home folder."""
     return Path(os.path.expanduser(spec if isinstance(spec, str) else spec["file"]))
 
 
 def users_loader(dataset: str, registry: Registry, spec: UserFile) -> str:
-    """``module:function`` that reads a user's file as ``dataset``; an unknown id is a table.
+    """Name the loader that reads a user's file in place of a data set; an unknown id is a table.
 
-    Raises ValueError : a data set that no single file can replace, or such a file cannot.
+    Raises
+    ------
+    ValueError
+        If no single file can replace the data set, or not one of this kind.
     """
     task = registry.get(dataset, OWN).task
     loader = LOADERS.get(task, "")
     if not loader:
         how = "give your table an id of its own, such as `mine`"
-        raise ValueError(f"data.local: no file can take the place of {dataset} (task {task}); {how}")
-    file, options = users_file(spec), [] if isinstance(spec, str) else [key for key in spec if key != "file"]
+        rule = f"no file can take the place of {dataset} (task {task})"
+        raise ValueError(f"data.local: {rule}; {how}")
+    file = users_file(spec)
+    options = [] if isinstance(spec, str) else [key for key in spec if key != "file"]
     if loader != OWN.loader:
         if options:
-            raise ValueError(f"data.local: {dataset} is not a table, so {', '.join(options)} mean nothing")
+            rule = f"is not a table, so {', '.join(options)} mean nothing"
+            raise ValueError(f"data.local: {dataset} {rule}")
     elif file.suffix.lower() not in TABLES:
         unknown = "" if dataset in registry else f" ({dataset} is not in the registry)"
-        raise ValueError(f"data.local: {dataset}: {file} is not a table ({', '.join(TABLES)}){unknown}")
+        rule = f"{file} is not a table ({', '.join(TABLES)}){unknown}"
+        raise ValueError(f"data.local: {dataset}: {rule}")
     return loader
 
 
 def with_users(registry: Registry, local: dict[str, UserFile]) -> Registry:
-    """The registry in which every id of `data.local` has an entry with its `users_loader`."""
-    own = {name: {"local": users_loader(name, registry, spec)} for name, spec in local.items()}
-    return registry | {name: registry.get(name, OWN).model_copy(update=how) for name, how in own.items()}
+    """Give every id of `data.local` an entry with its `users_loader`."""
+    extended = dict(registry)
+    for name, spec in local.items():
+        loader = users_loader(name, registry, spec)
+        extended[name] = registry.get(name, OWN).model_copy(update={"local": loader})
+    return extended
 
 
 TABLE = "<!-- from here on written by src/scripts/generate.py from config/datasets.yaml -->"
@@ -393,10 +508,11 @@ TABLE = "<!-- from here on written by src/scripts/generate.py from config/datase
 
 
 def readme(page: str, registry: Registry) -> str:
-    """``data/README.md``: its text up to the table, and what every data set is, by ``README.md.jinja``."""
+    """Format ``data/README.md``: its text up to the table, then every data set."""
     from jinja2 import Environment, PackageLoader
 
-    pages = Environment(loader=PackageLoader("reproduction.data", ""), trim_blocks=True, lstrip_blocks=True)
+    loader = PackageLoader("reproduction.data", "")
+    pages = Environment(loader=loader, trim_blocks=True, lstrip_blocks=True)
     pages.tests["moving"] = MOVING.search
     sets = [(name, entry, sources(name, entry)) for name, entry in sorted(registry.items())]
     text = pages.get_template("README.md.jinja").render(sets=sets)

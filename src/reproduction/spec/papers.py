@@ -16,7 +16,7 @@ from reproduction.spec.strict_yaml import ArtifactError, near
 HOME = SOURCES / "papers"
 """The folder of the repository's papers."""
 NOT_ARTIFACTS = ("names.yaml", "datasets.yaml", "findings.yaml")
-"""YAML files of a paper that are not figures or tables: its names, its data sets, what was found."""
+"""YAML files of a paper that are not figures or tables: names, data sets and findings."""
 
 
 def list_papers(home: Path = HOME) -> list[str]:
