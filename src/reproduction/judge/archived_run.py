@@ -372,8 +372,8 @@ def _examine(made: Plan, name: str, run: Run) -> None:
     if lacking := list(found.loc[found["verdict"] == NOT_JUDGED, "id"]):
         others = f"are not those of its claims and published values ({lacking[0]})"
         raise NotFinished(f"{name}: its verdicts {others}; {remedy}")
-    if run.table:
-        records.verify(run.table)
+    for file in filter(None, (run.table, run.drawn)):
+        records.verify(file)
 
 
 def _is_of_plan(made: Plan, name: str, asked: Any) -> bool:

@@ -78,7 +78,7 @@ def write_keys(steps: Iterable[Step], decisions: Mapping[str, str]) -> None:
         content = {"asked": step.asked, "given": step.given, "inputs": step.inputs, "why": why}
         if why:
             content["planned"] = time.time_ns()
-        text = json.dumps(content, indent=1)
+        text = json.dumps(content)
         if not key.is_file() or key.read_text(encoding="utf-8") != text:
             key.parent.mkdir(parents=True, exist_ok=True)
             with replacing(key) as part:
@@ -137,7 +137,7 @@ def _has_outputs(record: Path) -> bool:
 
 
 def _compare_settings(before: Any, now: Any) -> Iterator[str]:
-    if arrange(before) == arrange(now):
+    if json.dumps(before) == json.dumps(now) or arrange(before) == arrange(now):
         return
     for name, old, new in _differences("", before, now):
         yield f"{name}: {_shorten(old)} -> {_shorten(new)}"
