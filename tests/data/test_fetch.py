@@ -17,7 +17,7 @@ from loopback import BODY, answer, command, files, one_file, sha256
 
 from reproduction.data import transport
 from reproduction.data.fetch import FetchError, fetch_local, read_record
-from reproduction.data.transport import Network, StorageError, shown
+from reproduction.data.transport import Network, StorageError, hide_login
 
 OFFLINE = Network(offline=True)
 STAND_IN = {"loader": "libsvm:toy", "note": "made up"}
@@ -142,7 +142,7 @@ def test_a_file_of_the_user_takes_the_place_of_the_data(tmp_path):
 
 
 def test_a_login_in_the_url_is_used_and_never_printed(web, get):
-    assert shown("https://me:secret@host:1/a?b") == "https://host:1/a?b"
+    assert hide_login("https://me:secret@host:1/a?b") == "https://host:1/a?b"
     web.serve("/toy", answer(b"no", 403))
     with pytest.raises(FetchError, match="answers 403") as caught:
         get(one_file({"url": web.url.replace("://", "://me:secret@") + "/toy"}, body=BODY))

@@ -125,7 +125,7 @@ def test_without_a_known_hash_a_message_is_no_data_and_the_next_source_is_tried(
 
 def test_data_are_not_taken_for_a_message():
     starts = b"RIFF", b"BZh91AY", b"\x1f\x8b\x08", b"MATLAB 5.0", b"\0\0\x08\x03", b"1,2", b"-1 3:1", b"@rel"
-    assert {transport._not_data(start + b" 1 2 3") for start in starts} == {""}
+    assert {transport._find_message(start + b" 1 2 3") for start in starts} == {""}
 
 
 def test_without_a_size_a_stream_has_the_cap_of_the_file_or_of_the_network(web, get, tmp_path, monkeypatch):

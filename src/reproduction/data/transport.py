@@ -1,4 +1,4 @@
-"""One raw file from its one place (URL, mirror, package index), unpacked and verified; errors of the disk."""
+"""Bring one raw file from its place (URL, mirror, package index), unpacked and verified."""
 
 import ast
 import bz2
@@ -29,7 +29,7 @@ from reproduction.run.atomic_files import replacing
 MIRROR = "NOISYLABELS_MIRROR"
 """Environment variable with the folder or URL of a mirror."""
 RUN = "NOISYLABELS_RUN"
-"""Environment variable that names a run of the workflow; its processes share which hosts did not answer."""
+"""Environment variable that names a run; its processes share which hosts did not answer."""
 LARGEST = 1 << 30
 """Bytes of a file whose length the registry does not know."""
 LONG = 1_000_000  # bytes; announced where there is no terminal to draw a bar in
@@ -39,6 +39,7 @@ CERTIFICATES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "PIP_CE
 OPENERS: dict[str, Callable[..., Any]] = {"gzip": gzip.open, "bzip2": bz2.open}
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}
+METHODS_OF_ZIP = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 NO_LOCKS = {errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS}
 
 
@@ -62,19 +63,20 @@ def storage_errors(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         where, reason = error.filename or path, error.strerror or error
-        said = f"{where}: {reason}"
+        message = f"{where}: {reason}"
         if error.errno in FULL:
-            said = f"no space left for {where} ({reason}); free some and run again"
+            message = f"no space left for {where} ({reason}); free some and run again"
         elif error.errno in FORBIDDEN:
-            how = "make the folder writable, or have it filled by somebody who may"
-            said = f"{where} cannot be written ({reason}); {how}"
-        raise StorageError(said) from None
+            remedy = "make the folder writable, or have it filled by somebody who may"
+            message = f"{where} cannot be written ({reason}); {remedy}"
+        raise StorageError(message) from None
 
 
 def git_blob_of(path: Path) -> str:
-    """The name of a file's content in Git, as 40 hex digits: SHA-1 of "blob", its length, and its bytes."""
+    """Compute the name of a file's content in Git: SHA-1 of "blob", its length, and its bytes."""
     content = path.read_bytes()
-    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+    head = b"blob %d\0" % len(content)
+    return hashlib.sha1(head + content, usedforsecurity=False).hexdigest()
 
 
 def write_atomically(path: Path, text: str) -> None:
@@ -86,7 +88,7 @@ def write_atomically(path: Path, text: str) -> None:
 
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold the lock file ``path``; wait if another process holds it. A killed process holds nothing."""
+    """Hold the lock file ``path``, after a process that holds it; a killed one holds nothing."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with contextlib.closing(os.fdopen(os.open(path, os.O_CREAT | os.O_RDWR, 0o666))) as handle:
         try:
@@ -98,7 +100,8 @@ def locked(path: Path) -> Iterator[None]:
             fcntl.flock(handle, fcntl.LOCK_EX)
             notice.cancel()
         except OSError as error:
-            if error.errno not in NO_LOCKS:  # without locks atomic renames still keep the data right
+            # Without locks atomic renames still keep the data right.
+            if error.errno not in NO_LOCKS:
                 raise
         yield
 
@@ -106,9 +109,22 @@ def locked(path: Path) -> Iterator[None]:
 # the network
 @dataclass
 class Network:
-    """The user's mirror (folder or URL), time-outs in seconds, attempts, and the hosts that did not answer.
+    """How to reach sources, and which hosts did not answer.
 
-    memory : file in which the processes of one run share these hosts.
+    Attributes
+    ----------
+    mirror : str
+        The user's mirror, a folder or URL.
+    offline : bool
+        Whether the network must not be used.
+    memory : Path, optional
+        File in which the processes of one run share the hosts that did not answer.
+    connect, read : float
+        Time-outs in seconds.
+    attempts : int
+        How often a download is tried.
+    dead : dict
+        Host -> why it did not answer.
     """
 
     mirror: str = ""
@@ -121,48 +137,85 @@ class Network:
 
     def __post_init__(self) -> None:
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-            known = json.loads(self.memory.read_text(encoding="utf-8")) if self.memory else {}
-            self.dead |= known["hosts"] if known.get("run") == os.environ[RUN] else {}
+            if self.memory:
+                known = json.loads(self.memory.read_text(encoding="utf-8"))
+                if known["run"] == os.environ[RUN]:
+                    self.dead |= known["hosts"]
 
     def check(self, url: str) -> None:
-        """SourceError if the network must not be used, or the host of ``url`` did not answer earlier."""
-        if self.offline:
-            raise SourceError(f"{shown(url)}: not asked, offline mode")
-        if host_of(url) in self.dead:
-            raise SourceError(f"{shown(url)}: not asked again in this run ({self.dead[host_of(url)]})")
+        """Check that a host may be asked.
 
-    def lost(self, url: str, reason: str) -> None:
+        Raises
+        ------
+        SourceError
+            If the network must not be used, or the host did not answer earlier.
+        """
+        if self.offline:
+            raise SourceError(f"{hide_login(url)}: not asked, offline mode")
+        reason = self.dead.get(host_of(url))
+        if reason is not None:
+            raise SourceError(f"{hide_login(url)}: not asked again in this run ({reason})")
+
+    def give_up(self, url: str, reason: str) -> None:
         """Remember that the host of ``url`` does not answer."""
         self.dead[host_of(url)] = reason
-        if self.memory and (run := os.environ.get(RUN)):
+        run = os.environ.get(RUN)
+        if self.memory and run:
             with contextlib.suppress(OSError):  # a read-only cache only costs another time-out
                 self.memory.parent.mkdir(parents=True, exist_ok=True)
                 write_atomically(self.memory, json.dumps({"run": run, "hosts": self.dead}))
 
 
 def host_of(url: str) -> str:
-    """Host and port of a URL, without user name and password."""
+    """Name host and port of a URL, without user name and password."""
     return urlsplit(url).netloc.rpartition("@")[2]
 
 
-def shown(url: str) -> str:
-    """The URL as a message may have it: without user name and password."""
+def hide_login(url: str) -> str:
+    """Write a URL without user name and password, for messages."""
     return urlunsplit(urlsplit(url)._replace(netloc=host_of(url)))
 
 
-def download(url: str, to: Path, name: str, network: Network, most: int = LARGEST, **options: Any) -> None:
-    """Put the body of ``url``, for the messages ``name``, into ``to``; SourceError if it is not to be had.
+def download(
+    url: str,
+    to: Path,
+    name: str,
+    network: Network,
+    most: int = LARGEST,
+    **options: Any,
+) -> None:
+    """Download a file.
 
-    More than ``most`` bytes are refused. ``options`` are passed to requests (verify, cert, proxies). Broken
-    connections, time-outs and 5xx answers are tried again after a growing pause; a host that cannot be
-    reached is not, nor in the rest of the run.
+    Broken connections, time-outs and 5xx answers are tried again after a growing pause. A host that
+    cannot be reached is not, nor in the rest of the run.
+
+    Parameters
+    ----------
+    url : str
+        Where it is.
+    to : Path
+        The file to write.
+    name : str
+        Name of the file, for messages.
+    network : Network
+        Time-outs, attempts and hosts that did not answer.
+    most : int
+        Bytes beyond which it is refused.
+    **options : dict
+        Passed to requests (verify, cert, proxies).
+
+    Raises
+    ------
+    SourceError
+        If it cannot be downloaded.
     """
     import pooch  # type: ignore[import-untyped]
     import requests
     from urllib3.exceptions import HTTPError
 
     network.check(url)
-    authorities = next((os.environ[name] for name in CERTIFICATES if os.environ.get(name)), True)
+    named = [os.environ[variable] for variable in CERTIFICATES if os.environ.get(variable)]
+    authorities = named[0] if named else True
     keywords = {"verify": authorities, **options, "timeout": (network.connect, network.read)}
     # no content encoding: a .gz must arrive as the .gz whose hash is known
     identity = {"Accept-Encoding": "identity"}
@@ -173,48 +226,56 @@ def download(url: str, to: Path, name: str, network: Network, most: int = LARGES
                 http(url, _Capped(stream, most, name), None)
             return
         except requests.RequestException as error:
-            problem, lost, passing = _diagnosis(error, network)
-            if lost:
-                network.lost(url, problem)
-            if not passing or attempt == network.attempts:
-                raise SourceError(f"{shown(url)}: {problem}") from None
+            problem, is_lost, may_pass = _diagnose(error, network)
+            if is_lost:
+                network.give_up(url, problem)
+            if not may_pass or attempt == network.attempts:
+                raise SourceError(f"{hide_login(url)}: {problem}") from None
             time.sleep(attempt)
         except (ValueError, HTTPError) as error:  # an address or a head that cannot be parsed
             reason = " ".join(str(error).split())[:200]
-            raise SourceError(f"{shown(url)}: the answer makes no sense ({reason})") from None
+            rule = f"the answer makes no sense ({reason})"
+            raise SourceError(f"{hide_login(url)}: {rule}") from None
 
 
 class _Capped:
     """A file that refuses more than ``most`` bytes."""
 
     def __init__(self, stream: IO[bytes], most: int, name: str) -> None:
-        self.stream, self.most, self.name, self.start = stream, most, name, b""
+        self.stream = stream
+        self.most = most
+        self.name = name
+        self.start = b""
 
     def write(self, chunk: bytes) -> None:
         self.start = self.start or chunk
         if self.stream.tell() + len(chunk) > self.most:
-            page = "; it is a web page, not the data" if _not_data(self.start) == "a web page" else ""
+            page = ""
+            if _find_message(self.start) == "a web page":
+                page = "; it is a web page, not the data"
             raise SourceError(f"{self.name}: more than the expected {self.most} bytes{page}")
         self.stream.write(chunk)
 
     def flush(self) -> None:
-        """Called after every chunk by the downloader; the file is flushed once, when it is closed."""
+        """Do nothing after a chunk: the file is flushed once, when it is closed."""
 
 
-def _diagnosis(error: Any, network: Network) -> tuple[str, bool, bool]:
-    """What went wrong, whether the host is to be given up, and whether it may pass."""
+def _diagnose(error: Any, network: Network) -> tuple[str, bool, bool]:
+    """Say what went wrong, whether the host is lost, and whether the error may pass."""
     from requests import exceptions
     from urllib3.exceptions import MaxRetryError, NewConnectionError
 
     cause = error.args[0] if error.args else None
     reason = getattr(cause, "reason", cause)
     if isinstance(error, exceptions.HTTPError) and error.response is not None:
-        code, words = error.response.status_code, (error.response.reason or "")[:80]
+        code = error.response.status_code
+        words = (error.response.reason or "")[:80]
         return f"the server answers {code} {words}".strip(), False, code in RETRIED
     if isinstance(error, exceptions.TooManyRedirects):
         return "the server redirects in a circle", False, False
     if isinstance(error, exceptions.SSLError):
-        return f"certificate refused ({reason}); SSL_CERT_FILE may name your authorities", True, False
+        remedy = "SSL_CERT_FILE may name your authorities"
+        return f"certificate refused ({reason}); {remedy}", True, False
     if isinstance(error, exceptions.ProxyError):
         return f"the proxy refuses ({reason})", True, False
     if isinstance(error, exceptions.ConnectTimeout):
@@ -230,15 +291,36 @@ def _diagnosis(error: Any, network: Network) -> tuple[str, bool, bool]:
 
 # a file
 def obtain(file: RawFile, folder: Path, network: Network) -> str:
-    """Have ``file`` in ``folder``, verified; its SHA-256. The caller holds the lock of the folder.
+    """Bring a file into a folder, and verify it; the caller holds the lock of the folder.
 
-    Raises SourceError : not to be had, or not as the registry describes it.   OSError : the disk refuses.
+    Parameters
+    ----------
+    file : RawFile
+        The file, as the registry describes it.
+    folder : Path
+        The folder.
+    network : Network
+        Mirror, time-outs and hosts that did not answer.
+
+    Returns
+    -------
+    str
+        Its SHA-256.
+
+    Raises
+    ------
+    SourceError
+        If it cannot be brought, or is not as the registry describes it.
+    OSError
+        If the disk is full or read-only.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with replacing(folder / file.name) as part:
-        packed = part.with_name(f".{part.name}.part")  # a name that `replacing` clears after a killed run
+        # `replacing` clears files of this name after a killed run.
+        packed = part.with_name(f".{part.name}.part")
+        target = packed if file.member or file.unpack else part
         try:
-            carrier = _carrier(file, packed if file.member or file.unpack else part, folder, network)
+            carrier = _carrier(file, target, folder, network)
             _unpack(carrier, file, part)
         finally:
             packed.unlink(missing_ok=True)
@@ -246,32 +328,59 @@ def obtain(file: RawFile, folder: Path, network: Network) -> str:
 
 
 def verify(path: Path, name: str, file: RawFile | Package) -> str:
-    """SHA-256 of ``path`` if it is the registered one; without a known hash, if it looks like data at all.
+    """Compare a file with its registered hash.
 
-    Without a SHA-256 the registered name in Git must be right. Without both the first download is trusted if
-    it is not a web page or other message; the caller records its hash and demands it from then on.
-    Raises SourceError : a wrong hash (the message has both), a wrong length, an empty file, or no data.
+    Without a SHA-256 the registered name in Git must be right. Without both the first download is
+    trusted if it is not a web page or another message; the caller records its hash and demands it
+    from then on.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    name : str
+        Its name, for messages.
+    file : RawFile or Package
+        What the registry says of it.
+
+    Returns
+    -------
+    str
+        Its SHA-256.
+
+    Raises
+    ------
+    SourceError
+        If the hash (the message has both) or the length is wrong, or the file is not data.
     """
-    sha256, size = sha256_of(path), path.stat().st_size
+    sha256 = sha256_of(path)
+    size = path.stat().st_size
     if sha256 == file.sha256:
         return sha256
     with path.open("rb") as stream:
-        message = _not_data(stream.read(512))
+        message = _find_message(stream.read(512))
     if file.sha256:
-        expected = file.sha256 + (f" ({file.bytes} bytes)" if file.bytes else "")
-        what = "it is a web page, not the data" if message == "a web page" else "it has changed or is damaged"
-        raise SourceError(f"{name}: sha256 {sha256} ({size} bytes), expected {expected}; {what}")
+        expected = file.sha256
+        if file.bytes:
+            expected += f" ({file.bytes} bytes)"
+        fault = "it has changed or is damaged"
+        if message == "a web page":
+            fault = "it is a web page, not the data"
+        raise SourceError(f"{name}: sha256 {sha256} ({size} bytes), expected {expected}; {fault}")
     if message:
         raise SourceError(f"{name}: the server sent {message}, not the data")
     if not size or (file.bytes is not None and size != file.bytes):
         raise SourceError(f"{name}: {size} bytes, expected {file.bytes or 'some'}")
-    if isinstance(file, RawFile) and file.git_blob and (found := git_blob_of(path)) != file.git_blob:
-        raise SourceError(f"{name}: name in Git {found} ({size} bytes), expected {file.git_blob}")
+    if isinstance(file, RawFile) and file.git_blob:
+        blob = git_blob_of(path)
+        if blob != file.git_blob:
+            hashes = f"name in Git {blob} ({size} bytes), expected {file.git_blob}"
+            raise SourceError(f"{name}: {hashes}")
     return sha256
 
 
-def _not_data(start: bytes) -> str:
-    """What a file that starts like this is instead of data: a message of a server, or ""."""
+def _find_message(start: bytes) -> str:
+    """Say what a file that starts like this is instead of data: a message of a server, or ""."""
     utf16 = start.startswith((b"\xff\xfe", b"\xfe\xff"))
     text = start.decode("utf-16" if utf16 else "utf-8", "replace").lstrip("\ufeff \r\n\t").lower()
     messages: dict[tuple[str, ...], str] = {
@@ -280,19 +389,22 @@ def _not_data(start: bytes) -> str:
         ("<",): "XML or other markup",
         ("{", "["): "an answer in JSON",
     }
-    found = [message for beginning, message in messages.items() if text.startswith(beginning)]
-    return found[0] if found else "text in UTF-16" if utf16 else ""
+    for beginning, message in messages.items():
+        if text.startswith(beginning):
+            return message
+    return "text in UTF-16" if utf16 else ""
 
 
 def _carrier(file: RawFile, to: Path, folder: Path, network: Network) -> Path:
-    """What holds the file: something that lies on the disk already, or a download into ``to``."""
+    """Find what holds the file: something on the disk, or a download into ``to``."""
     if file.package is not None:
         return _distribution(file.package, folder.parent / ".cache/packages", network)
     url = file.url or f"{network.mirror.rstrip('/')}/{file.path}"
     if file.path is not None:
         if not network.mirror:
             raise NotConfiguredError(f"no mirror is configured (`--mirror` or {MIRROR})")
-        if root := _local(network.mirror):
+        root = _local(network.mirror)
+        if root:
             if not root.is_dir():
                 raise SourceError(f"the mirror folder {root} does not exist")
             if not (root / file.path).is_file():
@@ -306,14 +418,17 @@ def _carrier(file: RawFile, to: Path, folder: Path, network: Network) -> Path:
 
 
 def _local(place: str) -> Path | None:
-    """The folder that a path or a ``file:`` URL names; None of an address elsewhere."""
+    """Find the folder that a path or a ``file:`` URL names; None of an address elsewhere."""
     if place.startswith("file:"):
         return Path(unquote(urlsplit(place).path))
     return None if "://" in place else Path(place).expanduser()
 
 
 def _unpack(carrier: Path, file: RawFile, to: Path) -> None:
-    """The file itself out of what carries it; SourceError: no such member, damage, or too many bytes."""
+    """Take the file out of what holds it.
+
+    Raises SourceError if there is no such member, it is damaged, or it has too many bytes.
+    """
     if carrier == to:
         return
     name = f"member {file.member} of {file.name}" if file.member else file.name
@@ -330,7 +445,7 @@ def _unpack(carrier: Path, file: RawFile, to: Path) -> None:
 
 @contextlib.contextmanager
 def _content(carrier: Path, file: RawFile) -> Iterator[IO[bytes]]:
-    """The file, or a member of a zip (wheel) or gzipped tar (sdist); a tar is read to the member only."""
+    """Open the file, or its member of a zip (wheel) or gzipped tar (sdist)."""
     missing = SourceError(f"{file.name}: the archive has no member {file.member}")
     if not file.member:
         with OPENERS.get(file.unpack or "", open)(carrier, "rb") as stream:
@@ -339,27 +454,34 @@ def _content(carrier: Path, file: RawFile) -> Iterator[IO[bytes]]:
         with zipfile.ZipFile(carrier) as archive:
             infos = [info for info in archive.infolist() if info.filename == file.member]
             # other methods take the memory that the archive asks for
-            if not infos or infos[0].compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            if not infos or infos[0].compress_type not in METHODS_OF_ZIP:
                 raise missing
             with archive.open(infos[0]) as stream:
                 yield stream
     elif tarfile.is_tarfile(carrier):
         with tarfile.open(carrier, "r:gz") as tar:
-            members = (info for info in tar if info.isreg() and info.name.removeprefix("./") == file.member)
-            found = next(members, None)
-            if found is None or (stream := tar.extractfile(found)) is None:
+            stream = _open_member(tar, file.member)
+            if stream is None:
                 raise missing
             yield stream
     else:
         raise SourceError(f"{file.name}: what should hold it is neither a zip nor a tar archive")
 
 
+def _open_member(tar: tarfile.TarFile, member: str) -> IO[bytes] | None:
+    """Open a regular file of a tar, which is read no further than to this member."""
+    for info in tar:
+        if info.isreg() and info.name.removeprefix("./") == member:
+            return tar.extractfile(info)
+    return None
+
+
 # package indexes
 def _distribution(package: Package, cache: Path, network: Network) -> Path:
-    """The archive of a pinned package, in the cache; shared by all data sets that it carries.
+    """Bring the archive of a pinned package into the cache, for all data sets that it holds.
 
-    It is fetched as a file, from where pip would: find-links first, then the indexes. (pip itself would run
-    the build steps of a source distribution to learn what it depends on.)
+    It is fetched as a file, from where pip would: find-links first, then the indexes. (pip itself
+    would run the build steps of a source distribution to learn what it depends on.)
     """
     from pypi_simple import PYPI_SIMPLE_ENDPOINT
 
@@ -371,7 +493,8 @@ def _distribution(package: Package, cache: Path, network: Network) -> Path:
         pages = pip.get("find-links", "").split()
         if pip.get("no-index", "").lower() not in ("1", "true", "yes", "on"):
             name = re.sub("[-_.]+", "-", package.name).lower()
-            indexes = [pip.get("index-url") or PYPI_SIMPLE_ENDPOINT, *pip.get("extra-index-url", "").split()]
+            indexes = [pip.get("index-url") or PYPI_SIMPLE_ENDPOINT]
+            indexes += pip.get("extra-index-url", "").split()
             pages += [f"{index.rstrip('/')}/{name}/" for index in indexes]
         problems = []
         for page in pages:
@@ -387,24 +510,36 @@ def _distribution(package: Package, cache: Path, network: Network) -> Path:
 
 
 def pip_settings() -> dict[str, str]:
-    """Options of pip, from its files and, which win, its environment variables: {"index-url": ...}."""
+    """Read the options of pip, such as "index-url"; environment variables win over files."""
     command = [sys.executable, "-m", "pip", "config", "list"]
-    listed = subprocess.run(command, capture_output=True, text=True, check=False).stdout  # "" without pip
-    found: dict[str, str] = {}
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    settings: dict[str, str] = {}
     for section in ("global.", "download."):
-        for line in listed.splitlines():
+        for line in done.stdout.splitlines():  # without pip there is none
             key, _, value = line.partition("=")
             if key.startswith(section):
-                found[key.removeprefix(section)] = str(ast.literal_eval(value))
-    environment = {name: value for name, value in os.environ.items() if name.startswith("PIP_")}
-    return found | {name[4:].lower().replace("_", "-"): value for name, value in environment.items()}
+                settings[key.removeprefix(section)] = str(ast.literal_eval(value))
+    for name, value in os.environ.items():
+        if name.startswith("PIP_"):
+            settings[name[4:].lower().replace("_", "-")] = value
+    return settings
 
 
-def _from_page(page: str, package: Package, to: Path, pip: dict[str, str], network: Network) -> None:
-    """The archive into ``to``, from a folder, or from a page with links; SourceError if it is not there."""
+def _from_page(
+    page: str,
+    package: Package,
+    to: Path,
+    pip: dict[str, str],
+    network: Network,
+) -> None:
+    """Bring the archive into ``to``, from a folder, or from a page with links.
+
+    Raises SourceError if it is not there.
+    """
     from pypi_simple import ProjectPage
 
-    if folder := _local(page):
+    folder = _local(page)
+    if folder:
         if not (folder / package.archive).is_file():
             raise SourceError(f"{package.archive} is not in {folder}")
         shutil.copyfile(folder / package.archive, to)
@@ -420,11 +555,12 @@ def _from_page(page: str, package: Package, to: Path, pip: dict[str, str], netwo
     try:
         links = ProjectPage.from_html(package.name, to.read_bytes(), base_url=page).packages
     except (ValueError, LookupError, RecursionError) as error:
-        raise SourceError(f"{shown(page)}: not a page of a package index ({error})") from None
+        rule = f"not a page of a package index ({error})"
+        raise SourceError(f"{hide_login(page)}: {rule}") from None
     for link in links:
         url = link.url.partition("#")[0]
         if package.archive in (link.filename, unquote(urlsplit(url).path.rpartition("/")[2])):
             if urlsplit(url).netloc == host_of(page):  # a login goes to the same host only
                 url = urlunsplit(urlsplit(url)._replace(netloc=urlsplit(page).netloc))
             return download(url, to, package.archive, network, package.bytes, **options)
-    raise SourceError(f"{shown(page)} does not list {package.archive}")
+    raise SourceError(f"{hide_login(page)} does not list {package.archive}")
