@@ -144,10 +144,11 @@ def refuse_other_index(X: Any, y: Any, **others: Any) -> None:
     --------
     >>> import pandas as pd
     >>> from noisylabels.validation import refuse_other_index
-    >>> refuse_other_index([[1.0], [2.0]], pd.Series(["no", "yes"], index=[1, 0]))
+    >>> rows = pd.DataFrame({"a": [1.0, 2.0]})
+    >>> refuse_other_index(rows, pd.Series(["no", "yes"], index=[1, 0]))
     Traceback (most recent call last):
     ...
-    ValueError: y: the index holds the numbers of the rows in another order; give y.sort_index(), ...
+    ValueError: X and y have the same index in another order; bring them into one order, ...
     """
     named = {name: values.index for name, values in (("X", X), ("y", y)) if hasattr(values, "loc")}
     for name, values in {"y": y, **others}.items():

@@ -473,8 +473,10 @@ def test_a_date_whose_order_is_a_guess_is_said(form, order):
 
 def test_rows_between_two_stray_quotation_marks_are_not_lost_in_silence(tmp_path):
     rows = lines().splitlines()
-    rows[5] = rows[5].replace(",", ',"', 1)
-    rows[9] = rows[9].replace(",", '",', 1)
+    for number, before, after in ((5, '"', ""), (9, "", '"')):
+        fields = rows[number].split(",")
+        fields[2] = before + fields[2] + after
+        rows[number] = ",".join(fields)
     table = read(tmp_path, "\n".join(rows) + "\n", columns=["b"])
     assert any("1 record spans several lines (the first begins in line 6)" in note for note in table.notes)
 

@@ -65,7 +65,7 @@ def test_a_struct_that_is_not_the_set_is_refused(tmp_path):
     good = benchmarks("thyroid")
     few = {part: good[part][:10] for part in ("train", "test")}
     assert ida.thyroid(write(tmp_path, "thyroid", good | few))["train"].shape == (10, 140)
-    partitions = "no partitions of the same rows, 140 of them to train"
+    partitions = "not partitions of the same rows, 140 of them to train"
     for changes, message in [
         ({"train": good["train"] - 1}, partitions),
         ({"test": good["train"][:, :75]}, partitions),

@@ -44,7 +44,7 @@ MISSING = object()
 Place = tuple[Any, ...]
 
 WORDS = """
-title source caption deviations notes statement expected reason experiment label shown note not_comparable id
+title source caption deviations notes statement expected reason experiment label shown note not_comparable id place
 licence citation variant member path version archive name mirror file positive columns package homepage url
 loader
 """

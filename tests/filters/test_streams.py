@@ -151,8 +151,8 @@ def test_a_model_of_fixed_width_names_what_is_new():
     [
         (lambda: StreamModel(GentleBoostClassifier()), "model: GentleBoostClassifier has no partial_fit"),
         (lambda: StreamModel(PegasosClassifier()), "classes: a classifier needs all classes beforehand"),
-        (lambda: learned().learn_one({"z": np.nan}, 1.0), "x: value at index 0 is not finite"),
-        (lambda: learned().predict_one({"a": "warm"}), "x: expected real numbers"),
+        (lambda: learned().learn_one({"z": np.nan}, 1.0), "x: feature 'z' must be a finite number"),
+        (lambda: learned().predict_one({"a": "warm"}), "x: feature 'a' must be a finite number, got 'warm'"),
     ],
 )
 def test_what_is_wrong_is_said(act, message):

@@ -175,7 +175,7 @@ def learns(cls, items=None, **changed):
         (r"\['cauchy'\] unknown; known: gaussian", lambda: FeatureNoise(variances=[1.0], shapes=("cauchy",))),
         ("variances: value at index 0 is negative", lambda: FeatureNoise(variances=[-1.0])),
         ("cycle: must be a whole number >= 1, got 0", lambda: FeatureNoise(variances=[1.0], cycle=0)),
-        ("beta_1 = -0.5 is negative, so this is no kernel", lambda: tensor.power_series([1.0, -0.5])),
+        ("beta_1 = -0.5 is negative, so this is not a kernel", lambda: tensor.power_series([1.0, -0.5])),
         ("offset: must be a finite number >= 0", lambda: tensor.polynomial(2, -1.0)),
         (r"l'_\+ of the exponential loss is infinite at sqrt\(p\) R",
          lambda: theory.log_gradient_moment(analytic.exponential(), 2.0, math.inf, 1.0)),

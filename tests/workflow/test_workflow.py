@@ -87,8 +87,8 @@ def test_a_mistake_in_a_file_stops_before_any_job(copy):
 def test_a_failing_job_names_its_cause_and_leaves_no_table(two_experiments):
     two_experiments.edit(
         "src/papers/ors/code.py",
-        "at.on(noise=name, setting=mode",
-        "at.on(extra=1, noise=name, setting=mode",
+        "repetition.with_columns(**columns, **task",
+        "repetition.with_columns(extra=1, **columns, **task",
     )
     two_experiments.snakemake("ors_second", fail=True)
     log = two_experiments.folder / "logs/smoke/ors/second/experiment.log"

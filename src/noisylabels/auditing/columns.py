@@ -52,6 +52,7 @@ MARKED = 0.2
 """With this share of numbers, and one text everywhere else, the text is a mark for a gap."""
 FEWEST_NUMBERS = 5
 """Different numbers that a column of numbers with marks has at least; with fewer they are categories."""
+LONGEST_SHOWN = 40
 SENTINEL_SHARE, SENTINEL_DISTANCE = 0.01, 1.0
 """Share of the rows, and distance in ranges of the other values, of a number that may mean "not known"."""
 MOST_CATEGORIES = 50
@@ -314,11 +315,16 @@ def read_numbers(name: str, column: Sequence[str | None], place: Place) -> Numer
         if marks.any():
             i = first_row(marks)
             kind = _kind(form)
-            wrong = f"column {name!r} is {texts[codes[i]]!r}, not {kind} like the other values of this column"
+            wrong = f"column {name!r} is {_shorten(texts[codes[i]])!r}, not {kind} like the other values of this column"
             how = "correct it, or leave it empty if it is not known"
             raise ValueError(f"{place(i)}: {wrong}; {how}")
     notes = [part for part in (_explain_dates(name, form), note) if part]
     return NumericColumn(values[codes], form, notes)
+
+
+def _shorten(text: str) -> str:
+    """A text for a message: at most 40 characters of it."""
+    return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 3]}..."
 
 
 def _kind(form: str) -> str:

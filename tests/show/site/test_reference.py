@@ -130,7 +130,9 @@ def tabled(tmp_path):
     write_record(plan, NAME, [table, table.with_name("points.npz")])
     found = judge.of_artifact(judge.judge(content, read_table(table), "full"), *NAME.split("/"))
     judge.write(found, table.with_name("verdicts.csv"))
-    plan.artifacts[NAME]._content = plan.artifacts[NAME].content | {"published": [], "claims": []} | content
+    of_artifact = plan.artifacts[NAME].content | {"published": [], "claims": []} | content
+    of_artifact.pop("judged_from", None)
+    plan.artifacts[NAME]._content = of_artifact
     archived_run.keep(plan, NAME, tmp_path, tmp_path)
     return content, tmp_path / "results/reference" / NAME
 
