@@ -44,9 +44,9 @@ MISSING = object()
 Place = tuple[Any, ...]
 
 WORDS = """
-title source caption deviations notes statement expected reason experiment label shown note not_comparable id place
-licence citation variant member path version archive name mirror file positive columns package homepage url
-loader
+title source caption deviations notes statement expected reason experiment label shown note not_comparable id
+place licence citation variant member path version archive name mirror file positive columns package homepage
+url loader
 """
 FREE = set(WORDS.split())
 """Keys of free text: a typo there is no mistake that a program could see; a `loader` is found by its job."""

@@ -314,8 +314,8 @@ def read_numbers(name: str, column: Sequence[str | None], place: Place) -> Numer
             return None
         if marks.any():
             i = first_row(marks)
-            kind = _kind(form)
-            wrong = f"column {name!r} is {_shorten(texts[codes[i]])!r}, not {kind} like the other values of this column"
+            value = _shorten(texts[codes[i]])
+            wrong = f"column {name!r} is {value!r}, not {_kind(form)} like the other values of this column"
             how = "correct it, or leave it empty if it is not known"
             raise ValueError(f"{place(i)}: {wrong}; {how}")
     notes = [part for part in (_explain_dates(name, form), note) if part]
