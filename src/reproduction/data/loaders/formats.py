@@ -40,25 +40,31 @@ def only(files: Files) -> Path:
 
 
 def fact(name: str) -> bytes:
-    """Bytes of a small file that comes with the project, such as the row mask of a7a."""
+    """Read a small file that comes with the project, such as the row mask of a7a."""
     return (resources(__package__) / "facts" / name).read_bytes()
 
 
 def pack(X: Matrix, y: NDArray[Any], part: str = "") -> Arrays:
-    """Named arrays of (X, y), y as int8; ``part`` is "" or, for an official test set, "test"."""
+    """Name the arrays of (X, y), y as int8; ``part`` is "" or, of an official test set, "test"."""
     if isinstance(X, np.ndarray):
         arrays: Arrays = {"X": np.ascontiguousarray(X)}
     else:
-        values = (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int64), np.array(X.shape, np.int64))
+        indices = X.indices.astype(np.int32)
+        indptr = X.indptr.astype(np.int64)
+        values = (X.data, indices, indptr, np.array(X.shape, np.int64))
         arrays = dict(zip(PIECES, values, strict=True))
     suffix = f"_{part}" if part else ""
-    return {f"{name}{suffix}": array for name, array in (arrays | {"y": y.astype(np.int8)}).items()}
+    arrays["y"] = y.astype(np.int8)
+    return {f"{name}{suffix}": array for name, array in arrays.items()}
 
 
 def unpack(arrays: Mapping[str, NDArray[Any]], part: str = "") -> tuple[Matrix, NDArray[np.int8]]:
-    """(X, y) of one part of a prepared data set, X dense or CSR, as it was packed.
+    """Take (X, y) of one part of a prepared data set, X dense or CSR, as it was packed.
 
-    Raises KeyError : the data set has no such part.
+    Raises
+    ------
+    KeyError
+        If the data set has no such part.
     """
     suffix = f"_{part}" if part else ""
     if f"X{suffix}" in arrays:
@@ -71,31 +77,49 @@ def unpack(arrays: Mapping[str, NDArray[Any]], part: str = "") -> tuple[Matrix, 
 
 
 def table(path: Path, columns: int) -> Fields:
-    """Fields of every line, split at tabs in ``.tab`` and ``.tsv`` files, else at commas or blanks.
+    """Read the fields of every line, split at tabs in ``.tab`` and ``.tsv`` files.
 
-    Lines with "@" belong to the header of a KEEL file. ValueError: a line with another number of fields.
+    Others are split at commas or blanks. Lines with "@" belong to the header of a KEEL file.
+
+    Raises
+    ------
+    ValueError
+        If a line has another number of fields.
     """
     header = HEADER_LINES.get(path.suffix, 0)
     lines = path.read_text(encoding="utf-8").split("\n")[header:]
-    rows = [
-        line.split("\t" if header else "," if "," in line else None)
-        for line in lines
-        if line.strip() and not line.startswith("@")
-    ]
-    if bad := [row for row in rows if len(row) != columns]:
-        raise ValueError(f"{path.name}: {len(bad[0])} fields in {bad[0][:9]}, expected {columns}")
+    rows = []
+    for line in lines:
+        if not line.strip() or line.startswith("@"):
+            continue
+        separator = None  # blanks
+        if header:
+            separator = "\t"
+        elif "," in line:
+            separator = ","
+        row = line.split(separator)
+        if len(row) != columns:
+            raise ValueError(f"{path.name}: {len(row)} fields in {row[:9]}, expected {columns}")
+        rows.append(row)
     return np.char.strip(np.array(rows)) if header != 1 else np.array(rows)
 
 
 def numbers(fields: Fields) -> NDArray[np.float64]:
-    """The fields as numbers. ValueError: a field that is none."""
+    """Read fields as numbers; ValueError if one is not a number."""
     return np.array(fields.tolist(), np.float64)
 
 
 def codes(fields: NDArray[Any], coding: Mapping[Any, int]) -> NDArray[np.int8]:
-    """The codes of fields or numbers, such as class names to -1 and +1. ValueError: one without a code."""
+    """Replace fields or numbers by codes, such as names of classes by -1 and +1.
+
+    Raises
+    ------
+    ValueError
+        If a field has no code.
+    """
     values, place = np.unique(fields, return_inverse=True)
-    if unknown := [str(value) for value in values if value not in coding]:
+    unknown = [str(value) for value in values if value not in coding]
+    if unknown:
         raise ValueError(f"value {unknown[0]!r} is not one of {', '.join(map(str, coding))}")
     return np.array([coding[value] for value in values], np.int8)[place]
 
@@ -106,9 +130,29 @@ def svmlight(
     classes: Mapping[float, int] = SIGNS,
     dtype: DTypeLike = np.float64,
 ) -> tuple["csr_matrix[Any]", NDArray[np.int8]]:
-    """(n, features) sparse matrix and (n,) int8 labels, by ``classes``, of ``label index:value ...``.
+    """Read lines ``label index:value ...``.
 
-    ValueError : an index outside 1..features, or a label without a class.
+    Parameters
+    ----------
+    source : Path or file
+        The lines.
+    features : int
+        Number of columns.
+    classes : mapping
+        Label in the file -> label.
+    dtype : dtype
+        Type of the values.
+
+    Returns
+    -------
+    X : csr_matrix of shape (n, features)
+    y : ndarray of shape (n,)
+        Labels, int8.
+
+    Raises
+    ------
+    ValueError
+        If an index is outside 1..features, or a label has no class.
     """
     from sklearn.datasets import load_svmlight_file
 
@@ -120,25 +164,28 @@ def svmlight(
 
 
 def numeric_csv(path: Path) -> NDArray[np.float32]:
-    """(rows, columns) values of a CSV file without a header. ValueError: a field is not a number."""
+    """Read a CSV file of numbers without a header; ValueError if a field is not a number."""
     import pandas as pd
 
     return pd.read_csv(path, header=None, dtype=np.float32).to_numpy()
 
 
 def mat(path: Path) -> dict[str, Any]:
-    """Variables of a MATLAB file up to version 7, without MATLAB's own entries."""
+    """Read the variables of a MATLAB file up to version 7, without MATLAB's own entries."""
     from scipy.io import loadmat
 
     return {name: value for name, value in loadmat(path).items() if not name.startswith("__")}
 
 
 def matrix(variables: Mapping[str, Any], name: str, where: str) -> NDArray[Any]:
-    """Two-dimensional numeric variable ``name``, dense; ValueError : none, and what there is."""
+    """Take the two-dimensional numeric variable ``name``, dense; ValueError if there is none."""
     value: Any = variables.get(name)
     value = np.asarray(value.toarray() if hasattr(value, "toarray") else value)
     if value.ndim != 2 or value.dtype.kind not in "biuf":
-        shapes = {name: "x".join(map(str, np.shape(value))) for name, value in sorted(variables.items())}
-        found = ", ".join(f"{name} ({shape})" for name, shape in shapes.items()) or "nothing"
+        listed = []
+        for key, other in sorted(variables.items()):
+            shape = "x".join(map(str, np.shape(other)))
+            listed.append(f"{key} ({shape})")
+        found = ", ".join(listed) or "nothing"
         raise ValueError(f"{where}: no numeric matrix {name!r}, found {found}")
     return value

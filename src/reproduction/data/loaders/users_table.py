@@ -1,6 +1,7 @@
 """The loader of users' own tables: CSV, TSV, Parquet or .npz files, read as the audit reads them.
 
-It is apart from the other loaders so that an edit of the audit's reader runs only what uses a user's table.
+It is apart from the other loaders so that an edit of the audit's reader runs again only what uses a
+user's table.
 """
 
 from collections.abc import Sequence
@@ -21,15 +22,32 @@ def users_table(
     columns: Sequence[str] = (),
     gaps: str = "",
 ) -> Arrays:
-    """``X`` (n, d) float64 and ``y`` (n,) of a user's table: +1 the positive class, -1 the others.
+    """Read a user's table as the audit reads it: words become 0/1 columns, dates counts of days.
 
-    Read as the audit reads it: words become 0/1 columns, dates are counted in days; ``notes`` says what was
-    done, if anything. An .npz may have splits, ``train`` and ``test``.
-    label : the column with the labels.   positive : the class that becomes +1; without it, the larger of two
-    numbers.   columns : to learn from; all but the label by default.   gaps : "fill" puts the median or the
-    most frequent word there, and a 0/1 column says where; without it, a missing value is refused.
+    Parameters
+    ----------
+    files : mapping
+        The file: name -> path.
+    label : str, default "y"
+        Column with the labels.
+    positive : str, float or bool, optional
+        Class that becomes +1; by default the larger of two numbers.
+    columns : sequence of str
+        Columns to learn from; all but the label by default.
+    gaps : {"", "fill"}
+        "fill" puts the median or the most frequent word where a value is missing, and a 0/1 column
+        says where. Without it a missing value is refused.
 
-    Raises ValueError : in one line, the file, the row and the column that are wrong, and what to do.
+    Returns
+    -------
+    dict
+        ``X`` (n, d), float64; ``y`` (n,), +1 for the positive class, -1 for the others; ``notes``
+        of what was done, if anything; of an .npz the splits ``train`` and ``test``, if it has them.
+
+    Raises
+    ------
+    ValueError
+        If something is wrong: in one line the file, the row and the column, and what to do.
     """
     path = only(files)
     where = f"{path.name}: column {label!r}"
@@ -37,22 +55,25 @@ def users_table(
     if gaps not in ("", "fill"):
         raise ValueError(f"`gaps` may be `fill`, got {gaps!r}")
     for name, values in found.contents.items() if not gaps else ():
-        gap = next((k for k, row in enumerate(found.rows) if is_missing(values[row])), None)
-        if gap is not None and f"{name} missing" in found.names:
+        missing = [k for k, row in enumerate(found.rows) if is_missing(values[row])]
+        if missing and f"{name} missing" in found.names:
+            gap = missing[0]
             place = f"line {found.lines[gap]}" if found.lines[gap] else f"row {found.rows[gap]}"
-            how = f"column {name!r} has no value; fill it in, or say `gaps: fill`"
-            raise ValueError(f"{path.name}, {place}: {how}")
+            rule = f"column {name!r} has no value; fill it in, or say `gaps: fill`"
+            raise ValueError(f"{path.name}, {place}: {rule}")
     chosen = _positive(np.unique(found.labels).tolist(), positive, where)
     y = np.where(found.labels == chosen, 1, -1).astype(np.int8)
     tables.check_classes(y, where)
     arrays: Arrays = {"X": found.X, "y": y}
     if path.suffix.lower() == ".npz":
         arrays |= _splits(tables.npz_arrays(path), len(y), path.name)
-    return arrays | ({"notes": np.array(found.notes)} if found.notes else {})
+    if found.notes:
+        arrays["notes"] = np.array(found.notes)
+    return arrays
 
 
 def _splits(arrays: Arrays, n: int, name: str) -> Arrays:
-    """``train`` and ``test`` (splits, rows), if there are any and no row is on both sides of a split."""
+    """Take ``train`` and ``test`` (splits, rows), if there are any; no row is on both sides."""
     splits: Arrays = {part: rows for part, rows in arrays.items() if part in ("train", "test")}
     if not splits:
         return {}
@@ -65,16 +86,20 @@ def _splits(arrays: Arrays, n: int, name: str) -> Arrays:
         raise ValueError(f"{name}: {need}; found {shapes}")
     for number, rows in enumerate(np.hstack([splits["train"], splits["test"]]).tolist()):
         if min(rows) < 0 or max(rows) >= n or len(set(rows)) < len(rows):
-            raise ValueError(f"{name}: split {number} has a row twice, or one that is not in 0 to {n - 1}")
+            rule = f"has a row twice, or one that is not in 0 to {n - 1}"
+            raise ValueError(f"{name}: split {number} {rule}")
     return splits
 
 
 def _positive(classes: list[Any], positive: str | float | None, where: str) -> Any:
-    """The one of the classes, all numbers or all words, that becomes +1."""
-    some = ", ".join(map(repr, classes[:10])) + (", ..." if len(classes) > 10 else "")
+    """Choose the class, of numbers or words, that becomes +1."""
+    some = ", ".join(map(repr, classes[:10]))
+    if len(classes) > 10:
+        some += ", ..."
     if len(classes) < 2:
         raise ValueError(f"{where} holds one class only ({some or 'no value'}); two are needed")
-    if positive is None and len(classes) == 2 and (classes[0] == "False" or not isinstance(classes[0], str)):
+    has_order = classes[0] == "False" or not isinstance(classes[0], str)
+    if positive is None and len(classes) == 2 and has_order:
         return classes[1]
     number = None if isinstance(positive, bool | None) else tables.exact(str(positive))
     for value in classes if positive is not None else ():
