@@ -237,6 +237,6 @@ COMMANDS: dict[str, tuple[str, str, Callable[[list[str]], None]]] = {
     "new-artifact": ("FOLDER/NAME", "A figure or table of it.", partial(_new, "new-artifact")),
     "new-method": ("FOLDER/NAME", "A method of it.", partial(_new, "new-method")),
     "lint": ("", "Lint, format and types: seconds, before a long run.", partial(_shell, "lint")),
-    "test": ("[--all] [PATH]", "Lint, types, tests and a smoke run.", partial(_shell, "test")),
+    "test": ("[--all] [PATH]", "Lint, a smoke run and the tests.", partial(_shell, "test")),
 }
 """Name -> what is typed behind it, what it does, and how."""
