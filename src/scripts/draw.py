@@ -5,12 +5,14 @@ import sys
 import traceback
 from pathlib import Path
 
-from reproduction.plan.plan import planned
+from reproduction.data import registry
+from reproduction.plan.plan import show
 from reproduction.run import records
 from reproduction.show import names
 from reproduction.show.panels import RenderError
 from reproduction.show.rendering import draw
 from reproduction.spec import user_modules
+from reproduction.spec.artifact import load, without_groups
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("names", nargs="+", metavar="PAPER/ARTIFACT")
@@ -22,16 +24,15 @@ failures = []
 for name, key, record in zip(given.names, given.keys, given.records, strict=True):
     try:
         with records.making(key, record) as made:
-            config = made.given["config"] | {"papers": [made.given["paper"]]}
-            plan = planned(Path(__file__).resolve().parents[2], config)
-            artifact = plan.artifact(name)
-            shown = plan.shown_with(name)
+            only = without_groups(made.given["only"], registry.groups())
+            shown = [load(Path(file), made.given["scale"], only) for file in made.given["files"]]
+            artifact = shown[0]
+            made.outputs = [Path(file) for file in made.given["drawings"]]
             with names.using(artifact.file.parent):
-                draw(artifact.render, artifact.name, plan.drawn(name), shown, plan.drawings(name))
-            made.outputs = [Path(file) for file in plan.drawings(name)]
+                draw(artifact.render, artifact.name, made.given["tables"], show(shown), made.outputs)
     except RenderError as error:
         failures.append(str(error))
     except Exception as error:  # the other figures are drawn all the same
         traceback.print_exc()
-        failures.append(f"{name}: {artifact.render}: {user_modules.describe_error(error)}")
+        failures.append(f"{name}: {user_modules.describe_error(error)}")
 sys.exit("; ".join(failures) or None)

@@ -8,7 +8,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -307,20 +307,16 @@ class Plan:
 
     def shown_with(self, name: str) -> dict[str, Shown]:
         """What a figure or table shows of its own artifact, then of those that it uses."""
-        drawn = self.artifact(name)
-        shown = {}
-        for artifact in self._artifacts_shown(drawn):
-            published = artifact.values if drawn.kind == "table" else ()
-            shown[artifact.name] = Shown(artifact.settings, artifact.protocol, published)
-        return shown
+        return show(self.artifacts_shown(self.artifact(name)))
 
-    def _artifacts_shown(self, artifact: Artifact) -> list[Artifact]:
+    def artifacts_shown(self, artifact: Artifact) -> list[Artifact]:
+        """The artifact that is drawn, then those that it uses."""
         names = dict.fromkeys([f"{artifact.paper}/{artifact.name}", *self._sources(artifact)])
         return [self.artifacts[name] for name in names]
 
     def _described(self, artifact: Artifact) -> Content:
         """What a figure or table shows besides tables, in the words of the files."""
-        shown = self._artifacts_shown(artifact)
+        shown = self.artifacts_shown(artifact)
         return {each.name: each.describe(printed=artifact.kind == "table") for each in shown}
 
     def drawing(self, name: str) -> Content:
@@ -421,6 +417,15 @@ class Plan:
             alone = name in asked and paper not in asked
             together.setdefault(name if alone else paper, []).append(name)
         return together
+
+
+def show(artifacts: Sequence[Artifact]) -> dict[str, Shown]:
+    """What a figure or table shows of artifacts, its own first."""
+    shown = {}
+    for artifact in artifacts:
+        published = artifact.values if artifacts[0].kind == "table" else ()
+        shown[artifact.name] = Shown(artifact.settings, artifact.protocol, published)
+    return shown
 
 
 def _digest(content: object) -> str:

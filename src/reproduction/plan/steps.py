@@ -61,10 +61,16 @@ def _of_experiment(plan: Plan, name: str) -> Iterator[Step]:
 
 
 def _of_drawing(plan: Plan, name: str) -> Step:
-    paper = name.partition("/")[0]
+    artifact = plan.artifact(name)
     config = {key: value for key, value in plan.config.items() if key not in NOT_DRAWN}
     asked = {"drawing": plan.drawing(name), "config": config}
-    given = {"paper": plan.listed_as(paper), "config": dict(plan.config)}
+    given = {
+        "files": [str(each.file) for each in plan.artifacts_shown(artifact)],
+        "tables": plan.drawn(name),
+        "drawings": plan.drawings(name),
+        "scale": plan.config["scale"],
+        "only": plan.config.get("only"),
+    }
     return Step(f"{plan.figures}/{name}.record.json", asked, tuple(plan.drawn(name).values()), given)
 
 

@@ -431,7 +431,7 @@ def _located(where: str = "") -> Iterator[None]:
 
 def expanded(path: Path) -> Content:
     """Read a file, with data sets in place of groups, full names, and ``settings.datasets``."""
-    content = _without_groups(read(path), registry.groups(path.parent))
+    content = without_groups(read(path), registry.groups(path.parent))
     content = _with_full_names(content, path)
     settings = content.get("settings")
     listed = content.get("datasets")
@@ -469,14 +469,14 @@ def _with_full_names(content: Content, path: Path) -> Content:
     return content
 
 
-def _without_groups(value: Any, groups: Mapping[str, list[str]], key: str = "") -> Any:
+def without_groups(value: Any, groups: Mapping[str, list[str]], key: str = "") -> Any:
     """Write the members of groups into lists of data sets; ``-name`` takes out what is before."""
     if isinstance(value, dict):
-        return {name: _without_groups(entry, groups, name) for name, entry in value.items()}
+        return {name: without_groups(entry, groups, name) for name, entry in value.items()}
     if isinstance(value, str) and key in ("dataset", "datasets"):
         return groups.get(value, value)
     if isinstance(value, list) and key not in ("dataset", "datasets"):
-        return [_without_groups(entry, groups) for entry in value]
+        return [without_groups(entry, groups) for entry in value]
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         return value
     listed: list[str] = []
@@ -633,7 +633,7 @@ def load_all(
     """
     found: dict[str, Artifact] = {}
     folders = find_papers(papers, home)
-    only = _without_groups(only, registry.groups())
+    only = without_groups(only, registry.groups())
     for paper, place in folders.items():
         check_name("paper", paper, "papers")
         loaded = {file.stem: load(file, scale, only) for file in artifact_files(place)}
