@@ -1,7 +1,8 @@
-"""Speech and impulse responses: ``signal`` (float64, full scale 1) and ``rate`` (Hz); simulated rooms.
+"""Speech and impulse responses: ``signal`` (float64, full scale 1) and ``rate`` (Hz).
 
-Recordings are neither centred nor scaled; whoever uses them does that. The room responses of `simulated` and
-`recorded` have unit norm and the direct path at tap `DIRECT`, so that they can be exchanged.
+Recordings are neither centred nor scaled; whoever uses them does that. The room responses of
+`simulated` and `recorded` have unit norm and the direct path at tap `DIRECT`, so that they can be
+exchanged.
 """
 
 from pathlib import Path
@@ -14,20 +15,30 @@ from numpy.typing import NDArray
 from reproduction.data.loaders.formats import Arrays, Files, only
 
 Signal = NDArray[np.float64]
-RATE, SHORTEST = 16_000, 0.25
-"""Samples per second of everything that is prepared; seconds, a shorter recording is taken for a mistake."""
+RATE = 16_000
+"""Samples per second of everything that is prepared."""
+SHORTEST = 0.25
+"""Seconds; a shorter recording is taken for a mistake."""
 LARGEST_SAMPLE = 10.0  # of a recording with full scale 1: far above it samples have another unit
-UNKNOWN_LENGTH = 0x7FFFF000  # programs that write to a stream put this length or a larger one into the header
+UNKNOWN_LENGTH = 0x7FFFF000
+"""Programs that write to a stream put this length or a larger one into the header."""
 DIRECT = 5
 """Tap of the direct path, counted from 0."""
 SIZE, SOURCE, MICROPHONE = (5.0, 4.0, 3.0), (1.5, 2.0, 1.5), (3.2, 2.3, 1.2)  # metres
 SPEED_OF_SOUND = 343.0  # metres per second
 FRACTIONAL_DELAY = 41  # taps of the windowed sinc (Hann) that places an arrival between two samples
-HARMONIC = sum(1.0 / side**2 for side in SIZE) ** 0.5  # reflections a metre of path can have at most
+HARMONIC = sum(1.0 / side**2 for side in SIZE) ** 0.5
+"""Reflections that a metre of path can have at most."""
 
 
 def read(path: Path) -> tuple[Signal, int]:
-    """Samples (n,) and rate in Hz of a file with one channel; ValueError says why it cannot be used."""
+    """Read samples (n,) and rate in Hz of a file with one channel.
+
+    Raises
+    ------
+    ValueError
+        If the file cannot be used; the message says why.
+    """
     try:
         samples, rate = soundfile.read(path, dtype="float64", always_2d=True)
     except soundfile.SoundFileError as error:
@@ -36,10 +47,11 @@ def read(path: Path) -> tuple[Signal, int]:
     problem = describe_missing_samples(path)
     if problem:
         raise ValueError(f"{path}: {problem}")
+    is_finite = np.isfinite(samples).all(axis=1)
     if not n:
         problem = "the recording is empty"
-    elif not (finite := np.isfinite(samples).all(axis=1)).all():
-        problem = f"sample {finite.argmin()} is not a finite number; export the recording again"
+    elif not is_finite.all():
+        problem = f"sample {is_finite.argmin()} is not a finite number; export the recording again"
     elif n < SHORTEST * rate:
         problem = f"{n / rate:.3g} s are too short, at least {SHORTEST} s are needed"
     elif (samples == samples[0]).all():
@@ -57,7 +69,8 @@ def describe_missing_samples(path: Path) -> str:
     The library that reads such files takes what is there for all of the recording.
     """
     with open(path, "rb") as file:
-        form, _, kind = file.read(4), file.read(4), file.read(4)
+        head = file.read(12)
+        form, kind = head[:4], head[8:]
         if form not in (b"RIFF", b"RIFX", b"FORM") or kind not in (b"WAVE", b"AIFF", b"AIFC"):
             return ""
         order: Literal["little", "big"] = "little" if form == b"RIFF" else "big"
@@ -67,15 +80,16 @@ def describe_missing_samples(path: Path) -> str:
                 found = path.stat().st_size - file.tell()
                 known = promised < UNKNOWN_LENGTH
                 if known and (promised > found or (promised == 0 and found)):
-                    numbers = f"its header promises {promised} bytes of samples, the file has {found}"
-                    return f"the recording is not complete: {numbers}; copy or export it again"
+                    counts = f"promises {promised} bytes of samples, the file has {found}"
+                    fault = f"the recording is not complete: its header {counts}"
+                    return f"{fault}; copy or export it again"
                 return ""
             file.seek(promised + promised % 2, 1)
     return ""
 
 
 def resample(signal: Signal, rate: int, to_rate: int) -> Signal:
-    """The signal at another rate: polyphase filter with a Kaiser window, ceil(n to_rate / rate) samples."""
+    """Resample by a polyphase filter with a Kaiser window: ceil(n to_rate / rate) samples."""
     if rate == to_rate:
         return signal
     from scipy.signal import resample_poly
@@ -85,7 +99,7 @@ def resample(signal: Signal, rate: int, to_rate: int) -> Signal:
 
 
 def recording(files: Files) -> Arrays:
-    """One recording as it is; it must be mono at 16 kHz (a user's own file is never changed silently)."""
+    """Load one recording as it is, mono at 16 kHz: a user's file is never changed in silence."""
     path = only(files)
     signal, rate = read(path)
     if rate != RATE:
@@ -94,29 +108,53 @@ def recording(files: Files) -> Arrays:
     largest = float(np.abs(signal).max())
     if largest > LARGEST_SAMPLE:
         unit = f"has samples up to {largest:.6g}, but full scale is 1"
-        raise ValueError(f"{path}: {unit}; divide by the full scale (32768 for 16 bits) and export again")
+        remedy = "divide by the full scale (32768 for 16 bits) and export again"
+        raise ValueError(f"{path}: {unit}; {remedy}")
     return {"signal": signal, "rate": np.array(RATE, np.int64)}
 
 
 def speech(files: Files) -> Arrays:
-    """The utterances one after the other, in the order of their names; 16 kHz, mono."""
+    """Load utterances one after the other, in the order of their names; 16 kHz, mono."""
     parts = [recording({name: files[name]}) for name in sorted(files)]
     return parts[0] | {"signal": np.concatenate([part["signal"] for part in parts])}
 
 
 def room_response(files: Files) -> Arrays:
-    """One impulse response, mono, resampled to 16 kHz."""
+    """Load one impulse response, mono, resampled to 16 kHz."""
     signal, rate = read(only(files))
     return {"signal": resample(signal, rate, RATE), "rate": np.array(RATE, np.int64)}
 
 
 def simulated(taps: int = 1024, rate: int = RATE, reflection: float = 0.75) -> Signal:
-    """h of a 5 m x 4 m x 3 m room by the image method: delayed echoes reflection^k / (4 pi distance).
+    """Simulate the response of a room of 5 m x 4 m x 3 m by the image method.
 
-    ``reflection`` is the pressure reflection of every wall (absorption 1 - reflection^2). Images are taken
-    up to the order that can still arrive within ``taps``; a windowed sinc of 41 taps puts an echo between two
-    samples. Source: Allen and Berkley 1979, in pyroomacoustics; the geometry is ours (the ORS paper gives
-    none).   Raises ValueError : taps <= DIRECT, rate < 1 or reflection outside [0, 1).
+    Parameters
+    ----------
+    taps : int
+        Length of the response.
+    rate : int
+        Samples per second.
+    reflection : float
+        Pressure reflection of every wall; its absorption is 1 - reflection^2.
+
+    Returns
+    -------
+    ndarray of shape (taps,)
+        Delayed echoes reflection^k / (4 pi distance), divided by their norm.
+
+    Raises
+    ------
+    ValueError
+        If taps is not above `DIRECT`, rate is below 1, or reflection is outside [0, 1).
+
+    Notes
+    -----
+    Images are taken up to the order that can still arrive within ``taps``. A windowed sinc of 41
+    taps puts an echo between two samples. The geometry is ours: the ORS paper gives none.
+
+    References
+    ----------
+    Allen and Berkley (1979), in pyroomacoustics.
     """
     _check(taps, rate)
     if not 0 <= reflection < 1:
@@ -126,13 +164,15 @@ def simulated(taps: int = 1024, rate: int = RATE, reflection: float = 0.75) -> S
     path = np.linalg.norm(np.subtract(SOURCE, MICROPHONE))
     direct = round(path * rate / SPEED_OF_SOUND) + FRACTIONAL_DELAY // 2
     longest = (direct + taps + FRACTIONAL_DELAY) * SPEED_OF_SOUND / rate
-    # One thread: the order of summation decides the last bits. No high-pass: it would smear the direct path.
+    # One thread: the order of summation decides the last bits. A high-pass filter would smear the
+    # direct path.
     choices = {"frac_delay_length": FRACTIONAL_DELAY, "rir_hpf_enable": False, "num_threads": 1}
     before = {name: acoustics.constants.get(name) for name in choices}
     try:
         for name, value in choices.items():
             acoustics.constants.set(name, value)
-        walls, order = acoustics.Material(1.0 - reflection**2), int(HARMONIC * longest) + 3
+        walls = acoustics.Material(1.0 - reflection**2)
+        order = int(HARMONIC * longest) + 3
         room = acoustics.ShoeBox(SIZE, fs=rate, materials=walls, max_order=order)
         room.add_source(SOURCE)
         room.add_microphone(MICROPHONE)
@@ -144,27 +184,46 @@ def simulated(taps: int = 1024, rate: int = RATE, reflection: float = 0.75) -> S
 
 
 def recorded(h: Signal, rate: int, taps: int = 1024, to_rate: int = RATE) -> Signal:
-    """A recorded response at ``to_rate``, its strongest tap (the direct path) moved to tap 5, cut, unit norm.
+    """Resample a recorded response and move its strongest tap, the direct path, to tap `DIRECT`.
 
-    Raises ValueError : taps <= DIRECT, a rate < 1, or a response that is empty, silent or not finite.
+    Parameters
+    ----------
+    h : ndarray of shape (n,)
+        The response.
+    rate, to_rate : int
+        Samples per second of the response and of the result.
+    taps : int
+        Length of the result.
+
+    Returns
+    -------
+    ndarray of shape (taps,)
+        The response, divided by its norm.
+
+    Raises
+    ------
+    ValueError
+        If taps is not above `DIRECT`, a rate is below 1, or the response is empty, silent or not
+        finite.
     """
     _check(taps, min(rate, to_rate))
     h = np.asarray(h, np.float64)
     if h.ndim != 1 or not len(h) or not np.isfinite(h).all() or not h.any():
-        raise ValueError("the recorded room response must be a non-empty, finite signal that is not silent")
+        rule = "must be a non-empty, finite signal that is not silent"
+        raise ValueError(f"the recorded room response {rule}")
     h = resample(h, rate, to_rate)
     return _cut(h, int(np.argmax(np.abs(h))), taps)
 
 
 def _check(taps: int, rate: int) -> None:
     if taps <= DIRECT:
-        stands = f"(the direct path stands at tap {DIRECT})"
-        raise ValueError(f"taps must be more than {DIRECT} {stands}, got {taps}")
+        reason = f"(the direct path is at tap {DIRECT})"
+        raise ValueError(f"taps must be more than {DIRECT} {reason}, got {taps}")
     if rate < 1:
         raise ValueError(f"rate must be at least 1 Hz, got {rate}")
 
 
 def _cut(h: Signal, direct: int, taps: int) -> Signal:
-    """``taps`` taps of h, index ``direct`` at tap DIRECT (zeros where h has none), divided by their norm."""
+    """Cut h so that index ``direct`` is at tap `DIRECT`, and divide by the norm."""
     h = np.concatenate([np.zeros(DIRECT), h, np.zeros(taps)])[direct : direct + taps]
     return np.ascontiguousarray(h / np.linalg.norm(h))

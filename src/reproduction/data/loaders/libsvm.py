@@ -35,7 +35,7 @@ ARRAY = ("numpy.core.multiarray _reconstruct", "numpy ndarray", "numpy dtype", "
 
 
 def a7a(files: Files) -> Arrays:
-    """a7a (16100) and a7a.t (16461 rows), 123 binary features, CSR; also rebuilt from Adult."""
+    """Load a7a, 16100 and 16461 rows of 123 binary features, CSR; or rebuild it from Adult."""
     if "adult.tab" in files:
         train, test = halves_of_adult(only(files))
     else:
@@ -44,52 +44,55 @@ def a7a(files: Files) -> Arrays:
 
 
 def ijcnn1(files: Files) -> Arrays:
-    """ijcnn1, dense, 22 columns: 49990 training and 91701 test rows."""
+    """Load ijcnn1, dense, 22 columns: 49990 training and 91701 test rows."""
     (X, y), (X_test, y_test) = (svmlight(files[name], 22) for name in ("ijcnn1", "ijcnn1.t"))
     return pack(X.toarray(), y) | pack(X_test.toarray(), y_test, "test")
 
 
 def real_sim(files: Files) -> Arrays:
-    """real-sim, 72309 x 20958, CSR."""
+    """Load real-sim, 72309 x 20958, CSR."""
     return pack(*svmlight(only(files), 20958))
 
 
 def covtype(files: Files) -> Arrays:
-    """Forest cover, lodgepole pine (class 2, +1) against the rest, 581012 x 54, float32; UCI's table."""
+    """Load forest cover, 581012 x 54, float32: lodgepole pine (class 2, +1) against the rest."""
     values = numeric_csv(only(files))
     return pack(values[:, :54], np.where(values[:, 54] == 2, 1, -1))
 
 
 def susy(files: Files, test: int = 500_000) -> Arrays:
-    """SUSY, 18 float32 columns: 4,500,000 training rows and the last 500,000 as test set; +1 = signal."""
+    """Load SUSY, 18 float32 columns: 4,500,000 training rows and 500,000 test rows; +1 = signal."""
     values = numeric_csv(only(files))
     y = codes(values[:, 0], {0: -1, 1: 1})
     return pack(values[:-test, 1:], y[:-test]) | pack(values[-test:, 1:], y[-test:], "test")
 
 
 def halves_of_adult(path: Path) -> list[tuple["csr_matrix[Any]", NDArray[np.int8]]]:
-    """LIBSVM's a7a and a7a.t from Orange's ``adult.tab``, one line per person in the order of the file.
+    """Rebuild LIBSVM's a7a and a7a.t from Orange's ``adult.tab``, one line per person.
 
-    The 14 attributes are indices of 123 binary features: ``facts/adult.json`` has the first index of a column
-    and its cuts (quintiles) or levels; "?" has none. Row i is in a7a by bit i & 7 of byte i >> 3 of
-    ``facts/a7a_rows.bin``.
+    The 14 attributes are indices of 123 binary features: ``facts/adult.json`` has the first index
+    of a column and its cuts (quintiles) or levels; "?" has none. Row i is in a7a by bit i & 7 of
+    byte i >> 3 of ``facts/a7a_rows.bin``.
     """
-    rows, facts = table(path, 15), json.loads(fact("adult.json"))
+    rows = table(path, 15)
+    facts = json.loads(fact("adult.json"))
     index = np.empty((len(rows), 14), np.int32)
-    for column, each in facts["cuts"].items():
-        index[:, int(column)] = each["first"] + np.searchsorted(each["cuts"], numbers(rows[:, int(column)]))
-    for column, each in facts["levels"].items():
-        coding = {"?": 0} | {level: code for code, level in enumerate(each["levels"], each["first"])}
-        index[:, int(column)] = codes(rows[:, int(column)], coding)
+    for column, known in facts["cuts"].items():
+        j = int(column)
+        index[:, j] = known["first"] + np.searchsorted(known["cuts"], numbers(rows[:, j]))
+    for column, known in facts["levels"].items():
+        coding = {level: code for code, level in enumerate(known["levels"], known["first"])}
+        index[:, int(column)] = codes(rows[:, int(column)], {"?": 0} | coding)
     indptr = np.concatenate([[0], np.cumsum((index > 0).sum(axis=1))])
     X = csr_matrix((np.ones(indptr[-1]), index[index > 0] - 1, indptr), shape=(len(rows), 123))
     y = codes(rows[:, 14], {"<=50K": -1, ">50K": 1})
-    half = np.unpackbits(np.frombuffer(fact("a7a_rows.bin"), np.uint8), bitorder="little")[: len(rows)] == 1
+    packed = np.frombuffer(fact("a7a_rows.bin"), np.uint8)
+    half = np.unpackbits(packed, bitorder="little")[: len(rows)] == 1
     return [(X[half], y[half]), (X[~half], y[~half])]
 
 
 def mnist38(files: Files) -> Arrays:
-    """Digits 3 (+1) and 8 (-1), 784 float32 pixels in [0, 1]: 11982 training and 1984 test images."""
+    """Load digits 3 (+1) and 8 (-1), 784 float32 pixels: 11982 training and 1984 test images."""
     if "mnist.pkl.gz" in files:
         train, test = _from_pickle(files["mnist.pkl.gz"])
     else:
@@ -107,24 +110,29 @@ def _pair(pixels: NDArray[np.uint8], digits: NDArray[Any], part: str = "") -> Ar
 
 
 def _idx(path: Path) -> NDArray[np.uint8]:
-    """Bytes of an IDX file: two zero bytes, type, number of axes, sizes as big-endian uint32, the values."""
+    """Read an IDX file: zero, zero, type, number of axes, sizes as big-endian uint32, values."""
     raw = path.read_bytes()
     start = 4 + 4 * raw[3]
     shape = tuple(int(size) for size in np.frombuffer(raw[4:start], ">u4"))
     if raw[:3] != b"\0\0\x08" or math.prod(shape) != len(raw) - start:
-        raise ValueError(f"{path.name}: not an IDX file of {'x'.join(map(str, shape))} unsigned bytes")
+        sizes = "x".join(map(str, shape))
+        raise ValueError(f"{path.name}: not an IDX file of {sizes} unsigned bytes")
     return np.frombuffer(raw, np.uint8, offset=start).reshape(shape)
 
 
 class _ArraysOnly(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         if f"{module} {name}" not in ARRAY:
-            raise ValueError(f"the pickle asks for {module}.{name}, which is not part of an array; refused")
+            rule = "which is not part of an array; refused"
+            raise ValueError(f"the pickle asks for {module}.{name}, {rule}")
         return super().find_class(module.replace("numpy.core", "numpy._core"), name)
 
 
 def _from_pickle(path: Path) -> tuple[Digits, Digits]:
-    """Training (with validation) and test images of ``mnist.pkl.gz``; its pixels are multiples of 1/256."""
+    """Read training (with validation) and test images of ``mnist.pkl.gz``.
+
+    Its pixels are multiples of 1/256.
+    """
     with gzip.open(path) as stream:
         (x1, y1), (x2, y2), (x3, y3) = _ArraysOnly(stream, encoding="latin1").load()
     train, test = ((np.asarray(x) * 256).astype(np.uint8) for x in (np.concatenate([x1, x2]), x3))
