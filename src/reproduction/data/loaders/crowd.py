@@ -1,7 +1,8 @@
-"""Sets whose label noise is real: labels by crowds, image search results, benchmarks with votes on errors.
+"""Sets whose label noise is real: labels by crowds, image searches, votes on suspicious labels.
 
-X and y hold features and true labels; the noisy labels are beside them. The seeded stand-ins have the shapes
-of the originals, not their structure: results on them are never compared with published numbers.
+X and y hold features and true labels; the noisy labels are next to them. The seeded stand-ins have
+the shapes of the originals, not their structure: results on them are never compared with published
+numbers.
 """
 
 import json
@@ -24,13 +25,14 @@ T = TypeVar("T")
 
 
 def rte(files: Files) -> Arrays:
-    """Recognising textual entailment: 800 sentence pairs, 10 crowd labels each by 164 workers.
+    """Load textual entailment: 800 pairs of sentences, 10 crowd labels each by 164 workers.
 
-    Arrays: ``X`` (800, 9) `features` of the pairs, ``y`` gold labels (+1 = entailed), ``task`` their kind,
-    ``text`` and ``hypothesis`` the sentences; ``item``, ``worker``, ``response`` (8000,) row of the pair,
-    worker 0..163, label -1 or +1.
+    Arrays: ``X`` (800, 9) `features` of the pairs, ``y`` gold labels (+1 = entailed), ``task``
+    their kind, ``text`` and ``hypothesis`` the sentences; ``item``, ``worker``, ``response``
+    (8000,) row of the pair, worker 0..163, label -1 or +1.
     """
-    pairs, labels = table(files["rte1.tsv"], 5), table(files["rte.standardized.tsv"], 5)
+    pairs = table(files["rte1.tsv"], 5)
+    labels = table(files["rte.standardized.tsv"], 5)
     names, _, task, text, hypothesis = pairs.T.tolist()
     row = {name: i for i, name in enumerate(names)}
     item = np.array([row[name] for name in labels[:, 2].tolist()], np.int32)
@@ -48,49 +50,66 @@ def rte(files: Files) -> Arrays:
 
 
 def galaxy_zoo(files: Files) -> Arrays:
-    """Galaxies, 2000 x 2 vote fractions; ``y`` expert label, ``y_noisy`` crowd label (270 of them differ)."""
+    """Load galaxies, 2000 x 2 vote fractions: ``y`` of experts, ``y_noisy`` of a crowd.
+
+    270 of the labels differ.
+    """
     variables = mat(only(files))
     x, yt, yz = (matrix(variables, name, "galaxy_zoo.mat") for name in ("x", "yt", "yz"))
     return pack(x.astype(float), _signs(yt, "yt")) | {"y_noisy": _signs(yz, "yz")}
 
 
 def cifar10h(files: Files) -> Arrays:
-    """CIFAR-10's test images without their pixels: ``y`` (10000,) labels 0..9, people's votes, probabilities.
+    """Load CIFAR-10's test images without pixels: labels, people's votes, probabilities.
 
-    ``votes`` (10000, 10) how many people chose each class, 47 to 63 in all, their names not known; ``p``
-    (10000, 10) cross-validated, by a network. Raises ValueError : other shapes.
+    Arrays: ``y`` (10000,) labels 0..9; ``votes`` (10000, 10) how many people chose each class, 47
+    to 63 in all, their names not known; ``p`` (10000, 10) cross-validated probabilities by a
+    network.
+
+    Raises
+    ------
+    ValueError
+        If the arrays have other shapes.
     """
-    names = {"votes": "cifar10h-counts.npy", "p": "cifar10_test_set_pyx.npy"}
-    found = {key: np.load(files[name], allow_pickle=False).astype(float) for key, name in names.items()}
     y = np.load(files["cifar10_test_set_original_labels.npy"], allow_pickle=False)
-    if shapes := {key: each.shape for key, each in found.items() if each.shape != (len(y), 10)}:
+    arrays = {}
+    for key, name in (("votes", "cifar10h-counts.npy"), ("p", "cifar10_test_set_pyx.npy")):
+        arrays[key] = np.load(files[name], allow_pickle=False).astype(float)
+    shapes = {key: array.shape for key, array in arrays.items() if array.shape != (len(y), 10)}
+    if shapes:
         raise ValueError(f"cifar10h: {shapes} do not go with {len(y)} labels of 10 classes")
-    return found | {"y": y.astype(np.int8)}
+    return arrays | {"y": y.astype(np.int8)}
 
 
 def label_errors(files: Files) -> Arrays:
-    """Labels y with probabilities p (n, K) by models that did not see the row, and votes on those in doubt.
+    """Load labels y, probabilities p (n, K) by models that did not see the row, and votes.
 
-    Array ``wrong`` (n,): of the rows that confident learning had listed (five votes each in ``*mturk.json``,
-    id = row) 1 if the label has fewer than three votes, else 0; -1 for the others.
+    Array ``wrong`` (n,): of the rows that confident learning had listed (five votes each in
+    ``*mturk.json``, id = row) 1 if the label has fewer than three votes, else 0; -1 for the others.
     """
-    (p,), (y,), (votes,) = (
-        [path for name, path in files.items() if name.endswith(end)]
-        for end in ("pyx.npy", "labels.npy", "mturk.json")
-    )
+    (p,) = (path for name, path in files.items() if name.endswith("pyx.npy"))
+    (y,) = (path for name, path in files.items() if name.endswith("labels.npy"))
+    (votes,) = (path for name, path in files.items() if name.endswith("mturk.json"))
     labels = np.load(y).astype(np.int8)
     wrong = np.full(len(labels), -1, np.int8)
     for row in json.loads(votes.read_text(encoding="utf-8")):
         if row["given_original_label"] != labels[row["id"]]:
-            raise ValueError(f"{votes.name}: row {row['id']} has another label than the file of labels")
+            rule = "has another label than the file of labels"
+            raise ValueError(f"{votes.name}: row {row['id']} {rule}")
         wrong[row["id"]] = row["mturk"]["given"] < 3
     return {"y": labels, "p": np.load(p), "wrong": wrong}
 
 
 def websearch(files: Files) -> Arrays:
-    """Bike / NotBike: ``X`` of images found by web search, true ``y``; ``y_noisy`` where ``fd`` flags labels.
+    """Load Bike / NotBike: ``X`` of images found by web search, true ``y``, and ``y_noisy``.
 
-    Raises ValueError : no matrix x with one row (or column) per label of y, or not two classes.
+    ``y_noisy`` has the other label where the variable ``fd`` is 1.
+
+    Raises
+    ------
+    ValueError
+        If there is no matrix x with one row (or column) per label of y, or there are not two
+        classes.
     """
     path = only(files)
     variables = mat(path)
@@ -107,7 +126,7 @@ def websearch(files: Files) -> Arrays:
 
 
 def _signs(labels: NDArray[Any], where: str) -> NDArray[np.int8]:
-    """The smaller of two values as -1, the larger as +1."""
+    """Write the smaller of two values as -1, the larger as +1."""
     values = np.unique(labels)
     if len(values) != 2:
         raise ValueError(f"{where} has {len(values)} values, expected two classes")
@@ -119,9 +138,10 @@ def _balanced(rng: np.random.Generator, n: int) -> NDArray[np.int8]:
 
 
 def rte_stand_in(files: Files, n: int = 800, d: int = 9) -> Arrays:
-    """n items with ten labels each by a simulated crowd of 164 (`noise.simulated_crowd`), and d features.
+    """Generate n items with d features and ten labels each by a simulated crowd of 164.
 
-    x | y ~ N(y m, I), |m| = 0.25: the features say as little as the overlap of words (Bayes error 40 %).
+    x | y ~ N(y m, I), |m| = 0.25: the features say as little as the overlap of words (Bayes error
+    40 %). The crowd is that of `noisylabels.noise.simulated_crowd`.
     """
     seeds = Seeds(0, "stand-in", "rte")
     rng = seeds.generator(0, "items")
@@ -132,34 +152,50 @@ def rte_stand_in(files: Files, n: int = 800, d: int = 9) -> Arrays:
 
 
 def websearch_stand_in(files: Files, n: int = 600, d: int = 6) -> Arrays:
-    """n images as d features, half of them bikes; the search found a quarter of the others all the same.
+    """Generate n images as d features, half of them bikes; a quarter of the others was found, too.
 
-    Bikes lie at +-2 on the first axis and the others at +-2 on the second, in clusters of variance 1:
-    the boundary is a pair of lines that cross (Bayes error 14 %), and the other features are noise.
+    Bikes lie at +-2 on the first axis and the others at +-2 on the second, in clusters of variance
+    1: the boundary is a pair of lines that cross (Bayes error 14 %). The other features are noise.
     """
     rng = Seeds(0, "stand-in", "websearch").generator(0, "images")
-    y, X = _balanced(rng, n), rng.standard_normal((n, d))
+    y = _balanced(rng, n)
+    X = rng.standard_normal((n, d))
     X[np.arange(n), np.where(y > 0, 0, 1)] += np.where(rng.random(n) < 0.5, 2.0, -2.0)
     found = (y < 0) & (rng.random(n) < 0.25)
     return pack(X, y) | {"y_noisy": np.where(found, 1, y).astype(np.int8)}
 
 
-NEGATIONS = {"not", "no", "never", "without", "nobody", "nothing", "none", "neither", "nor", "cannot"}
+NEGATIONS = {"not", "no", "never", "without", "nobody"}
+NEGATIONS |= {"nothing", "none", "neither", "nor", "cannot"}
 
 
 def features(text: Sequence[str], hypothesis: Sequence[str]) -> NDArray[np.float64]:
-    """(n, 9) overlap measures of pairs, customary for the first RTE challenge (the paper names none).
+    """Measure how far pairs overlap, as was customary for the first RTE challenge.
 
-    The inverse document frequency, idf, is counted over all texts and hypotheses.
+    The paper does not name its features. The inverse document frequency, idf, is counted over all
+    texts and hypotheses.
 
-    Shares of the hypothesis' words and bigrams in the text; Jaccard index of the sets of words; tf-idf
-    cosine; ratio of the lengths; longest common subsequence / words of the hypothesis; share of the
-    hypothesis' capitalised words and numbers in the text; numbers of the hypothesis that are not in the text;
-    absolute difference of the counts of negations.
+    Parameters
+    ----------
+    text, hypothesis : sequence of str
+        The sentences of n pairs.
+
+    Returns
+    -------
+    ndarray of shape (n, 9)
+        Shares of the hypothesis' words and bigrams in the text; Jaccard index of the sets of words;
+        tf-idf cosine; ratio of the lengths; longest common subsequence / words of the hypothesis;
+        share of the hypothesis' capitalised words and numbers in the text; numbers of the
+        hypothesis that are not in the text; absolute difference of the counts of negations.
     """
     tokens = [(_words(t), _words(h)) for t, h in zip(text, hypothesis, strict=True)]
-    documents = Counter(word for pair in tokens for side in pair for word in {w.lower() for w in side})
-    idf = {word: float(np.log((1 + 2 * len(tokens)) / (1 + count))) + 1 for word, count in documents.items()}
+    documents: Counter[str] = Counter()
+    for pair in tokens:
+        for side in pair:
+            documents.update({word.lower() for word in side})
+    idf = {}
+    for word, count in documents.items():
+        idf[word] = float(np.log((1 + 2 * len(tokens)) / (1 + count))) + 1
     return np.array([_measures(t, h, idf) for t, h in tokens])
 
 
@@ -168,10 +204,10 @@ def _words(sentence: str) -> list[str]:
 
 
 def _measures(text: list[str], hypothesis: list[str], idf: dict[str, float]) -> list[float]:
-    t, h = ([word.lower() for word in side] for side in (text, hypothesis))
+    t = [word.lower() for word in text]
+    h = [word.lower() for word in hypothesis]
     names = {word.lower() for word in hypothesis[1:] if word[0].isupper() or word[0].isdigit()}
     numbers = {word for word in h if word[0].isdigit()}
-    negations = [sum(word in NEGATIONS or word.endswith("n't") for word in side) for side in (t, h)]
     return [
         _share(set(h), set(t)),
         _share(set(pairwise(h)), set(pairwise(t))),
@@ -181,8 +217,12 @@ def _measures(text: list[str], hypothesis: list[str], idf: dict[str, float]) -> 
         _common_subsequence(t, h) / max(len(h), 1),
         _share(names, set(t)),
         float(len(numbers - set(t))),
-        float(abs(negations[0] - negations[1])),
+        float(abs(_count_negations(t) - _count_negations(h))),
     ]
+
+
+def _count_negations(words: list[str]) -> int:
+    return len([word for word in words if word in NEGATIONS or word.endswith("n't")])
 
 
 def _share(part: set[T], whole: set[T]) -> float:
@@ -190,14 +230,20 @@ def _share(part: set[T], whole: set[T]) -> float:
 
 
 def _cosine(a: Counter[str], b: Counter[str], idf: dict[str, float]) -> float:
-    # added from left to right: `sum` keeps the rounding errors of floats from Python 3.12 on
+    # Added from left to right: `sum` keeps the rounding errors of floats from Python 3.12 on.
     dot = reduce(add, (a[w] * b[w] * idf[w] ** 2 for w in sorted(a.keys() & b.keys())), 0.0)
-    norms = [reduce(add, ((n * idf[w]) ** 2 for w, n in sorted(c.items())), 0.0) ** 0.5 for c in (a, b)]
-    return dot / (norms[0] * norms[1]) if all(norms) else 0.0
+    norm_a = _norm(a, idf)
+    norm_b = _norm(b, idf)
+    return dot / (norm_a * norm_b) if norm_a and norm_b else 0.0
+
+
+def _norm(counts: Counter[str], idf: dict[str, float]) -> float:
+    squares = ((count * idf[word]) ** 2 for word, count in sorted(counts.items()))
+    return float(reduce(add, squares, 0.0) ** 0.5)
 
 
 def _common_subsequence(a: list[str], b: list[str]) -> int:
-    """Length of the longest common subsequence, O(len(a) len(b))."""
+    """Measure the longest common subsequence, in time O(len(a) len(b))."""
     previous = [0] * (len(b) + 1)
     for x in a:
         row = [0]

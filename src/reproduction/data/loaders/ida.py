@@ -1,9 +1,9 @@
-"""The 13 benchmark sets of G. Rätsch's IDA repository: points, labels and the index rows of their splits.
+"""The 13 benchmark sets of G. Rätsch's IDA repository: points, labels and the rows of their splits.
 
-Two variants, named in every result. *Genuine*: ``benchmarks.mat`` with the original splits. *Rebuilt*: the
-same points recovered from files in package distributions (each recipe was compared with published copies of
-the IDA matrices: equal to 1e-6 or better, up to the order of rows), with our seeded splits of the original
-sizes. Ringnorm and waveform can also be *generated*.
+Every result names one of two variants. *Genuine*: ``benchmarks.mat`` with the original splits.
+*Rebuilt*: the same points, recovered from files in package distributions, with our seeded splits of
+the original sizes. Each recipe was compared with published copies of the IDA matrices: equal to
+1e-6 or better, up to the order of rows. Ringnorm and waveform can also be *generated*.
 
 z = z-score per column with ddof = 1, as IDA did. Train and test indices are zero-based,
 (R, n_train) and (R, n_test).
@@ -25,6 +25,7 @@ from reproduction.data.loaders.formats import Arrays, Files, fact, mat, matrix, 
 Floats = NDArray[np.float64]
 Points = tuple[Floats, NDArray[Any]]
 Splits = tuple[NDArray[np.int32], NDArray[np.int32]]
+PointsAndSplits = tuple[Floats, NDArray[Any], NDArray[np.int32], NDArray[np.int32]]
 
 _FACTS = json.loads(fact("ida.json"))
 TRAIN: dict[str, int] = _FACTS["train"]
@@ -34,11 +35,27 @@ REALISATIONS: dict[str, int] = _FACTS["realisations"]
 
 
 def splits(name: str, y: NDArray[np.int8]) -> Splits:
-    """Our splits of the IDA sizes: (R, n_train), (R, n_test) indices of uniform random partitions.
+    """Draw our splits of the IDA sizes: uniform random partitions.
 
-    Realisation r is drawn from its stream of the fixed seed 0; a training part of one class only is redrawn.
+    Realisation r is drawn from its stream of the fixed seed 0; a training part of one class is
+    drawn again.
+
+    Parameters
+    ----------
+    name : str
+        Name of the set.
+    y : ndarray of shape (n,)
+        Labels.
+
+    Returns
+    -------
+    train : ndarray of shape (R, n_train)
+        Indices of the training rows.
+    test : ndarray of shape (R, n_test)
+        Indices of the test rows.
     """
-    train, seeds = TRAIN[name], Seeds(0, "ida-splits", name)
+    train = TRAIN[name]
+    seeds = Seeds(0, "ida-splits", name)
     order = np.empty((REALISATIONS.get(name, 100), len(y)), np.int32)
     for r, row in enumerate(order):
         rng = seeds.generator(r, "split")
@@ -81,25 +98,33 @@ def _splice(X: Floats, y: NDArray[Any]) -> Points:
     return X[known], _plus(y[known] != 3)
 
 
-# generators: L. Breiman, Bias, variance and arcing classifiers, TR 460, University of California, 1996
+# generators: L. Breiman, Bias, variance and arcing classifiers, TR 460, University of California,
+# 1996
 def _shuffled(rng: np.random.Generator, negative: Floats, positive: Floats) -> Points:
-    X, y = np.concatenate([negative, positive]), np.repeat([-1, 1], [len(negative), len(positive)])
+    X = np.concatenate([negative, positive])
+    y = np.repeat([-1, 1], [len(negative), len(positive)])
     order = rng.permutation(len(y))
     return X[order], y[order]
 
 
 def generated_ringnorm(rng: np.random.Generator, negative: int, positive: int) -> Points:
-    """x | y = -1 ~ N(a 1, I), x | y = +1 ~ N(0, 4 I), a = 2/sqrt(20), 20 columns, given class counts."""
+    """Generate ringnorm, 20 columns, with these numbers of rows of the two classes.
+
+    x | y = -1 ~ N(a 1, I) and x | y = +1 ~ N(0, 4 I) with a = 2/sqrt(20).
+    """
     inner = rng.standard_normal((negative, 20)) + 2 / np.sqrt(20)
     return _shuffled(rng, inner, 2 * rng.standard_normal((positive, 20)))
 
 
 def generated_waveform(rng: np.random.Generator, negative: int, positive: int) -> Points:
-    """x = u h_a + (1 - u) h_b + N(0, I), u ~ U(0, 1), 21 columns; y = +1 mixes the waves at 7 and 11.
+    """Generate waveform, 21 columns, with these numbers of rows of the two classes.
 
-    h_p(i) = max(6 - abs(i - p), 0), i = 1..21; y = -1 mixes 7 and 15 or 11 and 15, with equal probability.
+    x = u h_a + (1 - u) h_b + N(0, I), u ~ U(0, 1), with h_p(i) = max(6 - abs(i - p), 0), i = 1..21.
+    y = +1 mixes the waves at 7 and 11, y = -1 those at 7 and 15 or at 11 and 15, with equal
+    probability.
     """
-    early, middle, late = (np.maximum(6 - np.abs(np.arange(1, 22) - peak), 0.0) for peak in (7, 11, 15))
+    i = np.arange(1, 22)
+    early, middle, late = (np.maximum(6 - np.abs(i - peak), 0.0) for peak in (7, 11, 15))
     other = np.where(rng.random((negative, 1)) < 0.5, early, middle)
 
     def mix(first: Floats, second: Floats, n: int) -> Floats:
@@ -109,14 +134,19 @@ def generated_waveform(rng: np.random.Generator, negative: int, positive: int) -
     return _shuffled(rng, mix(other, late, negative), mix(early, middle, positive))
 
 
-GENERATORS = {"ringnorm": (generated_ringnorm, 3736, 3664), "waveform": (generated_waveform, 3353, 1647)}
+GENERATORS = {
+    "ringnorm": (generated_ringnorm, 3736, 3664),
+    "waveform": (generated_waveform, 3353, 1647),
+}
 """Set -> how it is generated, with its published numbers of rows of class -1 and +1."""
 
 
 def _loader(
-    name: str, read: Callable[[Path], Points], change: Callable[[Floats, NDArray[Any]], Points]
+    name: str,
+    read: Callable[[Path], Points],
+    change: Callable[[Floats, NDArray[Any]], Points],
 ) -> Callable[[Files], Arrays]:
-    """Genuine if there is ``benchmarks.mat``, else points of `uci` changed, without any file generated."""
+    """Make the loader of a set: genuine with ``benchmarks.mat``, else rebuilt, or generated."""
 
     def load(files: Files) -> Arrays:
         if "benchmarks.mat" in files:
@@ -136,7 +166,11 @@ def _loader(
 
 
 banana = _loader("banana", _banana, lambda X, y: (X, y))
-breast_cancer = _loader("breast-cancer", uci.breast_cancer, lambda X, y: (_scaled("breast-cancer", X), y))
+breast_cancer = _loader(
+    "breast-cancer",
+    uci.breast_cancer,
+    lambda X, y: (_scaled("breast-cancer", X), y),
+)
 diabetes = _loader("diabetes", uci.pima_points, _standardised)
 flare_solar = _loader(  # unscaled: activity ... area and C, M, X counts
     "flare-solar", uci.solar_flare, lambda X, y: (X[:, [2, 3, 4, 5, 6, 7, 9, 10, 11]], y)
@@ -144,7 +178,9 @@ flare_solar = _loader(  # unscaled: activity ... area and C, M, X counts
 german = _loader("german", uci.german, _german)
 heart = _loader("heart", uci.heart_points, _standardised)
 image = _loader(  # brickface, sky, foliage and path are +1
-    "image", uci.segment, lambda X, y: (_z(np.delete(X, 2, axis=1)), _plus(np.isin(y, [1, 2, 3, 6])))
+    "image",
+    uci.segment,
+    lambda X, y: (_z(np.delete(X, 2, axis=1)), _plus(np.isin(y, [1, 2, 3, 6]))),
 )
 ringnorm = _loader("ringnorm", uci.norm, lambda X, y: (_z(X), -y))
 splice = _loader("splice", uci.splice, _splice)
@@ -154,17 +190,36 @@ twonorm = _loader("twonorm", uci.norm, lambda X, y: (_z(X), -y))
 waveform = _loader("waveform", uci.waveform, lambda X, y: (_z(X), _plus(y == 1)))
 
 
-def genuine(path: Path, name: str) -> tuple[Floats, NDArray[Any], NDArray[np.int32], NDArray[np.int32]]:
-    """X (n, d), y (n,) in {-1, +1}, zero-based indices (R, train) and (R, n - train) of ``benchmarks.mat``.
+def genuine(path: Path, name: str) -> PointsAndSplits:
+    """Read a set of ``benchmarks.mat``.
 
-    The file has one struct per set: x and t hold each labelled pattern once; train and test are one-based,
-    and name a pattern as often as it occurs in the set. A pattern that occurs m times becomes m equal rows,
-    so that every split is a partition of the rows.
+    The file has one struct per set: x and t hold each labelled pattern once; train and test are
+    one-based, and name a pattern as often as it occurs in the set. A pattern that occurs m times
+    becomes m equal rows, so that every split is a partition of the rows.
 
-    ValueError : the struct or a field is missing, or the splits are not all partitions of the same multiset
-    of patterns, with a training part of the published size.
+    Parameters
+    ----------
+    path : Path
+        The file.
+    name : str
+        Name of the set.
+
+    Returns
+    -------
+    X : ndarray of shape (n, d)
+    y : ndarray of shape (n,)
+        Labels -1 and +1.
+    train, test : ndarray of shape (R, n_train) and (R, n_test)
+        Zero-based indices.
+
+    Raises
+    ------
+    ValueError
+        If the struct or a field is missing, or the splits are not all partitions of the same
+        multiset of patterns, with a training part of the published size.
     """
-    variables, size = mat(path), TRAIN[name]
+    variables = mat(path)
+    size = TRAIN[name]
     key = "diabetis" if name == "diabetes" else name.replace("-", "_")  # the repository's spelling
     where = f"{path.name}: {key}"
     if key not in variables:
@@ -177,7 +232,8 @@ def genuine(path: Path, name: str) -> tuple[Floats, NDArray[Any], NDArray[np.int
     sort = np.argsort(named, axis=1, kind="stable")
     patterns = np.take_along_axis(named, sort, axis=1).astype(np.intp) - 1
     if parts[0].shape[1] != size or (patterns != patterns[0]).any() or patterns.min() < 0:
-        raise ValueError(f"{where}: the splits are not partitions of the same rows, {size} of them to train")
+        rule = f"are not partitions of the same rows, {size} of them to train"
+        raise ValueError(f"{where}: the splits {rule}")
     order = np.empty(named.shape, np.int32)
     np.put_along_axis(order, sort, np.arange(named.shape[1], dtype=np.int32)[np.newaxis], axis=1)
     return x[patterns[0]].astype(float), t.ravel()[patterns[0]], order[:, :size], order[:, size:]
