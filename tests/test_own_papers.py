@@ -62,13 +62,11 @@ def change(file, old, new):
     file.write_text(text.replace(old, new), encoding="utf-8")
 
 
-def test_a_new_paper_is_planned_beside_ours_and_its_own_code_is_read(paper):
+def test_a_new_paper_is_planned_next_to_ours(paper):
     assert new("new-artifact", paper / "table2").works
     found = planned(paper, ["pnorm"])
     assert {f"{paper.name}/table1", f"{paper.name}/table2", "pnorm/bounds"} <= found.artifacts.keys()
-    stamp = found.code(f"{paper.name}/table1")
-    assert f"{paper.name}.code" in stamp.split()
-    assert f"{paper.name}.code" in found.drawing_code([f"{paper.name}/table1"]).split()
+    assert found.job(f"{paper.name}/table1")["protocol"] == f"{paper.name}.code:errors"
     values = found.artifacts[f"{paper.name}/table1"].values
     assert [(v["value"], v["sd"]) for v in values] == [(18.0, 3.0)]
     assert values[0]["reason"].endswith("printed is 82.0, compared is 100 - value")
@@ -229,7 +227,6 @@ def test_a_paper_brings_its_own_data_sets_and_a_change_of_a_file_is_seen(beans, 
     assert found.data(f"{beans.name}/table1") == [
         f"data/prepared/{name}.packaged.npz" for name in ("beans", "coded", "ida_heart")
     ]
-    assert f"{beans.name}.data" in found.reading_code("coded.packaged").split()
     table, coded = (arrays_of(found, name, tmp_path / "raw") for name in ("beans", "coded"))
     assert (table["X"] == coded["X"]).all()
     assert (table["y"] == coded["y"]).all()
@@ -312,7 +309,7 @@ def test_what_the_names_say_is_part_of_what_is_drawn(paper):
     shutil.copytree(paper, other)
     change(other / NAMES, "nearest mean", "closest mean")
     after = planned(other)
-    assert before.shown_digest([name]) != after.shown_digest([name])
+    assert before.drawing(name) != after.drawing(name)
     assert before.texts_digest() != after.texts_digest()
     assert before.job(name) == after.job(name)
 
@@ -359,7 +356,7 @@ def test_a_job_names_the_mistake_of_a_protocol_at_the_row(tmp_path, monkeypatch,
     monkeypatch.syspath_prepend(tmp_path)
     settings = {"protocol": f"{name}:errors", "experiment": "e", "seed": 1, "settings": {"repetitions": 2}}
     with pytest.raises(ValueError, match=f"protocol {name}:errors: .*{message}"):
-        Job.read(json.dumps(settings), []).run("0:2", {})
+        Job.read(settings, []).run("0:2", {})
 
 
 def test_a_folder_without_a_paper_or_a_title_is_named(paper, tmp_path):
