@@ -2,7 +2,6 @@
 
 import contextlib
 import io
-import json
 import re
 import runpy
 import shutil

@@ -16,8 +16,8 @@ from reproduction.spec.artifact import load, without_groups
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("names", nargs="+", metavar="PAPER/ARTIFACT")
-parser.add_argument("--keys", nargs="+", type=Path, required=True, help="what the plan asks for, of each")
-parser.add_argument("--records", nargs="+", type=Path, required=True, help="where to write, for each")
+parser.add_argument("--keys", nargs="+", type=Path, required=True, help="what the plan asks for")
+parser.add_argument("--records", nargs="+", type=Path, required=True, help="where to write")
 given = parser.parse_args()
 
 failures = []
@@ -29,7 +29,8 @@ for name, key, record in zip(given.names, given.keys, given.records, strict=True
             artifact = shown[0]
             made.outputs = [Path(file) for file in made.given["drawings"]]
             with names.using(artifact.file.parent):
-                draw(artifact.render, artifact.name, made.given["tables"], show(shown), made.outputs)
+                tables = made.given["tables"]
+                draw(artifact.render, artifact.name, tables, show(shown), made.outputs)
     except RenderError as error:
         failures.append(str(error))
     except Exception as error:  # the other figures are drawn all the same

@@ -1,4 +1,4 @@
-"""What a job reads is seen: modules and files of papers, also those that a guess from the source would miss."""
+"""What a job reads is seen, also what a guess from the source would miss."""
 
 import json
 import os

@@ -91,7 +91,7 @@ FILES = {
     "listed/one.txt": "",
     "table1.yaml": json.dumps(ARTIFACT),
     "../shared/rates.txt": "0.5",
-    "../mine.csv": "a,b,label\n" + "".join(f"{i},{i % 3},{'yes' if i % 2 else 'no'}\n" for i in range(40)),
+    "../mine.csv": "a,b,label\n" + "".join(f"{i},1,no\n{i + 1},1,yes\n" for i in range(0, 40, 2)),
 }
 EVERYTHING = ["fetch", "prepare", "experiment", "draw_tiny_table1", "verdicts"]
 RESULT = EVERYTHING[2:]
@@ -102,7 +102,8 @@ class Tiny:
     """A project with one paper, and the folder of its runs."""
 
     def __init__(self, folder: Path) -> None:
-        self.project, self.run = folder / "project", Run(folder / "run")
+        self.project = folder / "project"
+        self.run = Run(folder / "run")
         for name, text in FILES.items():
             file = self.project / "tiny" / name
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -111,7 +112,8 @@ class Tiny:
 
     def configure(self, **more: object) -> None:
         """Write the configuration."""
-        local = {"mine": {"file": str(self.project / "mine.csv"), "label": "label", "positive": "yes"}}
+        spec = {"file": str(self.project / "mine.csv"), "label": "label", "positive": "yes"}
+        local = {"mine": spec}
         content = {"scale": "smoke", "papers": [str(self.project / "tiny")], "formats": ["png"]}
         overlay = content | {"data": {"local": local}} | more
         (self.run.folder / "overlay.yaml").write_text(json.dumps(overlay))
@@ -146,9 +148,17 @@ def swap_keys(tiny: Tiny) -> None:
     file.write_text(json.dumps(content))
 
 
+def list_another(tiny: Tiny) -> None:
+    (tiny.project / "tiny/listed/two.txt").touch()
+
+
+def lose_record(tiny: Tiny) -> None:
+    (tiny.run.folder / TABLE).with_name("record.json").unlink()
+
+
 def replace_by_older(tiny: Tiny) -> None:
     file = tiny.project / "mine.csv"
-    file.write_text(file.read_text().replace("1,1,yes", "9,1,yes"))
+    file.write_text(file.read_text().replace("1,1,yes", "9,1,yes", 1))
     os.utime(file, (1e9, 1e9))
 
 
@@ -178,12 +188,12 @@ CHANGES = [
     ("a module imported by name", lambda tiny: tiny.edit("late.py", "1.0", "1.5"), RESULT),
     ("data next to the code", lambda tiny: tiny.edit("two.dots.JSON", "3", "4"), RESULT),
     ("data of another folder", lambda tiny: tiny.edit("../shared/rates.txt", "5", "6"), RESULT),
-    ("a file in a listed folder", lambda tiny: (tiny.project / "tiny/listed/two.txt").touch(), RESULT),
+    ("a file in a listed folder", list_another, RESULT),
     ("the drawing", lambda tiny: tiny.edit("drawing.py", '"o"', '"x"'), ["draw_tiny_table1"]),
     ("a claim", lambda tiny: tiny.edit("table1.yaml", '"above": 0', '"above": 1'), ["verdicts"]),
     ("a user's file replaced by an older one", replace_by_older, EVERYTHING),
     ("a lost table", lambda tiny: (tiny.run.folder / TABLE).unlink(), RESULT),
-    ("a lost record", lambda tiny: (tiny.run.folder / TABLE).with_name("record.json").unlink(), RESULT),
+    ("a lost record", lose_record, RESULT),
     ("an edited table", lambda tiny: rewrite(tiny, TABLE, ",sum,", ",other,"), RESULT),
     (
         "edited verdicts",
@@ -195,7 +205,7 @@ CHANGES = [
     ("a setting under that clock", lambda tiny: tiny.set(shift=5.0), RESULT),
     ("another folder, without caches", move, []),
     ("no .snakemake", lambda tiny: forget(tiny), []),
-    ("a comment", lambda tiny: tiny.edit("code.py", "    late = ", "    # a comment\n    late = "), []),
+    ("a comment", lambda tiny: tiny.edit("code.py", "    late", "    # comment\n    late"), []),
     ("a docstring", lambda tiny: tiny.edit("code.py", '"""Sums of', '"""All sums of'), []),
     ("the caption", lambda tiny: tiny.edit("table1.yaml", "Sums.", "All sums."), []),
     ("the order of keys", swap_keys, []),

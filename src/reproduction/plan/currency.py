@@ -1,8 +1,8 @@
 """Which results are current: the records beside them are compared with what the plan would do now.
 
-Snakemake compares times. So each job has a small key file among its inputs, with what the job is asked for.
-It is older than everything but the record of a result that is not current. The other inputs are ``ancient``:
-no clock decides. Only the main process writes keys.
+Snakemake compares times. So each job has a small key file among its inputs, with what the job is
+asked for. It is older than everything but the record of a result that is not current. The other
+inputs are ``ancient``: no clock decides. Only the main process writes keys.
 """
 
 import json
@@ -29,7 +29,8 @@ NOT_MADE = "not made yet"
 class Step:
     """A job of the plan: what decides about it, and the files that it reads.
 
-    record : path of the record of its result.   asked : settings, seed and the like.   inputs : files.
+    record : path of the record of its result.   asked : settings, seed and the like.
+    inputs : files.
     given : what the job needs beside and what decides nothing.   sources : see `records.making`.
     """
 
@@ -71,10 +72,12 @@ def decide(steps: Iterable[Step]) -> Decisions:
 def write_keys(steps: Iterable[Step], decisions: Mapping[str, str]) -> None:
     """Write the key of every job, with times that say to Snakemake whether the job runs.
 
-    Snakemake passes over a newer file of the same content, so the key of a job that runs is always another.
+    Snakemake passes over a newer file of the same content, so the key of a job that runs is
+    always another.
     """
     for step in steps:
-        key, why = Path(key_of(step.record)), decisions[step.record]
+        key = Path(key_of(step.record))
+        why = decisions[step.record]
         content = {"asked": step.asked, "given": step.given, "inputs": step.inputs, "why": why}
         if why:
             content["planned"] = time.time_ns()
@@ -89,8 +92,8 @@ def write_keys(steps: Iterable[Step], decisions: Mapping[str, str]) -> None:
 def _date(key: Path, record: Path, is_current: bool) -> None:
     """Give a key and a record the times by which Snakemake sees whether the result is current.
 
-    They are long past, so that no clock matters: a job must not end before the time of its inputs. So a
-    result that another clock dated to the future is dated to the present, too.
+    They are long past, so that no clock matters: a job must not end before the time of its inputs.
+    So a result that another clock dated to the future is dated to the present, too.
     """
     now = time.time()
     when = OLD
@@ -148,7 +151,8 @@ def _compare_settings(before: Any, now: Any) -> Iterator[str]:
 def arrange(content: Any, depth: int = 0) -> str:
     """A text that is equal for settings that mean the same.
 
-    The names in ``methods`` and the like keep their order, which legends and rows have; options have none.
+    The names in ``methods`` and the like keep their order, which legends and rows have; options
+    have none.
     """
     if isinstance(content, dict):
         labels = depth == 2 and all(isinstance(value, dict) for value in content.values())
@@ -206,7 +210,11 @@ def _digest_now(name: str, sources: bool) -> str:
     return _DIGESTS[name, sources]
 
 
-def _compare_inputs(before: Mapping[str, str], now: Iterable[str], decisions: Decisions) -> Iterator[str]:
+def _compare_inputs(
+    before: Mapping[str, str],
+    now: Iterable[str],
+    decisions: Decisions,
+) -> Iterator[str]:
     for file in now:
         if file not in before:
             yield f"it reads {file} now"

@@ -1,7 +1,7 @@
 """The jobs of a plan with what decides about each, those first whose results others read.
 
-The rules of the workflow say which script makes a result, from and into which files; a step says what the
-script is asked for. It has the name of its record, which is next to the result.
+The rules of the workflow say which script makes a result, from and into which files; a step says
+what the script is asked for. It has the name of its record, which is next to the result.
 """
 
 import os
@@ -30,7 +30,8 @@ def list_steps(plan: Plan) -> Iterator[Step]:
 
 
 def _of_data(plan: Plan, dataset: str) -> Iterator[Step]:
-    entry, spec = plan.entry(dataset), plan.users(dataset)
+    entry = plan.entry(dataset)
+    spec = plan.users(dataset)
     registry = os.path.relpath(entry.file)
     asked = {"dataset": dataset, "entry": entry.decisive(), "local": spec}
     given = {"registry": registry, "options": plan.fetch_options(dataset)}
@@ -40,7 +41,8 @@ def _of_data(plan: Plan, dataset: str) -> Iterator[Step]:
 
 
 def _of_experiment(plan: Plan, name: str) -> Iterator[Step]:
-    artifact, folder = plan.artifact(name), f"{plan.results}/{name}"
+    artifact = plan.artifact(name)
+    folder = f"{plan.results}/{name}"
     about = {"about": plan.about(name)}
     if plan.is_single(name):
         cell = "".join(artifact.cells)
@@ -48,7 +50,8 @@ def _of_experiment(plan: Plan, name: str) -> Iterator[Step]:
         yield Step(f"{folder}/record.json", asked, tuple(plan.data(name)), {"cell": cell, **about})
         return
     for cell in artifact.cells:
-        job, data = plan.job(name, cell), plan.data(name, cell)
+        job = plan.job(name, cell)
+        data = plan.data(name, cell)
         tuned = plan.tuned(name, [cell])
         if tuned:
             yield Step(f"{folder}/cells/{cell}/tuned.record.json", job, tuple(data), {"cell": cell})
@@ -56,7 +59,8 @@ def _of_experiment(plan: Plan, name: str) -> Iterator[Step]:
             asked = job | {"repetitions": plan.repetitions(name, block)}
             record = f"{folder}/cells/{cell}/{block}.record.json"
             yield Step(record, asked, (*data, *tuned), {"cell": cell})
-    parts = [*plan.parts(name), *plan.parts(name, "points.npz"), *plan.tuned(name), *plan.data(name)]
+    parts = [*plan.parts(name), *plan.parts(name, "points.npz")]
+    parts += [*plan.tuned(name), *plan.data(name)]
     yield Step(f"{folder}/record.json", plan.job(name), tuple(parts), about)
 
 
@@ -71,7 +75,8 @@ def _of_drawing(plan: Plan, name: str) -> Step:
         "scale": plan.config["scale"],
         "only": plan.config.get("only"),
     }
-    return Step(f"{plan.figures}/{name}.record.json", asked, tuple(plan.drawn(name).values()), given)
+    tables = tuple(plan.drawn(name).values())
+    return Step(f"{plan.figures}/{name}.record.json", asked, tables, given)
 
 
 def list_scopes(plan: Plan) -> Sequence[str]:

@@ -1,7 +1,8 @@
-"""What a job reads: the modules that it loads, and the files that their code opens, as Python reports them.
+"""What a job reads: modules that it loads, and files that their code opens, as Python reports them.
 
-Names are relative to the folders on PYTHONPATH and to the folder of the run, so that they mean the same in a
-copy elsewhere. What a library in C opens is not reported: a job is given such files as inputs.
+Names are relative to the folders on PYTHONPATH and to the folder of the run, so that they mean the
+same in a copy elsewhere. What a library in C opens is not reported: a job is given such files as
+inputs.
 """
 
 import os
@@ -70,7 +71,9 @@ def name_of(file: str) -> str:
         return ""
     name = os.path.relpath(full, max(above, key=len))
     first = name.partition("/")[0]
-    if "__pycache__" in name or first.startswith(".") or (first in NOT_READ and full.startswith(os.getcwd())):
+    if "__pycache__" in name or first.startswith("."):
+        return ""
+    if first in NOT_READ and full.startswith(os.getcwd()):
         return ""
     return name
 
@@ -99,7 +102,7 @@ def modules() -> list[str]:
 
 
 def data_files(sources: bool = False) -> list[str]:
-    """Names of other files that were opened; with sources also of code that was opened as a text."""
+    """Names of other files that were opened; with sources also of code that was opened as text."""
     names = {name_of(file) for file in SEEN.files if sources or not file.endswith(".py")}
     return sorted(names - {""})
 
