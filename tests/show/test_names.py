@@ -19,10 +19,12 @@ from reproduction.show.panels import Results
 from reproduction.show.rendering import find
 from reproduction.spec.papers import HOME, find_paper, list_papers
 from reproduction.spec.protocol import find_protocol
+from reproduction.spec.settings import Method
 
-METHODS = {"clean": {"role": "control"}, "known only": {"shown": "known"}}
-METHODS |= {"mine": {"note": "Mine is new.", "label": "my method"}}
-METHODS |= {"noisy": {"role": "reference"}, "two_full": {"shown": "tables"}}
+WRITTEN = {"clean": {"role": "control"}, "known only": {"shown": "known"}}
+WRITTEN |= {"mine": {"note": "Mine is new.", "label": "my method"}}
+WRITTEN |= {"noisy": {"role": "reference"}, "two_full": {"shown": "tables"}}
+METHODS = {label: Method.model_construct(**written) for label, written in WRITTEN.items()}
 
 
 CURVES, RENDERS = "kernel_boost.boosting:curves", "kernel_boost.boosting_drawing"
@@ -110,7 +112,7 @@ def test_a_place_shows_its_own_methods_and_those_of_every_place():
 def test_roles_labels_and_notes():
     assert names.with_role(METHODS, "control") == ["clean"]
     assert names.reference(METHODS) == "noisy"
-    assert names.reference({"a": {}, "b": {}}) == "a"
+    assert names.reference({"a": METHODS["mine"], "b": METHODS["mine"]}) == "a"
     assert names.label(METHODS, "mine") == "my method"
     with names.using(HOME / "ors"):
         assert names.label(METHODS, "noisy") == "noisy label (NLMS step)"

@@ -182,8 +182,8 @@ def first_metric(protocol: str, render: str = "") -> str:
 
 
 def _entry(spec: Any, key: str, default: str = "") -> str:
-    """A key of a method, of typed settings or of a mapping."""
-    return str((spec.get(key) if isinstance(spec, Mapping) else getattr(spec, key, None)) or default)
+    """Look up a key of a method."""
+    return str(getattr(spec, key, None) or default)
 
 
 def shown_in(methods: Methods, place: str) -> list[str]:

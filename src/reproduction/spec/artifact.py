@@ -269,7 +269,7 @@ class Artifact(Model):
             if is_comparable and row["estimate"]:
                 values.append([float(row[key]) for key in ("published", "estimate", "margin")])
         offset, factor = PRINTED[self.published.printed if self.published else "value"]
-        gaps = {}  # `as` -> how far the values, read in this way, are from ours
+        gaps: dict[str, list[float]] = {}  # `as` -> distances of values read so to ours
         for printed, (a, b) in PRINTED.items():
             gaps[printed] = []
             for value, ours, _ in values:
