@@ -1,0 +1,33 @@
+"""What decides about a job: what it computes with, and no text for people."""
+
+from reproduction.paths import CHECKOUT
+from reproduction.plan.currency import arrange
+from reproduction.plan.plan import configured, planned
+from reproduction.plan.steps import list_steps
+
+
+def test_texts_of_a_data_set_decide_nothing_and_its_loader_does():
+    plan = planned(CHECKOUT, configured(CHECKOUT, "smoke"))
+    entry = plan.entry("ida_heart")
+    for text in ("title", "citation", "licence", "note"):
+        assert entry.model_copy(update={text: "in other words"}).decisive() == entry.decisive()
+    assert entry.model_copy(update={"loader": "uci:other"}).decisive() != entry.decisive()
+
+
+def test_a_job_comes_behind_those_whose_results_it_reads():
+    steps = list(list_steps(planned(CHECKOUT, configured(CHECKOUT, "smoke"))))
+    names = [step.record for step in steps]
+    assert len(set(names)) == len(names)
+    place = {name: number for number, name in enumerate(names)}
+    for number, step in enumerate(steps):
+        for file in step.inputs:
+            if file.endswith("/table.csv"):
+                assert place[file.replace("/table.csv", "/record.json")] < number
+
+
+def test_the_order_of_settings_has_no_meaning_and_that_of_labels_has():
+    one = {"settings": {"a": 1, "methods": {"x": {"p": 1, "q": 2}, "y": {}}}}
+    two = {"settings": {"methods": {"x": {"q": 2, "p": 1}, "y": {}}, "a": 1}}
+    other = {"settings": {"a": 1, "methods": {"y": {}, "x": {"p": 1, "q": 2}}}}
+    assert arrange(one) == arrange(two)
+    assert arrange(one) != arrange(other)
