@@ -78,7 +78,12 @@ def write_keys(steps: Iterable[Step], decisions: Mapping[str, str]) -> None:
     for step in steps:
         key = Path(key_of(step.record))
         why = decisions[step.record]
-        content = {"asked": step.asked, "given": step.given, "inputs": step.inputs, "why": why}
+        content: dict[str, Any] = {
+            "asked": step.asked,
+            "given": step.given,
+            "inputs": step.inputs,
+            "why": why,
+        }
         if why:
             content["planned"] = time.time_ns()
         text = json.dumps(content)
