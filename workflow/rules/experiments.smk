@@ -55,7 +55,8 @@ rule run:
     input:
         key=f".cache/keys/{RESULTS}/{{artifact}}/cells/{{cell}}/{{block}}.record.json",
         data=settled(lambda wildcards: PLAN.data(wildcards.artifact, wildcards.cell)),
-        tuned=settled(lambda wildcards: PLAN.tuned(wildcards.artifact, [wildcards.cell])
+        tuned=settled(
+            lambda wildcards: PLAN.tuned(wildcards.artifact, [wildcards.cell])
         ),
     output:
         table=f"{RESULTS}/{{artifact}}/cells/{{cell}}/{{block}}.csv",

@@ -8,7 +8,9 @@ for scope, names in PLAN.drawn_together(sys.argv).items():
         input:
             key=[f".cache/keys/{FIGURES}/{name}.record.json" for name in names],
             tables=settled(
-                sorted({table for name in names for table in PLAN.drawn(name).values()})
+                sorted(
+                    {table for name in names for table in PLAN.drawn(name).values()}
+                )
             ),
         output:
             [file for name in names for file in shown_in_report(name)],

@@ -4,9 +4,11 @@
 rule verdicts:
     input:
         key=f".cache/keys/{RESULTS}/{{scope}}verdicts.record.json",
-        tables=settled(lambda wildcards: PLAN.judged_files(wildcards.scope, "table.csv")
+        tables=settled(
+            lambda wildcards: PLAN.judged_files(wildcards.scope, "table.csv")
         ),
-        points=settled(lambda wildcards: PLAN.judged_files(wildcards.scope, "points.npz")
+        points=settled(
+            lambda wildcards: PLAN.judged_files(wildcards.scope, "points.npz")
         ),
         data=settled(lambda wildcards: PLAN.published_data(wildcards.scope)),
     output:
