@@ -619,8 +619,11 @@ def describe(found: Audit | NumericAudit, reviewed: str = "") -> list[str]:
     if not found.informative:
         return [first, *same(found), *notes]
     bias = BIAS if reviewed else f"{BIAS} {WHAT_SETTLES_IT}"
-    told = [first, certainty(found), *same(found), *rates(found), bias, ranking(found)]
-    return [*told, *methods(found), *doubts(found), *notes]
+    findings = [first, certainty(found), *same(found)]
+    if not reviewed:  # what was measured says more than an estimate
+        findings.append(likeliest_flip(found))
+    findings += [*trusted_rates(found), bias, ranking(found)]
+    return [*findings, *methods(found), *doubts(found), *notes]
 
 
 def headline(found: Audit | NumericAudit, reviewed: str = "") -> str:
@@ -700,15 +703,18 @@ def certainty(found: Audit) -> str:
     )
 
 
-def rates(found: Audit) -> Iterator[str]:
-    """The most frequent confusion, and what trusted labels say."""
-    off = off_diagonal(found)
-    most = max(off, key=lambda row: float(row["anchor"]))
-    yield (
+def likeliest_flip(found: Audit) -> str:
+    """Which class probably carries the label of another most often."""
+    most = max(off_diagonal(found), key=lambda row: float(row["anchor"]))
+    return (
         f"The most frequent flip is probably {most['true']} labelled as {most['observed']}: "
         f"{percent(most['anchor'])} of class {most['true']}, by the anchor estimate."
     )
-    for row in off:
+
+
+def trusted_rates(found: Audit) -> Iterator[str]:
+    """How often trusted labels say that a class carries the label of another."""
+    for row in off_diagonal(found):
         if not np.isnan(row.get("trusted", np.nan)):
             between = f"{percent(row['trusted_low'])} to {percent(row['trusted_high'])}"
             share = f"{percent(row['trusted'])} of class {row['true']} ({between})"
