@@ -86,7 +86,7 @@ def test_the_script_writes_the_same_bytes_twice(tmp_path):
         assert done.returncode == 0, done.stderr
         made.append(csv.read_bytes())
     assert made[0] == made[1]
-    assert made[0].startswith(b"paper,artifact,id,kind,statement,expected,verdict,")
+    assert made[0].startswith(b"paper,artifact,id,kind,place,statement,expected,verdict,")
     assert b"\nors,fig2," in made[0]
     assert b"\r" not in made[0]
 
