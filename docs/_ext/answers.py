@@ -1,6 +1,7 @@
 """What pages quote from the kept results: numbers, the method chooser, the gallery, the entries to cite.
 
 A page holds ``<!-- answer: KIND WORDS -->...<!-- end -->``, or a number after a mark, see below.
+Long tables are not in the files: ``<!-- made when this page is built: KIND WORDS -->`` is replaced by them.
 ``src/scripts/generate.py`` writes what belongs there, as does the build of the documentation; a test fails
 while a page says something else. In the built pages a link to kept numbers or figures leads to the page of
 the artifact.
@@ -26,6 +27,7 @@ from reproduction.judge.estimates import rows_of, value
 from reproduction.judge.sentences import Row, Sentences, bound, figure, metric_of, with_control
 from reproduction.run.records import facts
 from reproduction.show import names
+from reproduction.spec import key_tables
 from reproduction.spec.papers import HOME, paper_pages
 from reproduction.spec.verdict_words import (
     EXACT,
@@ -46,7 +48,7 @@ from reproduction.spec.verdict_words import (
 )
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = ("choose", "gallery", "cite")
+PAGES = ("choose", "cite")
 PAPERS = {
     "ors": "Moroshko and Crammer (2017)",
     "pnorm": "Kivinen, Warmuth and Hassibi (2006)",
@@ -55,6 +57,7 @@ PAPERS = {
     "noisy_online": "Cesa-Bianchi, Shalev-Shwartz and Shamir (2011)",
     "audit": "Our own study",
 }
+_BUILT = re.compile(r"<!-- made when this page is built: (\w+) ?(.*?) -->")
 _MARK = re.compile(r"(<!-- answer: (\w+) ?(.*?) -->\n).*?(<!-- end -->)", re.DOTALL)
 _KEPT = re.compile(
     r"(?<!!)\[(!\[[^\]]*\]\([^)]*\)|[^\[\]]+)\]"
@@ -267,16 +270,14 @@ def _entry(of: dict[str, Any]) -> str:
 # ``<!-- mean robust_sgd/table1: a7a, symmetric 0.4, rgomp, error -->18.2``: the mean of the row of the
 # summary with these labels, at the last x, with the decimals that are there.
 # ``<!-- minutes: ors pnorm -->6``: minutes of one core that the reference of these papers took.
-# ``<!-- distances: kernel_boost/rivals -->``, ``<!-- verdicts: ors -->`` up to ``<!-- end -->``: a table of
-# the distances to the published values by method; of all claims of a paper, and the counts of its values.
+# ``<!-- distances: kernel_boost/rivals -->`` up to ``<!-- end -->``: a table of the distances to the
+# published values by method.
 
 COUNT = re.compile(r"(<!-- count (?P<verdict>[a-z_]+):(?P<tables>[^>]*) -->)(?P<number>[0-9]+)")
 MEAN = re.compile(
     r"(<!-- mean (?P<name>\S+): (?P<words>[^>]*) -->)(?P<number>-?[0-9]+(?:\.(?P<decimals>[0-9]+))?)"
 )
-_TABLE = re.compile(
-    r"(?P<start><!-- (?P<kind>distances|verdicts):(?P<tables>[^>]*) -->\n).*?(?P<end><!-- end -->)", re.S
-)
+_TABLE = re.compile(r"(?P<start><!-- distances:(?P<tables>[^>]*) -->\n).*?(?P<end><!-- end -->)", re.S)
 _COUNTS = re.compile(
     r"(<!-- counts (?P<kind>sentence|pattern|ours): (?P<paper>\w+) -->)[^\n]*?(?P<end><!-- end -->)"
 )
@@ -284,16 +285,8 @@ _VALUES = re.compile(r"(<!-- values: (?P<paper>\w+) -->)[^\n]*?(?P<end><!-- end 
 _COST = re.compile(r"(<!-- minutes: (?P<papers>[\w ]+) -->)[0-9]+")
 _COUNTED = (REPRODUCED, PARTIALLY_REPRODUCED, INCONCLUSIVE, NOT_REPRODUCED)
 _LABELS = ("dataset", "noise", "setting", "method", "metric")
-_HEADS = {
-    "distances": """
-| method | artifact | noise / % | sets | mean distance, points | mean absolute distance | largest |
-|---|---|---|---|---|---|---|
-""",
-    "verdicts": """
-| artifact | claim | kind, place | verdict | statement | estimate [95 % interval] | asked |
-|---|---|---|---|---|---|---|
-""",
-}
+_DISTANCES = "method | artifact | noise / % | sets | mean distance, points | mean absolute distance | largest"
+_VERDICTS = "artifact | claim | kind, place | verdict | in words | estimate [95 % CI] | criterion"
 
 
 def _counted(text: str, folder: Path) -> str:
@@ -377,18 +370,19 @@ def _quoted_mean(found: re.Match[str], folder: Path) -> str:
 
 
 def _counts_table(found: re.Match[str], folder: Path) -> str:
-    kind, names = found["kind"], found["tables"].split()
-    files = [folder / name / "verdicts.csv" for name in names]
-    if kind == "verdicts":
-        files = sorted((folder / names[0]).glob("*/verdicts.csv"))
+    files = [folder / name / "verdicts.csv" for name in found["tables"].split()]
     if not files or not all(file.exists() for file in files):
         return ""
-    lines_of = _distances if kind == "distances" else _verdicts
-    lines = [cells for file in files for cells in lines_of(file.parent.name, read_verdicts(file))]
-    if kind == "distances":
-        lines.sort(key=lambda cells: (cells[1].strip("`"), cells[0], int(cells[2])))
-    body = "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
-    return f"{found['start']}{_HEADS[kind]}{body}\n{found['end']}"
+    lines = [cells for file in files for cells in _distances(file.parent.name, read_verdicts(file))]
+    lines.sort(key=lambda cells: (cells[1].strip("`"), cells[0], int(cells[2])))
+    return f"{found['start']}\n{_table(_DISTANCES, lines)}\n\n{found['end']}"
+
+
+def verdicts(paper: str) -> str:
+    """The claims of a paper with their verdicts, and the counts of its published values, as a table."""
+    files = sorted((ROOT / "results/reference" / paper).glob("*/verdicts.csv"))
+    lines = [cells for file in files for cells in _verdicts(file.parent.name, read_verdicts(file))]
+    return _table(_VERDICTS, lines)
 
 
 def _verdicts(artifact: str, rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
@@ -457,15 +451,26 @@ KINDS = {
     "sets": _named_as_in("", sets),
     "runs": _named_as_in("", runs),
     "claims": _named_as_in("", claims),
-    "gallery": gallery,
     "bibtex": bibtex,
     "verdict_words": verdict_words,
 }
+BUILT = {
+    "gallery": gallery,
+    "settings": key_tables.format_settings,
+    "verdicts": verdicts,
+    "vocabulary": key_tables.format_vocabulary,
+}
+"""What only the built pages hold."""
+
+
+def built(text: str) -> str:
+    """The page with the long tables that its file leaves out."""
+    return _BUILT.sub(lambda found: BUILT[found[1]](*found[2].split()), text)
 
 
 def read(app: Any, docname: str, source: list[str]) -> None:
     """Hook of Sphinx: today's answers, and links from kept numbers and figures to the pages of results."""
-    source[0] = _KEPT.sub(r"[\1](/docs/results/\2_\3.rst)", filled(source[0]))
+    source[0] = _KEPT.sub(r"[\1](/docs/results/\2_\3.rst)", built(filled(source[0])))
 
 
 def quoting_pages() -> list[Path]:

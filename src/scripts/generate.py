@@ -40,8 +40,6 @@ else:
     keys = ROOT / "config/README.md"
     pages = {keys: key_tables.fill_blocks(keys.read_text(encoding="utf-8"))}
     pages[ROOT / "config/schema.json"] = key_tables.format_config_schema()
-    pages[ROOT / "docs/settings.md"] = key_tables.format_settings_page()
-    pages[ROOT / "docs/vocabulary.md"] = key_tables.format_vocabulary_page()
     data = ROOT / "data/README.md"
     sets = registry.load_registry(ROOT / "config/datasets.yaml")
     pages[data] = registry.readme(data.read_text(encoding="utf-8"), sets)

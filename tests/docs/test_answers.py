@@ -60,6 +60,21 @@ def test_a_row_ranks_by_the_mean_and_takes_paired_intervals(tmp_path, monkeypatc
     assert close.startswith("rKLR +0.3 [−")
 
 
+@pytest.mark.parametrize("page", answers.quoting_pages(), ids=lambda page: page.stem)
+def test_no_mark_for_the_build_is_left_on_a_built_page(page):
+    text = page.read_text(encoding="utf-8")
+    assert "made when this page is built:" not in answers.built(text)
+
+
+def test_a_table_of_verdicts_has_a_row_for_every_claim_of_the_paper():
+    lines = answers.verdicts("ors").splitlines()
+    for file in (ROOT / "results/reference/ors").glob("*/verdicts.csv"):
+        for row in answers.read_verdicts(file):
+            if answers.is_claim(row):
+                start = f"| `{row['artifact']}` | {row['id']} | "
+                assert sum(line.startswith(start) for line in lines) == 1, row["id"]
+
+
 def test_links_to_kept_files_lead_to_pages_of_results_and_pictures_stay():
     text = "![a](../figures/reference/ors/fig2.svg) [![b](x.webp)](../figures/reference/ors/fig2.svg)"
     source = [f"{text} [c](../../results/reference/ors/fig5/summary.csv)"]
@@ -78,7 +93,7 @@ def test_every_work_of_the_citation_file_has_an_entry_and_every_paper_a_gallery(
         assert f"title = {{{{{work['title']}}}}}" in entries
         assert all(author.get("family-names", author.get("name")) in entries for author in work["authors"])
         assert work.get("doi", "") in entries
-    page = (ROOT / "docs/gallery.md").read_text(encoding="utf-8")
+    page = answers.built((ROOT / "docs/gallery.md").read_text(encoding="utf-8"))
     kept = [file.relative_to(ROOT) for file in (ROOT / "figures/reference").glob("*/*.thumb.webp")]
     assert len(kept) > 50
     assert all(f"(../{file})" in page for file in kept)

@@ -247,14 +247,14 @@ def test_a_place_names_only_what_a_row_has():
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({}, "error: ours is 2 below theirs (the same in every run); asked: a difference below 0"),
+        ({}, "error: ours is 2 below theirs (the same in every run); criterion: a difference below 0"),
         ({"statistic": "ratio", "below": 1}, "error: ours is 20 % lower than theirs (ratio 0.8, 95 % "),
         ({"statistic": "log_ratio", "below": -0.2}, "error: ours is 20 % lower than theirs (ratio "),
         (
             {"below": None, "within": [-1, 1], "for_each": ["dataset"]},
             "error: ours is 2 below theirs on synthetic (the",
         ),
-        ({"statistic": "value", "b": None}, "error: ours is 8 (95 % interval 7.89 to 8.11, n = 30)"),
+        ({"statistic": "value", "b": None}, "error: ours is 8 (95 % CI 7.89 to 8.11, n = 30)"),
         ({"of": "deviation"}, ""),
         (
             {
@@ -264,11 +264,12 @@ def test_a_place_names_only_what_a_row_has():
                 "below": None,
                 "decreasing": {"method": ["theirs", "ours"]},
             },
-            "error falls by 2 from theirs to ours (the same in every run); asked: decreasing along th",
+            "error falls by 2 from theirs to ours (the same in every run); criterion: decreasing along th",
         ),
         (
             {"statistic": "value", "b": None, "below": 8 + 1e-9, "rows": "every"},
-            "ours (error) is 8.542 in the worst of 30 rows (repetition 21); asked: at most 8 in every row; ",
+            "ours (error) is 8.542 in the worst of 30 rows (repetition 21); "
+            "criterion: at most 8 in every row; ",
         ),
     ],
 )

@@ -88,7 +88,7 @@ class Sentences:
     def told(self, row: Row) -> str:
         """The effect that decides a claim, in words; empty for what has none in words, such as a spread.
 
-        ``error: a is 41 % lower than b on banana (ratio 0.59, 95 % interval 0.5 to 0.7, n = 9); asked: ...``.
+        ``error: a is 41 % lower than b on banana (ratio 0.59, 95 % CI 0.5 to 0.7, n = 9); criterion: ...``.
         """
         check, at = value(row["check"]), value(row["at"])
         if number(row["rows"]) > 0:
@@ -125,10 +125,10 @@ class Sentences:
         key = next(key for key in BOUNDS if key in check)
         ends = [scale(end) for end in listed(check[key])]
         asked = (f"a {called} " if called else "") + bound({key: ends if len(ends) > 1 else ends[0]})
-        return self.join([*parts, f" ({figures}); asked: ", self._asked(row, check, asked)])
+        return self.join([*parts, f" ({figures}); criterion: ", self._asked(row, check, asked)])
 
     def _every_row(self, row: Row, check: Asked, at: Asked) -> str:
-        """``error − bound is -0.59 in the worst of 60 rows (repetition 0); asked: ...; none violates it``."""
+        """``error − bound is -0.59 in the worst of 60 rows; criterion: ...; none violates it``."""
         rows, violating, (check, at) = number(row["rows"]), number(row["violating"]), _filled(check, at)
         asked = self._asked(row, check, bound(check) + " in every row" * (rows > 1))
         place = self.place(at | value(row["worst"]))
@@ -136,10 +136,10 @@ class Sentences:
         parts += [f" in the worst of {rows:g} rows" * (rows > 1), *([" (", place, ")"] if place else [])]
         count = "some violate" if isnan(violating) else f"{violating:g} violate{'s' * (violating == 1)}"
         count = f"; {count if violating != 0 else 'none violates'} it" * (rows > 1)
-        return self.join([*parts, "; asked: ", asked, count])
+        return self.join([*parts, "; criterion: ", asked, count])
 
     def _step(self, row: Row, check: Asked, at: Asked) -> str:
-        """``noisy − ours falls by 0.1 from M=1 to M=5 (95 % interval ...); asked: increasing along ...``."""
+        """``noisy − ours falls by 0.1 from M=1 to M=5 (95 % CI ...); criterion: increasing along ...``."""
         trend, (check, at) = str(trend_of(check)), _filled(check, at)
         sign, (column, order) = 1 if trend == "increasing" else -1, next(iter(check[trend].items()))
         start, end, *along = (self._key(column, one) for one in [*at.pop(column)[::sign], *order])
@@ -156,7 +156,7 @@ class Sentences:
         ]
         parts += [" at " if place else "", place, f" ({_spread(row, low, high)})"]
         asked = self.join([f"{trend} along ", self.join(along, ", ")])
-        return self.join([*parts, "; asked: ", self._asked(row, check, asked)])
+        return self.join([*parts, "; criterion: ", self._asked(row, check, asked)])
 
     def _asked(self, row: Row, check: Asked, asked: str) -> str:
         """``below 0; 8 of 11 groups pass, 6 needed``, and what else keeps the verdict from what one reads."""
@@ -223,7 +223,7 @@ class Sentences:
         check = value(row["check"])
         n, groups, needed = (number(row[key]) for key in ("n", "groups", "needed"))
         at = self.place(value(row["at"]))
-        asked = f" = {figure(row)}, asked {bound(check)} (n = {n:g})"
+        asked = f" = {figure(row)}, criterion {bound(check)} (n = {n:g})"
         parts = [self.join([self.quantity(check), asked, " at " if at else "", at])]
         if groups > 1 or needed > 0:
             count = f"this group decides, {number(row['passing']):g} of {groups:g} pass"
@@ -339,10 +339,10 @@ def _filled(check: Asked, at: Asked) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _spread(row: Row, low: float, high: float, before: str = "") -> str:
-    """``95 % interval 0.5 to 0.7, n = 9``, behind what stands before it."""
+    """``95 % CI 0.5 to 0.7, n = 9``, behind what stands before it."""
     if number(row["n"]) == 1:
         return "the same in every run"
-    return f"{before}95 % interval {low:.3g} to {high:.3g}, n = {number(row['n']):g}"
+    return f"{before}95 % CI {low:.3g} to {high:.3g}, n = {number(row['n']):g}"
 
 
 def bound(check: Asked) -> str:
@@ -359,7 +359,7 @@ def bound(check: Asked) -> str:
 
 
 def _corrected(row: Row, check: Asked) -> list[str]:
-    """Why nothing is shown although the interval shown lies wholly on one side of what is asked."""
+    """Why nothing is shown although the interval shown lies wholly on one side of the criterion."""
     low, high = number(row["ci_low"]), number(row["ci_high"])
     bounds = [0.0] if trend_of(check) else [*listed(check[next(key for key in BOUNDS if key in check)])]
     side = {"against": "contra", "in favour": "agree"}.get(leans(row))

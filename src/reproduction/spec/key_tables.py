@@ -66,27 +66,24 @@ def format_config_schema() -> str:
     return json.dumps(Config.model_json_schema(), indent=1) + "\n"
 
 
-def format_settings_page() -> str:
-    """Format the page ``docs/settings.md``: the keys of the settings of every protocol."""
-    page = "# Settings of the protocols\n\n"
-    page += "Written by `python src/scripts/generate.py` from the models.\n"
+def format_settings() -> str:
+    """Format the keys of the settings of every protocol, for the page ``docs/settings.md``."""
+    page = ""
     for protocol in list_protocols().values():
         keys = format_key_table(protocol.settings)
         page += f"\n## {protocol.name}\n\n{_summarise(protocol.run)}\n\n{keys}"
     return page
 
 
-def format_vocabulary_page() -> str:
-    """Format the page ``docs/vocabulary.md``: kinds of noise, fields of data, columns of rows."""
+def format_vocabulary() -> str:
+    """Format kinds of noise, fields of data and columns of rows, for ``docs/vocabulary.md``."""
     from reproduction.data.prepared import Dataset
 
     noise = {}
     for name, model in flip_models.MODELS.items():
         label = " ".join([name, *flip_models.numbers(name)])
         noise[label] = _summarise(model)
-    page = "# Words of settings and results\n\n"
-    page += "Written by `python src/scripts/generate.py` from the code.\n"
-    page += f"\n## Kinds of noise\n\n{_format_meanings('label', noise)}"
+    page = f"\n## Kinds of noise\n\n{_format_meanings('label', noise)}"
     for title, data in (("`split`", splits.Split), ("`dataset`, whole", Dataset)):
         text = (inspect.getdoc(data) or "").replace("``", "`")
         names = ", ".join(f"`{field.name}`" for field in fields(data))

@@ -124,7 +124,7 @@ GROUPS = {
     PUBLISHED: "published values",
     SENTENCE: "sentences of the paper",
     PATTERN: "patterns of its tables and figures",
-    OURS: "claims of ours",
+    OURS: "our claims",
 }
 """Kind of a row -> the group in which it is counted."""
 

@@ -155,7 +155,7 @@ def test_the_front_page_counts_what_was_judged(site, papers):
 def test_claims_show_what_was_measured_without_what_was_asked(papers):
     for page in (page for paper in papers for page in paper.pages):
         for row in page.claims:
-            assert "asked" not in page.measured(row), row["id"]
+            assert "criterion" not in page.measured(row), row["id"]
 
 
 def test_a_caption_is_split_after_its_second_sentence_and_never_in_a_formula():

@@ -49,8 +49,8 @@ NAMES = {"setting": names.setting, "noise": names.noise, "dataset": names.data_s
 """Columns whose labels have names for readers, but for methods and metrics."""
 
 
-ASKED = re.compile(r", asked [^(;]*(?=\(|$)")
-"""What a check asks for, in a sentence of its evidence."""
+ASKED = re.compile(r", criterion [^(;]*(?=\(|$)")
+"""The criterion of a check, in a sentence of its evidence."""
 FOLDER = "docs/results"
 """Where the pages of results are, below the checkout and on the site."""
 
@@ -290,10 +290,10 @@ class Page:
         return [row for row in self.first.verdicts if row["kind"] == PUBLISHED]
 
     def measured(self, row: Row) -> Markup:
-        """Write what we measured for a claim, without what was asked."""
+        """Write what we measured for a claim, without its criterion."""
         told = str(self.keys.told(row))
         if told:
-            return Markup(told.partition("; asked: ")[0])
+            return Markup(told.partition("; criterion: ")[0])
         evidence = str(self.keys.evidence(row)).partition("; ")[0]
         return Markup(ASKED.sub(" ", evidence))
 
