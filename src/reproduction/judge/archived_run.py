@@ -23,16 +23,16 @@ from reproduction.judge import verdicts as judge
 from reproduction.judge.agreement import agreement
 from reproduction.judge.claims import SELECTOR, Asked
 from reproduction.judge.estimates import rows_of
+from reproduction.judge.verdict_files import Row, VerdictFiles, read_verdicts, verify_output
 from reproduction.judge.verdicts import VERDICT_COLUMNS, as_text
 from reproduction.plan import costs
-from reproduction.plan.code_digest import digest_bytes
 from reproduction.plan.currency import arrange, compare_read
 from reproduction.plan.plan import Plan, unknown_target
 from reproduction.run import records, results
 from reproduction.run.atomic_files import replacing
 from reproduction.run.points import Points
 from reproduction.spec.strict_yaml import Content
-from reproduction.spec.verdict_words import NOT_JUDGED, PUBLISHED, convert_old_words
+from reproduction.spec.verdict_words import NOT_JUDGED, PUBLISHED
 
 DRAWN = ("svg", "png", "html")
 """Formats that a page can show."""
@@ -43,8 +43,6 @@ KEPT = ("table.csv", "points.npz")
 """What is kept compressed beside the summary: the repetitions, and the errors point by point."""
 THUMBNAIL = (520, 320)
 """Largest width and height in pixels."""
-
-Row = dict[str, str]
 
 # Runs
 
@@ -74,16 +72,22 @@ def own(plan: Plan, name: str, root: Path, source: str = "") -> Run:
     """The artifact as it was run at the scale of the plan.
 
     source : the artifact that the table and its provenance are of, if it is another.
+    Raises ValueError: its drawing or its verdicts are not those of their records.
     """
     scale, tables = plan.config["scale"], root / plan.results / (source or name)
+    files = VerdictFiles(root, plan.results)
+    drawn = _smallest(root / file for file in plan.drawings(name))
+    table = _there(tables / "table.csv")
+    for file in filter(None, (drawn, table)):
+        verify_output(file)
     return Run(
         scale,
-        _rows_of_result(root, plan, name, "verdicts.csv"),
-        _rows_of_result(root, plan, name, "agreement.csv"),
+        files.rows(name),
+        files.rows(name, "agreement.csv"),
         provenance=records.facts(tables / records.RECORD),
         cost=_cost(root / f"logs/{plan.folder}/{name}"),
-        drawn=_smallest(root / file for file in plan.drawings(name)),
-        table=_there(tables / "table.csv"),
+        drawn=drawn,
+        table=table,
     )
 
 
@@ -125,11 +129,6 @@ def _smallest(drawn: Iterable[Path]) -> Path | None:
     return min(files, key=lambda file: file.stat().st_size, default=None)
 
 
-def read_verdicts(file: Path) -> list[Row]:
-    """Read rows of verdicts or of agreement in today's words; without a file: empty."""
-    return [convert_old_words(row) for row in rows_of(file)]
-
-
 def _there(file: Path) -> Path | None:
     return file if file.is_file() else None
 
@@ -144,29 +143,6 @@ def json_of(file: Path) -> Content:
         remedy = "delete it and run again, it is made again"
         raise ValueError(f"{file}: cannot be read ({error}); {remedy}") from None
     return found
-
-
-def _rows_of_result(root: Path, plan: Plan, name: str, file: str) -> list[Row]:
-    """Rows of an artifact in verdicts of its present table: for it alone, for its paper, or for everything.
-
-    Their records say of which table they are. Raises ValueError: the file is not the one of its record.
-    """
-    paper, _, artifact = name.partition("/")
-    table = f"{plan.results}/{name}/table.csv"
-    for scope in (name, paper, ""):
-        found = root / plan.results / scope / file
-        if not found.is_file():
-            continue
-        rows = [row for row in read_verdicts(found) if (row["paper"], row["artifact"]) == (paper, artifact)]
-        record = records.record_of(found)
-        if record is not None and rows:
-            records.verify(found)
-            judged = records.read_record(record)["decides"]["inputs"].get(table)
-            if (root / table).is_file() and judged != digest_bytes(root / table):
-                continue
-        if rows:
-            return rows
-    return []
 
 
 QUANTILES = {"q10": 0.1, "median": 0.5, "q90": 0.9}
@@ -372,8 +348,6 @@ def _examine(made: Plan, name: str, run: Run) -> None:
     if lacking := list(found.loc[found["verdict"] == NOT_JUDGED, "id"]):
         others = f"are not those of its claims and published values ({lacking[0]})"
         raise NotFinished(f"{name}: its verdicts {others}; {remedy}")
-    for file in filter(None, (run.table, run.drawn)):
-        records.verify(file)
 
 
 def _is_of_plan(made: Plan, name: str, asked: Any) -> bool:
@@ -495,17 +469,17 @@ def report(made: Plan, root: Path, home: Path) -> tuple[list[str], bool]:
     """A line for every result below ``root``, their count, what differs around them; is one different?"""
     lines, states, causes = [], Counter[str](), Counter[str]()
     for name, artifact in made.shown.items():
-        ours, theirs = own(made, name, root), kept(name, home)
-        if ours.table is None:
+        if not (root / made.results / name / "table.csv").is_file():
             continue
+        theirs = kept(name, home)
         try:
-            records.verify(ours.table)
+            ours = own(made, name, root)
             found = compared(ours, theirs, bool(artifact.measured))
+            causes.update(_differences(ours, theirs) if theirs else [])
         except ValueError as error:
             found = Comparison(DIFFERENT, str(error))
         states[found.state] += 1
         lines.append(f"{name:34} {found.state}" + (f" ({found.detail})" if found.detail else ""))
-        causes.update(_differences(ours, theirs) if theirs else [])
     if not lines:
         return [f"there are no results in {root / made.results}"], True
     lines += ["", ", ".join(f"{count} {state}" for state, count in states.most_common())]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from reproduction.judge.archived_run import read_verdicts
+from reproduction.judge.verdict_files import read_verdicts
 from reproduction.show import style
 from reproduction.spec.verdict_words import (
     GROUPS,

@@ -12,6 +12,7 @@ from reproduction.judge import verdicts
 from reproduction.judge.agreement import agreement
 from reproduction.judge.claims import listed
 from reproduction.plan import plan as plans
+from reproduction.plan.code_digest import digest_bytes
 from reproduction.run import records
 from reproduction.run.results import COLUMNS, write_rows
 
@@ -64,6 +65,24 @@ def write_record(plan, name, outputs):
     records.write(outputs[0].with_name("record.json"), decides, outputs, informs)
 
 
+def record_verdicts(results, root):
+    """The record of the verdicts of a result, as they are now."""
+    table = results / "table.csv"
+    inputs = {}
+    if table.is_file():
+        inputs = {table.relative_to(root).as_posix(): digest_bytes(table)}
+    decides = {"asked": {}, "inputs": inputs, "read": {}}
+    outputs = [results / "verdicts.csv", results / "agreement.csv"]
+    records.write(results / "verdicts.record.json", decides, outputs, {})
+
+
+def record_drawings(drawn):
+    """The record of the files of a figure or table, as they are now."""
+    outputs = [file for file in drawn.parent.glob(f"{drawn.name}.*") if file.suffix != ".json"]
+    record = drawn.with_name(f"{drawn.name}.record.json")
+    records.write(record, {"asked": {}, "inputs": {}, "read": {}}, outputs, {})
+
+
 def finish(root, plan, names, offset=0.0):
     """Results, verdicts, figures and logs of some artifacts, as the workflow leaves them."""
     for name in names:
@@ -79,11 +98,13 @@ def finish(root, plan, names, offset=0.0):
         found = judged(artifact, plan.config["scale"])
         verdicts.write(found, results / "verdicts.csv")
         verdicts.write(agreement(found, plan.config["scale"]), results / "agreement.csv")
+        record_verdicts(results, root)
         if artifact.content["kind"] == "table":
             for suffix in ("html", "md"):
                 drawn.with_name(f"{drawn.name}.{suffix}").write_text(TABLE)
         else:
             Image.new("RGB", (900, 600), "lightblue").save(f"{drawn}.png")
+        record_drawings(drawn)
         (logs / "all.0.time.tsv").write_text("s\tmax_rss\tcpu_time\n300.0\t250.1\t90.0\n")
 
 

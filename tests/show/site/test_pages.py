@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 import pytest
 from built_pages import build_pages
-from finished_runs import CHECKOUT, NAMES, finish, plan_of, write_record
+from finished_runs import CHECKOUT, NAMES, finish, plan_of, record_verdicts, write_record
 
 from reproduction.judge import archived_run
 from reproduction.run.results import write_rows
@@ -201,6 +201,7 @@ def test_new_columns_of_the_verdicts_are_shown_and_not_needed(tmp_path):
     file = tmp_path / "results/full/ors/fig4/verdicts.csv"
     first, *others = file.read_text().splitlines()
     file.write_text("\n".join([f"{first},new_points", *(f"{line},inconclusive" for line in others)]))
+    record_verdicts(file.parent, tmp_path)
     sphinx_sources.write_sources(plan, tmp_path)
     page = (tmp_path / "docs/results/ors_fig4.rst").read_text()
     assert "For new points: :bdg-ref-warning:" in page

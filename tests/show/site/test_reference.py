@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 import pytest
-from finished_runs import finish, plan_of, write_record
+from finished_runs import finish, plan_of, record_verdicts, write_record
 
 from reproduction.judge import archived_run
 from reproduction.judge import verdicts as judge
@@ -88,7 +88,7 @@ def test_what_is_not_finished_is_not_kept(plan, tmp_path):
     ("file", "old", "new", "message"),
     [
         ("record.json", '"repetitions": 220', '"repetitions": 3', "other settings"),
-        ("verdicts.csv", "ORS-1", "ORS-9", "its verdicts are not"),
+        ("verdicts.csv", "ORS-1", "ORS-9", "is not the file"),
         ("table.csv", "mse,1,", "mse,2,", "is not the file"),
     ],
 )
@@ -99,6 +99,28 @@ def test_results_changed_by_hand_are_not_kept(plan, tmp_path, file, old, new, me
     path.write_text(before.replace(old, new, 1))
     assert path.read_text() != before
     with pytest.raises(ValueError, match=message):
+        archived_run.keep(plan, NAME, tmp_path, tmp_path)
+
+
+def test_verdicts_of_other_claims_are_not_kept(plan, tmp_path):
+    finish(tmp_path, plan, [NAME])
+    results = tmp_path / "results/full" / NAME
+    verdicts = results / "verdicts.csv"
+    verdicts.write_text(verdicts.read_text().replace("ORS-1", "ORS-9", 1))
+    record_verdicts(results, tmp_path)
+    with pytest.raises(archived_run.NotFinished, match="its verdicts are not"):
+        archived_run.keep(plan, NAME, tmp_path, tmp_path)
+
+
+@pytest.mark.parametrize("file", ["verdicts", "drawing"])
+def test_what_has_no_record_is_not_kept(plan, tmp_path, file):
+    finish(tmp_path, plan, [NAME])
+    records = {
+        "verdicts": tmp_path / "results/full" / NAME / "verdicts.record.json",
+        "drawing": tmp_path / f"figures/full/{NAME}.record.json",
+    }
+    records[file].unlink()
+    with pytest.raises(ValueError, match="has no record of what it was made from; run again"):
         archived_run.keep(plan, NAME, tmp_path, tmp_path)
 
 
@@ -130,6 +152,7 @@ def tabled(tmp_path):
     write_record(plan, NAME, [table, table.with_name("points.npz")])
     found = judge.of_artifact(judge.judge(content, read_table(table), "full"), *NAME.split("/"))
     judge.write(found, table.with_name("verdicts.csv"))
+    record_verdicts(table.parent, tmp_path)
     of_artifact = plan.artifacts[NAME].content | {"published": [], "claims": []} | content
     of_artifact.pop("judged_from", None)
     plan.artifacts[NAME]._content = of_artifact

@@ -7,8 +7,9 @@ import sys
 import time
 
 import pytest
-from finished_runs import CHECKOUT, NAMES, finish, plan_of
+from finished_runs import CHECKOUT, NAMES, finish, plan_of, record_verdicts
 
+from reproduction.judge.verdict_files import read_verdicts
 from reproduction.show.site import run_page
 from reproduction.spec.verdict_words import VERDICTS
 
@@ -62,15 +63,31 @@ def test_every_verdict_leads_to_its_definition_on_the_page(begun):
 
 def test_a_smoke_run_shows_archived_verdicts_and_a_full_run_its_own(begun, home):
     finish(begun, plan_of("smoke"), FEW)
-    archived = run_page.read_rows(home / "results/reference/ors/fig2/verdicts.csv")
+    archived = read_verdicts(home / "results/reference/ors/fig2/verdicts.csv")
     finish(begun, plan_of("full"), FEW)
     own = begun / "results/full/ors/fig2/verdicts.csv"
     own.write_text(own.read_text().replace("not_reproduced", "inconclusive"))
+    record_verdicts(own.parent, begun)
     run_page.begin(plan_of("full"), home)
     assert "not reproduced</a>" in "".join(map(str, map(run_page.write_badge, archived)))
     shown = {scale: article_of(text_of(begun, scale), "Figure 2") for scale in ("smoke", "full")}
     assert "not reproduced" in shown["smoke"]
     assert "not reproduced" not in shown["full"]
+
+
+def test_a_picture_or_verdicts_changed_by_hand_are_named_and_not_shown(begun, home):
+    finish(begun, plan_of("full"), FEW)
+    picture = begun / "figures/full" / f"{FEW[0]}.png"
+    picture.write_bytes(picture.read_bytes()[:-1])
+    verdicts = begun / "results/full" / FEW[1] / "verdicts.csv"
+    verdicts.write_text(verdicts.read_text().replace("not_reproduced", "reproduced"))
+    run_page.begin(plan_of("full"), home)
+    text = text_of(begun, "full")
+    assert text.count("(changed by hand?); run again") == 2
+    assert "figures/full/ors/fig2.png is not the file" in article_of(text, "Figure 2")
+    assert not {"../../figures/full/ors/fig2.png", f"../../{verdicts.relative_to(begun)}"} & {
+        *addresses(text)
+    }
 
 
 def article_of(text, title):

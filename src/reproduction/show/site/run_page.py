@@ -5,7 +5,6 @@ at the end, so it must be quick: what it needs of the plan is kept in a file, an
 is imported.
 """
 
-import csv
 import json
 import os
 import re
@@ -19,13 +18,13 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from reproduction.judge.verdict_files import Row, VerdictFiles, read_verdicts, verify_output
 from reproduction.spec.verdict_words import (
     FLAGS,
     NO_ROWS,
     NOT_JUDGED,
     RAN,
     VERDICTS,
-    convert_old_words,
     count_verdicts,
     describe,
     is_claim,
@@ -41,8 +40,6 @@ PICTURES = (".svg", ".png")
 RECORD = "run_page.json"
 """File below the logs of a run with what its page needs of the plan."""
 SHOWN_VERDICTS = [verdict for verdict in VERDICTS if verdict not in (RAN, NO_ROWS, NOT_JUDGED)]
-
-Row = dict[str, str]
 
 
 def begin(plan: "Plan", home: Path) -> Path:
@@ -94,8 +91,8 @@ def write(file: Path) -> Path:
     record = json.loads(file.read_text(encoding="utf-8"))
     out = Path("site", record["folder"], "index.html")
     out.parent.mkdir(parents=True, exist_ok=True)
-    judged = read_verdicts(Path("results", record["folder"])) if record["scale"] in JUDGED else {}
-    results = [describe_result(result, record, judged, out.parent) for result in record["results"]]
+    files = VerdictFiles(Path(), f"results/{record['folder']}")
+    results = [describe_result(result, record, files, out.parent) for result in record["results"]]
     papers: dict[str, list[dict[str, Any]]] = {}
     for result in results:
         papers.setdefault(result["paper"], []).append(result)
@@ -115,26 +112,37 @@ def write(file: Path) -> Path:
 def describe_result(
     result: Mapping[str, Any],
     record: Mapping[str, Any],
-    judged: Mapping[str, list[Row]],
+    files: VerdictFiles,
     folder: Path,
 ) -> dict[str, Any]:
     """Collect what the page says of a result."""
     name = result["name"]
     home = Path(record["home"])
     drawings = [Path(file) for file in result["drawings"] if Path(file).is_file()]
+    judged: list[Row] = []
+    refused = ""
+    try:
+        for file in drawings:
+            verify_output(file)
+        if record["scale"] in JUDGED:
+            judged = files.rows(name)
+    except ValueError as error:  # what was changed by hand is named, and not shown
+        refused = str(error)
+        drawings = []
     archived = home / "results/reference" / name
     small = home / "figures/reference" / f"{name}.thumb.webp"
     tables = Path("results", record["folder"], name)
     picture = next((file for file in drawings if file.suffix in PICTURES), None)
     table = next((file for file in drawings if file.suffix == ".html"), None)
-    rows = judged.get(name) or read_rows(archived / "verdicts.csv")
-    made = [*drawings, tables / "table.csv", tables / "verdicts.csv"]
+    rows = judged or read_verdicts(archived / "verdicts.csv")
+    made = [] if refused else [*drawings, tables / "table.csv", tables / "verdicts.csv"]
     listed = {file.name: file for file in made}
-    if name not in judged:
+    if not judged:
         listed["archived verdicts"] = archived / "verdicts.csv"
     return {
         **result,
         "is_made": bool(drawings),
+        "refused": refused,
         "picture": link(picture, folder) if picture else "",
         "thumbnail": link(small, folder) if small.is_file() else "",
         "table": read_table(table) if table else Markup(""),
@@ -148,28 +156,6 @@ def describe_result(
 def link(file: Path, folder: Path) -> str:
     """Write the address of a file as the page in a folder has it."""
     return Path(os.path.relpath(file, folder)).as_posix()
-
-
-def read_rows(file: Path) -> list[Row]:
-    """Read a table of verdicts in today's words; without a file: empty."""
-    if not file.is_file():
-        return []
-    with file.open(encoding="utf-8", newline="") as lines:
-        return [convert_old_words(row) for row in csv.DictReader(lines)]
-
-
-def read_verdicts(folder: Path) -> dict[str, list[Row]]:
-    """Read the verdicts of a run by result: they are in files for all, a paper or one result."""
-    files: list[Path] = []
-    for pattern in ("", "*/", "*/*/"):
-        files += folder.glob(f"{pattern}verdicts.csv")
-    found: dict[str, list[Row]] = {}
-    for file in sorted(files, key=lambda file: file.stat().st_mtime_ns):
-        newer: dict[str, list[Row]] = {}
-        for row in read_rows(file):
-            newer.setdefault(f"{row['paper']}/{row['artifact']}", []).append(row)
-        found |= newer
-    return found
 
 
 def read_table(file: Path) -> Markup:
