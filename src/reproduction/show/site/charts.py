@@ -12,10 +12,10 @@ from markupsafe import Markup
 
 from reproduction.judge import archived_run as runs
 from reproduction.judge.agreement import LIMITS
-from reproduction.judge.archived_run import Row
 from reproduction.judge.claims import listed
 from reproduction.judge.estimates import value
 from reproduction.judge.sentences import Sentences, number, of_agreement
+from reproduction.judge.verdict_files import Row
 from reproduction.run.records import verify
 from reproduction.run.results import read_table
 from reproduction.show import names

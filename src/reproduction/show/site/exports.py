@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from markupsafe import Markup
 from pydantic import BaseModel, Field, TypeAdapter
 
-from reproduction.judge.archived_run import Row
+from reproduction.judge.verdict_files import Row
 from reproduction.show import names
 from reproduction.show.site.pages import FOLDER, Page, label_of
 from reproduction.spec.verdict_words import (

@@ -14,10 +14,11 @@ from markupsafe import Markup
 
 from reproduction.data.registry import Entry
 from reproduction.judge import archived_run as runs
-from reproduction.judge.archived_run import Row, Run
+from reproduction.judge.archived_run import Run
 from reproduction.judge.claims import JUDGED, listed
 from reproduction.judge.estimates import value
 from reproduction.judge.sentences import Sentences, metric_of, with_control
+from reproduction.judge.verdict_files import Row
 from reproduction.paths import CHECKOUT
 from reproduction.plan.plan import Plan
 from reproduction.run import records

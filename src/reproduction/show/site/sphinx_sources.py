@@ -16,7 +16,8 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from reproduction.judge.archived_run import Row, Run, commit_of, thumbnail
+from reproduction.judge.archived_run import Run, commit_of, thumbnail
+from reproduction.judge.verdict_files import Row
 from reproduction.plan.plan import Plan
 from reproduction.show import names, rendering
 from reproduction.show.site import charts, pages, vega
