@@ -120,7 +120,7 @@ def test_noise_is_parsed_once_and_flips_as_it_says():
 @pytest.mark.parametrize(
     ("label", "message"),
     [
-        ("simmetric 0.1", "unknown model 'simmetric'"),
+        ("simmetric 0.1", "unknown kind 'simmetric'; did you mean symmetric"),
         ("independent 0.7", r"noise 'independent 0\.7': rate: must be a finite number >= 0 and < 0\.5"),
         ("independent  0.1", "separate words by one space"),
         (0.1, "a label such as `independent 0.3` is expected"),

@@ -60,9 +60,9 @@ class Job:
         points = Points()
         handed = Loop(self.data, self.seeds, range(*map(int, repetitions.split(":"))), tuned)
         rows = self.protocol.run(self.settings, handed)
-        return points.take(self._checked(rows)), points
+        return points.take(self._checked(rows, handed.place)), points
 
-    def _checked(self, rows: Iterable[Row]) -> Iterator[Row]:
+    def _checked(self, rows: Iterable[Row], place_in_loop: Row) -> Iterator[Row]:
         """Rows of the protocol, the first mistake named at once. Raises ValueError."""
         place, seen = self.protocol.name, set[object]()
         declared = [*self.protocol.labels, *self.words]
@@ -77,8 +77,19 @@ class Job:
                         said = f"row {number} has the metric {metric!r}{near(metric, self.protocol.labels)}"
                         raise ValueError(f"protocol {place}: {said}; declare it: @protocol(..., labels=...)")
                 yield row
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             if str(error).startswith(f"protocol {place}: "):
                 raise
             traceback.print_exc()
-            raise ValueError(f"protocol {place}: {describe_error(error)}") from None
+            where = describe_place(place_in_loop)
+            raise ValueError(f"protocol {place}: {where}{describe_error(error)}") from None
+
+
+NAMED = ("dataset", "noise", "setting", "method", "repetition")
+"""Columns that a message names."""
+
+
+def describe_place(columns: Row) -> str:
+    """Say what was computed: ``dataset heart, method svm, repetition 3: ``; "" if nothing is known."""
+    known = [f"{key} {columns[key]}" for key in NAMED if columns.get(key) not in (None, "")]
+    return ", ".join(known) + ": " if known else ""

@@ -15,11 +15,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noisylabels.seeding import Seeds
 from reproduction.run.points import Scored
 from reproduction.run.results import Row as Row
-from reproduction.run.splits import Labels, Split, random_split, zero_one
+from reproduction.run.splits import Split, random_split
+from reproduction.spec.noise_kinds import Target
 from reproduction.spec.settings import Drawn, M, Noise, PartSettings, SplitSettings
 
 if TYPE_CHECKING:
@@ -67,11 +69,18 @@ class Repetition:
         Number of the repetition or of the split; a word for what is shared, such as the tuning.
     columns : dict
         The columns that all its rows have.
+    place : dict
+        Shared with the loop: the columns of the repetition that was made last. An error names them.
     """
 
     seeds: Seeds
     number: int | str
     columns: Row
+    place: Row = field(default_factory=dict, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        self.place.clear()
+        self.place.update(self.columns)
 
     if not TYPE_CHECKING:
 
@@ -83,7 +92,7 @@ class Repetition:
         return self.seeds.generator(self.number, stream)
 
     def with_columns(self, **columns: object) -> Repetition:
-        """Return the same repetition with more columns."""
+        """Return the same repetition with more columns, which an error from now on names."""
         return replace(self, columns=self.columns | columns)
 
     def row(self, metric: str, value: float | Scored, **columns: object) -> Row:
@@ -124,12 +133,15 @@ class Loop:
         Numbers of the repetitions of this job.
     tuned : dict
         What the tuning job found.
+    place : dict
+        What is computed now: columns that messages name.
     """
 
     data: Mapping[str, Dataset]
     seeds: Seeds
     repetitions: range = range(1)
     tuned: Mapping[str, Any] = field(default_factory=dict)
+    place: Row = field(default_factory=dict, repr=False, compare=False)
 
     if not TYPE_CHECKING:
 
@@ -138,7 +150,7 @@ class Loop:
 
     def __iter__(self) -> Iterator[Repetition]:
         for number in self.repetitions:
-            yield Repetition(self.seeds, number, {"repetition": number})
+            yield Repetition(self.seeds, number, {"repetition": number}, self.place)
 
     def data_sets(self, names: Iterable[str]) -> Iterator[tuple[str, Dataset, Seeds]]:
         """Yield (name, data set, its seeds).
@@ -171,7 +183,7 @@ class Loop:
             for number in self.repetitions:
                 columns: Row = {"dataset": name, "source": dataset.variant}
                 columns["repetition"] = start + number
-                yield Repetition(seeds, start + number, columns), dataset
+                yield Repetition(seeds, start + number, columns, self.place), dataset
 
     def random_splits(self, settings: PartSettings) -> Iterator[tuple[Repetition, Split, Dataset]]:
         """Yield every repetition on every data set, with a random share of its rows for training.
@@ -193,27 +205,34 @@ class Loop:
                 order = rng.permutation(len(y))
             yield repetition, Split.of(dataset.arrays, order[:count], order[count:]), dataset
 
-    def noisy_splits(self, settings: SplitSettings) -> Iterator[tuple[Repetition, Split, Labels]]:
-        """Yield every split of every data set with its flipped training labels (n, L).
+    def noisy_splits(
+        self, settings: SplitSettings, target: Target = "two classes"
+    ) -> Iterator[tuple[Repetition, Split, NDArray[Any]]]:
+        """Yield every split of every data set with its observed training targets (n, L).
 
         The labels have one column per noise of the settings. Repetition r is split first_split + r,
         official or drawn as the settings say; those beyond the last official split are left out. Of
         a data set with fewer than 2 first_split official splits, the first one is that at its half.
         """
         for repetition, dataset in self.on_data_sets(settings.datasets, settings.first_split):
-            split = split_of(dataset, repetition, settings.splits)
+            split = split_of(dataset, repetition, settings.splits, target)
             if split is not None:
-                yield repetition, split, noisy_labels(split.clean, settings.noise, repetition)
+                noisy = noisy_labels(split.clean, settings.noise, repetition, target)
+                yield repetition, split, noisy
 
     def fits(
-        self, settings: SplitSettings, methods: Mapping[str, M]
-    ) -> Iterator[tuple[Repetition, Split, Labels, Noise, M]]:
+        self,
+        settings: SplitSettings,
+        methods: Mapping[str, M],
+        target: Target = "two classes",
+    ) -> Iterator[tuple[Repetition, Split, NDArray[Any], Noise, M]]:
         """Yield what every method is to be fitted to, on every split and kind of noise.
 
-        (repetition, split, observed labels (n,), noise, method); the repetition has the columns
-        ``noise`` and ``method``.
+        (repetition, split, observed targets (n,), noise, method); the repetition has the columns
+        ``noise`` and ``method``. The target says what is learned: two classes (0 and 1), K classes
+        (0 to K - 1) or real values.
         """
-        for repetition, split, noisy in self.noisy_splits(settings):
+        for repetition, split, noisy in self.noisy_splits(settings, target):
             for noise, observed in zip(settings.noise, noisy.T, strict=True):
                 for label, method in methods.items():
                     labelled = repetition.with_columns(noise=noise.label, method=label)
@@ -227,14 +246,23 @@ def seeded(model: Any, rng: np.random.Generator) -> Any:
     return model
 
 
-def noisy_labels(clean: Labels, noise: Iterable[Noise], repetition: Repetition) -> Labels:
-    """Flip 0/1 labels: one column per noise, (n, L)."""
-    signs = (2 * clean - 1).astype(np.int8)
-    columns = [one.corrupt(signs, repetition.rng(f"flips {one}")) for one in noise]
-    return zero_one(np.stack(columns, axis=1))
+def noisy_labels(
+    clean: NDArray[Any],
+    noise: Iterable[Noise],
+    repetition: Repetition,
+    target: Target = "two classes",
+) -> NDArray[Any]:
+    """Observe class numbers or real values: one column per noise, (n, L)."""
+    columns = [one.observe(clean, repetition.rng(f"flips {one}"), target) for one in noise]
+    return np.stack(columns, axis=1)
 
 
-def split_of(dataset: Dataset, repetition: Repetition, drawn: Drawn | None = None) -> Split | None:
+def split_of(
+    dataset: Dataset,
+    repetition: Repetition,
+    drawn: Drawn | None = None,
+    target: Target = "two classes",
+) -> Split | None:
     """Return the official split of the repetition, None beyond the last.
 
     Of a data set without official splits, a random one.
@@ -244,12 +272,13 @@ def split_of(dataset: Dataset, repetition: Repetition, drawn: Drawn | None = Non
         number = int(repetition.number)
         if number >= len(arrays["train"]):
             return None
-        return Split.of(arrays, arrays["train"][number], arrays["test"][number])
+        return Split.of(arrays, arrays["train"][number], arrays["test"][number], target)
     if drawn is None:
         raise ValueError(
             f"{dataset.id} has no official splits (arrays train and test); say how to draw them: "
             "settings.splits, such as {test: 0.4, stratified: true}"
         )
     rng = repetition.rng("split")
-    train, test = random_split(arrays["y"], drawn.test, drawn.stratified, rng)
-    return Split.of(arrays, train, test)
+    stratified = drawn.stratified and target != "real"
+    train, test = random_split(arrays["y"], drawn.test, stratified, rng)
+    return Split.of(arrays, train, test, target)

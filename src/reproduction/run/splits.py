@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from reproduction.run.points import Scored
 from reproduction.run.results import Row as Row
+from reproduction.spec.noise_kinds import Target
 
 if TYPE_CHECKING:
     pass
@@ -22,16 +23,17 @@ Indices = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Split:
-    """One split of a data set, standardised; labels are 0 and 1.
+    """One split of a data set, standardised; labels are 0 and 1, of K classes 0 to K - 1.
 
-    X (n, d), X_test (m, d); clean (n,) and truth (m,): true labels of the training and of the test rows.
+    X (n, d), X_test (m, d); clean (n,) and truth (m,): true labels, or real values, of the training and
+    of the test rows.
     train (n,), test (m,) : numbers of the rows in the data set.
     """
 
     X: Floats
     X_test: Floats
-    clean: Labels
-    truth: Labels
+    clean: NDArray[Any]
+    truth: NDArray[Any]
     train: Indices
     test: Indices
 
@@ -46,10 +48,25 @@ class Split:
         return Scored(self.test, found != self.truth, len(self.clean) + len(self.truth))
 
     @classmethod
-    def of(cls, arrays: Mapping[str, Any], train: Indices, test: Indices) -> Split:
-        """Rows ``train`` and ``test`` of arrays X (N, d) and y (N,)."""
-        y = zero_one(arrays["y"])
+    def of(
+        cls,
+        arrays: Mapping[str, Any],
+        train: Indices,
+        test: Indices,
+        target: Target = "two classes",
+    ) -> Split:
+        """Rows ``train`` and ``test`` of arrays X (N, d) and y (N,), which holds that target."""
+        y = read_target(arrays["y"], target)
         return cls(*standardised(arrays["X"][train], arrays["X"][test]), y[train], y[test], train, test)
+
+
+def read_target(y: NDArray[Any], target: Target) -> NDArray[Any]:
+    """Two classes become 0 and 1, K classes the numbers from 0 in their order; real values stay."""
+    if target == "two classes":
+        return zero_one(y)
+    if target == "classes":
+        return np.unique(y, return_inverse=True)[1].astype(np.int64)
+    return np.asarray(y, dtype=float)
 
 
 def zero_one(signs: NDArray[Any]) -> Labels:

@@ -26,7 +26,7 @@ import inspect
 import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +51,7 @@ class KernelMethod(keys.Method):
     other classifier is built with each combination.
     """
 
+    kind: ClassVar[str] = "classifiers"
     selection: Selection | None = Field(None, description="how width and parameter are chosen")
     noise: keys.Flips | None = Field(
         None, description="those of the settings that it is run on; default: all"
@@ -214,6 +215,15 @@ def train(
     repetition: Repetition,
 ) -> Outcomes:
     """Select and fit every method on its columns of ``noisy`` (n, L)."""
+    noise = getattr(settings, "noise", [])
+
+    def name_place(method: Candidate, column: int | None = None) -> None:
+        """Let an error name the method, and the noise of a column."""
+        columns = {"method": method.label}
+        if column is not None and noise:
+            columns["noise"] = noise[column].label
+        repetition.with_columns(**columns)
+
     D = squared_distances(split.X)
     D_test = squared_distances(split.X_test, split.X)
     chosen: Choices = {}
@@ -227,6 +237,7 @@ def train(
             chosen |= select(with_kernel, D, noisy, folds, settings.parametrisation)
         for method in selected:
             if not method.fits_many:
+                name_place(method)
                 chosen[method.label] = search(method, split.X, noisy, folds, repetition)
     outcomes: Outcomes = {method.label: {} for method in methods}
     for method in methods:
@@ -234,6 +245,7 @@ def train(
             columns = method.columns(noisy)
             kernel = {"parametrisation": settings.parametrisation, **method.parameters}
             labels = noisy[:, columns]
+            name_place(method)
             fits = method.cls.fit_distances(D, D_test, labels, method.widths, **kernel)
             for number, column in enumerate(columns):
                 outcomes[method.label][column] = Outcome.of(fits, number)
@@ -242,6 +254,7 @@ def train(
             choices = chosen.get(method.label, {})
             for column in method.columns(noisy):
                 labels = noisy[:, column]
+                name_place(method, column)
                 outcome = _fit_plainly(method, split, labels, rng, choices.get(column))
                 outcomes[method.label][column] = outcome
     with_kernel = [method for method in methods if method.fits_many]
@@ -255,6 +268,7 @@ def train(
                     continue
                 # Every column alone: no condition depends on another.
                 labels = noisy[:, [column]]
+                name_place(method, column)
                 values = method.grid[[choice.number]]
                 fits = method.cls.fit_many(gram, labels, values, **method.parameters)
                 outcomes[method.label][column] = Outcome.of(fits, 0, choice)

@@ -36,7 +36,7 @@ from reproduction.show import names, rendering
 from reproduction.spec.captions import check_caption
 from reproduction.spec.papers import artifact_files, check_short, find_papers, full_name
 from reproduction.spec.protocol import find_protocol
-from reproduction.spec.settings import Distinct, Selection, Settings
+from reproduction.spec.settings import Distinct, Noise, Selection, Settings
 from reproduction.spec.strict_yaml import ArtifactError, Content, Model, check, near, read, texts
 from reproduction.spec.verdict_words import NOT_COMPARABLE, PUBLISHED
 
@@ -341,7 +341,11 @@ class Artifact(Model):
     @cached_property
     def labels(self) -> list[str]:
         """Patterns of the labels in its rows: words of the settings, and what the protocol adds."""
-        words = texts([self.full_as_written, self.as_written])
+        words = dict.fromkeys(texts([self.full_as_written, self.as_written]))
+        for settings in (self.full_settings, self.settings):
+            noise = getattr(settings, "noise", None)
+            kinds = noise if isinstance(noise, list) else []
+            words |= {kind.label: None for kind in kinds if isinstance(kind, Noise)}
         patterns = [word.replace("[", "[[]") for word in words]
         patterns += find_protocol(self.protocol).labels
         return ["", *dict.fromkeys(patterns)]
@@ -466,6 +470,10 @@ def _with_full_names(content: Content, path: Path) -> Content:
         name = method.get("method") if isinstance(method, dict) else None
         if isinstance(name, str):
             method["method"] = full_name(name, folder)
+    noise = settings.get("noise") if isinstance(settings, dict) else None
+    if isinstance(settings, dict) and isinstance(noise, list):
+        full = [full_name(label, folder) if isinstance(label, str) else label for label in noise]
+        settings["noise"] = full
     return content
 
 

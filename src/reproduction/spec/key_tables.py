@@ -11,8 +11,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from noisylabels.noise import flip_models
 from reproduction.run import results, splits
+from reproduction.spec import noise_kinds
 from reproduction.spec.artifact import Artifact
 from reproduction.spec.configuration import Config
 from reproduction.spec.papers import find_papers, list_papers
@@ -80,9 +80,9 @@ def format_vocabulary() -> str:
     from reproduction.data.prepared import Dataset
 
     noise = {}
-    for name, model in flip_models.MODELS.items():
-        label = " ".join([name, *flip_models.numbers(name)])
-        noise[label] = _summarise(model)
+    for name, kind in noise_kinds.KINDS.items():
+        label = " ".join([name, *kind.numbers])
+        noise[label] = f"{kind.meaning} For {', '.join(kind.functions)}."
     page = f"\n## Kinds of noise\n\n{_format_meanings('label', noise)}"
     for title, data in (("`split`", splits.Split), ("`dataset`, whole", Dataset)):
         text = (inspect.getdoc(data) or "").replace("``", "`")

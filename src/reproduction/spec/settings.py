@@ -23,6 +23,7 @@ from pydantic_core import CoreSchema, core_schema
 
 from noisylabels import METHODS
 from noisylabels.noise import flip_models
+from reproduction.spec import noise_kinds
 from reproduction.spec.strict_yaml import Model as Model
 from reproduction.spec.strict_yaml import explained, near
 from reproduction.spec.user_modules import import_module
@@ -75,9 +76,10 @@ class Noise:
     Attributes
     ----------
     label : str
-        As written: the word in tables and in names of streams.
+        As written: the word in tables and in names of streams; of a paper's own kind without the
+        module, ``ring 0.3`` for ``code:ring 0.3``.
     model : str
-        Key of `noisylabels.noise.flip_models.MODELS`.
+        Key of `noise_kinds.KINDS`, or ``paper.module:function``.
     parameters : mapping
         Numbers of the model, by their names.
     """
@@ -104,7 +106,20 @@ class Noise:
             raise ValueError(f"{label!r}: a label such as `independent 0.3` is expected")
         if reason := _impossible(label):
             raise ValueError(reason)
-        return cls(label, *flip_models.parse(label))
+        model, parameters = noise_kinds.parse(label)
+        return cls(label.rpartition(":")[2], model, parameters)
+
+    @property
+    def custom(self) -> bool:
+        """Whether it is a function of a paper."""
+        return ":" in self.model
+
+    def observe(
+        self, clean: NDArray[Any], rng: np.random.Generator, target: noise_kinds.Target
+    ) -> NDArray[Any]:
+        """Draw observed targets, see `noise_kinds.observe`."""
+        parameters = dict(self.parameters)
+        return noise_kinds.observe(self.label, self.model, parameters, clean, rng, target)
 
     def corrupt(
         self,
@@ -147,7 +162,7 @@ def labels(noise: Iterable[Noise]) -> list[str]:
 
 Flips = Annotated[
     Distinct[Noise],
-    Field(description="such as `independent 0.2`; see noisylabels.noise.flip_models"),
+    Field(description="such as `independent 0.2`; of your paper `code:ring 0.3`"),
 ]
 COINS = ("independent", "negative_only", "positive_only")
 """Models that flip each label by its own coin."""
@@ -158,7 +173,7 @@ def only(*models: str) -> AfterValidator:
 
     def check(flips: list[Noise]) -> list[Noise]:
         for number, noise in enumerate(flips):
-            if noise.model not in models:
+            if noise.model not in models and not noise.custom:
                 raise ValueError(f"{number}: noise {noise.label!r}: use {' or '.join(models)} here")
         return flips
 
@@ -169,10 +184,16 @@ def only(*models: str) -> AfterValidator:
 def _impossible(label: str) -> str:
     """Say why no labels can be flipped like this; "" if ten thousand can."""
     try:
-        y = np.tile(np.array([-1, 1], dtype=np.int8), 5000)
-        f = np.zeros(len(y)) if flip_models.parse(label)[0] == "far_outliers" else None
         if label.split() != label.split(" "):
             return f"noise {label!r}: separate words by one space"
+        model, numbers = noise_kinds.parse(label)
+        if model not in flip_models.MODELS:
+            if model in noise_kinds.KINDS:
+                generator = np.random.default_rng(0)
+                noise_kinds.observe(label, model, numbers, np.arange(9.0), generator, "real")
+            return ""
+        y = np.tile(np.array([-1, 1], dtype=np.int8), 5000)
+        f = np.zeros(len(y)) if flip_models.parse(label)[0] == "far_outliers" else None
         flip_models.corrupt(y, label, np.random.default_rng(0), f)
     except ValueError as error:
         return str(error) if label in str(error) else f"noise {label!r}: {error}"
@@ -268,8 +289,8 @@ def method_class(name: str) -> Any:
 class Method(Model):
     """A method of the settings, ``label: {method, parameters, ...}``."""
 
-    kind: ClassVar[str] = "classifiers"
-    """The package of the library that the method is from."""
+    kind: ClassVar[str] = ""
+    """The package of the library that the method is from; "" for any."""
 
     method: str = Field(description="a name of `noisylabels.METHODS`, or package.module:Class")
     parameters: dict[str, Any] = Field({}, description="keyword arguments")
@@ -348,13 +369,25 @@ class Method(Model):
             if self.method.startswith("noisylabels."):  # a user's class is imported by its job
                 self.check()
             return self
-        known = sorted(name for name, where in METHODS.items() if where.startswith(f"{self.kind}."))
-        if self.method not in known:
-            _ = self.cls  # names what is near if no method is called this
-            rule = f"is not one of the {self.kind}: {', '.join(known)}"
-            raise ValueError(f"method: {self.method!r} {rule}")
+        self.check_kind(self.kind)
         self.check()
         return self
+
+    def check_kind(self, kind: str) -> None:
+        """Check that a method of the library is from a package; "" for any.
+
+        Raises
+        ------
+        ValueError
+            If it is from another one, or there is no such method.
+        """
+        known = sorted(name for name, where in METHODS.items() if where.startswith(f"{kind}."))
+        if kind == "":
+            known = sorted(METHODS)
+        if not self.custom and self.method not in known:
+            _ = self.cls  # names what is near if no method is called this
+            rule = f"is not one of the {kind}: {', '.join(known)}"
+            raise ValueError(f"method: {self.method!r} {rule}")
 
 
 M = TypeVar("M", bound=Method)
@@ -484,6 +517,12 @@ class Settings(Model):
                     method.check()
                 except ValueError as error:
                     raise ValueError(f"settings.methods.{label}: {error}") from None
+        for place, noise in enumerate(getattr(self, "noise", None) or []):
+            if isinstance(noise, Noise) and noise.custom:
+                try:
+                    noise_kinds.find_custom(noise.model, len(noise.parameters))
+                except ValueError as error:
+                    raise ValueError(f"settings.noise.{place}: {error}") from None
 
 
 class Selection(Settings):
@@ -523,7 +562,7 @@ class Drawn(Model):
     """How to split a data set that has no official splits."""
 
     test: Share = Field(description="share of the rows for the test")
-    stratified: bool = Field(description="the same share of every class")
+    stratified: bool = Field(True, description="the same share of every class")
 
 
 class SplitSettings(OnDataSets):
@@ -540,3 +579,12 @@ class SplitSettings(OnDataSets):
         description="how to split the data sets that have no official splits",
     )
     noise: Annotated[Flips, only(*COINS, "symmetric", "uniform", "class_conditional")]
+
+    @model_validator(mode="after")
+    def _classifiers(self) -> Self:
+        for label, method in self.select_methods().items():
+            try:
+                method.check_kind("classifiers")
+            except ValueError as error:
+                raise ValueError(f"methods.{label}.{error}") from None
+        return self
