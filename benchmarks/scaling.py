@@ -6,11 +6,13 @@ take turns, and the fastest turn of each counts: a busy machine slows both. The 
 time over log size through the last four sizes; memory is what Python allocated at the peak of one more call
 at the last two sizes (what compiled code allocates by itself is not seen).
 
-Writes ``benchmarks/recorded/scaling.json``, and pictures and tables of ``docs/scaling.md``, with what moved
-since the file that was there: as ratios to the peer of the same process, which hold on other machines.
+Writes ``benchmarks/recorded/scaling.json`` and ``scaling.csv``, and the pictures of ``docs/scaling.md``, with what
+moved since the file that was there: as ratios to the peer of the same process, which hold on other machines.
 """
 
 import argparse
+import csv
+import io
 import json
 import os
 import platform
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORD = ROOT / "benchmarks/recorded/scaling.json"
+TABLE = ROOT / "benchmarks/recorded/scaling.csv"
 PAGE = ROOT / "docs/scaling.md"
 LARGEST = 1 << 21
 NEAR = 0.1
@@ -129,7 +132,7 @@ def agrees(line: dict[str, Any]) -> bool:
 
 def blocks(found: dict[str, Any], before: dict[str, Any]) -> dict[str, str]:
     """The tables of the page, by their names there."""
-    made = {room: f"{PICTURE.format(room)}\n\n{pages.table(*_room(found, room))}" for room in _there(found)}
+    made = {room: PICTURE.format(room) for room in _there(found)}
     old = {key(line): ratio(line) for line in before.get("lines", [])}
     moved = []
     for line in found["lines"]:
@@ -155,29 +158,46 @@ def _there(found: dict[str, Any]) -> list[str]:
     return list(dict.fromkeys(line["room"] for line in found["lines"]))
 
 
-HEAD = (
+COLUMNS = (
+    "part",
     "method",
     "against",
     "up to",
     "seconds",
     "exponent",
     "theory",
-    "memory",
-    "its exponent",
-    "time / peer's",
+    "agrees",
+    "megabytes",
+    "memory exponent",
+    "time over peer's",
+    "peer",
 )
 
 
-def _room(found: dict[str, Any], room: str) -> tuple[tuple[str, ...], list[tuple[object, ...]]]:
-    rows: list[tuple[object, ...]] = []
-    for line in (line for line in found["lines"] if line["room"] == room):
+def format_table(found: dict[str, Any]) -> str:
+    """Format what was measured as CSV, a line for each method and each quantity that grows."""
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(COLUMNS)
+    for line in found["lines"]:
         low, high = (f"{value:g}" for value in line["theory"])
-        theory = low if low == high else f"{low} to {high}"
-        exponent = f"{line['exponent']:.2f}" if agrees(line) else f"**{line['exponent']:.2f}**"
-        grown = (line["method"], line["against"], f"{line['sizes'][-1]:,}", f"{line['seconds'][-1]:.3g}")
-        memory = (f"{line['mb']:.1f} MB", f"{line['memory_exponent']:.2f}")
-        rows.append((*grown, exponent, theory, *memory, f"{ratio(line):.2g} ({line['peer']})"))
-    return HEAD, rows
+        rows.writerow(
+            [
+                line["room"],
+                line["method"],
+                line["against"],
+                line["sizes"][-1],
+                f"{line['seconds'][-1]:.3g}",
+                f"{line['exponent']:.2f}",
+                low if low == high else f"{low} to {high}",
+                "yes" if agrees(line) else "no",
+                f"{line['mb']:.1f}",
+                f"{line['memory_exponent']:.2f}",
+                f"{ratio(line):.2g}",
+                line["peer"],
+            ]
+        )
+    return text.getvalue()
 
 
 AXES = {"T": "rows T", "n": "rows n", "d": "inputs d", "models": "models"}
@@ -243,6 +263,7 @@ def publish(found: dict[str, Any], before: dict[str, Any]) -> None:
 
     RECORD.parent.mkdir(exist_ok=True)
     RECORD.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    TABLE.write_text(format_table(found), encoding="utf-8")
     for name, block in blocks(found, before).items():
         pages.write(PAGE, name, block)
     with context():

@@ -107,7 +107,7 @@ def skip(app: Any, what: str, name: str, obj: object, skipped: bool, options: An
 CONTENTS = {
     "docs/start": "installation run faq tutorials/README ../README",
     "docs/reproduce": "reproducibility extending figures cluster",
-    "docs/audit": "tutorials/audit",
+    "docs/audit": "tutorials/audit audit_intervals",
     "docs/library": "features tutorials/flips tutorials/filter tutorials/recording "
     "tutorials/two_measurements tutorials/budget scaling api/README",
     "docs/reference": "../config/README settings vocabulary data ../data/README verdicts history cite "

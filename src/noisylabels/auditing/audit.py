@@ -101,7 +101,7 @@ class Audit:
 
     @property
     def evidence(self) -> NDArray[np.bool_]:
-        """Classes in which labels disagree where the model is surest, (K,)."""
+        """Classes in which labels disagree where the model is most confident, (K,)."""
         return self.sureness.evidence
 
     @property
@@ -688,7 +688,7 @@ def certainty(found: Audit) -> str:
     surest = found.sureness
     if not found.evidence.any():
         return (
-            f"No evidence of flips: where {found.model} is surest, {round(surest.disagree.sum(), 1):g} of "
+            f"No evidence of flips: where {found.model} is most confident, {round(surest.disagree.sum(), 1):g} of "
             f"{surest.rows.sum()} labels disagree with it. What looks wrong elsewhere may be overlap of the "
             "classes."
         )
@@ -698,7 +698,7 @@ def certainty(found: Audit) -> str:
         for j in where
     )
     return (
-        f"Evidence of wrong labels: even where {found.model} is surest of a class, labels disagree ({told}). "
+        f"Evidence of wrong labels: even where {found.model} is most confident of a class, labels disagree ({told}). "
         "Wrong labels cause this, or classes that overlap everywhere."
     )
 
