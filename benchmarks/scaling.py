@@ -6,8 +6,9 @@ take turns, and the fastest turn of each counts: a busy machine slows both. The 
 time over log size through the last four sizes; memory is what Python allocated at the peak of one more call
 at the last two sizes (what compiled code allocates by itself is not seen).
 
-Writes ``benchmarks/recorded/scaling.json`` and ``scaling.csv``, and the pictures of ``docs/scaling.md``, with what
-moved since the file that was there: as ratios to the peer of the same process, which hold on other machines.
+Writes ``benchmarks/recorded/scaling.json`` and ``scaling.csv``, and the pictures of ``docs/scaling.md``,
+with what moved since the file that was there: as ratios to
+the peer of the same process, which hold on other machines.
 """
 
 import argparse

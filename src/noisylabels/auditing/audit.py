@@ -688,9 +688,9 @@ def certainty(found: Audit) -> str:
     surest = found.sureness
     if not found.evidence.any():
         return (
-            f"No evidence of flips: where {found.model} is most confident, {round(surest.disagree.sum(), 1):g} of "
-            f"{surest.rows.sum()} labels disagree with it. What looks wrong elsewhere may be overlap of the "
-            "classes."
+            f"No evidence of flips: where {found.model} is most confident, "
+            f"{round(surest.disagree.sum(), 1):g} of {surest.rows.sum()} labels disagree with it. "
+            "What looks wrong elsewhere may be overlap of the classes."
         )
     where = np.flatnonzero(found.evidence)
     told = ", ".join(
@@ -698,8 +698,8 @@ def certainty(found: Audit) -> str:
         for j in where
     )
     return (
-        f"Evidence of wrong labels: even where {found.model} is most confident of a class, labels disagree ({told}). "
-        "Wrong labels cause this, or classes that overlap everywhere."
+        f"Evidence of wrong labels: even where {found.model} is most confident of a class, labels disagree "
+        f"({told}). Wrong labels cause this, or classes that overlap everywhere."
     )
 
 
