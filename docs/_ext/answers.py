@@ -27,8 +27,9 @@ from reproduction.judge.estimates import rows_of, value
 from reproduction.judge.sentences import Row, Sentences, bound, figure, metric_of, with_control
 from reproduction.run.records import facts
 from reproduction.show import names
+from reproduction.show.headlines import group_headlines, list_short_texts, read_findings, write_summary
 from reproduction.spec import key_tables
-from reproduction.spec.papers import HOME, paper_pages
+from reproduction.spec.papers import HOME, artifact_files, paper_pages
 from reproduction.spec.verdict_words import (
     EXACT,
     FLAGS,
@@ -221,6 +222,33 @@ def gallery(paper: str) -> str:
         image = f"[![{content['title']}](../figures/reference/{paper}/{thumb.name})]({link})"
         parts.append(f"{image}\n**[{content['title']}]({link})** {first.strip()}")
     return '<div class="gallery">\n\n' + "\n\n".join(parts) + "\n\n</div>"
+
+
+def headlines(*papers: str) -> str:
+    """The claims that `findings.yaml` names for the front page, by their archived verdicts."""
+    rows = []
+    for paper in papers:
+        title = (HOME / paper / "TITLE").read_text(encoding="utf-8").strip()
+        link = f"[{PAPERS[paper]}](src/papers/{paper}/page.md), *{_name_of(title)}*"
+        rows.append((link, _summary_of(paper)))
+    return _table("paper | what came out", rows)
+
+
+def _name_of(title: str) -> str:
+    """The name of a paper, of its line ``authors (year), name``."""
+    _, mark, name = title.partition("), ")
+    return name if mark else title
+
+
+def _summary_of(paper: str) -> str:
+    """The headlines of a paper in a line, by its archived verdicts."""
+    files = artifact_files(HOME / paper)
+    artifacts = [yaml.safe_load(file.read_text(encoding="utf-8")) for file in files]
+    verdicts: list[Row] = []
+    for file in files:
+        verdicts += read_verdicts(ROOT / "results/reference" / paper / file.stem / "verdicts.csv")
+    chosen = read_findings(HOME / paper).summary
+    return write_summary(group_headlines(chosen, verdicts, list_short_texts(artifacts)))
 
 
 def verdict_words() -> str:
@@ -453,6 +481,7 @@ KINDS = {
     "claims": _named_as_in("", claims),
     "bibtex": bibtex,
     "verdict_words": verdict_words,
+    "headlines": headlines,
 }
 BUILT = {
     "gallery": gallery,

@@ -201,8 +201,12 @@ class Claim(Model):
         description="section, figure or table of the paper; required unless the claim is ours",
     )
     statement: Text = Field(description="what is claimed")
+    short: Text | None = Field(default=None, description="the statement in fewer words, for headlines")
     expected: str = Field(default="", description="when it holds, in words")
     checks: Annotated[list[Check], Len(1)]
+    reason: Text | None = Field(
+        default=None, description="why its bounds are what they are; required for a bound other than 0"
+    )
     theorem: Literal[True] | None = Field(
         default=None,
         description="a theorem or an identity; its verdict is exact; every check has rows: every",
@@ -222,6 +226,12 @@ class Claim(Model):
         if isinstance(content, Mapping) and "origin" in content:
             raise ValueError("origin: was replaced; write kind: sentence, pattern or ours")
         return content
+
+    @model_validator(mode="after")
+    def _shorter(self) -> Self:
+        if self.short and len(self.short) >= len(self.statement):
+            raise ValueError("short: it is not shorter than the statement; remove it")
+        return self
 
     @model_validator(mode="after")
     def _place_of_the_paper(self) -> Self:

@@ -196,15 +196,24 @@ def select_deciding(rows: Iterable[R]) -> list[R]:
     counts.
     """
     values: list[R] = []
-    claims: dict[str, R] = {}
+    claims: list[R] = []
     for row in rows:
         if row["kind"] == PUBLISHED:
             if row["origin"] == "paper":
                 values.append(row)
         elif not row["form_of"]:
-            other = claims.get(row["id"], row)
-            claims[row["id"]] = min(other, row, key=_strength)
-    return [*values, *claims.values()]
+            claims.append(row)
+    return [*values, *select_weakest(claims).values()]
+
+
+def select_weakest(claims: Iterable[R]) -> dict[str, R]:
+    """Select the row with the weakest verdict of each claim, by its id."""
+    weakest: dict[str, R] = {}
+    for row in claims:
+        name = str(row["id"])
+        other = weakest.get(name, row)
+        weakest[name] = min(other, row, key=_strength)
+    return weakest
 
 
 def group_verdicts(rows: Iterable[R]) -> dict[str, list[R]]:

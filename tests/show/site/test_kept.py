@@ -1,7 +1,5 @@
 """The reference in the repository: complete in itself, small, and of the present settings and claims."""
 
-import re
-
 import pytest
 from finished_runs import CHECKOUT
 from project import one_of_each_paper
@@ -9,6 +7,12 @@ from project import one_of_each_paper
 from reproduction.judge import archived_run
 from reproduction.judge.sentences import Sentences
 from reproduction.plan import plan as plans
+from reproduction.show.headlines import (
+    group_headlines,
+    list_short_texts,
+    read_findings,
+    write_summary,
+)
 from reproduction.show.site import charts, pages
 from reproduction.spec.papers import HOME, list_papers
 from reproduction.spec.verdict_words import is_claim
@@ -56,46 +60,27 @@ def test_the_reference_is_small():
     assert sum(sizes.values()) <= archived_run.WHOLE
 
 
-def cited(sentence):
-    """Ids of the claims that a sentence rests on."""
-    return [each for group in pages.CITED.findall(sentence) for each in group.split(", ")]
+def test_headlines_are_claims_of_their_paper(plan):
+    for paper in list_papers():
+        contents = [each.content for each in plan.artifacts.values() if each.paper == paper]
+        texts = list_short_texts(contents)
+        findings = read_findings(HOME / paper)
+        for name in [*findings.summary, *findings.headlines]:
+            assert name in texts, f"{paper}: findings.yaml names {name}, which is not a claim of it"
 
 
-def all_findings():
-    """The findings of the papers that have some."""
-    found = {paper: pages.findings(HOME / paper) for paper in list_papers()}
-    return {paper: lines for paper, lines in found.items() if lines}
-
-
-def test_findings_cite_claims_that_exist(plan):
-    claims = [claim for artifact in plan.artifacts.values() for claim in artifact.content.get("claims", [])]
-    known = {claim["id"] for claim in claims}
-    for paper, lines in all_findings().items():
-        assert set(lines) == {*pages.LINES, "summary"}, paper
-        for key in pages.LINES:
-            sentence = lines[key]
-            assert set(cited(sentence)) <= known, f"{paper}, {key}"
-            if key not in ("asks", "open") and sentence != "Nothing.":
-                sentences = re.split(r"(?<=[.?])\s+", sentence)
-                assert all(map(cited, sentences)), f"{paper}, {key}: a sentence without a claim"
-
-
-ALLOWED = {
-    "reproduces": ("reproduced",),
-    "does_not": ("not_reproduced", "partially_reproduced"),
-    "not_shown": ("inconclusive", "partially_reproduced"),
-}
-"""Line of the findings -> the verdicts of the claims that it cites."""
-
-
-def test_findings_say_what_the_reference_says(verdicts, kinds):
-    for paper, lines in all_findings().items():
-        for line, allowed in ALLOWED.items():
-            for claim in set(cited(lines[line])) & verdicts.keys():
-                said = f"{paper}, {line}: {claim} is {verdicts[claim]}"
-                if line == "does_not" and paper != "audit":
-                    assert kinds[claim] == "sentence", f"{said}, and does not count against the paper"
-                assert verdicts[claim] in allowed, said
+def test_a_headline_is_the_text_of_its_claim_under_its_verdict():
+    claims = [
+        {"id": "A", "statement": "Ours: it works on everything", "short": "it works"},
+        {"id": "B", "statement": "Never"},
+    ]
+    rows = [
+        {"id": "A", "kind": "ours", "verdict": "reproduced", "side": "inside"},
+        {"id": "B", "kind": "sentence", "verdict": "reproduced", "side": "inside"},
+        {"id": "B", "kind": "sentence", "verdict": "not_reproduced", "side": "above"},
+    ]
+    groups = group_headlines(["A", "B", "C"], rows, list_short_texts([{"claims": claims}]))
+    assert write_summary(groups) == "Not reproduced: Never. Our claim, reproduced: it works."
 
 
 def test_an_inconclusive_claim_says_why_its_interval_does_not_decide():

@@ -23,9 +23,16 @@ from reproduction.paths import CHECKOUT
 from reproduction.plan.plan import Plan
 from reproduction.run import records
 from reproduction.show import names
+from reproduction.show.headlines import (
+    Findings,
+    Headline,
+    group_headlines,
+    list_short_texts,
+    read_findings,
+    write_summary,
+)
 from reproduction.spec.artifact import Artifact
 from reproduction.spec.strict_yaml import Content, read
-from reproduction.spec.strict_yaml import read as read_yaml
 from reproduction.spec.verdict_words import (
     GROUPS,
     NO_ROWS,
@@ -335,25 +342,13 @@ def without_rows(run: Run) -> Run:
     return replace(run, verdicts=rows)
 
 
-LINES = {
-    "asks": "The question",
-    "reproduces": "What reproduces",
-    "does_not": "What does not",
-    "not_shown": "What is not shown",
-    "found": "What we found",
-    "open": "What stays open",
-}
-"""The six lines of a paper; every sentence of a result cites the claims that it rests on, as ``[ORS-1]``."""
-CITED = re.compile(r"\[([A-Z][\w+-]*(?:, [A-Z][\w+-]*)*)\]")
-
-
 @dataclass(frozen=True)
 class Paper:
-    """A paper: its title, what `findings.yaml` says of it, and the pages of its artifacts."""
+    """A paper: its title, what is said of it in short, and the pages of its artifacts."""
 
     name: str
     title: str
-    findings: Mapping[str, str]
+    findings: Findings
     pages: list[Page]
 
     @property
@@ -407,11 +402,24 @@ class Paper:
         """Every claim with its page."""
         return [(page, row) for page in self.pages for row in page.claims]
 
+    @property
+    def headlines(self) -> dict[str, list[Headline]]:
+        """The headlines of the paper's page, by verdict."""
+        return self.group_headlines(self.findings.headlines)
 
-def findings(folder: Path) -> dict[str, str]:
-    """Read the `LINES` of a paper from its `findings.yaml`; it may have none."""
-    file = folder / "findings.yaml"
-    return read_yaml(file) if file.is_file() else {}
+    @property
+    def summary(self) -> str:
+        """The headlines of the front page, in a line."""
+        return write_summary(self.group_headlines(self.findings.summary))
+
+    def group_headlines(self, names: Iterable[str]) -> dict[str, list[Headline]]:
+        """Group claims of the paper by verdict."""
+        return group_headlines(names, (row for _, row in self.claims), self.short_texts)
+
+    @cached_property
+    def short_texts(self) -> dict[str, str]:
+        """Id -> what a headline says, for all claims."""
+        return list_short_texts(page.content for page in self.pages)
 
 
 def by_paper(pages: Iterable[Page]) -> list[Paper]:
@@ -421,6 +429,6 @@ def by_paper(pages: Iterable[Page]) -> list[Paper]:
         name, folder = page.artifact.paper, page.artifact.file.parent
         if name not in found:
             title = (folder / "TITLE").read_text(encoding="utf-8").strip()
-            found[name] = Paper(name, title, findings(folder), [])
+            found[name] = Paper(name, title, read_findings(folder), [])
         found[name].pages.append(page)
     return list(found.values())

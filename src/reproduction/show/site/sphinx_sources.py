@@ -20,6 +20,7 @@ from reproduction.judge.archived_run import Run, commit_of, thumbnail
 from reproduction.judge.verdict_files import Row
 from reproduction.plan.plan import Plan
 from reproduction.show import names, rendering
+from reproduction.show.headlines import Headline
 from reproduction.show.site import charts, pages, vega
 from reproduction.show.site.pages import FOLDER, Page, Paper, label_of
 from reproduction.spec.protocol import find_protocol
@@ -47,8 +48,6 @@ BADGES = {
     NOT_REPRODUCED: "danger",
 }
 """Verdict -> colour of its badge in sphinx-design; all others are grey."""
-LEAST_SHARE = 0.5
-"""Share of the claims cited in a sentence that must be on a page for the sentence to sum it up."""
 LARGEST_TABLE = 1_000_000
 """Bytes of a table that the site has a copy of; larger ones are in the repository only."""
 SENTENCE_END = re.compile(r"(?<=[.?!])\s+(?=[A-Z:])")
@@ -259,20 +258,11 @@ def split_caption(caption: str) -> tuple[str, str]:
 
 
 def write_in_short(page: Page, paper: Paper) -> str:
-    """Write the result in one sentence: what the findings of the paper say of it, else the counts.
-
-    Of the sentences that cite claims of the page, the one that is most about this page is taken.
-    """
+    """Write the result in short: the headlines of the paper that are about this page, else the counts."""
     claims = {row["id"] for row in page.claims}
-    chosen, largest_share = "", 0.0
-    for key in ("reproduces", "does_not", "found"):
-        for sentence in SENTENCE_END.split(paper.findings.get(key, "")):
-            cited = set(", ".join(pages.CITED.findall(sentence)).split(", "))
-            share = len(cited & claims) / len(cited)
-            if share > largest_share:
-                chosen, largest_share = sentence, share
-    if largest_share >= LEAST_SHARE:
-        return list_cited(chosen, paper)
+    groups = paper.group_headlines(name for name in paper.findings.headlines if name in claims)
+    if groups:
+        return " ".join(f"{title}: {list_headlines(found, paper)}." for title, found in groups.items())
     return as_text(count_in_words(page.judged) or "No claim and no published value is tested here.")
 
 
@@ -351,14 +341,13 @@ def load_templates() -> Environment:
         commit_of,
         describe,
         label_of,
-        list_cited,
+        list_headlines,
     )
     environment.filters |= {function.__name__: function for function in filters}
     environment.globals |= {
         "CLAIM_KINDS": CLAIM_KINDS,
         "FLAGS": FLAGS,
         "ILLUSTRATES": pages.ILLUSTRATES,
-        "LINES": pages.LINES,
         "VERDICTS": VERDICTS,
         "data_set": names.data_set,
         "draw_agreement": vega.draw_agreement,
@@ -437,22 +426,13 @@ def minutes(value: float) -> str:
     return f"{value:.0f} min" if value < 90 else f"{value / 60:.1f} h"
 
 
-def list_cited(sentence: str, paper: Paper) -> str:
-    """Write a sentence of the findings, each cited claim as a link with the sign of its verdict."""
-    places = {row["id"]: (page, row) for page, row in paper.claims}
-
-    def link(claim: str) -> str:
-        if claim not in places:
-            return as_text(claim)
-        page, row = places[claim]
-        symbol = look_up(row["verdict"]).symbol
-        return f":ref:`{symbol} {claim} <{label_of(page, claim)}>`"
-
-    parts = pages.CITED.split(sentence)
-    written = []
-    for index, part in enumerate(parts):
-        is_citation = index % 2 == 1
-        claims = part.split(", ")
-        linked = ", ".join(map(link, claims))
-        written.append(f"({linked})" if is_citation else as_text(part.strip()))
-    return re.sub(r"\) \\ ([.,;:])", r")\1", " ".join(written))
+def list_headlines(headlines: Iterable[Headline], paper: Paper) -> str:
+    """Write headlines, each with a link to its claim and the sign of its verdict."""
+    results = {page.artifact.name: page for page in paper.pages}
+    parts = []
+    for text, row in headlines:
+        name = str(row["id"])
+        symbol = look_up(str(row["verdict"])).symbol
+        label = label_of(results[row["artifact"]], name)
+        parts.append(f"{as_text(text)} (:ref:`{symbol} {name} <{label}>`)")
+    return "; ".join(parts)

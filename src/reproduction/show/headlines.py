@@ -1,0 +1,111 @@
+"""Headlines of a paper: statements of its claims under their verdicts, and nothing else.
+
+``findings.yaml`` of a paper names the claims. What a headline says is the ``short`` of the claim, or
+its statement; under which verdict it appears follows from the results.
+"""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import Field
+
+from reproduction.spec.strict_yaml import Content, Model, check, read
+from reproduction.spec.verdict_words import (
+    OURS,
+    PATTERN,
+    SENTENCE,
+    VERDICTS,
+    Row,
+    is_claim,
+    look_up,
+    select_weakest,
+)
+
+FILE = "findings.yaml"
+TITLES = {SENTENCE: "{}", PATTERN: "pattern of its tables, {}", OURS: "our claim, {}"}
+"""Kind of a claim -> how its verdict is written above its headline."""
+
+
+class Findings(Model):
+    """What is said about a paper in short: a question, claims, and what the results leave open."""
+
+    asks: str = Field(default="", description="the question of the paper")
+    summary: list[str] = Field(default=[], description="claims for the front page, by id")
+    headlines: list[str] = Field(default=[], description="claims for the page of the paper, by id")
+    open: str = Field(default="", description="what the paper or its data leave open; no result")
+
+
+class Headline(NamedTuple):
+    """A claim in few words, and its row of verdicts."""
+
+    text: str
+    row: Row
+
+
+def read_findings(folder: Path) -> Findings:
+    """Read `FILE` of a paper, which it may lack.
+
+    Raises
+    ------
+    ArtifactError
+        If the file has another key or a wrong value.
+    """
+    file = folder / FILE
+    return check(Findings, read(file), file) if file.is_file() else Findings()
+
+
+def list_short_texts(artifacts: Iterable[Content]) -> dict[str, str]:
+    """List id -> what a headline says, for all claims of artifacts.
+
+    Of a claim in several artifacts the first says it.
+    """
+    texts: dict[str, str] = {}
+    for content in artifacts:
+        for claim in content.get("claims", []):
+            text = claim.get("short", claim["statement"]).removeprefix("Ours: ")
+            texts.setdefault(claim["id"], text)
+    return texts
+
+
+def group_headlines(
+    names: Iterable[str], rows: Iterable[Row], texts: Mapping[str, str]
+) -> dict[str, list[Headline]]:
+    """Group claims by kind and verdict.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Ids of claims.
+    rows : iterable of mapping
+        Rows of verdicts. Of a claim in several artifacts the weakest verdict counts; a claim
+        without a row is left out.
+    texts : mapping
+        Id -> what its headline says.
+
+    Returns
+    -------
+    dict
+        ``Reproduced``, ``Our claim, reproduced`` and so on -> headlines, in the order of the kinds
+        and of the verdicts.
+    """
+    weakest = select_weakest(row for row in rows if is_claim(row))
+    chosen = [weakest[name] for name in names if name in weakest]
+    groups: dict[str, list[Headline]] = {}
+    for kind, title in TITLES.items():
+        for verdict in VERDICTS:
+            found = [row for row in chosen if (row["kind"], row["verdict"]) == (kind, verdict)]
+            if found:
+                label = title.format(look_up(verdict).label)
+                key = label[0].upper() + label[1:]
+                groups[key] = [Headline(texts[str(row["id"])], row) for row in found]
+    return groups
+
+
+def write_summary(groups: Mapping[str, list[Headline]]) -> str:
+    """Write headlines in a line: ``Reproduced: a; b. Not reproduced: c.``"""
+    parts = []
+    for title, headlines in groups.items():
+        listed = "; ".join(headline.text for headline in headlines)
+        parts.append(f"{title}: {listed}.")
+    return " ".join(parts)
