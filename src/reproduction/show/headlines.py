@@ -1,7 +1,7 @@
 """Headlines of a paper: statements of its claims under their verdicts, and nothing else.
 
-``findings.yaml`` of a paper names the claims. What a headline says is the ``short`` of the claim, or
-its statement; under which verdict it appears follows from the results.
+``findings.yaml`` of a paper names the claims. What a headline says is the ``short`` of the claim,
+or its statement; under which verdict it appears follows from the results.
 """
 
 from collections.abc import Iterable, Mapping

@@ -258,11 +258,12 @@ def split_caption(caption: str) -> tuple[str, str]:
 
 
 def write_in_short(page: Page, paper: Paper) -> str:
-    """Write the result in short: the headlines of the paper that are about this page, else the counts."""
+    """Write the result in short: the headlines that are about this page, else the counts."""
     claims = {row["id"] for row in page.claims}
     groups = paper.group_headlines(name for name in paper.findings.headlines if name in claims)
     if groups:
-        return " ".join(f"{title}: {list_headlines(found, paper)}." for title, found in groups.items())
+        parts = [f"{title}: {list_headlines(found, paper)}." for title, found in groups.items()]
+        return " ".join(parts)
     return as_text(count_in_words(page.judged) or "No claim and no published value is tested here.")
 
 
