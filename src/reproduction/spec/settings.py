@@ -517,7 +517,8 @@ class Settings(Model):
                     method.check()
                 except ValueError as error:
                     raise ValueError(f"settings.methods.{label}: {error}") from None
-        for place, noise in enumerate(getattr(self, "noise", None) or []):
+        kinds = getattr(self, "noise", None)
+        for place, noise in enumerate(kinds if isinstance(kinds, list) else []):
             if isinstance(noise, Noise) and noise.custom:
                 try:
                     noise_kinds.find_custom(noise.model, len(noise.parameters))
