@@ -29,7 +29,7 @@ from reproduction.spec.strict_yaml import Content, near, read
 
 TABLE_SUFFIXES = ("html", "csv", "md", "tex")
 # What `./run` does beside making targets.
-COMMANDS = ["audit", "compare", "help", "lint", "new-artifact", "new-method", "new-paper"]
+COMMANDS = ["audit", "check", "compare", "help", "lint", "new-artifact", "new-method", "new-paper"]
 COMMANDS += ["reference", "site", "test", "try"]
 
 

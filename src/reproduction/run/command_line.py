@@ -233,6 +233,11 @@ COMMANDS: dict[str, tuple[str, str, Callable[[list[str]], None]]] = {
         "The papers' methods on your own table: a page with their errors.",
         partial(_become, "trial"),
     ),
+    "check": (
+        "FOLDER",
+        "Is a paper right? Its files in a second, then one repetition of each experiment.",
+        partial(_become, "check"),
+    ),
     "new-paper": ("FOLDER", "A working paper of your own to start from.", partial(_new, "new-paper")),
     "new-artifact": ("FOLDER/NAME", "A figure or table of it.", partial(_new, "new-artifact")),
     "new-method": ("FOLDER/NAME", "A method of it.", partial(_new, "new-method")),

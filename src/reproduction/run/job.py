@@ -45,9 +45,8 @@ class Job:
         found = find_protocol(given["protocol"])
         settings = found.settings.model_validate(given["settings"])
         settings.check_custom()
-        return cls(
-            found, settings, Seeds(given["seed"], given["experiment"]), data, [*texts(given["settings"])]
-        )
+        words = [*texts(given["settings"]), *settings.list_labels()]
+        return cls(found, settings, Seeds(given["seed"], given["experiment"]), data, words)
 
     def tune(self) -> dict[str, Any]:
         """Tuned parameters as they come back from a file; {} if the protocol does not tune."""

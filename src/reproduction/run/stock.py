@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Self
+from typing import Annotated, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
-from reproduction.run.protocol_loop import Loop, Row
+from reproduction.run.protocol_loop import Loop, Row, seeded
 from reproduction.run.training import Outcome, TrainingSettings, resolve, train
 from reproduction.spec import settings as keys
+from reproduction.spec.metrics import ERROR, Metric, find_custom
+from reproduction.spec.noise_kinds import Target, for_target
 from reproduction.spec.protocol import protocol
 
 
@@ -77,3 +79,78 @@ def _numbers(outcome: Outcome) -> dict[str, float]:
         if isinstance(value, int | float) and value == value:
             numbers[name] = value
     return numbers
+
+
+class ScoreSettings(keys.SplitSettings):
+    """Settings of protocols that fit any method on splits, and measure any metric."""
+
+    methods: keys.Methods[keys.Method] = Field(
+        description="label -> a class with fit and predict, `sklearn.svm:SVC` or your own"
+    )
+    metrics: keys.Distinct[Metric] = Field(
+        description="`error`, names of scikit-learn such as `roc_auc`, or your own `code:regret`, "
+        "a function of true and predicted targets"
+    )
+
+    def list_labels(self) -> list[str]:
+        """See `Settings.list_labels`; metrics are labels too."""
+        return [*super().list_labels(), *(metric.label for metric in self.metrics)]
+
+    def check_custom(self) -> None:
+        """See `Settings.check_custom`; a paper's metrics are looked up too."""
+        super().check_custom()
+        for metric in self.metrics:
+            if metric.custom:
+                find_custom(metric.name)
+
+
+class ClassificationSettings(ScoreSettings):
+    """Settings of `classification`."""
+
+    noise: Annotated[keys.Flips, keys.only(*for_target("two classes"))]
+
+
+class RegressionSettings(ScoreSettings):
+    """Settings of `regression`."""
+
+    noise: Annotated[keys.Flips, keys.only(*for_target("real"))]
+
+    @model_validator(mode="after")
+    def _no_classes(self) -> Self:
+        if self.splits is not None and "stratified" in self.splits.model_fields_set:
+            raise ValueError("splits.stratified: real values have no classes; remove it")
+        if ERROR in [metric.name for metric in self.metrics]:
+            rule = "counts wrong labels; use a metric of real values, such as mean_absolute_error"
+            raise ValueError(f"metrics: error {rule}")
+        return self
+
+
+@protocol(ClassificationSettings)
+def classification(settings: ClassificationSettings, loop: Loop) -> Iterator[Row]:
+    """Measure any metric of any classifiers of two or K classes, trained on noisy labels.
+
+    repetition = number of the split. The classes are the numbers from 0, in the order of y.
+    """
+    yield from _scores(settings, loop, "classes")
+
+
+@protocol(RegressionSettings)
+def regression(settings: RegressionSettings, loop: Loop) -> Iterator[Row]:
+    """Measure any metric of any regressors, trained on noisy values.
+
+    repetition = number of the split. The true values of the test rows have no noise.
+    """
+    yield from _scores(settings, loop, "real")
+
+
+def _scores(settings: ScoreSettings, loop: Loop, target: Target) -> Iterator[Row]:
+    fits = loop.fits(settings, settings.methods, target)
+    for repetition, split, observed, _, method in fits:
+        rng = repetition.rng(f"method {repetition.columns['method']}")
+        model = seeded(method.build(), rng).fit(split.X, observed)
+        for metric in settings.metrics:
+            if metric.name == ERROR:
+                yield repetition.row(metric.label, split.scored(model.predict(split.X_test)))
+            else:
+                value = metric.measure(model, split.X_test, split.truth)
+                yield repetition.row(metric.label, value)

@@ -18,6 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field, field_validator
 
+from reproduction.spec import noise_kinds
+from reproduction.spec.metrics import Better
+from reproduction.spec.metrics import better as better_by_name
 from reproduction.spec.papers import full_name
 from reproduction.spec.strict_yaml import Content, Model, check, near, read
 from reproduction.spec.user_modules import module_file
@@ -27,8 +30,9 @@ if TYPE_CHECKING:
 
 FILE = Path(__file__).with_name("names.yaml")
 MARKERS = "osD^vX*<>Phpd8"
-KINDS = {"independent": "symmetric", "negative_only": "asymmetric"}
-"""Name of a flip law -> what the slides of Kabán and Bootkrajang call it."""
+
+KINDS = {name: kind.name for name, kind in noise_kinds.KINDS.items() if kind.name}
+"""Kind of noise -> what readers see behind its rate."""
 
 Methods = Mapping[str, Any]
 """The methods in the settings of an artifact, by their labels in the result table."""
@@ -52,11 +56,16 @@ class _Method(Model):
         return look
 
 
+class _Metric(Model):
+    name: str | None = None
+    better: Better | None = None
+
+
 class _Axes(Model):
     x: str | None = None
     x_of: dict[str, str] = Field(default={})
     opens: str | None = None
-    metrics: dict[str, str] = Field(default={})
+    metrics: dict[str, str | _Metric] = Field(default={})
 
 
 class _Names(Model):
@@ -65,7 +74,7 @@ class _Names(Model):
     methods: dict[str, _Method] = Field(default={})
     noise: dict[str, str] = Field(default={})
     settings: dict[str, str] = Field(default={})
-    metrics: dict[str, str] = Field(default={})
+    metrics: dict[str, str | _Metric] = Field(default={})
     protocols: dict[str, _Axes] = Field(default={})
     opens: dict[str, str] = Field(default={})
 
@@ -161,11 +170,24 @@ def of_table(frame: pd.DataFrame, methods: Iterable[str], noises: Iterable[str])
     return named
 
 
+def _metric(key: str, protocol: str) -> Mapping[str, Any]:
+    """What is listed of a metric: its name, and which values are better."""
+    of_protocol = listed("protocols", protocol).get(protocol, {}).get("metrics", {})
+    entry = {**listed("metrics", protocol), **of_protocol}.get(key, {})
+    return {"name": entry} if isinstance(entry, str) else entry
+
+
 def metric(key: str, protocol: str = "") -> str:
     """Name of a metric, with its unit where it has one; a key that is not listed, in words."""
-    of_protocol = listed("protocols", protocol).get(protocol, {}).get("metrics", {})
-    known = {**listed("metrics", protocol), **of_protocol}
-    return str(known.get(key, key.replace("_", " ")))
+    return str(_metric(key, protocol).get("name") or key.replace("_", " "))
+
+
+def better(key: str, protocol: str = "") -> str | None:
+    """Which values of a metric are better, "higher" or "lower"; None where nobody says it.
+
+    ``names.yaml`` says it, ``auc: {name: AUC, better: higher}``; of metrics of scikit-learn it is known.
+    """
+    return _metric(key, protocol).get("better") or better_by_name(key)
 
 
 def x_axis(key: str, protocol: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -22,41 +23,96 @@ SECTIONS = ["dataset", "noise", "setting"]
 
 @panels.figure
 def curves(results: panels.Results[Any]) -> Figure:
-    """Mean value against x with a 95 % band, a curve for each method; a row for each metric, a column for
-    each data set, noise and setting.
+    """Mean value against x with a 95 % band, a curve for each method.
+
+    A row for each metric, a column for each data set, noise and setting. Metrics without an x are left
+    out, and named below.
     """
-    table = results.table
-    columns = {_name(table, part): part for _, part in table.groupby(SECTIONS, sort=False)}
+    everything = _joined(results)
+    table = everything[everything["x"].notna()]
+    if table.empty:
+        what = "no metric has an x, so there is no curve"
+        raise panels.RenderError(f"{results.artifact}: {what}; use stock:last_values")
+    columns = {}
+    for _, part in table.groupby([ARTIFACT, *SECTIONS], sort=False):
+        columns[_name(table, part)] = part
     metrics = list(table["metric"].unique())
     called = [names.metric(metric, results.protocol) for metric in metrics]
-    rows, y_label = (called, "") if len(metrics) > 1 else ([""], called[0])
+    rows = called if len(metrics) > 1 else [""]
+    y_label = "" if len(metrics) > 1 else called[0]
     x_label = names.x_axis(metrics[0], results.protocol)
     figure, axes = panels.grid_of_panels(rows, list(columns), x_label=x_label, y_label=y_label)
     for j, part in enumerate(columns.values()):
         for i, metric in enumerate(metrics):
             panels.learning_curves(axes[i, j], part[part["metric"] == metric])
-    return panels.shared_legend(figure, panels.handles(table["method"].unique()))
+    panels.shared_legend(figure, panels.handles(table["method"].unique()))
+    left_out = [metric for metric in everything["metric"].unique() if metric not in metrics]
+    if left_out:
+        listed = ", ".join(names.metric(metric, results.protocol) for metric in left_out)
+        panels.add_room(figure, below=0.2)
+        note = f"without an x, and not drawn: {listed}"
+        figure.text(0.995, 0.01, note, ha="right", va="bottom", fontsize=8, style="italic")
+    return figure
+
+
+ARTIFACT = "artifact"
+"""Column of `_joined`: which table a row is of."""
+
+
+def _joined(results: panels.Results[Any]) -> pd.DataFrame:
+    """All tables in one."""
+    tables_with_names = [table.assign(artifact=name) for name, table in results.tables.items()]
+    return pd.concat(tables_with_names, ignore_index=True)
 
 
 @panels.table
 def last_values(results: panels.Results[Any]) -> pd.DataFrame:
-    """Mean ± standard error at the last x of every method; a section for each data set, noise and setting."""
+    """Mean ± standard error at the last x of every method.
+
+    A section for each data set, noise and setting; the best is bold where it is known which is better.
+    """
     lines = []
+    directions = []
     for table in results.tables.values():
         for keys, part in table.groupby([*SECTIONS, "metric"], sort=False):
+            dataset, noise, setting, metric = map(str, keys)
             last = part[part["x"].fillna(0) == part["x"].fillna(0).max()]
             order = list(last["method"].unique())
             values = last.pivot(index="method", columns="repetition", values="value").loc[order]
-            names = dict(zip([*SECTIONS, "metric"], keys, strict=True))
-            lines.append(names | tables.mean_se_cells(values))
+            better = names.better(metric, results.protocol)
+            directions.append(better)
+            line = {"dataset": data_set(dataset), "noise": noise, "setting": names.setting(setting)}
+            line["metric"] = names.metric(metric, results.protocol)
+            lines.append(line | tables.mean_se_cells(values, better=better))
     frame = pd.DataFrame(lines).fillna("").set_index([*SECTIONS, "metric"])
-    return tables.noted(frame, "Mean ± standard error over the repetitions; the lowest mean is bold.")
+    return tables.noted(frame, f"Mean ± standard error over the repetitions{_bold(directions)}.")
+
+
+def _bold(directions: list[str | None]) -> str:
+    """What bold means in a table whose metrics are better in these directions."""
+    found = set(directions)
+    if found == {None}:
+        return ""
+    if found == {"lower"}:
+        return "; the lowest mean is bold"
+    if found == {"higher"}:
+        return "; the highest mean is bold"
+    return "; the best mean is bold where the metric says which is better"
 
 
 def _name(table: pd.DataFrame, part: pd.DataFrame) -> str:
     """What tells a part apart from the rest of the table, as readers know it."""
-    named = zip(SECTIONS, (names.data_set, names.noise, names.setting), strict=True)
-    return ", ".join(name(part[column].iloc[0]) for column, name in named if table[column].nunique() > 1)
+    readers: dict[str, Callable[[str], str]] = {
+        ARTIFACT: str,
+        "dataset": names.data_set,
+        "noise": names.noise,
+        "setting": names.setting,
+    }
+    words = []
+    for column, read in readers.items():
+        if table[column].nunique() > 1:
+            words.append(read(part[column].iloc[0]))
+    return ", ".join(words)
 
 
 @panels.table

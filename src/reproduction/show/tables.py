@@ -35,9 +35,17 @@ def mean_se(mean: float, se: float) -> str:
     return f"{mean:.{places}f} ± {se:.{places}f}"
 
 
-def mean_se_cells(values: pd.DataFrame, controls: Iterable[str] = ()) -> dict[str, str]:
-    """``m ± s`` per method (rows: methods, columns: repetitions); the smallest of no control is bold."""
-    best = lowest(values.mean(axis=1).drop(index=list(controls), errors="ignore"))
+def mean_se_cells(
+    values: pd.DataFrame, controls: Iterable[str] = (), better: str | None = "lower"
+) -> dict[str, str]:
+    """``m ± s`` per method (rows: methods, columns: repetitions); the best of no control is bold.
+
+    better : which mean is, "lower" or "higher"; None: none is bold.
+    """
+    means = values.mean(axis=1).drop(index=list(controls), errors="ignore")
+    best = set()
+    if better is not None:
+        best = lowest(means if better == "lower" else -means)
     found = {str(method): statistics.mean_se(row) for method, row in values.iterrows()}
     texts = {method: mean_se(each.mean, each.se) for method, each in found.items()}
     return {method: f"**{text}**" if method in best else text for method, text in texts.items()}

@@ -36,7 +36,7 @@ from reproduction.show import names, rendering
 from reproduction.spec.captions import check_caption
 from reproduction.spec.papers import artifact_files, check_short, find_papers, full_name
 from reproduction.spec.protocol import find_protocol
-from reproduction.spec.settings import Distinct, Noise, Selection, Settings
+from reproduction.spec.settings import Distinct, Selection, Settings
 from reproduction.spec.strict_yaml import ArtifactError, Content, Model, check, near, read, texts
 from reproduction.spec.verdict_words import NOT_COMPARABLE, PUBLISHED
 
@@ -343,9 +343,7 @@ class Artifact(Model):
         """Patterns of the labels in its rows: words of the settings, and what the protocol adds."""
         words = dict.fromkeys(texts([self.full_as_written, self.as_written]))
         for settings in (self.full_settings, self.settings):
-            noise = getattr(settings, "noise", None)
-            kinds = noise if isinstance(noise, list) else []
-            words |= {kind.label: None for kind in kinds if isinstance(kind, Noise)}
+            words |= dict.fromkeys(settings.list_labels())
         patterns = [word.replace("[", "[[]") for word in words]
         patterns += find_protocol(self.protocol).labels
         return ["", *dict.fromkeys(patterns)]
@@ -470,10 +468,11 @@ def _with_full_names(content: Content, path: Path) -> Content:
         name = method.get("method") if isinstance(method, dict) else None
         if isinstance(name, str):
             method["method"] = full_name(name, folder)
-    noise = settings.get("noise") if isinstance(settings, dict) else None
-    if isinstance(settings, dict) and isinstance(noise, list):
-        full = [full_name(label, folder) if isinstance(label, str) else label for label in noise]
-        settings["noise"] = full
+    for key in ("noise", "metrics"):
+        labels = settings.get(key) if isinstance(settings, dict) else None
+        if isinstance(settings, dict) and isinstance(labels, list):
+            named = [full_name(one, folder) if isinstance(one, str) else one for one in labels]
+            settings[key] = named
     return content
 
 
@@ -647,13 +646,7 @@ def load_all(
         loaded = {file.stem: load(file, scale, only) for file in artifact_files(place)}
         for name, artifact in loaded.items():
             found[f"{paper}/{name}"] = artifact
-            with _located(f"{artifact.file}: "):
-                _check_uses(artifact, loaded)
-        called = names.read_names(place)
-        with _located(f"{place / names.FILE.name}: "):
-            _check_names(called, loaded.values())
-        with _located(f"{place / 'TITLE'}: "):
-            _check_title(place / "TITLE")
+        check_together(place, loaded)
     stems: set[str] = set()
     for artifact in found.values():
         stems |= {*artifact.stems}
@@ -670,6 +663,24 @@ def load_all(
             raise ArtifactError(f"papers: {both}; rename {name}")
         targets[target] = name
     return found
+
+
+def check_together(folder: Path, artifacts: Mapping[str, Artifact]) -> None:
+    """Check what the artifacts of a paper share: tables that are used, names, the title.
+
+    Raises
+    ------
+    ArtifactError
+        If one draws a table that there is not, a name is for nothing, or there is no title.
+    """
+    for artifact in artifacts.values():
+        with _located(f"{artifact.file}: "):
+            _check_uses(artifact, artifacts)
+    called = names.read_names(folder)
+    with _located(f"{folder / names.FILE.name}: "):
+        _check_names(called, artifacts.values())
+    with _located(f"{folder / 'TITLE'}: "):
+        _check_title(folder / "TITLE")
 
 
 def _check_title(file: Path) -> None:

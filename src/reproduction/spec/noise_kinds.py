@@ -121,8 +121,8 @@ def _list_kinds() -> dict[str, Kind]:
         if name in _CLASSES:
             functions["classes"] = _CLASSES[name]
         kinds[name] = Kind(functions, _NAMES.get(name, ""))
-    kinds["gaussian"] = Kind({"real": gaussian}, "normal noise")
-    kinds["outliers"] = Kind({"real": outliers}, "outliers")
+    kinds["gaussian"] = Kind({"real": gaussian})
+    kinds["outliers"] = Kind({"real": outliers})
     return kinds
 
 

@@ -503,6 +503,12 @@ class Settings(Model):
     def setting_of(self, method: str) -> str | None:
         """Find the entry of the column setting in rows of a method; None or None."""
 
+    def list_labels(self) -> list[str]:
+        """List labels of rows that differ from the words of the settings: kinds of noise."""
+        kinds = getattr(self, "noise", None)
+        listed = kinds if isinstance(kinds, list) else []
+        return [kind.label for kind in listed if isinstance(kind, Noise)]
+
     def check_custom(self) -> None:
         """Import the user's classes that the settings name, and check them as the library's are.
 

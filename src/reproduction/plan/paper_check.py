@@ -1,0 +1,247 @@
+"""Check a paper in seconds: read its files, then run one repetition of each first cell.
+
+Reading starts no job and no Snakemake. Every fault is one line with the file, the line and what to
+do.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import yaml
+
+from reproduction.data import registry
+from reproduction.paths import CHECKOUT
+from reproduction.plan.plan import Plan, configured
+from reproduction.spec.artifact import Artifact, check_together, load
+from reproduction.spec.papers import HOME, artifact_files, find_paper
+from reproduction.spec.strict_yaml import ArtifactError, Content
+
+SCALE = "smoke"
+BEGINNING = re.compile(r"(?P<file>[^:\n]+\.(yaml|csv))( at scale \w+)?: (?P<rest>.*)")
+"""File and fault in a message."""
+LONGEST = 20.0
+"""Seconds after which no further experiment is started."""
+
+
+@dataclass
+class Report:
+    """What a check found.
+
+    Attributes
+    ----------
+    artifacts : dict
+        Name -> artifact, of those that can be read.
+    faults : list of str
+        One line each.
+    remarks : list of str
+        What was run, and what was not.
+    """
+
+    artifacts: dict[str, Artifact] = field(default_factory=dict)
+    faults: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+
+
+def find_folder(name: str) -> tuple[Path, str]:
+    """Find the folder of a paper and the artifact that is meant, "" for all.
+
+    Parameters
+    ----------
+    name : str
+        A paper of the repository, the path of a folder, or of one of its artifacts.
+
+    Raises
+    ------
+    ArtifactError
+        If it is not a paper.
+    """
+    path = Path(name).expanduser().absolute()
+    if path.suffix == ".yaml":
+        return find_paper(str(path.parent), HOME), path.stem
+    is_listed = (HOME / name / "TITLE").is_file() and not path.exists()
+    return find_paper(name if is_listed else str(path), HOME), ""
+
+
+def read_paper(folder: Path, only: str = "") -> Report:
+    """Read every file of a paper; each artifact is checked, also behind one with a fault."""
+    report = Report()
+    try:
+        files = artifact_files(folder)
+    except ArtifactError as error:
+        report.faults.append(str(error))
+        return report
+    if only:
+        files = [file for file in files if file.stem == only]
+    for file in files:
+        try:
+            artifact = load(file, SCALE)
+            report.artifacts[file.stem] = artifact
+            artifact.settings.check_custom()
+        except ArtifactError as error:
+            report.faults.append(with_line(str(error)))
+        except ValueError as error:
+            report.faults.append(with_line(f"{file}: {error}"))
+    if not report.faults and not only:
+        try:
+            check_together(folder, report.artifacts)
+        except ArtifactError as error:
+            report.faults.append(with_line(str(error)))
+    return report
+
+
+# The line of a fault
+
+
+def with_line(message: str) -> str:
+    """Name the line in a message that begins with a file and a key."""
+    found = BEGINNING.match(message)
+    if found is None or re.search(r"\bline \d+", message):
+        return message
+    file = Path(found["file"])
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return message
+    line = find_line(text, found["rest"], file.suffix)
+    return f"{file}, line {line}: {found['rest']}" if line else message
+
+
+def find_line(text: str, message: str, suffix: str = ".yaml") -> int:
+    """Find the line of the key that a message names, or of the word that it quotes; 0 if none."""
+    lines = text.splitlines()
+    first = 1
+    last = len(lines)
+    if suffix == ".yaml":
+        with contextlib.suppress(yaml.YAMLError):
+            first, last = _lines_of_key(yaml.compose(text), _keys(message), last)
+    quoted = re.findall(r"'([^']+)'", message) or [message.partition(":")[0]]
+    word = re.escape(quoted[0].rpartition(".")[2])
+    for number in range(first, last + 1):
+        if re.search(rf"(?<!\w){word}(?!\w)", lines[number - 1]):
+            return number
+    return first if suffix == ".yaml" else 0
+
+
+def _keys(message: str) -> str:
+    """Join the keys at the beginning of a message: ``settings: methods.svm: ...``."""
+    parts = []
+    for part in message.split(": ")[:-1]:
+        if not re.fullmatch(r"[\w.+~/ -]+", part):
+            break
+        parts.append(part)
+    return ".".join(parts)
+
+
+def _lines_of_key(node: yaml.Node | None, keys: str, last: int) -> tuple[int, int]:
+    """Follow keys as far as they lead: the first and the last line of what is there."""
+    first = 1
+    while node is not None and keys:
+        following = None
+        if isinstance(node, yaml.MappingNode):
+            for key, value in node.value:
+                if keys == key.value or keys.startswith(f"{key.value}."):
+                    following = key, value, keys[len(key.value) + 1 :]
+        elif isinstance(node, yaml.SequenceNode):
+            number, _, rest = keys.partition(".")
+            if number.isdigit() and int(number) < len(node.value):
+                entry = node.value[int(number)]
+                following = entry, entry, rest
+        if following is None:
+            break
+        start, node, keys = following
+        first = start.start_mark.line + 1
+        end = node.end_mark
+        last = end.line + 1 if end.column else max(first, end.line)
+    return first, last
+
+
+# One repetition
+
+
+def run_paper(folder: Path, report: Report) -> None:
+    """Run one repetition of the first cell of every experiment, until `LONGEST` is over."""
+    config = configured(CHECKOUT, SCALE) | {"papers": [str(folder)]}
+    known = registry.load_registry(CHECKOUT / "config/datasets.yaml")
+    entries = registry.with_users(registry.of_papers(known, [folder]), config["data"]["local"])
+    artifacts = {f"{folder.name}/{name}": one for name, one in report.artifacts.items()}
+    plan = Plan(config, artifacts, entries)
+    start = time.perf_counter()
+    for name, artifact in artifacts.items():
+        if not artifact.protocol:
+            continue
+        if time.perf_counter() - start > LONGEST:
+            why = f"{LONGEST:g} s are over; name it alone"
+            report.remarks.append(f"{artifact.file}: not run, {why}")
+            continue
+        _run_artifact(plan, name, report)
+
+
+def _run_artifact(plan: Plan, name: str, report: Report) -> None:
+    from reproduction.data.errors import DataError
+    from reproduction.data.fetch import FetchError
+    from reproduction.run.job import Job
+    from reproduction.run.results import write_rows
+
+    artifact = plan.artifacts[name]
+    cell = next(iter(artifact.cells))
+    given = _narrowed(plan.job(name, cell))
+    start = time.perf_counter()
+    with tempfile.TemporaryDirectory() as temporary, _silence() as said:
+        try:
+            files = [_find_data(plan, path, Path(temporary)) for path in plan.data(name, cell)]
+            job = Job.read(given, files)
+            rows, _ = job.run("0:1", job.tune())
+            write_rows(rows, Path(temporary, "table.csv"))
+        except (FetchError, DataError) as error:
+            why = str(error).splitlines()[0]
+            remedy = f"./run smoke {name.replace('/', '_')} fetches it"
+            report.remarks.append(f"{artifact.file}: not run: {why}; {remedy}")
+        except ValueError as error:
+            report.faults.append(f"{artifact.file}: {error}")
+        else:
+            seconds = time.perf_counter() - start
+            done = f"{len(rows)} rows of one repetition in {seconds:.1f} s"
+            warnings = said.getvalue().count("Warning: ")
+            if warnings:
+                done += f", {warnings} warnings"
+            report.remarks.append(f"{artifact.file}: {done}")
+
+
+def _narrowed(given: Content) -> Content:
+    """The job with one repetition."""
+    settings = given["settings"]
+    once = {"repetitions": 1} if "repetitions" in settings else {}
+    return given | {"settings": settings | once}
+
+
+@contextlib.contextmanager
+def _silence() -> Iterator[io.StringIO]:
+    """Keep what methods print and warn, and tracebacks, from the terminal."""
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        yield said
+
+
+def _find_data(plan: Plan, file: str, temporary: Path) -> Path:
+    """Find a prepared data set, or prepare it from files of the paper; nothing is downloaded."""
+    from reproduction.data.fetch import fetch
+    from reproduction.data.prepare import prepare, write_prepared
+    from reproduction.data.transport import Network
+
+    is_of_paper = plan.entry(Path(file).stem).file != registry.REGISTRY
+    for folder in (Path.cwd(), CHECKOUT):
+        if not is_of_paper and (folder / file).is_file():
+            return folder / file
+    name = Path(file).stem
+    fetch(name, plan.entries, temporary / name, Network(offline=True))
+    prepared = temporary / f"{name}.npz"
+    write_prepared(prepare(temporary / name), prepared)
+    return prepared

@@ -1,0 +1,38 @@
+"""Check a paper in seconds: its files first, then one repetition of each experiment."""
+
+import argparse
+import sys
+import time
+
+from reproduction.plan import paper_check
+
+parser = argparse.ArgumentParser(prog="./run check", description=__doc__)
+parser.add_argument("paper", help="the folder of a paper, or one of its artifacts (.yaml)")
+parser.add_argument("--read", action="store_true", help="only read the files")
+
+
+def main() -> None:
+    """Print a line for every fault, and what was run."""
+    given = parser.parse_args()
+    start = time.perf_counter()
+    try:
+        folder, only = paper_check.find_folder(given.paper)
+    except ValueError as error:
+        sys.exit(f"check: {error}")
+    report = paper_check.read_paper(folder, only)
+    seconds = time.perf_counter() - start
+    count = len(report.artifacts)
+    if not report.faults:
+        print(f"{folder}: {count} figures and tables read in {seconds:.1f} s", flush=True)
+        if not given.read:
+            paper_check.run_paper(folder, report)
+    for remark in report.remarks:
+        print(remark)
+    for fault in report.faults:
+        print(fault, file=sys.stderr)
+    if report.faults:
+        plural = "fault" if len(report.faults) == 1 else "faults"
+        sys.exit(f"check: {len(report.faults)} {plural}; correct the lines above, and check again")
+
+
+main()

@@ -1,0 +1,89 @@
+"""The drawings for everyone: curves and last values of any result table."""
+
+import pandas as pd
+import pytest
+
+from reproduction.run.results import COLUMNS, DEFAULTS
+from reproduction.show import names, stock, style
+from reproduction.show.panels import RenderError, Results
+
+
+def table(metrics, methods=("a", "b"), repetitions=6):
+    """Rows of metrics, name -> places on x (None: a single number); method b has higher values."""
+    rows = []
+    for metric, places in metrics.items():
+        for place in places:
+            for number, method in enumerate(methods):
+                for repetition in range(repetitions):
+                    value = 1 + number + 0.01 * repetition
+                    row = {"method": method, "repetition": repetition, "metric": metric}
+                    if place is not None:
+                        row["x"] = place
+                    rows.append(DEFAULTS | row | {"value": value})
+    return pd.DataFrame(rows)[COLUMNS]
+
+
+def results(*tables, protocol="mine.code:errors"):
+    named = {f"table{number}": one for number, one in enumerate(tables, start=1)}
+    return Results(named, dict.fromkeys(named), protocol=protocol)
+
+
+@pytest.fixture
+def paper(tmp_path):
+    """A paper whose names say what is better."""
+    text = "metrics: {gain: {name: gain / dB, better: higher}, loss: {better: lower}, size: size}\n"
+    (tmp_path / "names.yaml").write_text(text, encoding="utf-8")
+    with names.using(tmp_path):
+        yield
+
+
+def bold(frame):
+    """Metric -> the method whose cell is bold."""
+    found = {}
+    for keys, cells in frame.iterrows():
+        marked = [method for method, cell in cells.items() if cell.startswith("**")]
+        found[keys[-1]] = ", ".join(marked)
+    return found
+
+
+def test_the_best_is_bold_by_what_the_names_say_and_nothing_where_they_say_nothing(paper):
+    metrics = {key: [None] for key in ("gain", "loss", "size", "roc_auc", "error")}
+    frame = stock.last_values(results(table(metrics)))
+    assert bold(frame) == {"gain / dB": "b", "loss": "a", "size": "", "roc auc": "b", "error": "a"}
+    assert frame.attrs["note"].endswith("bold where the metric says which is better.")
+
+
+@pytest.mark.parametrize(
+    ("metric", "note"),
+    [
+        ("gain", "; the highest mean is bold."),
+        ("loss", "; the lowest mean is bold."),
+        ("size", "over the repetitions."),
+    ],
+)
+def test_the_note_says_what_bold_means(paper, metric, note):
+    assert stock.last_values(results(table({metric: [None]}))).attrs["note"].endswith(note)
+
+
+def test_curves_are_drawn_of_a_table_that_also_has_single_numbers(paper):
+    with style.context():
+        figure = stock.curves(results(table({"gain": [1, 2, 3], "size": [None]})))
+    assert len(figure.axes) == 1
+    assert figure.axes[0].get_ylabel() == "gain / dB"
+    assert "without an x, and not drawn: size" in [text.get_text() for text in figure.texts]
+
+
+def test_several_tables_are_drawn_in_panels_of_their_own(paper):
+    with style.context():
+        figure = stock.curves(results(table({"gain": [1, 2]}), table({"gain": [1, 2]}, ("b", "c"))))
+    assert [ax.get_title() for ax in figure.axes] == ["table1", "table2"]
+
+
+def test_a_table_without_an_x_names_the_drawing_to_use(paper):
+    with pytest.raises(RenderError, match="there is no curve; use stock:last_values"):
+        stock.curves(results(table({"size": [None]})))
+
+
+def test_a_table_takes_the_last_x_of_a_curve_and_single_numbers(paper):
+    frame = stock.last_values(results(table({"gain": [1, 2, 9], "size": [None]})))
+    assert list(frame.index.get_level_values("metric")) == ["gain / dB", "size"]
