@@ -208,19 +208,16 @@ def _claim(name: str, row: dict[str, str]) -> str:
 
 
 def gallery(paper: str) -> str:
-    """Every kept figure of a paper: picture, title and first sentence of the caption without formulas."""
+    """Every kept figure of a paper: picture, title and summary."""
     parts = []
     for thumb in sorted((ROOT / "figures/reference" / paper).glob("*.thumb.webp")):
         artifact = thumb.name.partition(".")[0]
         file = next(ROOT.glob(f"*/*/{paper}/{artifact}.yaml"))
         content = yaml.safe_load(file.read_text(encoding="utf-8"))
-        caption = re.sub(r",? ?:math:`.+?`", "", " ".join(content["caption"].split()))
-        sentences = re.split(r"(?<=[.?!])\s+(?=[A-Z])", caption)
-        first = next(each for each in sentences if len(each.split()) > 2)  # not one that was a formula
         picture = next(f for f in thumb.parent.glob(f"{artifact}.*") if f.suffix in (".svg", ".png"))
         link = f"../figures/reference/{paper}/{picture.name}"
-        image = f"[![{content['title']}](../figures/reference/{paper}/{thumb.name})]({link})"
-        parts.append(f"{image}\n**[{content['title']}]({link})** {first.strip()}")
+        image = f"[![{content['summary']}](../figures/reference/{paper}/{thumb.name})]({link})"
+        parts.append(f"{image}\n**[{content['title']}]({link})** {content['summary']}")
     return '<div class="gallery">\n\n' + "\n\n".join(parts) + "\n\n</div>"
 
 

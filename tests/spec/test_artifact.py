@@ -65,7 +65,7 @@ MISTAKES = [
     (BUDGETS, {"/titel": "x"}, r"fig6\.yaml: there is no key 'titel'; did you mean title\?"),
     (BUDGETS, {"/title": "x" * 301}, r"title: .*300"),
     (BUDGETS, {"/resources": {"mem_mb": 10**18}}, r"resources\.mem_mb: .*10000000"),
-    (FILTERS, {"/process_nois": 0.1}, r"no key 'process_nois'; known: title, source,"),
+    (FILTERS, {"/process_nois": 0.1}, r"no key 'process_nois'; known: title, summary, source,"),
     (BUDGETS, {"budgts": [1]}, r"fig6\.yaml: settings: .*'budgts'.* did you mean budgets\?"),
     (BUDGETS, {"budgets": [0.5]}, r"settings: budgets\.0: .*0\.5"),
     (BUDGETS, {"budgets": []}, r"settings: budgets: "),

@@ -8,7 +8,7 @@ import yaml
 from project import EXPERIMENTS, ROOT, artifact_names
 
 from reproduction.spec.artifact import load
-from reproduction.spec.captions import check_caption, render_caption
+from reproduction.spec.captions import check_caption, check_summary, render_caption
 
 HOSTILE = {
     "embedded file": ".. image:: /etc/passwd\n   :loading: embed",
@@ -56,6 +56,27 @@ def test_anything_but_plain_markup_is_refused_in_one_line(text):
 @pytest.mark.parametrize("text", PLAIN.values(), ids=PLAIN)
 def test_plain_markup_is_rendered_and_obeyed_nowhere(text):
     assert "<script" not in render_caption(text)
+
+
+@pytest.mark.parametrize("name", artifact_names())
+def test_every_result_has_a_summary_in_plain_words(name):
+    summary = yaml.safe_load((EXPERIMENTS / f"{name}.yaml").read_text(encoding="utf-8"))["summary"]
+    check_summary(summary)
+    assert len(summary.split()) >= 4
+
+
+@pytest.mark.parametrize(
+    ("summary", "message"),
+    [
+        ("word " * 21, "has 21 words; use at most 20"),
+        ("Error of :math:`x`.", "is mathematics or markup"),
+        ("Error for n = 5.", "is mathematics or markup"),
+        ("Errors of the filter", "end it with a full stop"),
+    ],
+)
+def test_a_summary_with_formulas_or_many_words_is_refused(summary, message):
+    with pytest.raises(ValueError, match=f"^summary: .*{message}"):
+        check_summary(summary)
 
 
 @pytest.mark.parametrize("name", artifact_names())

@@ -33,7 +33,7 @@ from reproduction.judge.claims import (
     read_published,
 )
 from reproduction.show import names, rendering
-from reproduction.spec.captions import check_caption
+from reproduction.spec.captions import check_caption, check_summary
 from reproduction.spec.papers import artifact_files, check_short, find_papers, full_name
 from reproduction.spec.protocol import find_protocol
 from reproduction.spec.settings import Distinct, Selection, Settings
@@ -119,6 +119,11 @@ class Artifact(Model):
     """The file ``src/papers/<paper>/<artifact>.yaml`` at one scale."""
 
     title: Annotated[Text, Field(max_length=300)] = Field(description="what it shows, in a line")
+    summary: str = Field(
+        default="",
+        description="what is shown, in one plain sentence of at most 20 words without mathematics: for "
+        "cards, the gallery and readers who cannot see the picture",
+    )
     source: str = Field(description="paper and number of the figure or table")
     origin: Literal["paper", "ours"] = Field(description="whose figure or table it is")
     kind: Literal["figure", "table"] = Field(description="`table`: csv, md, tex, html")
@@ -194,6 +199,12 @@ class Artifact(Model):
     _only: Content = PrivateAttr(default={})
     _full_settings: Settings = PrivateAttr(default_factory=Settings)
     _settings: Settings = PrivateAttr(default_factory=Settings)
+
+    @field_validator("summary")
+    @classmethod
+    def _plain_summary(cls, summary: str) -> str:
+        check_summary(summary)
+        return summary
 
     @field_validator("caption")
     @classmethod

@@ -40,6 +40,22 @@ ACCENT = re.compile(r"(\\(?:hat|tilde|bar|dot|vec)\s*(?:\{[^{}]*\}|\\?[A-Za-z]+?
 """An accented letter before an index: docutils would put the index below the letter."""
 LONGEST = 60
 """Characters of a caption that a message quotes."""
+WORDS_OF_A_SUMMARY = 20
+MATHEMATICS = re.compile(r":math:|[$\\`]|\w[_^]\w|[=<>≤≥]")
+"""What a summary does not hold: it is read aloud, and shown where no formulas are."""
+
+
+def check_summary(text: str) -> None:
+    """Refuse a summary that is not one short sentence in plain words.
+
+    Raises ValueError: what is wrong with it.
+    """
+    if len(text.split()) > WORDS_OF_A_SUMMARY:
+        raise ValueError(f"summary: has {len(text.split())} words; use at most {WORDS_OF_A_SUMMARY}")
+    if found := MATHEMATICS.search(text):
+        raise ValueError(f"summary: {found[0]!r} is mathematics or markup; use plain words")
+    if text and not text.endswith((".", "?")):
+        raise ValueError("summary: is not a sentence; end it with a full stop")
 
 
 @cache

@@ -297,6 +297,11 @@ class Page:
         """The rows of its published values, in the first run."""
         return [row for row in self.first.verdicts if row["kind"] == PUBLISHED]
 
+    @property
+    def summary(self) -> str:
+        """What the result shows, in a plain sentence; its title where none is written."""
+        return str(self.content.get("summary", "") or self.content["title"])
+
     def measured(self, row: Row) -> Markup:
         """Write what we measured for a claim, without its criterion."""
         told = str(self.keys.told(row))

@@ -67,6 +67,7 @@ def begin(plan: "Plan", home: Path) -> Path:
                 "name": name,
                 "paper": title,
                 "title": artifact.content["title"],
+                "summary": artifact.content.get("summary", "") or artifact.content["title"],
                 "caption": artifact.content["caption"],
                 "drawings": plan.drawings(name),
                 "remarks": remarks if is_own else [],
