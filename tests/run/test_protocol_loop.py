@@ -154,7 +154,7 @@ def test_points_are_the_test_rows_of_the_splits():
 def test_what_a_method_predicts_must_be_labels(found, named):
     arrays = {"X": np.arange(4.0)[:, None], "y": np.array([0, 1, 0, 1])}
     split = splits.Split.of(arrays, np.arange(2), np.arange(2, 4))
-    with pytest.raises(ValueError, match=f"a method predicts {named}; the labels are 0, 1"):
+    with pytest.raises(ValueError, match=f"the method predicts {named}; the labels are 0, 1"):
         split.scored(np.array(found))
     assert not split.scored(np.array([False, True])).wrong.any()
 

@@ -37,6 +37,12 @@ class Dataset:
     digest: str
 
 
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Refuse every later write to an array, so that whoever gets it cannot spoil it for others."""
+    array.flags.writeable = False
+    return array
+
+
 def array_digest(arrays: Mapping[str, NDArray[Any]]) -> str:
     """Compute the SHA-256 of arrays.
 
@@ -70,7 +76,7 @@ def load_prepared(path: Path | str) -> Dataset:
     Returns
     -------
     Dataset
-        The data set.
+        The data set; its arrays cannot be changed.
 
     Raises
     ------
@@ -87,6 +93,8 @@ def load_prepared(path: Path | str) -> Dataset:
         digest = array_digest(arrays)
         if digest != dataset.digest:
             raise ValueError(f"its arrays have digest {digest}, expected {dataset.digest}")
+        for array in arrays.values():
+            read_only(array)
         return dataset
     except FileNotFoundError:
         raise FileNotFoundError(f"{path} does not exist; prepare the data set first") from None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from noisylabels.seeding import Seeds
 from reproduction.run.points import KEY, Points
 from reproduction.run.protocol_loop import Loop
-from reproduction.run.results import COLUMNS
+from reproduction.run.results import COLUMNS, KEY_COLUMNS, key_of
 from reproduction.run.results import Row as Row
 from reproduction.spec.protocol import Protocol, find_protocol
 from reproduction.spec.settings import Settings
@@ -64,6 +64,7 @@ class Job:
     def _checked(self, rows: Iterable[Row], place_in_loop: Row) -> Iterator[Row]:
         """Rows of the protocol, the first mistake named at once. Raises ValueError."""
         place, seen = self.protocol.name, set[object]()
+        numbers: dict[tuple[str, ...], int] = {}
         declared = [*self.protocol.labels, *self.words]
         try:
             for number, row in enumerate(rows):
@@ -75,6 +76,11 @@ class Job:
                     if not any(fnmatchcase(str(metric), each) for each in declared):
                         said = f"row {number} has the metric {metric!r}{near(metric, self.protocol.labels)}"
                         raise ValueError(f"protocol {place}: {said}; declare it: @protocol(..., labels=...)")
+                first = numbers.setdefault(key_of(row), number)
+                if first != number:
+                    rule = "give them another setting, x or metric, or keep one"
+                    same = f"rows {first} and {number} have the same key, {_describe_row(row)}"
+                    raise ValueError(f"protocol {place}: {same}; {rule}")
                 yield row
         except (Exception, SystemExit) as error:
             if str(error).startswith(f"protocol {place}: "):
@@ -92,3 +98,12 @@ def describe_place(columns: Row) -> str:
     """Say what was computed: ``dataset heart, method svm, repetition 3: ``; "" if nothing is known."""
     known = [f"{key} {columns[key]}" for key in NAMED if columns.get(key) not in (None, "")]
     return ", ".join(known) + ": " if known else ""
+
+
+def _describe_row(row: Row) -> str:
+    """Write the key of a row: its columns but for the value, without those that are empty."""
+    parts = []
+    for column, text in zip(KEY_COLUMNS, key_of(row), strict=True):
+        if text not in ("", "nan") and column != "source":
+            parts.append(f"{column} {text}")
+    return ", ".join(parts)

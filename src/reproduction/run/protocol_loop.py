@@ -18,11 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisylabels.seeding import Seeds
+from reproduction.data.prepared import read_only
 from reproduction.run.points import Scored
 from reproduction.run.results import Row as Row
 from reproduction.run.splits import Split, random_split
 from reproduction.spec.noise_kinds import Target
-from reproduction.spec.settings import Drawn, M, Noise, PartSettings, SplitSettings
+from reproduction.spec.settings import Drawn, M, Method, Noise, PartSettings, SplitSettings
 
 if TYPE_CHECKING:
     from reproduction.data.prepared import Dataset
@@ -86,6 +87,17 @@ class Repetition:
 
         def __getattr__(self, name: str) -> Any:
             raise _refuse_old_name(self, name)
+
+    def build(self, method: Method, **chosen: object) -> Any:
+        """Build a method with the chosen parameters.
+
+        Its ``random_state``, if it has one and neither the settings nor ``chosen`` give it, is
+        drawn from a stream of the repetition, so that a run can be repeated.
+        """
+        model = method.build(**chosen)
+        if "random_state" in method.parameters or "random_state" in chosen:
+            return model
+        return seeded(model, self.rng(f"method {self.columns.get('method', method.method)}"))
 
     def rng(self, stream: str) -> np.random.Generator:
         """Make the generator of a stream, always from its start."""
@@ -241,7 +253,7 @@ class Loop:
 
 def seeded(model: Any, rng: np.random.Generator) -> Any:
     """Return the estimator, its ``random_state``, if it has one, drawn from [0, 2^31 - 1)."""
-    if "random_state" in model.get_params():
+    if hasattr(model, "get_params") and "random_state" in model.get_params():
         model.set_params(random_state=int(rng.integers(2**31 - 1)))
     return model
 
@@ -252,9 +264,9 @@ def noisy_labels(
     repetition: Repetition,
     target: Target = "two classes",
 ) -> NDArray[Any]:
-    """Observe class numbers or real values: one column per noise, (n, L)."""
+    """Observe class numbers or real values: one column per noise, (n, L), to be read only."""
     columns = [one.observe(clean, repetition.rng(f"flips {one}"), target) for one in noise]
-    return np.stack(columns, axis=1)
+    return read_only(np.stack(columns, axis=1))
 
 
 def split_of(

@@ -33,10 +33,16 @@ LABELS = ("dataset", "source", "noise", "setting", "method", "metric")
 DEFAULTS = {"dataset": "synthetic", "source": "synthetic", "noise": "", "setting": "", "x": math.nan}
 
 
-# Files that are whole or not there
+KEY_COLUMNS = [column for column in COLUMNS if column != "value"]
 
 
-# The table
+def key_of(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """What tells a row from all others: its columns but for the value, as text."""
+    full: Row = DEFAULTS | dict(row)
+    texts = {column: str(full.get(column, "")) for column in KEY_COLUMNS}
+    if isinstance(full["x"], int | float):
+        texts["x"] = f"{float(full['x']):.10g}"  # as the table has it
+    return tuple(texts.values())
 
 
 def write_rows(rows: Iterable[Mapping[str, Any]], path: str | Path) -> None:
@@ -75,14 +81,22 @@ def _line(row: Mapping[str, Any], where: str) -> str:
 def concatenate(parts: Iterable[str | Path], path: str | Path) -> None:
     """Join the tables ``parts``, in the order given, into one table.
 
-    Raises ValueError: a part whose header is not that of a result table, or that ends within a line.
+    Raises ValueError: a part whose header is not that of a result table, or that ends within a line; two
+    rows that differ in their value only.
     """
     header, body = ",".join(COLUMNS) + "\n", []
+    keys = set[str]()
     for part in parts:
         text = Path(part).read_text(encoding="utf-8")
         if not text.startswith(header) or not text.endswith("\n"):
             remedy = "delete it and run again"
             raise ValueError(f"{part} is not a whole result table (columns {COLUMNS}); {remedy}")
+        for line in text.splitlines()[1:]:
+            key = line.rpartition(",")[0]
+            if key in keys:
+                remedy = "each row of a table needs another key (all columns but the value)"
+                raise ValueError(f"{part}: an earlier row has the key {key}; {remedy}")
+            keys.add(key)
         body.append(text.removeprefix(header))
     Path(path).write_text(header + "".join(body), encoding="utf-8", newline="\n")
 
@@ -99,6 +113,3 @@ def read_table(path: str | Path | IO[bytes]) -> "pd.DataFrame":
     if list(frame.columns) != COLUMNS:
         raise ValueError(f"{path} has the columns {list(frame.columns)}, a result table has {COLUMNS}")
     return frame
-
-
-# Where it comes from

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from reproduction.data.prepared import read_only
 from reproduction.run.points import Scored
 from reproduction.run.results import Row as Row
 from reproduction.spec.noise_kinds import Target
-
-if TYPE_CHECKING:
-    pass
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int8]
@@ -25,6 +23,7 @@ Indices = NDArray[np.int64]
 class Split:
     """One split of a data set, standardised; labels are 0 and 1, of K classes 0 to K - 1.
 
+    Its arrays cannot be changed.
     X (n, d), X_test (m, d); clean (n,) and truth (m,): true labels, or real values, of the training and
     of the test rows.
     train (n,), test (m,) : numbers of the rows in the data set.
@@ -37,14 +36,17 @@ class Split:
     train: Indices
     test: Indices
 
+    def checked(self, found: ArrayLike) -> NDArray[Any]:
+        """Return predicted labels (m,) of the test rows; see `check_predicted`."""
+        return check_predicted(found, len(self.X_test), self.clean)
+
     def scored(self, found: NDArray[Any]) -> Scored:
         """The test rows as points of the pool, wrong where the ``found`` labels (m,) are not true.
 
-        Raises ValueError : what was found is not a label of the training rows, such as NaN, or -1 of 0 and 1.
+        Raises ValueError : it is not one label for each test row, or one that no training row has,
+        such as NaN, or -1 of 0 and 1.
         """
-        if not (known := np.isin(found, self.clean)).all():
-            labels = ", ".join(map(str, np.unique(self.clean)))
-            raise ValueError(f"a method predicts {found[~known][0]}; the labels are {labels}")
+        found = self.checked(found)
         return Scored(self.test, found != self.truth, len(self.clean) + len(self.truth))
 
     @classmethod
@@ -57,12 +59,37 @@ class Split:
     ) -> Split:
         """Rows ``train`` and ``test`` of arrays X (N, d) and y (N,), which holds that target."""
         y = read_target(arrays["y"], target)
-        return cls(*standardised(arrays["X"][train], arrays["X"][test]), y[train], y[test], train, test)
+        X, X_test = standardised(arrays["X"][train], arrays["X"][test])
+        parts = (X, X_test, y[train], y[test], train.copy(), test.copy())
+        return cls(*map(read_only, parts))
+
+
+def check_predicted(found: ArrayLike, count: int, known: NDArray[Any] | None = None) -> NDArray[Any]:
+    """Return the predicted labels of so many rows as an array.
+
+    known : labels that may be predicted; 0 and 1 if not given.
+    Raises ValueError : it is not one label for each row, or another label.
+    """
+    predicted = np.asarray(found)
+    if predicted.shape != (count,):
+        expected = f"({count},) is expected, one label for each row"
+        raise ValueError(f"the predicted labels have the shape {predicted.shape}; {expected}")
+    labels = np.array([0, 1]) if known is None else np.unique(known)
+    is_known = np.isin(predicted, labels)
+    if not is_known.all():
+        names = ", ".join(map(str, labels))
+        raise ValueError(f"the method predicts {predicted[~is_known][0]}; the labels are {names}")
+    return predicted
 
 
 def read_target(y: NDArray[Any], target: Target) -> NDArray[Any]:
     """Two classes become 0 and 1, K classes the numbers from 0 in their order; real values stay."""
     if target == "two classes":
+        values = np.unique(y)
+        if len(values) > 2 or (len(values) == 2 and (values > 0).sum() != 1):
+            names = ", ".join(map(str, values[:4])) + (", ..." if len(values) > 4 else "")
+            rule = "two classes are -1 and 1, or 0 and 1"
+            raise ValueError(f"y has {len(values)} values ({names}); {rule}")
         return zero_one(y)
     if target == "classes":
         return np.unique(y, return_inverse=True)[1].astype(np.int64)

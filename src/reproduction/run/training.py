@@ -35,7 +35,14 @@ from pydantic import Field, model_validator
 from noisylabels.classifiers.kernel import Fits
 from noisylabels.kernels.gaussian import Gram, rate, rbf, squared_distances, useful_widths
 from reproduction.run.protocol_loop import Repetition, seeded
-from reproduction.run.splits import Floats, Indices, Labels, Split, random_folds
+from reproduction.run.splits import (
+    Floats,
+    Indices,
+    Labels,
+    Split,
+    check_predicted,
+    random_folds,
+)
 from reproduction.spec import settings as keys
 
 Selection = Literal["trusted", "trusted_holdout", "cv"]
@@ -200,6 +207,20 @@ class Outcome:
         omega10 = float(fits.omega10[k, 0])
         return cls(fits.scores[k, 0], choice, omega01, omega10, bool(fits.flagged[k, 0]))
 
+    def checked(self, split: Split) -> Self:
+        """Return itself if it has one finite decision value for each test row.
+
+        Raises ValueError : another number of values, or one that is not finite.
+        """
+        shape = np.shape(self.scores)
+        count = len(split.X_test)
+        if shape != (count,):
+            rule = f"({count},) is expected, one value for each test row"
+            raise ValueError(f"the decision values have the shape {shape}; {rule}")
+        if not np.isfinite(self.scores).all():
+            raise ValueError("a decision value is not finite")
+        return self
+
 
 Choices = dict[str, dict[int, Choice]]
 """Label of a method -> column of the labels -> what was chosen."""
@@ -248,7 +269,7 @@ def train(
             name_place(method)
             fits = method.cls.fit_distances(D, D_test, labels, method.widths, **kernel)
             for number, column in enumerate(columns):
-                outcomes[method.label][column] = Outcome.of(fits, number)
+                outcomes[method.label][column] = Outcome.of(fits, number).checked(split)
         elif not method.fits_many:
             rng = repetition.rng(f"method {method.label}")
             choices = chosen.get(method.label, {})
@@ -256,7 +277,7 @@ def train(
                 labels = noisy[:, column]
                 name_place(method, column)
                 outcome = _fit_plainly(method, split, labels, rng, choices.get(column))
-                outcomes[method.label][column] = outcome
+                outcomes[method.label][column] = outcome.checked(split)
     with_kernel = [method for method in methods if method.fits_many]
     for width in sorted(_widths(with_kernel, chosen)):
         K = rbf(D, width, settings.parametrisation)
@@ -271,7 +292,7 @@ def train(
                 name_place(method, column)
                 values = method.grid[[choice.number]]
                 fits = method.cls.fit_many(gram, labels, values, **method.parameters)
-                outcomes[method.label][column] = Outcome.of(fits, 0, choice)
+                outcomes[method.label][column] = Outcome.of(fits, 0, choice).checked(split)
     return outcomes
 
 
@@ -301,7 +322,7 @@ def _fit_plainly(
     if hasattr(model, "decision_function"):
         scores = model.decision_function(split.X_test)
     else:
-        scores = np.where(model.predict(split.X_test) == 1, 1.0, -1.0)
+        scores = np.where(split.checked(model.predict(split.X_test)) == 1, 1.0, -1.0)
     return Outcome(scores, choice, flagged=not getattr(model, "converged_", True))
 
 
@@ -472,7 +493,7 @@ def search(
                 rng = repetition.rng(f"method {method.label} folds")
                 model = seeded(method.cls(**(dict(method.parameters) | parameters)), rng)
                 model.fit(X[fold.train], noisy[fold.train, column])
-                predicted = model.predict(X[fold.held])
+                predicted = check_predicted(model.predict(X[fold.held]), len(fold.held))
                 wrong[number] += np.count_nonzero(predicted != fold.labels[:, column])
         best = int(np.argmin(wrong))
         chosen[column] = Choice(float("nan"), best, options[best], n_rows)

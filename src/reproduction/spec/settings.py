@@ -24,6 +24,7 @@ from pydantic_core import CoreSchema, core_schema
 from noisylabels import METHODS
 from noisylabels.noise import flip_models
 from reproduction.spec import noise_kinds
+from reproduction.spec.guarded_classes import guard
 from reproduction.spec.strict_yaml import Model as Model
 from reproduction.spec.strict_yaml import explained, near
 from reproduction.spec.user_modules import import_module
@@ -314,14 +315,14 @@ class Method(Model):
 
     @property
     def cls(self) -> Any:
-        """The class, imported when asked for.
+        """The class, imported when asked for; that of a user gets arrays to read only.
 
         Raises
         ------
         ValueError
             If a user's module or class does not exist.
         """
-        return method_class(self.method)
+        return guard(method_class(self.method))
 
     def build(self, **chosen: Any) -> Any:
         """Build an instance with the fixed parameters and the chosen ones, which win."""

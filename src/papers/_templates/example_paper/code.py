@@ -37,5 +37,5 @@ class Settings(SplitSettings):
 def errors(settings, loop):
     """Test error in % of every method, trained on flipped labels."""
     for repetition, split, observed, _, method in loop.fits(settings, settings.methods):
-        model = method.build().fit(split.X, observed)
+        model = repetition.build(method).fit(split.X, observed)
         yield repetition.row("error", split.scored(model.predict(split.X_test)))
