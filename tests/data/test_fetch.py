@@ -41,6 +41,7 @@ def test_the_record_says_all_that_preparing_needs(web, get, tmp_path):
         "source": "official",
         "variant": "canonical",
         "loader": "toy:toy",
+        "task": "binary",
         "shape": {"rows": 2},
         "prepared_sha256": "f" * 64,
         "prepared_decimals": None,

@@ -200,7 +200,11 @@ OF_BUDGET = "precision_at_budget"
 OF_REVIEW = ("covers", "width", "listed_error", "reviewed_error")
 
 
-@protocol(ProbabilitiesSettings, labels=(*METRICS, OF_BUDGET, *OF_REVIEW, "votes *"))
+@protocol(
+    ProbabilitiesSettings,
+    labels=(*METRICS, OF_BUDGET, *OF_REVIEW, "votes *"),
+    targets=("classes",),
+)
 def by_probabilities(settings: ProbabilitiesSettings, loop: Loop) -> Iterator[Row]:
     """Measure how well given probabilities rank labels that people found wrong.
 

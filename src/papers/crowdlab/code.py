@@ -161,7 +161,7 @@ def simulated(settings, loop):
                 )
 
 
-@protocol(VotesSettings, labels=METRICS)
+@protocol(VotesSettings, labels=METRICS, targets=("classes",))
 def votes(settings, loop):
     """Votes on images, all or one to five of each, given to annotators drawn at random, all alike."""
     for repetition, dataset in loop.on_data_sets(settings.datasets):

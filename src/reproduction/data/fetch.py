@@ -205,6 +205,7 @@ def _finish(
         "source": source.name,
         "variant": source.variant,
         "loader": source.loader,
+        "task": entry.task,
         "shape": source.shape.model_dump(exclude_none=True) if source.shape else {},
         "prepared_sha256": "" if expected == UNSEEN else expected,
         "prepared_decimals": entry.prepared_decimals.get(source.variant),

@@ -16,14 +16,16 @@ from typing import Any
 
 import numpy as np
 
+from reproduction.data.array_rules import check_rules
 from reproduction.data.errors import DataError
 from reproduction.data.fetch import read_record
 from reproduction.data.prepared import Arrays, Dataset, array_digest, write_npz
 from reproduction.data.registry import is_users, loader_module, sha256_of
+from reproduction.paths import SOURCES
 from reproduction.run import reading
 from reproduction.run.atomic_files import replacing
 from reproduction.spec.strict_yaml import near
-from reproduction.spec.user_modules import describe_error, import_module
+from reproduction.spec.user_modules import describe_error, import_module, module_file
 
 MEMORY, MEMORY_PER_BYTE = 1 << 30, 16
 """Bytes of address space of an isolated reader with its libraries; what a byte of files adds."""
@@ -73,8 +75,12 @@ def prepare(raw: Path) -> Dataset:
             raise DataError(f"{path} is not what was fetched: {hashes}; {how}")
     try:
         read = read_isolated if record["isolated"] else _read
-        arrays = read(record["loader"], files, record.get("options", {}))
-        check_arrays(record["id"], record["source"], arrays, record["shape"])
+        options = record.get("options", {})
+        arrays = read(record["loader"], files, options)
+        task = record.get("task", "other")
+        check_arrays(record["id"], record["source"], arrays, record["shape"], task)
+        if _is_of_user(record["loader"]):
+            _check_repeatable(record["loader"], arrays, _read(record["loader"], files, options))
     except ValueError as error:
         message = str(error)
         if "registry" in record:  # where the user says how the file is to be read
@@ -106,8 +112,10 @@ def round_arrays(arrays: Arrays, decimals: int | None) -> Arrays:
     return rounded
 
 
-def check_arrays(dataset: str, source: str, arrays: Arrays, shape: Mapping[str, Any]) -> None:
-    """Check the values and the shape of arrays.
+def check_arrays(
+    dataset: str, source: str, arrays: Arrays, shape: Mapping[str, Any], task: str = "other"
+) -> None:
+    """Check the values and the shape of arrays, and what its task says of them.
 
     Parameters
     ----------
@@ -117,15 +125,21 @@ def check_arrays(dataset: str, source: str, arrays: Arrays, shape: Mapping[str, 
         Name -> array.
     shape : mapping
         What is expected of ``rows``, ``columns``, ``classes``, ``samples`` and ``rate``.
+    task : str
+        Task of the registry; see `check_rules`.
 
     Raises
     ------
     DataError
-        If a value is not finite, or the shape is another.
+        If a value is not finite, lengths or indices do not fit together, or the shape is another.
     """
     for name, array in arrays.items():
         if array.dtype.kind == "f" and not np.isfinite(array).all():
             raise DataError(f"{dataset} from source {source}: a value of {name} is not finite")
+    try:
+        check_rules(arrays, task)
+    except ValueError as error:
+        raise DataError(f"{dataset} from source {source}: {error}") from None
     found: dict[str, Any] = {}
     if "signal" in arrays:
         found = {"samples": len(arrays["signal"]), "rate": int(arrays["rate"])}
@@ -200,6 +214,24 @@ def _read(loader: str, files: Mapping[str, Path], options: Mapping[str, Any]) ->
         return arrays
     must = "it must return {name: array} of numpy arrays, such as {'X': X, 'y': y}"
     raise DataError(f"loader {loader}: {must}")
+
+
+def _is_of_user(loader: str) -> bool:
+    """Decide whether a loader is of a paper that is not one of the repository's."""
+    if not is_users(loader):
+        return False
+    file = module_file(loader_module(loader))
+    return file is not None and not file.is_relative_to(SOURCES)
+
+
+def _check_repeatable(loader: str, first: Arrays, second: Arrays) -> None:
+    """Refuse a loader that returns other arrays when it is called again."""
+    if {*first} != {*second}:
+        raise DataError(f"loader {loader}: a second call returns other arrays: {', '.join(second)}")
+    for name, array in first.items():
+        if array_digest({name: array}) != array_digest({name: second[name]}):
+            remedy = "draw random numbers from a seed, such as np.random.default_rng(0)"
+            raise DataError(f"loader {loader}: a second call returns another {name}; {remedy}")
 
 
 def read_isolated(

@@ -46,6 +46,9 @@ MOVING = re.compile(r"/(HEAD|master|main)/")
 UNSEEN = "unseen"
 """In place of the digest of a variant that nobody has opened yet."""
 
+Task = Literal["binary", "classes", "regression", "audio", "impulse_response", "crowd", "other"]
+"""What a data set is for; of the first three, ``y`` is checked when the data are prepared."""
+
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Digest = Annotated[str, StringConstraints(pattern="^([0-9a-f]{64}|unseen)$")]
 Url = Annotated[str, StringConstraints(pattern=r"^https?://")]
@@ -159,7 +162,7 @@ class Entry(Model):
     """A data set; of every variant the digest of its arrays, or `UNSEEN`, taken after rounding."""
 
     title: str
-    task: Literal["binary", "audio", "impulse_response", "crowd", "other"]
+    task: Task
     licence: str = ""
     citation: str = ""
     homepage: Url = ""

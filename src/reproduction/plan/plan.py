@@ -27,6 +27,8 @@ from reproduction.spec.protocol import find_protocol
 from reproduction.spec.settings import DISPLAY
 from reproduction.spec.strict_yaml import Content, near, read
 
+TARGETS_OF_TASKS = {"binary": "two classes", "classes": "classes", "regression": "real"}
+"""Task of the registry -> what a protocol learns from such a data set."""
 TABLE_SUFFIXES = ("html", "csv", "md", "tex")
 # What `./run` does beside making targets.
 COMMANDS = ["audit", "check", "compare", "help", "lint", "new-artifact", "new-method", "new-paper"]
@@ -80,6 +82,8 @@ class Plan:
             try:
                 if why := self.lack(dataset):
                     return why
+                if artifact.protocol:
+                    self._check_target(artifact.protocol, dataset)
             except ValueError as error:
                 raise ValueError(f"{artifact.file}: datasets: {error}") from None
         for label, spec in artifact.settings.select_methods().items():
@@ -98,6 +102,18 @@ class Plan:
                 there = near(module, [f"{paper.name}.{file.stem}" for file in paper.glob("*.py")])
                 raise ValueError(f"{artifact.file}: settings.{why}{there}")
         return ""
+
+    def _check_target(self, protocol: str, dataset: str) -> None:
+        """Compare what the registry says of a data set with what a protocol takes.
+
+        The job does the same with the arrays. Raises ValueError: the protocol takes other targets.
+        """
+        entry = self.entry(dataset)
+        if entry.task in TARGETS_OF_TASKS:
+            classes = entry.shape.classes or {}
+            values = ", ".join(map(str, classes))
+            target = "two classes" if len(classes) == 2 else TARGETS_OF_TASKS[entry.task]
+            find_protocol(protocol).check_target(dataset, target, values)
 
     @cached_property
     def shown(self) -> dict[str, Artifact]:

@@ -10,7 +10,10 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from noisylabels.seeding import Seeds
+from reproduction.data.array_rules import find_target
 from reproduction.run.points import KEY, Points
 from reproduction.run.protocol_loop import Loop
 from reproduction.run.results import COLUMNS, KEY_COLUMNS, key_of
@@ -43,6 +46,8 @@ class Job:
 
             data = {dataset.id: dataset for dataset in map(load_prepared, data_files)}
         found = find_protocol(given["protocol"])
+        for dataset in data.values():
+            _check_target(found, dataset)
         settings = found.settings.model_validate(given["settings"])
         settings.check_custom()
         words = [*texts(given["settings"]), *settings.list_labels()]
@@ -98,6 +103,17 @@ def describe_place(columns: Row) -> str:
     """Say what was computed: ``dataset heart, method svm, repetition 3: ``; "" if nothing is known."""
     known = [f"{key} {columns[key]}" for key in NAMED if columns.get(key) not in (None, "")]
     return ", ".join(known) + ": " if known else ""
+
+
+def _check_target(protocol: Protocol, dataset: Dataset) -> None:
+    """Refuse prepared data with other targets than the protocol takes, before anything is run."""
+    y = dataset.arrays.get("y")
+    if y is None or "real" in protocol.targets:  # numbers of classes may be real values, too
+        return
+    target = find_target(y)
+    values = np.unique(y)
+    shown = ", ".join(map(str, values[:5])) + (", ..." if len(values) > 5 else "")
+    protocol.check_target(dataset.id, target, f"{len(values)} values: {shown}")
 
 
 def _describe_row(row: Row) -> str:

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from reproduction.run.protocol_loop import Loop
 from reproduction.run.results import Row as Row
+from reproduction.spec.noise_kinds import Target
 from reproduction.spec.settings import Settings
 from reproduction.spec.user_modules import check_declared, import_module
 
@@ -37,6 +38,8 @@ class Protocol:
         Finds parameters, on data that the evaluation does not use.
     labels : tuple of str
         Patterns (`fnmatch`) of the labels in its rows that are not words of the settings.
+    targets : tuple of str
+        What ``y`` of its data sets may hold; classes may be two.
     """
 
     name: str
@@ -44,10 +47,45 @@ class Protocol:
     run: Run[Any]
     tune: Tune[Any] | None = None
     labels: tuple[str, ...] = ()
+    targets: tuple[Target, ...] = ("two classes",)
+
+    def check_target(self, dataset: str, target: str, values: str = "") -> None:
+        """Refuse a data set whose ``y`` the protocol does not take.
+
+        Parameters
+        ----------
+        dataset : str
+            Id of the data set.
+        target : str
+            What its ``y`` holds.
+        values : str, default ""
+            The classes, for the message.
+
+        Raises
+        ------
+        ValueError
+            If it is not one of the targets; one line that says what to do.
+        """
+        if target in self.targets or (target == "two classes" and "classes" in self.targets):
+            return
+        has = {"two classes": "two classes", "classes": "more than two classes"}
+        of_set = has.get(target, "real values") + (f" ({values})" if values else "")
+        taken = " or ".join(self.targets)
+        remedy = "use a protocol that takes them"
+        if target == "classes" and "two classes" in self.targets:
+            remedy = "name one class to set against all others, `positive`, or " + remedy
+        elif "real" in self.targets:
+            remedy = "write `task: regression` if its numbers are to be predicted, or " + remedy
+        declared = f"@protocol(..., targets=({target!r},)) declares it"
+        text = f"data set {dataset} has {of_set}; {self.name} takes {taken}; {remedy} ({declared})"
+        raise ValueError(text)
 
 
 def protocol(
-    settings: type[S], tune: Tune[S] | None = None, labels: tuple[str, ...] = ()
+    settings: type[S],
+    tune: Tune[S] | None = None,
+    labels: tuple[str, ...] = (),
+    targets: tuple[Target, ...] = ("two classes",),
 ) -> Callable[[Run[S]], Run[S]]:
     """Declare a function a protocol.
 
@@ -59,6 +97,8 @@ def protocol(
         Finds parameters in an earlier job, on data that the evaluation does not use.
     labels : tuple of str
         Patterns of the labels in its rows that are not words of the settings.
+    targets : tuple of str, default ("two classes",)
+        What ``y`` of its data sets may hold: "two classes", "classes" (two or more) or "real".
 
     Returns
     -------
@@ -69,7 +109,8 @@ def protocol(
     def declare(run: Run[S]) -> Run[S]:
         module = "stock" if run.__module__ == STOCK else run.__module__
         name = f"{module}:{run.__name__}"
-        run.protocol = Protocol(name, settings, run, tune, labels)  # type: ignore[attr-defined]
+        made = Protocol(name, settings, run, tune, labels, targets)
+        run.protocol = made  # type: ignore[attr-defined]
         return run
 
     return declare
