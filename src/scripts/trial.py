@@ -25,7 +25,7 @@ from noisylabels.auditing import tables  # noqa: E402
 from noisylabels.output_folder import claim_output_folder  # noqa: E402
 from noisylabels.safe_text import make_visible  # noqa: E402
 from reproduction.paths import CHECKOUT  # noqa: E402
-from reproduction.run.console import TYPED_IN  # noqa: E402
+from reproduction.run.command_line import TYPED_IN  # noqa: E402
 
 OWN = CHECKOUT / "src/papers/_templates/own_table"
 

@@ -150,3 +150,40 @@ def test_a_preview_says_in_one_screen_what_would_run_and_why(monkeypatch):
     assert table["pages"][-1] == "follows"
     assert table["together"][:2] == ["301", "304"]
     assert lines[-1].startswith("nothing was run")
+
+
+@pytest.fixture
+def mine(tmp_path, monkeypatch):
+    """A folder with two papers, in which commands are typed."""
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "TITLE").touch()
+    (tmp_path / "notes").mkdir()
+    monkeypatch.setenv(command_line.TYPED_IN, str(tmp_path))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("typed", "papers"),
+    [("./one", ["one"]), ("two/", ["two"]), (".", ["one", "two"]), ("../{name}/two", ["two"])],
+)
+def test_a_paper_or_a_folder_of_papers_is_named_by_its_path(mine, typed, papers):
+    request = read_request(["smoke", typed.format(name=mine.name), "--config", "seed=3"])
+    assert request.targets == papers
+    folders = ", ".join(f'"{mine / name}"' for name in papers)
+    where = request.arguments.index("--config")
+    assert request.arguments[where : where + 3] == ["--config", f"papers=[{folders}]", "seed=3"]
+    assert request.arguments[-len(papers) - 1 :] == ["--", *papers]
+
+
+@pytest.mark.parametrize(
+    ("typed", "line"),
+    [
+        ("./three", "./three: there is no folder .*three"),
+        ("notes/", "notes/: .* is no paper, and holds none; a paper is a folder with a file TITLE"),
+        ("./one --config papers=[ors]", "by its path or by --config papers=, not by both"),
+    ],
+)
+def test_a_path_without_a_paper_is_refused(mine, typed, line):
+    with pytest.raises(ValueError, match=line):
+        read_request(typed.split())

@@ -31,7 +31,7 @@ TARGETS_OF_TASKS = {"binary": "two classes", "classes": "classes", "regression":
 """Task of the registry -> what a protocol learns from such a data set."""
 TABLE_SUFFIXES = ("html", "csv", "md", "tex")
 # What `./run` does beside making targets.
-COMMANDS = ["audit", "check", "compare", "help", "lint", "new-artifact", "new-method", "new-paper"]
+COMMANDS = ["audit", "check", "compare", "export", "help", "lint", "new-artifact", "new-method", "new-paper"]
 COMMANDS += ["reference", "site", "test", "try"]
 
 

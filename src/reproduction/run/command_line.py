@@ -1,5 +1,6 @@
 """The commands of the experiments, and what a run makes of its words: scale, targets, words for Snakemake."""
 
+import json
 import os
 import re
 import sys
@@ -16,6 +17,8 @@ SCALES = ("smoke", "full")
 DRY = ("-n", "--dry-run", "--dryrun", "-np")
 OWN_DISPLAY = ("-p", "--printshellcmds", "-q", "--quiet", "--logger")
 CORES = ("-c", "--cores", "-j", "--jobs")
+TYPED_IN = "NOISYLABELS_TYPED_IN"
+"""Variable with the folder in which a command was typed."""
 GROUPED_DIGITS = re.compile(r"(?<![\w.])[0-9]+_[0-9_]+(?![\w.])")
 """1_000, which YAML reads as 1000 and JSON does not read at all."""
 
@@ -44,7 +47,9 @@ def read_request(words: Iterable[str]) -> Request:
     rest = list(words)
     named = rest.pop(0) if rest and rest[0] in SCALES else ""
     scale = named or SCALES[0]
-    targets = _take_targets(rest)
+    targets, papers = find_papers(_take_targets(rest))
+    if papers:
+        _add_papers(rest, papers)
     files = _take_values(rest, ("--configfile", "--configfiles"))
     verbose = _take_flag(rest, ("--verbose",))
     _check_old_forms(rest, targets)
@@ -69,6 +74,61 @@ def read_request(words: Iterable[str]) -> Request:
             arguments.append("--")
         arguments += targets
     return Request(scale, _all_targets(targets, rest), arguments, dry, remarks)
+
+
+def find_papers(words: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Find the folders with papers among targets.
+
+    A word with a slash, or one that begins with a point or ``~``, is a path, of a paper or of a folder
+    with papers, seen from where the command was typed.
+
+    Parameters
+    ----------
+    words : iterable of str
+        Targets and paths.
+
+    Returns
+    -------
+    targets, papers : list of str
+        The targets, names of papers in place of paths; and the folders of these papers.
+
+    Raises
+    ------
+    ValueError
+        If a path is no folder, or holds no paper.
+    """
+    targets: list[str] = []
+    papers: list[str] = []
+    typed_in = os.environ.get(TYPED_IN, os.getcwd())
+    for word in words:
+        if "/" not in word and not word.startswith((".", "~")):
+            targets.append(word)
+            continue
+        folder = Path(os.path.normpath(Path(typed_in, Path(word).expanduser())))
+        if not folder.is_dir():
+            raise ValueError(f"{word}: there is no folder {folder}")
+        found = [folder]
+        if not (folder / "TITLE").is_file():
+            found = [title.parent for title in sorted(folder.glob("*/TITLE"))]
+        if not found:
+            remedy = "a paper is a folder with a file TITLE; ./run new-paper FOLDER makes one"
+            raise ValueError(f"{word}: {folder} is no paper, and holds none; {remedy}")
+        targets += [paper.name for paper in found]
+        papers += [str(paper) for paper in found]
+    return targets, papers
+
+
+def _add_papers(rest: list[str], papers: list[str]) -> None:
+    """Put the key ``papers`` into the words of ``--config``."""
+    if any(word.startswith("papers=") for word in rest):
+        raise ValueError("a paper is named by its path or by --config papers=, not by both")
+    word = f"papers={json.dumps(papers)}"
+    for index, option in enumerate(rest):
+        if option in ("--config", "-C"):
+            rest.insert(index + 1, word)
+            return
+    place = rest.index("--") if "--" in rest else len(rest)
+    rest[place:place] = ["--config", word]
 
 
 def _take_targets(rest: list[str]) -> list[str]:
@@ -222,6 +282,11 @@ COMMANDS: dict[str, tuple[str, str, Callable[[list[str]], None]]] = {
         partial(_of_scale, "full"),
     ),
     "site": ("[SCALE ...]", "Pages of what is finished.", partial(_in_checkout, "site")),
+    "export": (
+        "[SCALE] [TARGET ...] [--out FOLDER]",
+        "Figures (PDF), tables (LaTeX), verdicts and report of a finished run in one folder.",
+        partial(_become, "export"),
+    ),
     "compare": (
         "[FOLDER]",
         "How a run compares with the archived one in results/reference.",

@@ -21,6 +21,7 @@ from snakemake_interface_logger_plugins.common import LogEvent
 
 from reproduction.paths import CHECKOUT
 from reproduction.plan.plan import Plan, passed_over
+from reproduction.run.command_line import TYPED_IN
 from reproduction.spec.verdict_words import count_verdicts, look_up
 
 SECONDS: dict[int, float] = {}  # number of a job -> seconds that are expected of it; filled by a run
@@ -36,8 +37,6 @@ OF_JOBS = ("RuleException", "WorkflowError")
 # The last line of the log of a failed job, and what of it is shown.
 CAUSE = re.compile(r"(?:error: |(?:\w+\.)*(?=\w+Error: ))(.+)")
 ENOUGH = 0.05  # of the expected seconds, to tell how fast this machine is
-# The folder in which a person typed the command, where it is another than that of the run.
-TYPED_IN = "NOISYLABELS_TYPED_IN"
 REFUSING = ("draw", "verdicts")  # logs of scripts that say nothing but why they refuse a table
 
 

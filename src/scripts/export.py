@@ -1,0 +1,186 @@
+"""Put the figures, tables and verdicts of a finished run, and its report, into one folder."""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reproduction.paths import CHECKOUT
+from reproduction.run.command_line import SCALES, TYPED_IN, find_papers
+
+if TYPE_CHECKING:
+    from reproduction.plan.plan import Plan
+    from reproduction.show.site.pages import Page
+
+FORMATS = ("pdf", "png", "tex")
+"""Of a figure the first that there is, of a table LaTeX."""
+REPORT = "report.html"
+VERDICTS = "verdicts.json"
+INTRODUCTION = """# Results of {what}, {scale} scale
+
+{count} figures and tables, exported on {day}. Each file is the one that its record describes.
+
+| file | what it is | made by commit |
+|---|---|---|
+"""
+ABOUT_VERDICTS = "every claim and published value, judged; its fields: `verdicts.schema.json`"
+ABOUT_REPORT = "the report of Snakemake: figures, tables, verdicts, and how each was made"
+
+Line = tuple[str, str, str]
+"""File, what it is, and the commit that made it."""
+
+parser = argparse.ArgumentParser(prog="./run export", description=__doc__)
+parser.add_argument(
+    "words",
+    nargs="*",
+    metavar="SCALE, TARGET or FOLDER",
+    help="what was run, in the words of the run: full ors_fig2, smoke ../mine/my_paper",
+)
+parser.add_argument("--out", type=Path, help="new folder (default: export/<scale>)")
+
+
+def main() -> None:
+    """Export what was asked for.
+
+    Raises
+    ------
+    ValueError
+        If a target is unknown, a result is not finished, or the folder holds other files.
+    """
+    given = parser.parse_args()
+    words = list(given.words)
+    scale = words.pop(0) if words and words[0] in SCALES else SCALES[0]
+    targets, papers = find_papers(words)
+    out: Path = given.out.absolute() if given.out else CHECKOUT / "export" / scale
+    os.chdir(CHECKOUT)
+
+    plan = make_plan(scale, papers)
+    names = list_results(plan, targets)
+    claim(out)
+    rows = [copy_result(plan, name, out) for name in names]
+    pages = find_pages(plan, names)
+    if pages:
+        write_verdicts(pages, out)
+        rows.append((VERDICTS, ABOUT_VERDICTS, ""))
+    write_report([scale, *words], out)
+    rows.append((REPORT, ABOUT_REPORT, ""))
+    from reproduction.run.console import path_to_show
+
+    what = ", ".join(targets) if targets else "every paper"
+    write_readme(out, what, scale, rows, len(names))
+    print(f"{len(names)} results: {path_to_show(out / 'README.md')}")
+
+
+def make_plan(scale: str, papers: list[str]) -> "Plan":
+    """Make the plan of a scale, of the papers that are named or of the configuration."""
+    from reproduction.plan import plan
+
+    configuration = plan.configured(CHECKOUT, scale)
+    if papers:
+        configuration["papers"] = papers
+    return plan.planned(CHECKOUT, configuration)
+
+
+def list_results(plan: "Plan", targets: list[str]) -> list[str]:
+    """List the results of targets; of none: all that can be made here.
+
+    Raises
+    ------
+    ValueError
+        If a target is unknown or a result is not finished; names the first, and the command.
+    """
+    from reproduction.judge.archived_run import chosen
+
+    names = [name for name in chosen(plan, targets) if name not in plan.left_out]
+    for name in names:
+        for file in plan.drawings(name):
+            if not Path(file).is_file():
+                command = " ".join(["./run", plan.config["scale"], *targets])
+                raise ValueError(f"{name} is not finished ({file} is missing); {command}")
+    return names
+
+
+def claim(out: Path) -> None:
+    """Make the folder, or empty one that an earlier export made."""
+    from noisylabels.output_folder import claim_output_folder
+
+    claim_output_folder(out, "export")
+    for folder in (out / "figures", out / "tables"):
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+    for name in (VERDICTS, "verdicts.schema.json", REPORT, "README.md"):
+        (out / name).unlink(missing_ok=True)
+
+
+def copy_result(plan: "Plan", name: str, out: Path) -> Line:
+    """Copy a figure or table in its best format; the row of the README about it."""
+    from reproduction.judge.archived_run import commit_of
+    from reproduction.judge.verdict_files import verify_output
+    from reproduction.run import records
+
+    artifact = plan.artifact(name)
+    files = {Path(file).suffix[1:]: Path(file) for file in plan.drawings(name)}
+    suffix = next(each for each in FORMATS if each in files)
+    file = files[suffix]
+    verify_output(file)
+    folder = "tables" if suffix == "tex" else "figures"
+    target = Path(folder, f"{name.replace('/', '_')}.{suffix}")
+    shutil.copyfile(file, out / target)
+    facts = records.facts(Path(plan.results, name, records.RECORD))
+    if not facts:
+        facts = records.facts(Path(plan.figures, f"{name}.{records.RECORD}"))
+    return str(target), artifact.content["title"], commit_of(facts)
+
+
+def find_pages(plan: "Plan", names: list[str]) -> list["Page"]:
+    """Find what the site would say of the results; of a scale that is not judged: nothing."""
+    from reproduction.show.site import pages
+
+    if plan.config["scale"] != "full":
+        return []
+    return [page for page in pages.all_pages(plan, CHECKOUT, Path()) if page.name in names]
+
+
+def write_verdicts(pages: list["Page"], out: Path) -> None:
+    """Write the verdicts as JSON."""
+    from reproduction.show.site import exports
+
+    exports.write_verdicts(pages, out)
+
+
+def write_report(words: list[str], out: Path) -> None:
+    """Have Snakemake write its report.
+
+    Raises
+    ------
+    ValueError
+        If it cannot; with the last line that it says.
+    """
+    start = [sys.executable, "-P", str(CHECKOUT / "src/scripts/start.py")]
+    command = [*start, *words, "--report", str(out / REPORT)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if not (out / REPORT).is_file():
+        lines = (done.stdout + done.stderr).strip().splitlines() or [""]
+        raise ValueError(f"Snakemake cannot write its report: {lines[-1]}")
+
+
+def write_readme(out: Path, what: str, scale: str, rows: list[Line], count: int) -> None:
+    """Write what each file is."""
+    import time
+
+    day = time.strftime("%Y-%m-%d")
+    text = INTRODUCTION.format(what=what, scale=scale, count=count, day=day)
+    for file, title, commit in rows:
+        text += f"| [{file}]({file}) | {title} | {commit} |\n"
+    (out / "README.md").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    os.environ.setdefault(TYPED_IN, os.getcwd())
+    try:
+        main()
+    except (ValueError, OSError) as error:
+        sys.exit(f"export: {error}")
