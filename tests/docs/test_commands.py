@@ -48,7 +48,7 @@ def test_a_command_can_be_given(page, command, tmp_path):
     for paper in NEW:  # folders that the page has made
         (tmp_path / paper).mkdir()
         (tmp_path / paper / "TITLE").touch()
-    words = shlex.split(re.sub(r"(\$HOME|~)/mine(?=/natarajan)", str(tmp_path), command))
+    words = shlex.split(re.sub(r"\$HOME/mine|~/mine(?=/natarajan)", str(tmp_path), command))
     while "=" in words[0]:
         words.pop(0)
     arguments = words[1:]
