@@ -185,7 +185,7 @@ class Artifact(Model):
         default=[], description="what was said, and how it is checked: `docs/verdicts.md`"
     )
     deviations: list[str] = Field(default=[], description="where and why we differ")
-    notes: list[str] = Field(default=[], description="what a reader should know beside that")
+    notes: list[str] = Field(default=[], description="what else a reader should know")
     reductions: Reductions = Field(
         default=Reductions(),
         description="settings and shards of `smoke`, laid over the full ones: mappings merge, "

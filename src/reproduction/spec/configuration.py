@@ -45,7 +45,7 @@ class Data(Model):
     )
     offline: bool = Field(description="never touch the network")
     local: dict[Annotated[str, Field(pattern="^[a-z0-9][a-z0-9_-]*$")], str | LocalTable] = Field(
-        description="your own file in the place of a data set, `{speech: talk.wav}`, or a table "
+        description="your file instead of a data set, `{speech: talk.wav}`, or a table "
         "under a new id, `{beans: {file: ~/mine/beans.csv, label: kind, positive: bombay}}`: "
         "[docs/extending.md](../docs/extending.md#your-own-table). `file` is CSV or `.npz`; "
         "`label`, the column with the labels, is `y` by default; `positive` is the class that "
