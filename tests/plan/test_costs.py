@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 import yaml
 
-from reproduction.plan import costs
+from reproduction.judge import archived_run
+from reproduction.plan import costs, plan
 from reproduction.plan.plan import Plan
 from reproduction.spec.artifact import Resources
 
@@ -92,3 +93,14 @@ def test_the_recorded_table_is_read_and_a_damaged_one_named(tmp_path):
     damaged.write_text(",".join(costs.COLUMNS) + "\nors/fig2,a,run,1,1,fast,2\n")
     with pytest.raises(ValueError, match=r"jobs.csv, line 2: longest, mem_mb must be numbers"):
         costs.read(damaged)
+
+
+def test_starting_takes_at_most_a_twentieth_of_the_jobs_of_a_full_run():
+    """Else blocks are too short: each loads packages and compiled functions before it computes."""
+    start = 2.0  # seconds of a processor
+    full = plan.planned(ROOT, plan.configured(ROOT, "full"), every=True)
+    for name, artifact in full.artifacts.items():
+        cost = archived_run.kept(name, ROOT).cost
+        if artifact.protocol and cost and len(artifact.blocks) > 1:
+            jobs = len(artifact.cells) * len(artifact.blocks)
+            assert cost["minutes"] * 60 / jobs >= 20 * start, name
