@@ -125,6 +125,32 @@ def shown_in_report(name):
     return [shown, *others]
 
 
+def import_classes_of_user(targets):
+    """Import classes of the user's at the earliest when a run starts: a dry run imports none."""
+    try:
+        PLAN.check_custom(PLAN.asked(targets))
+    except ValueError as error:
+        sys.exit(str(error))
+
+
+def stop_timers(scheduler):
+    """Take away the timers, one more with every job, that would wake the scheduler all through a run."""
+    scheduler.job_rate_limiter = None
+
+
+def compute_small_jobs_together(due):
+    """Let small experiments of a paper, each one job, share a process and its imports."""
+    numbers = {
+        job.wildcards.artifact: workflow.dag.jobid(job)
+        for job in due
+        if job.rule.name == "experiment" and job.threads == 1
+    }
+    words = {name: PLAN.words(name) for name in numbers}
+    folder = compute_ahead.offer(Path(LOGS, "ahead"), words)
+    for name, number in numbers.items():
+        console.AHEAD[folder / name / compute_ahead.PLACES["record"]] = number
+
+
 def tell(*lines):
     """Say something to a person, in order with what the console shows, and in the log."""
     logger.info("\n".join(lines), extra=console.TELL)

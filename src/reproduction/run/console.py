@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -195,6 +195,15 @@ def path_to_show(file: str | Path) -> str:
     """The path of a file of the run as it is from where the command was typed."""
     typed_in = os.environ.get(TYPED_IN)
     return os.path.relpath(file, typed_in) if typed_in else str(file)
+
+
+def expect(plan: Plan, jobs: Iterable[Any], number_of: Callable[[Any], int]) -> None:
+    """Note how long jobs of Snakemake will take, and which of their outputs an earlier run has left."""
+    for job in jobs:
+        SECONDS[number_of(job)] = plan.seconds(job.rule.name, job.wildcards_dict)
+        for file in map(str, job.output):
+            if os.path.exists(file):
+                OLD[file] = os.stat(file).st_mtime_ns
 
 
 def _is_there(file: str) -> bool:
