@@ -1,5 +1,7 @@
 """A word names the scale, options never do; what cannot be done is one line that names the form to use."""
 
+import json
+
 import pytest
 
 from reproduction.plan import currency, plan
@@ -174,6 +176,15 @@ def test_a_paper_or_a_folder_of_papers_is_named_by_its_path(mine, typed, papers)
     where = request.arguments.index("--config")
     assert request.arguments[where : where + 3] == ["--config", f"papers=[{folders}]", "seed=3"]
     assert request.arguments[-len(papers) - 1 :] == ["--", *papers]
+
+
+def test_a_target_beside_a_path_is_found_among_the_papers_of_the_configuration(mine):
+    request = read_request(["full", "ors_fig2", "./one"])
+    (word,) = [word for word in request.arguments if word.startswith("papers=")]
+    papers = json.loads(word.removeprefix("papers="))
+    assert papers[-1] == str(mine / "one")
+    assert "ors" in papers
+    assert request.targets == ["ors_fig2", "one"]
 
 
 @pytest.mark.parametrize(

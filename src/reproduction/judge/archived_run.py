@@ -26,7 +26,7 @@ from reproduction.judge.estimates import rows_of
 from reproduction.judge.verdict_files import Row, VerdictFiles, read_verdicts, verify_output
 from reproduction.judge.verdicts import VERDICT_COLUMNS, as_text
 from reproduction.plan import costs
-from reproduction.plan.currency import arrange, compare_read
+from reproduction.plan.currency import arrange, compare_read, differences
 from reproduction.plan.plan import Plan, unknown_target
 from reproduction.run import records, results
 from reproduction.run.atomic_files import replacing
@@ -405,7 +405,7 @@ def old(made: Plan, names: Iterable[str], home: Path) -> tuple[list[str], bool]:
     for name in names:
         provenance, target = kept(name, home).provenance, name.replace("/", "_")
         remedy = f"./run full {target} && ./run reference {target}"
-        if (made_from := provenance.get("made_from")) is None:
+        if "made_from" not in provenance:
             lines.append(f"{name}: not in the reference")
             continue
         if why := made.left_out.get(name):
@@ -417,7 +417,7 @@ def old(made: Plan, names: Iterable[str], home: Path) -> tuple[list[str], bool]:
             lines.append(f"{name}: other claims or published values ({some} ...); {command}")
         if waiting:
             lines.append(f"{name}: {', '.join(waiting)} cannot be judged from what is kept; {remedy}")
-        other = other_settings(made, name, made_from)
+        other = other_settings(made, name, provenance)
         if other:
             lines.append(f"{name}: OLD, other settings; {remedy}")
         elif code := other_code(provenance):
@@ -435,10 +435,18 @@ def _settings(made: Plan, name: str) -> str:
     return hashlib.sha256(json.dumps(computed, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def other_settings(made: Plan, name: str, made_from: Mapping[str, Any]) -> bool:
-    """Have the settings of the full protocol changed since ``made_from``, of the provenance, was written?"""
-    settings = made_from.get("settings", made_from.get("declared", {}).get("settings"))
-    return bool(settings != _settings(made, name))
+def other_settings(made: Plan, name: str, provenance: Content) -> bool:
+    """Have the settings or the seed of the full protocol changed since an artifact was archived?
+
+    A protocol that only moved has the same settings. What draws the tables of others has no
+    settings of its own in its record: there a digest decides.
+    """
+    was = provenance.get("settings")
+    if was is None:
+        return bool(provenance["made_from"]["settings"] != _settings(made, name))
+    now = json.loads(json.dumps(made.about(name)))
+    before = {"seed": provenance.get("seed"), "settings": was}
+    return any(differences("", before, {"seed": now["seed"], "settings": now["settings"]}))
 
 
 def other_code(provenance: Content) -> str:

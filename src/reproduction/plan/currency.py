@@ -147,7 +147,7 @@ def _has_outputs(record: Path) -> bool:
 def _compare_settings(before: Any, now: Any) -> Iterator[str]:
     if json.dumps(before) == json.dumps(now) or arrange(before) == arrange(now):
         return
-    for name, old, new in _differences("", before, now):
+    for name, old, new in differences("", before, now):
         yield f"{name}: {_shorten(old)} -> {_shorten(new)}"
         return
     yield "the order of its settings"
@@ -168,12 +168,12 @@ def arrange(content: Any, depth: int = 0) -> str:
     return json.dumps(content)
 
 
-def _differences(name: str, before: Any, now: Any) -> Iterator[tuple[str, Any, Any]]:
+def differences(name: str, before: Any, now: Any) -> Iterator[tuple[str, Any, Any]]:
     """Path of a setting, and its two values, for all that differ."""
     if isinstance(before, dict) and isinstance(now, dict):
         for key in dict.fromkeys([*before, *now]):
             path = f"{name}.{key}" if name else str(key)
-            yield from _differences(path, before.get(key), now.get(key))
+            yield from differences(path, before.get(key), now.get(key))
     elif before != now:
         yield name, before, now
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from reproduction.paths import CHECKOUT
+from reproduction.spec.strict_yaml import read
 
 SCALES = ("smoke", "full")
 """The words that name a scale; without one it is the first."""
@@ -47,8 +48,11 @@ def read_request(words: Iterable[str]) -> Request:
     rest = list(words)
     named = rest.pop(0) if rest and rest[0] in SCALES else ""
     scale = named or SCALES[0]
-    targets, papers = find_papers(_take_targets(rest))
+    words_of_targets = _take_targets(rest)
+    targets, papers = find_papers(words_of_targets)
     if papers:
+        if set(targets) & set(words_of_targets):
+            papers = [*read(CHECKOUT / "config/config.yaml")["papers"], *papers]
         _add_papers(rest, papers)
     files = _take_values(rest, ("--configfile", "--configfiles"))
     verbose = _take_flag(rest, ("--verbose",))

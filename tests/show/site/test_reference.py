@@ -225,9 +225,7 @@ def test_it_is_old_with_other_settings_but_not_with_another_caption(full, plan):
     changed = plan_of("full", ["ors"])
     changed.artifacts[NAME].content["caption"] = "in other words"
     assert not archived_run.old(changed, [NAME], full)[1]
-    changed.artifacts[NAME].content["settings"] = {"repetitions": 99}
-    for cell in changed.artifacts[NAME].cells.values():
-        cell.as_written.update({"repetitions": 99})
+    changed.artifacts[NAME].as_written["repetitions"] = 99
     (line,), failed = archived_run.old(changed, [NAME], full)
     assert failed
     assert "other settings" in line

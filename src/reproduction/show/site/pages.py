@@ -196,10 +196,12 @@ class Page:
     @cached_property
     def aged(self) -> str:
         """Say whether settings or code have changed since the archived run."""
-        kept, commit = self.reference.provenance.get("made_from"), runs.commit_of(self.reference.provenance)
-        if self.reference not in self.runs or not kept or self.name in self.plan.left_out:
+        provenance = self.reference.provenance
+        commit = runs.commit_of(provenance)
+        is_kept = self.reference in self.runs and "made_from" in provenance
+        if not is_kept or self.name in self.plan.left_out:
             return ""
-        if self.plan.config["scale"] == "full" and runs.other_settings(self.plan, self.name, kept):
+        if self.plan.config["scale"] == "full" and runs.other_settings(self.plan, self.name, provenance):
             return f"Out of date: the run at commit {commit} had other settings."
         changed = runs.other_code(self.reference.provenance)
         return f"Same settings; {changed}." if changed else ""
