@@ -1,4 +1,4 @@
-"""Write a working paper, artifact or method of your own into a folder of yours, to be changed from there."""
+"""Write a working paper, artifact or method into a folder of yours, to be changed from there."""
 
 import argparse
 import re
@@ -7,59 +7,130 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 HOME = ROOT / "src/papers"
-EXAMPLE = HOME / "_templates/example_paper"
+TEMPLATES = HOME / "_templates"
 RUN = "./run"
+
+TEMPLATE_OF_WORD = {
+    "complete": "example_paper",
+    "classifier": "classifier",
+    "filter": "filter",
+    "online": "online",
+}
+"""What `new-paper` takes as its second word -> folder in `TEMPLATES`; the first is the default."""
+METHODS = {
+    "filters.base": ("filter.py", "SignLMS"),
+    "partial_fit": ("online.py", "Perceptron"),
+    "": ("classifier.py", "Majority"),
+}
+"""What the code of a paper holds -> the file of a new method, and its class."""
 
 parser = argparse.ArgumentParser(prog=RUN, description=__doc__)
 parser.add_argument("what", choices=("new-paper", "new-artifact", "new-method"))
-parser.add_argument("place", type=Path, help="new-paper PROJECT/PAPER, then new-artifact PROJECT/PAPER/NAME")
-given = parser.parse_args()
-place: Path = given.place.expanduser().absolute()
-paper = place if given.what == "new-paper" else place.parent
+places = "new-paper PROJECT/PAPER, then new-artifact PROJECT/PAPER/NAME"
+parser.add_argument("place", type=Path, help=places)
+words = "of new-paper: complete (own protocol, figure, published values), classifier (two and K "
+words += "classes), filter (own noise) or online; of new-method: classifier, filter or online"
+parser.add_argument("like", nargs="?", default="", choices=("", *TEMPLATE_OF_WORD), help=words)
 
 
-def written(source: str, target: Path) -> None:
-    """Copy a file of the example, with the names of this paper in the place of its own."""
-    names = {"example": paper.name, "Example": paper.name.capitalize(), "LISTED": listed()}
-    names |= {
-        "HERE": str(paper.relative_to(ROOT) if paper.is_relative_to(ROOT) else paper),
-        "EX": target.name.partition(".")[0].upper(),
-    }
-    names |= {"table1": target.stem} if source.startswith("table1") else {}
-    text = (EXAMPLE / source).read_text(encoding="utf-8")
-    target.write_text(re.sub(r"\w+", lambda word: names.get(word[0], word[0]), text), encoding="utf-8")
+def main() -> None:
+    """Write what was asked for, and say how to try it."""
+    given = parser.parse_args()
+    place: Path = given.place.expanduser().absolute()
+    paper = place if given.what == "new-paper" else place.parent
+    suffix = {"new-paper": "", "new-artifact": ".yaml", "new-method": ".py"}[given.what]
+    target = place.with_name(place.name + suffix)
+    check(given.what, place, paper, target)
+    try:
+        if given.what == "new-paper":
+            write_paper(place, TEMPLATES / TEMPLATE_OF_WORD[given.like or "complete"])
+        elif given.what == "new-artifact":
+            write_artifact(paper, target)
+        else:
+            class_name = write_method(paper, target, given.like)
+    except OSError as error:
+        sys.exit(f"{given.what}: cannot write {place}: {error.strerror}")
+    print(target)
+    if given.what == "new-method":
+        method = f'{place.name}: {{method: "{place.name}:{class_name}"}}'
+        print(f"In an artifact, below settings.methods: {method}")
+    print(f"Check it: {RUN} check {shown(paper)}")
+    print(f"Try it: {RUN} smoke {paper.name} --config 'papers=[{listed(paper)}]'")
 
 
-def listed() -> str:
+def check(what: str, place: Path, paper: Path, target: Path) -> None:
+    """End with one line if it cannot be written there."""
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", place.name):
+        rule = "is not a name for a module of Python; use small letters, digits and _"
+        sys.exit(f"{what}: {place.name!r} {rule}")
+    if what == "new-paper" and place.name in sys.stdlib_module_names:
+        rule = "is a module of Python; choose another name for the folder"
+        sys.exit(f"{what}: {place.name!r} {rule}")
+    if paper.parent != HOME and (HOME / paper.name).is_dir():
+        rule = "choose another name for the folder"
+        sys.exit(f"{what}: the repository has a paper {paper.name}; {rule}")
+    if what != "new-paper" and not (paper / "TITLE").is_file():
+        made = f"{RUN} new-paper {paper} makes one"
+        sys.exit(f"{what}: {paper} is not a paper: it has no TITLE; {made}")
+    if target.exists():
+        sys.exit(f"{what}: {target} is there already, and is left as it is")
+
+
+def write_paper(place: Path, template: Path) -> None:
+    """Write all files of a template."""
+    place.mkdir(parents=True)
+    (place / "__init__.py").touch()  # its tests may have the names of other papers'
+    for file in sorted(template.iterdir()):
+        if file.is_file():
+            write(file, place / file.name, place)
+
+
+def write_artifact(paper: Path, target: Path) -> None:
+    """Write another artifact: a copy of the template whose code the paper has."""
+    code = paper / "code.py"
+    text = code.read_text(encoding="utf-8") if code.is_file() else ""
+    for word, file in (("identification", "filter/fig1.yaml"), ("progress", "online/fig1.yaml")):
+        if f"def {word}(" in text:
+            write(TEMPLATES / file, target, paper)
+            return
+    if "def errors(" in text or not text:
+        write(TEMPLATES / "example_paper/table1.yaml", target, paper)
+        published = TEMPLATES / "example_paper/table1.published.csv"
+        write(published, target.with_suffix(".published.csv"), paper)
+        return
+    write(TEMPLATES / "classifier/two_classes.yaml", target, paper)
+
+
+def write_method(paper: Path, target: Path, like: str) -> str:
+    """Write a method of the kind of the paper's others, or of the one that is named; its class."""
+    code = "".join(file.read_text(encoding="utf-8") for file in sorted(paper.glob("*.py")))
+    for word, (file, class_name) in METHODS.items():
+        is_named = like and file == f"{like}.py"
+        if is_named or (not like and word in code):
+            write(TEMPLATES / "methods" / file, target, paper)
+            return class_name
+    sys.exit("new-method: the kind is classifier, filter or online")
+
+
+def write(source: Path, target: Path, paper: Path) -> None:
+    """Copy a file of a template, with the names of this paper in the place of its own."""
+    names = {"example": paper.name, "Example": paper.name.capitalize(), "LISTED": listed(paper)}
+    names |= {"HERE": shown(paper), "EX": target.name.partition(".")[0].upper()}
+    if source.name.startswith("table1"):
+        names["table1"] = target.name.partition(".")[0]
+    text = source.read_text(encoding="utf-8")
+    named = re.sub(r"\w+", lambda word: names.get(word[0], word[0]), text)
+    target.write_text(named, encoding="utf-8")
+
+
+def shown(paper: Path) -> str:
+    """The path of a paper, from the checkout if it is inside."""
+    return str(paper.relative_to(ROOT) if paper.is_relative_to(ROOT) else paper)
+
+
+def listed(paper: Path) -> str:
     """How a configuration names the paper."""
     return paper.name if paper.parent == HOME else str(paper)
 
 
-if not re.fullmatch(r"[a-z][a-z0-9_]*", place.name):
-    rule = "is not a name for a module of Python; use small letters, digits and _"
-    sys.exit(f"{given.what}: {place.name!r} {rule}")
-if paper.parent != HOME and (HOME / paper.name).is_dir():
-    sys.exit(f"{given.what}: the repository has a paper {paper.name}; choose another name for the folder")
-if given.what != "new-paper" and not (paper / "TITLE").is_file():
-    sys.exit(f"{given.what}: {paper} is not a paper: it has no TITLE; {RUN} new-paper {paper} makes one")
-suffix = {"new-paper": "", "new-artifact": ".yaml", "new-method": ".py"}[given.what]
-if (target := place.with_name(place.name + suffix)).exists():
-    sys.exit(f"{given.what}: {target} is there already, and is left as it is")
-try:
-    if given.what == "new-paper":
-        place.mkdir(parents=True)
-        (place / "__init__.py").touch()  # its tests may have the names of other papers'
-        for name in (file.name for file in EXAMPLE.iterdir() if file.is_file() and file.name != "method.py"):
-            written(name, place / name)
-    elif given.what == "new-artifact":
-        written("table1.yaml", target)
-        written("table1.published.csv", target.with_suffix(".published.csv"))
-    else:
-        written("method.py", target)
-except OSError as error:
-    sys.exit(f"{given.what}: cannot write {place}: {error.strerror}")
-print(target)
-if given.what == "new-method":
-    method = f'{place.name}: {{method: "{place.name}:Majority"}}'
-    print(f"In an artifact, below settings.methods: {method}")
-print(f"Try it: {RUN} smoke {paper.name} --config 'papers=[{listed()}]'")
+main()

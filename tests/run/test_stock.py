@@ -43,7 +43,9 @@ def classify(**changes):
         "methods": {"logistic": {"method": "sklearn.linear_model:LogisticRegression"}},
     }
     found = rows("stock:classification", settings | changes, data_set(load_wine))
-    return frame([{key: row[key] for key in row if key != KEY} for row in found])
+    for row in found:
+        row.pop(KEY, None)
+    return frame(found)
 
 
 def test_three_classes_are_learned_as_three_and_measured_as_scikit_learn_does():

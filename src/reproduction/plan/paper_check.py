@@ -74,6 +74,7 @@ def read_paper(folder: Path, only: str = "") -> Report:
     """Read every file of a paper; each artifact is checked, also behind one with a fault."""
     report = Report()
     try:
+        find_paper(str(folder), HOME)  # from now on its modules can be imported
         files = artifact_files(folder)
     except ArtifactError as error:
         report.faults.append(str(error))

@@ -307,7 +307,11 @@ COMMANDS: dict[str, tuple[str, str, Callable[[list[str]], None]]] = {
         "Is a paper right? Its files in a second, then one repetition of each experiment.",
         partial(_become, "check"),
     ),
-    "new-paper": ("FOLDER", "A working paper of your own to start from.", partial(_new, "new-paper")),
+    "new-paper": (
+        "FOLDER [classifier|filter|online]",
+        "A working paper of your own to start from.",
+        partial(_new, "new-paper"),
+    ),
     "new-artifact": ("FOLDER/NAME", "A figure or table of it.", partial(_new, "new-artifact")),
     "new-method": ("FOLDER/NAME", "A method of it.", partial(_new, "new-method")),
     "lint": ("", "Lint, format and types: seconds, before a long run.", partial(_shell, "lint")),

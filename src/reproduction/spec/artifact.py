@@ -7,6 +7,7 @@ is wrong with it.
 
 import copy
 import hashlib
+import inspect
 import itertools
 import json
 import math
@@ -118,16 +119,27 @@ class Entry(NamedTuple):
 class Artifact(Model):
     """The file ``src/papers/<paper>/<artifact>.yaml`` at one scale."""
 
-    title: Annotated[Text, Field(max_length=300)] = Field(description="what it shows, in a line")
+    title: Annotated[Text, Field(max_length=300)] = Field(
+        default="", description="what it shows, in a line; default: the name of the file"
+    )
     summary: str = Field(
         default="",
         description="what is shown, in one plain sentence of at most 20 words without mathematics: for "
         "cards, the gallery and readers who cannot see the picture",
     )
-    source: str = Field(description="paper and number of the figure or table")
-    origin: Literal["paper", "ours"] = Field(description="whose figure or table it is")
-    kind: Literal["figure", "table"] = Field(description="`table`: csv, md, tex, html")
-    caption: str = Field(description="reStructuredText, shown on its page")
+    source: str = Field(
+        default="",
+        description="paper and number of the figure or table; default: its title",
+    )
+    origin: Literal["paper", "ours"] = Field(default="ours", description="whose result it is")
+    kind: Literal["figure", "table"] = Field(
+        default="figure",
+        description="`table`: csv, md, tex, html; default: what `render` draws",
+    )
+    caption: str = Field(
+        default="",
+        description="reStructuredText, shown on its page; default: what its protocol says",
+    )
     protocol: str = Field(
         default="",
         pattern=r"^([a-z0-9_.]+:[a-z0-9_]+)?$",
@@ -408,7 +420,10 @@ def load(path: Path, scale: str, only: Content | None = None) -> Artifact:
             sets = {**registry.listed()["datasets"], **registry.own(path.parent).datasets}
             registry.find(sets, name)
     with _located(f"{path}: "):
-        rendering.find(artifact.render)
+        draws = rendering.find(artifact.render).draws  # type: ignore[attr-defined]
+        if artifact.kind != draws:
+            rule = f"{artifact.render} draws a {draws}; write that, or drop the key"
+            raise ValueError(f"kind: {rule}")
     with _located():
         content |= {"published": artifact.values} if artifact.published else {}
     with _located(f"{path}: "):
@@ -446,6 +461,7 @@ def expanded(path: Path) -> Content:
     """Read a file, with data sets in place of groups, full names, and ``settings.datasets``."""
     content = without_groups(read(path), registry.groups(path.parent))
     content = _with_full_names(content, path)
+    content = _derived(content, path) | content
     settings = content.get("settings")
     listed = content.get("datasets")
     if not isinstance(settings, dict) or "datasets" in settings:
@@ -459,6 +475,28 @@ def expanded(path: Path) -> Content:
             first = {key: settings[key] for key in settings if key in FIRST}
             content["settings"] = first | {"datasets": stems} | settings
     return content
+
+
+def _derived(content: Content, path: Path) -> Content:
+    """What a file need not say, because it follows from the paper and from what it names."""
+    derived: Content = {}
+    if "title" not in content:
+        derived["title"] = path.stem.replace("_", " ")
+    if "source" not in content and (path.parent / "TITLE").is_file():
+        derived["source"] = (path.parent / "TITLE").read_text(encoding="utf-8").strip()
+    if "origin" not in content:
+        derived["origin"] = "ours"
+    with suppress(ValueError):  # what does not exist is refused later
+        if "kind" not in content:
+            draws = rendering.find(str(content.get("render"))).draws  # type: ignore[attr-defined]
+            derived["kind"] = draws
+        if "caption" not in content:
+            derived["caption"] = ""
+            run = find_protocol(str(content.get("protocol", ""))).run
+            said = inspect.cleandoc(run.__doc__ or "").partition("\n\n")[0]
+            check_caption(said)
+            derived["caption"] = said
+    return derived
 
 
 def _with_full_names(content: Content, path: Path) -> Content:

@@ -478,7 +478,7 @@ class Settings(Model):
 
     def find_experiment(self, artifact: str) -> str:
         """Find the name under which random numbers are drawn; by default that of the artifact."""
-        return getattr(self, "experiment", artifact)
+        return getattr(self, "experiment", "") or artifact
 
     def select_methods(self) -> dict[str, Method]:
         """Select the methods that have labels; a model may call something else ``methods``."""
@@ -551,7 +551,9 @@ class Trials(Settings):
 class Repeated(Trials):
     """Settings of an experiment that is repeated, its random numbers drawn under a name."""
 
-    experiment: str = Field(min_length=1, description="name under which random numbers are drawn")
+    experiment: str = Field(
+        "", description="name under which random numbers are drawn; default: that of the artifact"
+    )
 
 
 class OnDataSets(Repeated):

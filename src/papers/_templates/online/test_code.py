@@ -1,0 +1,8 @@
+import numpy as np
+from example.code import Perceptron
+
+
+def test_two_groups_far_apart_are_told_apart():
+    X = np.repeat([[-9.0], [9.0]], 5, axis=0)
+    y = np.repeat([0, 1], 5)
+    assert (Perceptron().partial_fit(X, y).predict(X) == y).all()

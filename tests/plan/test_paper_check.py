@@ -1,0 +1,140 @@
+"""The check of a paper: every kind of fault has its file, its line and what to do."""
+
+import shutil
+import sys
+import zlib
+from pathlib import Path
+
+import pytest
+
+from reproduction.plan import paper_check
+
+TEMPLATES = Path(__file__).parents[2] / "src/papers/_templates"
+YAML = "table1.yaml"
+
+
+@pytest.fixture
+def paper(tmp_path, request, monkeypatch):
+    """A new paper, named after the test: Python imports a module once."""
+    return make(tmp_path, request, monkeypatch, "example_paper")
+
+
+@pytest.fixture
+def classifier(tmp_path, request, monkeypatch):
+    """A new paper whose data set is its own."""
+    return make(tmp_path, request, monkeypatch, "classifier")
+
+
+def make(tmp_path, request, monkeypatch, template):
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    folder = tmp_path / f"check_{zlib.crc32(request.node.name.encode()):x}"
+    shutil.copytree(TEMPLATES / template, folder)
+    (folder / "__init__.py").touch()
+    return folder
+
+
+def change(file, old, new):
+    """Change a text, and return the number of its line."""
+    text = file.read_text(encoding="utf-8")
+    assert old in text
+    file.write_text(text.replace(old, new, 1), encoding="utf-8")
+    return text[: text.index(old)].count("\n") + 1
+
+
+FAULTS = [
+    (YAML, "reductions:", "reduction:", "there is no key 'reduction'; did you mean reductions"),
+    (YAML, "repetitions: 20", "repetitions: 3.5", "settings: repetitions: "),
+    (YAML, "independent 0.2, class", "indpendent 0.2, class", "did you mean independent"),
+    (YAML, "{method: robust_logistic}\n", "{method: robst_logistic}\n", "did you mean"),
+    (YAML, "datasets: [ida_heart]", "datasets: [ida_hart]", "did you mean ida_heart"),
+    (YAML, "protocol: code:errors", "protocol: code:erors", "close names: errors"),
+    (YAML, "render: drawing:bars", "render: drawing:bar", "close names: bars"),
+    (YAML, "kind: figure", "kind: table", "draws a figure; write that, or drop the key"),
+    (YAML, "code:NearestMean", "code:NearesMean", "did you mean NearestMean"),
+    (YAML, "{shrinkage: 0.1}", "{shrinkag: 0.1}", "did you mean shrinkage"),
+    (YAML, "below: 0}", "bellow: 0}", "did you mean below"),
+    (YAML, "noise: independent 0.2, m", "noise: independent 0.25, m", "did you mean ind"),
+    (YAML, "margin: 2", "margin: -2", "published.margin"),
+    (YAML, "experiment:", "\texperiment:", "cannot start any token"),
+    ("table1.published.csv", "ida_heart", "ida_hart", "no row will be of 'ida_hart'"),
+    ("table1.published.csv", ",20", "", "not as many cells as columns"),
+    ("names.yaml", "nearest_mean: {", "nearest_maen: {", "did you mean nearest_mean"),
+    ("names.yaml", "look: blue", "look: bleu", "did you mean blue"),
+]
+
+
+@pytest.mark.parametrize(("file", "old", "wrong", "message"), FAULTS)
+def test_a_fault_of_a_file_is_named_with_its_line(paper, file, old, wrong, message):
+    line = change(paper / file, old, wrong)
+    (fault,) = paper_check.read_paper(paper).faults
+    assert fault.startswith(str(paper / file)), fault
+    assert f"line {line}: " in fault, fault
+    assert message in fault
+    assert "\n" not in fault
+
+
+@pytest.mark.parametrize(
+    ("old", "wrong", "message"),
+    [
+        ("import numpy as np", "import numpyy as np", "ModuleNotFoundError"),
+        ("class Settings(", "class Settings((", "SyntaxError"),
+    ],
+)
+def test_a_module_that_cannot_be_imported_is_named_with_its_line(paper, old, wrong, message):
+    line = change(paper / "code.py", old, wrong)
+    (fault,) = paper_check.read_paper(paper).faults
+    assert f"code.py, line {line}: {message}" in fault
+
+
+def test_all_faults_are_listed_and_not_the_first_alone(classifier):
+    change(classifier / "two_classes.yaml", "roc_auc", "roc_acu")
+    change(classifier / "three_classes.yaml", "error,", "eror,")
+    faults = paper_check.read_paper(classifier).faults
+    assert [("roc_auc" in fault, "error" in fault) for fault in faults] == [
+        (False, True),
+        (True, False),
+    ]
+
+
+def test_a_title_that_is_missing_and_a_word_that_is_no_paper_are_named(paper):
+    (paper / "TITLE").write_text("", encoding="utf-8")
+    assert "holds the title" in paper_check.read_paper(paper).faults[0]
+    with pytest.raises(ValueError, match="there is no folder"):
+        paper_check.find_folder(str(paper / "other"))
+
+
+def ran(folder, only="three_classes"):
+    """What one repetition finds."""
+    report = paper_check.read_paper(folder, only)
+    assert not report.faults
+    paper_check.run_paper(folder, report)
+    return report
+
+
+def test_one_repetition_of_each_experiment_is_run_on_data_of_the_paper(classifier):
+    report = ran(classifier)
+    assert not report.faults
+    assert "three_classes.yaml: 12 rows of one repetition" in report.remarks[0]
+
+
+@pytest.mark.parametrize(
+    ("old", "wrong", "message"),
+    [
+        ("return self.classes_[", "return self.clases_[", "AttributeError"),
+        ("return self.classes_[", "return -1 - self.classes_[", "a method predicts -1"),
+        ("self.classes_ = np.unique(y)", "raise SystemExit(0)", "SystemExit"),
+    ],
+)
+def test_a_method_that_fails_is_named_with_what_it_was_run_on(classifier, old, wrong, message):
+    change(classifier / "code.py", old, wrong)
+    (fault,) = ran(classifier).faults
+    place = "dataset wine, noise symmetric 0, method nearest_mean, repetition 0: "
+    where = f"{classifier}/three_classes.yaml: protocol stock:classification: "
+    assert fault.startswith(where + place)
+    assert message in fault
+
+
+def test_a_loader_that_fails_is_a_fault_with_its_line(classifier):
+    line = change(classifier / "code.py", "load_wine(return", "load_whine(return")
+    report = ran(classifier)
+    assert f"code.py, line {line}: NameError" in " ".join([*report.faults, *report.remarks])

@@ -1,0 +1,78 @@
+"""The templates of papers: short, right, and with a method that their own test tries."""
+
+import contextlib
+import io
+import os
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+from unittest import mock
+
+import pytest
+
+from reproduction.plan import paper_check
+
+ROOT = Path(__file__).parents[1]
+TEMPLATES = ROOT / "src/papers/_templates"
+WORDS = ("classifier", "filter", "online")
+LONGEST = 60
+"""Lines of a template, with its test."""
+
+
+def new(*words):
+    """What `./run WORDS` prints."""
+    printed = io.StringIO()
+    with mock.patch("sys.argv", ["run", *map(str, words)]), contextlib.redirect_stdout(printed):
+        runpy.run_path(str(ROOT / "src/scripts/new.py"))
+    return printed.getvalue()
+
+
+@pytest.fixture(params=WORDS)
+def paper(request, tmp_path, monkeypatch):
+    """A paper that was written from each template."""
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    folder = tmp_path / f"new_{request.param}"
+    new("new-paper", folder, request.param)
+    yield folder
+    for name in [name for name in sys.modules if name.startswith(folder.name)]:
+        del sys.modules[name]
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_a_template_is_short(word):
+    files = [file for file in (TEMPLATES / word).iterdir() if file.is_file()]
+    assert any(file.name.startswith("test_") for file in files)
+    assert sum(len(file.read_text(encoding="utf-8").splitlines()) for file in files) <= LONGEST
+
+
+def test_a_new_paper_has_no_fault_and_runs_one_repetition(paper):
+    report = paper_check.read_paper(paper)
+    assert report.faults == []
+    paper_check.run_paper(paper, report)
+    assert report.faults == []
+    for artifact in report.artifacts.values():
+        assert artifact.title
+        assert artifact.caption
+        assert artifact.source.endswith(": title, authors, year")
+
+
+def test_its_own_test_passes(paper):
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(paper)]
+    path = os.pathsep.join([str(paper.parent), str(ROOT / "src")])
+    environment = {**os.environ, "PYTHONPATH": path}
+    done = subprocess.run(command, cwd=paper, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+def test_another_method_and_artifact_are_of_the_kind_of_the_paper(paper):
+    said = new("new-method", paper / "other")
+    code = (paper / "other.py").read_text(encoding="utf-8")
+    member = {"filter": "_learn", "online": "partial_fit", "classifier": "def fit("}
+    assert member[paper.name.removeprefix("new_")] in code
+    class_name = said.partition('"other:')[2].partition('"')[0]
+    assert f"class {class_name}(" in code
+    new("new-artifact", paper / "second")
+    assert paper_check.read_paper(paper, "second").faults == []
+    with pytest.raises(SystemExit, match="module of Python; choose another name"):
+        new("new-paper", paper.parent / "queue")
