@@ -55,7 +55,7 @@ def main() -> None:
         method = f'{place.name}: {{method: "{place.name}:{class_name}"}}'
         print(f"In an artifact, below settings.methods: {method}")
     print(f"Check it: {RUN} check {shown(paper)}")
-    print(f"Try it: {RUN} smoke {paper.name} --config 'papers=[{listed(paper)}]'")
+    print(f"Try it: {RUN} smoke {shown(paper)}")
 
 
 def check(what: str, place: Path, paper: Path, target: Path) -> None:

@@ -121,7 +121,7 @@ def test_one_repetition_of_each_experiment_is_run_on_data_of_the_paper(classifie
     ("old", "wrong", "message"),
     [
         ("return self.classes_[", "return self.clases_[", "AttributeError"),
-        ("return self.classes_[", "return -1 - self.classes_[", "a method predicts -1"),
+        ("return self.classes_[", "return -1 - self.classes_[", "the method predicts -1"),
         ("self.classes_ = np.unique(y)", "raise SystemExit(0)", "SystemExit"),
     ],
 )

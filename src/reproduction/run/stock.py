@@ -125,7 +125,7 @@ class RegressionSettings(ScoreSettings):
         return self
 
 
-@protocol(ClassificationSettings)
+@protocol(ClassificationSettings, targets=("classes",))
 def classification(settings: ClassificationSettings, loop: Loop) -> Iterator[Row]:
     """Measure any metric of any classifiers of two or K classes, trained on noisy labels.
 
@@ -134,7 +134,7 @@ def classification(settings: ClassificationSettings, loop: Loop) -> Iterator[Row
     yield from _scores(settings, loop, "classes")
 
 
-@protocol(RegressionSettings)
+@protocol(RegressionSettings, targets=("real",))
 def regression(settings: RegressionSettings, loop: Loop) -> Iterator[Row]:
     """Measure any metric of any regressors, trained on noisy values.
 
