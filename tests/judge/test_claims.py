@@ -278,3 +278,20 @@ def test_the_effect_that_decides_is_told_in_words(changes, says):
     row = one_verdict(claim(below(where={"metric": "error"}, **changes)), frame)
     told = Sentences().told(row)
     assert told.startswith(says) if says else not told
+
+
+def test_a_case_counts_only_if_all_its_comparisons_pass():
+    """Ours beats one of two rivals on all of five sets, and both on two of them."""
+    curves = []
+    for number in range(5):
+        at = {"dataset": f"set{number}"}
+        curves += [curve(around(1.0, seed=number), **at)]
+        curves += [curve(around(3.0, seed=10 + number), method="weak", **at)]
+        level = 3.0 if number < 2 else 0.2
+        curves += [curve(around(level, seed=20 + number), method="strong", **at)]
+    check = below(b={"method": ["weak", "strong"]}, for_each=["dataset"], all_of=["method"])
+    asked = [one_verdict(claim(check | {"at_least": k}), table(*curves)) for k in (2, 3)]
+    assert [row["verdict"] for row in asked] == ["reproduced", "not_reproduced"]
+    assert asked[0]["groups"] == 5
+    apart = below(b={"method": ["weak", "strong"]}, for_each=["dataset", "method"], at_least=7)
+    assert one_verdict(claim(apart), table(*curves))["verdict"] == "reproduced"

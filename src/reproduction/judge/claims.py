@@ -118,6 +118,9 @@ class Check(Model):
     )
     decreasing: dict[Column, list[str | float]] | None = None
     for_each: Annotated[list[Column], Len(1)] | None = Field(default=None, description="a group for each")
+    all_of: Annotated[list[Column], Len(1)] | None = Field(
+        default=None, description="a group passes if it passes for all entries of these columns"
+    )
     at_least: PositiveInt | None = Field(default=None, description="so many of the groups; all without it")
     rows: Literal["mean", "every"] = Field(default="mean", description="every: each row must meet the bound")
 
@@ -160,6 +163,12 @@ class Check(Model):
             rule = f"{RATIO_OF_DIFFERENCES} takes a selector b and below, above or within"
         elif self.at_least and not self.for_each:
             rule = "at_least counts groups; say which with for_each"
+        elif self.all_of and not self.at_least:
+            rule = "all_of goes with at_least; without it, name the columns in for_each"
+        elif self.all_of and self.trend:
+            rule = "all_of and a trend do not go together; write two checks"
+        elif set(self.all_of or ()) & set(self.for_each or ()):
+            rule = "all_of and for_each name the same column; name it once"
         if rule := rule or self._unordered() or self._ungrouped():
             raise ValueError(rule)
         return self

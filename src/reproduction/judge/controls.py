@@ -17,7 +17,7 @@ from scipy.special import stdtr
 from noisylabels.statistics import holm
 from reproduction.judge.check_statistics import RATIO_OF_DIFFERENCES
 from reproduction.judge.claims import Asked, VerdictError, listed, trend_of
-from reproduction.judge.estimates import Bound, Source, by_repetition, grouped, select, steps
+from reproduction.judge.estimates import Bound, Source, by_repetition, cells_of, grouped, select
 
 Vector = NDArray[np.float64]
 
@@ -145,7 +145,7 @@ def _find_cells(
     for check in claim["checks"]:
         try:
             rows, groups = grouped(world, check)
-            parts = [_split_steps(part, check) for _, part in groups]
+            parts = [_split_cells(part, check) for _, part in groups]
         except VerdictError:
             return []
         are_whole = all(_has_whole_pools(part, pools) for _, part in groups)
@@ -164,9 +164,8 @@ def _has_whole_pools(rows: pd.DataFrame, pools: Sequence[frozenset[str]]) -> boo
     return all(pool <= kinds for pool in pools if pool & kinds)
 
 
-def _split_steps(rows: pd.DataFrame, check: Asked) -> list[pd.DataFrame]:
-    trend = trend_of(check)
-    return [part for _, part in steps(rows, check, trend)] if trend else [rows]
+def _split_cells(rows: pd.DataFrame, check: Asked) -> list[pd.DataFrame]:
+    return [part for _, part in cells_of(rows, check)]
 
 
 def _make_cell(rows: pd.DataFrame, check: Asked) -> _Cell:

@@ -265,6 +265,15 @@ def steps(rows: pd.DataFrame, check: Asked, trend: str) -> list[tuple[Content, p
     return found
 
 
+def cells_of(rows: pd.DataFrame, check: Asked) -> list[tuple[Content, pd.DataFrame]]:
+    """What must all pass for a group to pass: (columns and values, rows) of each.
+
+    The steps of a trend, the entries of ``all_of``, or the whole group.
+    """
+    trend = trend_of(check)
+    return steps(rows, check, trend) if trend else split(rows, check.get("all_of", []))
+
+
 def by_repetition(rows: pd.DataFrame) -> tuple[np.ndarray, int]:
     """(values, left out): mean over the rows of each repetition, and how many incomplete ones were left out.
 
@@ -348,11 +357,13 @@ def grouped(source: Source, check: Asked) -> tuple[pd.DataFrame, Groups]:
     VerdictError, MissingRows : see `statistic_rows`; rows of a mean that differ where nothing names it.
     """
     trend, each = trend_of(check), check.get("for_each", [])
+    also = check.get("all_of", [])
     where = {**check.get("where", {}), **(check[trend] if trend else {})}
     rows = statistic_rows(source.rows, {**check, "where": where})
     if check.get("rows") != "every":  # never average over something that the check does not name
         parts = [check.get(key, {}) for key in ("a", "b", "base", "where", *TRENDS)]
-        unnamed(rows, {"repetition", *each}.union(*(part for part in parts if isinstance(part, Mapping))))
+        selectors = [part for part in parts if isinstance(part, Mapping)]
+        unnamed(rows, {"repetition", *each, *also}.union(*selectors))
     return rows, split(rows, each)
 
 
@@ -370,7 +381,7 @@ def pools(source: Source, check: Asked, groups: Groups) -> Sequence[Estimate]:
     It is for mean differences of errors that jobs kept point by point, tested on the same points.
     """
     plain = check["statistic"] == "difference" and check.get("b") != "x" and trend_of(check) is None
-    plain = plain and check.get("rows", "mean") == "mean" and "of" not in check
+    plain = plain and check.get("rows", "mean") == "mean" and "of" not in check and "all_of" not in check
     if source.names is not None and plain:
         try:
             where = check.get("where", {})

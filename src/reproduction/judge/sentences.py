@@ -274,7 +274,7 @@ class Sentences:
 
     def quantity(self, check: Asked) -> str:
         """What a check measures: ``one_pred − one (shared_r, mse, last x)``."""
-        each = check.get("for_each", [])
+        each = [*check.get("for_each", []), *check.get("all_of", [])]
         where = {key: entry for key, entry in check.get("where", {}).items() if not isinstance(entry, list)}
         a = self.words(check.get("a", {}), each)
         if not a:

@@ -53,7 +53,6 @@ from reproduction.judge.claims import (
     PublishedValue,
     VerdictError,
     read_published,
-    trend_of,
 )
 from reproduction.judge.controls import TOO_STRICT_BELOW, replace_method, simulate_power
 from reproduction.judge.estimates import (
@@ -61,11 +60,11 @@ from reproduction.judge.estimates import (
     Source,
     as_json,
     by_repetition,
+    cells_of,
     grouped,
     place_of,
     pools,
     select,
-    steps,
     substituted,
     unnamed,
     value,
@@ -527,10 +526,8 @@ def _claim(row: Content, entry: Asked, source: Source, scale: str) -> Finding:
 
 
 def _cells(at: Content, rows: pd.DataFrame, check: Asked) -> list[Weighed]:
-    """The cells of a group: its mean, or the steps of a trend."""
-    if trend := trend_of(check):
-        return [_weighed(at | step, part, check) for step, part in steps(rows, check, trend)]
-    return [_weighed(at, rows, check)]
+    """The cells of a group, see `cells_of`."""
+    return [_weighed(at | more, part, check) for more, part in cells_of(rows, check)]
 
 
 # Corrections for multiplicity, and the rows

@@ -590,7 +590,7 @@ def _check_side(
     """
     _check_labels(artifact, place, side.columns)
     columns = claimed.where.columns | side.columns if claimed.where else side.columns
-    named = [*columns, *(claimed.for_each or ())]
+    named = [*columns, *(claimed.for_each or ()), *(claimed.all_of or ())]
     if claimed.trend:
         named.append(claimed.trend[0])
     takes_all = claimed.rows == "every" or side is claimed.where
