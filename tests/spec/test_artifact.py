@@ -117,7 +117,7 @@ MISTAKES = [
     (FILTERS, {f"{WHERE}.metric": "mze"}, r"checks\.0\.where\.metric: .*'mze'.* did you mean mse"),
     (FILTERS, {f"{WHERE}.setting": "shard_r"}, r"setting 'shard_r'.* did you mean shared_r"),
     (FILTERS, {"repetitions": 20, f"{WHERE}.repetition": 20}, r"repetition: 20, but the last one is 19"),
-    (FILTERS, {"/claims.0.checks.1.below": float("inf")}, r"line \d+: \.inf is not allowed"),
+    (FILTERS, {"/claims.0.checks.0.below": float("inf")}, r"line \d+: \.inf is not allowed"),
     (FILTERS, {"/claims.1.id": "ORS-1"}, r"claims\.1\.id: 'ORS-1' is also claims\.0\.id"),
     (FILTERS, {"/claims.1.form_of": "ORS-1c"}, r"claims\.1\.form_of: 'ORS-1c' is not another claim"),
     (FILTERS, {"/claims.1.form_of": "ORS-1a"}, r"claims\.1\.form_of: 'ORS-1a' is not another claim"),
