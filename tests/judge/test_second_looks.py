@@ -12,6 +12,7 @@ from synthetic_tables import curve, table
 from verdict_inputs import below, claim
 
 from reproduction.judge.archived_run import read_summary
+from reproduction.judge.claims import BOUNDS
 from reproduction.judge.verdicts import judge
 from reproduction.spec.strict_yaml import read
 
@@ -25,6 +26,17 @@ def test_every_claim_of_a_paper_has_its_history_recorded():
         name = f"{file.parent.name}/{file.stem}"
         written.update((name, each["id"]) for each in read(file).get("claims", []))
     assert written == recorded
+
+
+def test_every_bound_of_a_claim_has_a_reason():
+    """A bound of 0 is the sign of a difference; any other number is somebody's choice."""
+    without = []
+    for file in (ROOT / "src/papers").glob("[a-z]*/*.yaml"):
+        for claim in read(file).get("claims", []):
+            bounds = [check.get(key, 0) for check in claim["checks"] for key in BOUNDS[:3]]
+            if any(bounds) and "reason" not in claim:
+                without.append(f"{file.stem} {claim['id']}")
+    assert without == []
 
 
 def run_git(*words):
