@@ -11,7 +11,7 @@ from project import ROOT
 from synthetic_tables import curve, table
 from verdict_inputs import below, claim
 
-from reproduction.judge.archived_run import read_summary
+from reproduction.judge.archived_run import read_summary, summarised
 from reproduction.judge.claims import BOUNDS
 from reproduction.judge.verdicts import judge
 from reproduction.spec.strict_yaml import read
@@ -32,10 +32,10 @@ def test_every_bound_of_a_claim_has_a_reason():
     """A bound of 0 is the sign of a difference; any other number is somebody's choice."""
     without = []
     for file in (ROOT / "src/papers").glob("[a-z]*/*.yaml"):
-        for claim in read(file).get("claims", []):
-            bounds = [check.get(key, 0) for check in claim["checks"] for key in BOUNDS[:3]]
-            if any(bounds) and "reason" not in claim:
-                without.append(f"{file.stem} {claim['id']}")
+        for entry in read(file).get("claims", []):
+            bounds = [check.get(key, 0) for check in entry["checks"] for key in BOUNDS[:3]]
+            if any(bounds) and "reason" not in entry:
+                without.append(f"{file.stem} {entry['id']}")
     assert without == []
 
 
@@ -86,3 +86,10 @@ def test_a_run_that_grew_is_judged_from_where_the_last_one_ended(name):
         pytest.skip("the history has no shorter run")
     artifact = read(ROOT / f"src/papers/{name}.yaml")
     assert artifact["judged_from"] >= max(shorter)
+
+
+def test_equal_repetitions_have_no_standard_error_at_all():
+    """The mean of equal numbers can differ from them in the last digit."""
+    values = np.random.default_rng(0).random(50) * 1e5
+    curves = [curve([value] * 7, setting=f"s{number}") for number, value in enumerate(values)]
+    assert (summarised(table(*curves))["se"] == 0).all()

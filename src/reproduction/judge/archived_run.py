@@ -156,6 +156,8 @@ def summarised(table: pd.DataFrame, quantiles: bool = True) -> pd.DataFrame:
     """
     groups = table.groupby(SELECTOR, sort=False, dropna=False)["value"]
     found = groups.agg(n="size", mean="mean", se="sem")
+    is_constant = (found["n"] > 1) & (groups.max() == groups.min())
+    found.loc[is_constant, "se"] = 0.0  # not what rounding leaves of it
     if quantiles:
         for name, share in QUANTILES.items():
             found[name] = groups.quantile(share)
