@@ -79,7 +79,7 @@ def test_printed_values_in_another_unit_are_told_from_values_that_are_far_off(pa
         row = {"kind": "published", "verdict": verdict, "published": published, "estimate": ours}
         return found.other_unit([row | {"margin": "2"}, row | {"kind": "sentence"}])
 
-    assert "1 of 1 printed values are much nearer to ours with `as: value`" in said("18", "80")
+    assert "1 of 1 published values are much nearer to ours with `as: value`" in said("18", "80")
     assert "with `as: 100 * value`" in said("99.18", "80")
     assert "with `as: 100 - 100 * value`" in said("99.18", "20")
     assert not any([said("18", "30"), said("18", "16.5"), said("18", ""), said("18", "80", "not_comparable")])

@@ -1,6 +1,6 @@
 """Checks that your own methods keep the contracts of this library, as scikit-learn and river have them.
 
-Call a check in a test of your own. It raises an AssertionError that says what the method does wrong.
+Call a check in your own test. It raises an AssertionError that says what the method does wrong.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def yield_filter_checks() -> Iterator[Callable[[Filter], None]]:
     Yields
     ------
     callable
-        Takes a filter, which it leaves as it is.
+        Takes a filter, which it does not change.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def check_online_learner(candidate: OnlineLearner, copies: int = 4, entries: int
         An instance with the parameters to check. If it draws random numbers, each copy of it must draw
         the same ones.
     copies : int, default 4
-        Noisy copies of each instance that a round offers, at least as many as the learner asks for.
+        Noisy copies of each instance that a round offers, at least as many as the learner needs.
     entries : int, default 5
         Entries of an instance, at least 2; a learner with a kernel needs as many as its kernel.
 
@@ -259,7 +259,7 @@ def check_words_of_flips(estimator: Any) -> None:
 
 
 def _sequence() -> tuple[Floats, Floats, dict[str, Floats]]:
-    """Rows, labels with unit variance of noise, and all that a filter may be told."""
+    """Rows, labels with unit variance of noise, and all that a filter may know."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(ROUNDS, ENTRIES))
     clean = X @ rng.normal(size=ENTRIES) / np.sqrt(ENTRIES)

@@ -1,4 +1,4 @@
-"""The command `noisylabels`: audits a table; where the experiments are beside the library, runs them too."""
+"""The command `noisylabels`: audits a table; in a checkout with the experiments, runs them too."""
 
 import argparse
 import importlib

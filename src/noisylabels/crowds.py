@@ -255,7 +255,7 @@ def _read_long(labels: Any, names: tuple[str, ...]) -> _LabelTable:
     if pairs < len(item):
         notes.append(
             f"{len(item) - pairs} labels repeat a pair of {names[0]} and {names[1]}: "
-            "each counts as a label of its own; if they are copies, drop them"
+            "each counts as a separate label; if they are copies, drop them"
         )
     return _LabelTable(item, annotator, np.asarray(values)[present], items, annotators, notes)
 
@@ -429,7 +429,7 @@ class MajorityVote(BaseEstimator):
         Probability that ``labels_`` is right. For a majority vote it is (votes + 1) / (labels + K).
     confusion_ : ndarray of shape (W, K, K)
         Share of the label k among an annotator's labels of items of class j, NaN if there are none.
-        A majority vote computes it when it is asked for, because it needs 8 W K^2 bytes.
+        A majority vote computes it on first use, because it needs 8 W K^2 bytes.
     accuracy_ : ndarray of shape (W,)
         Share of right labels of each annotator, NaN for one without labels.
     notes_ : list of str
@@ -555,7 +555,7 @@ class MajorityVote(BaseEstimator):
         if total.max() < 2:
             notes.append(
                 "no item has two labels: nothing is known of errors, and what a model finds is arbitrary; "
-                "MajorityVote returns the labels as they are"
+                "MajorityVote returns the labels unchanged"
             )
         elif (votes.max(axis=1) == total).all():
             notes.append("the labels of every item agree: errors are rare, or shared")
@@ -865,7 +865,7 @@ class GLAD(MajorityVote):
     easiness_ : ndarray of shape (n,)
         Easiness of each item, as a logarithm.
     converged_ : bool
-        Whether the gradient is as small as asked.
+        Whether the gradient has reached the tolerance.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Strict reading of CSV text: every record as it is written, or one line that says what is wrong and where.
+"""Strict reading of CSV text: every record unchanged, or one line that says what is wrong and where.
 
 A separator is found by parsing, quotes must be closed, names must differ, and records must be as wide as
 the header. Nothing is guessed, filled or renamed.

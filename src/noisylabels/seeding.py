@@ -85,7 +85,7 @@ def generator(random_state: Any) -> np.random.Generator:
     Parameters
     ----------
     random_state : None, int, numpy.random.Generator or numpy.random.RandomState
-        Source of the numbers. A generator is returned as it is.
+        Source of the numbers. A generator is returned unchanged.
 
     Returns
     -------

@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 def check_features(name: str, values: Any) -> Any:
-    """Accept features in any form as they are, and sum the repeated entries of a sparse matrix.
+    """Accept features in any form, and sum the repeated entries of a sparse matrix.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def check_features(name: str, values: Any) -> Any:
 
 
 def check_labels(name: str, values: Any) -> Any:
-    """Accept labels in any form as they are, but refuse masked ones, lists and texts that are bytes.
+    """Accept labels in any form, but refuse masked ones, lists and texts that are bytes.
 
     Parameters
     ----------

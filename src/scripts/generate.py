@@ -10,7 +10,7 @@ COSTS = ROOT / "workflow/recorded/jobs.csv"
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--schemas", type=Path, metavar="FOLDER", help="write JSON Schemas for editors")
-costs_help = "record what the jobs of a run took, by which a cluster is asked (the last folder counts)"
+costs_help = "record what the jobs of a run took, for requests to a cluster (the last folder counts)"
 parser.add_argument("--costs", type=Path, nargs="+", metavar="logs/SCALE", help=costs_help)
 parser.add_argument("--read", nargs="+", help=argparse.SUPPRESS)
 given = parser.parse_args()

@@ -1,4 +1,4 @@
-"""The papers' classifiers on your own table: errors with its labels as they are and with more flipped."""
+"""The papers' classifiers on your own table: errors with the labels as given and with more flipped."""
 
 import argparse
 import csv

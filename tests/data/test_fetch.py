@@ -112,11 +112,11 @@ def test_offline_never_touches_the_network(web, get, tmp_path):
     assert str(caught.value).splitlines() == [
         "toy: no source could be used",
         "  mirror: no mirror is configured (`--mirror` or NOISYLABELS_MIRROR)",
-        f"  official: {web.url}/toy: not asked, offline mode",
+        f"  official: {web.url}/toy: not tried in offline mode",
         "What helps: a network, a package index that pip can reach, a mirror (NOISYLABELS_MIRROR),",
         f"or these files put into {tmp_path / 'raw/toy'} by hand:",
         f"  toy.data ({len(BODY)} bytes, sha256 {sha256(BODY)})",
-        "A file of your own may take its place: `data: {local: {toy: FILE}}`.",
+        "You can use your own file instead: `data: {local: {toy: FILE}}`.",
         "An artifact that can do with a stand-in says `id.or_stand_in`. It would be this one:",
         "  made up",
     ]
@@ -169,7 +169,7 @@ def test_a_mistake_is_one_line_and_the_log_of_a_job_ends_with_its_cause(fresh_ma
     done = subprocess.run(**command(tmp_path, registry, "--dataset", "toi"), check=False)
     assert done.returncode == 1
     told = "data set 'toi' is not in the registry; did you mean toy?"
-    assert done.stderr == f"error: {told} (a table of your own would be 'toi.local')\n"
+    assert done.stderr == f"error: {told} (your own table would be 'toi.local')\n"
     done = subprocess.run(**command(tmp_path, registry), check=False)
     why = "mirror: no mirror is configured (`--mirror` or NOISYLABELS_MIRROR)"
     assert done.stdout.splitlines()[-1] == f"error: toy: no source could be used; {why}"

@@ -232,7 +232,7 @@ def test_every_id_of_the_configuration_gets_an_entry_and_its_loader(monkeypatch)
 def test_a_set_of_one_s_own_needs_no_registry_but_a_file():
     assert find(USERS, "mine.local") == ("mine", "local", OWN)
     assert find(USERS, "heart.local")[2] is USERS["heart"]
-    with pytest.raises(ValueError, match=r"mine\.local is a file of your own, and .*local: \{mine: FILE\}"):
+    with pytest.raises(ValueError, match=r"mine\.local is your own file, and .*local: \{mine: FILE\}"):
         sources("mine", OWN, "local")
     with pytest.raises(ValueError, match=r"'mine' is not in the registry .*would be 'mine\.local'"):
         find(USERS, "mine")
@@ -241,7 +241,7 @@ def test_a_set_of_one_s_own_needs_no_registry_but_a_file():
 @pytest.mark.parametrize(
     ("dataset", "spec", "message"),
     [
-        ("rte", "a.csv", r"can take the place of rte \(task crowd\); give your table an id of its own"),
+        ("rte", "a.csv", r"can take the place of rte \(task crowd\); give your table another id"),
         ("speach", "talk.wav", r"talk\.wav is not a table .* \(speach is not in the registry\)"),
         ("heart", "a.xlsx", r"heart: a\.xlsx is not a table \(\.csv, \.tsv, \.parquet, \.npz\)$"),
         ("speech", {"file": "a.wav", "label": "y"}, "speech is not a table, so label mean nothing"),

@@ -69,7 +69,7 @@ def test_an_unreachable_host_is_not_asked_again_in_the_same_run(network, get, tm
     network.memory = tmp_path / ".cache" / "unreachable.json"
     with pytest.raises(FetchError, match="host unreachable"):
         get(registry)
-    with pytest.raises(FetchError, match="not asked again in this run"):
+    with pytest.raises(FetchError, match="not tried again in this run"):
         get(registry, network=Network(memory=network.memory))  # of another process
     monkeypatch.setenv("NOISYLABELS_RUN", "two")
     assert Network(memory=network.memory).dead == {}
@@ -85,7 +85,7 @@ def test_a_host_that_does_not_answer_is_given_up_after_the_connect_time_out(netw
         network.connect, network.read = 0.2, 30.0
         registry = one_file(*[{"url": f"http://127.0.0.1:{port}/{k}"} for k in range(3)], body=BODY)
         start = time.monotonic()
-        with pytest.raises(FetchError, match=r"no connection within 0\.2 s.*\n.*not asked again in this run"):
+        with pytest.raises(FetchError, match=r"no connection within 0\.2 s.*\n.*not tried again in this run"):
             get(registry)
         assert time.monotonic() - start < 5  # one time-out, not three, and none of the read
         for caller in waiting:

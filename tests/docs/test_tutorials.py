@@ -22,6 +22,35 @@ def outputs(text):
         yield code, shown, printed.getvalue()
 
 
+CHECKS = re.compile(r"<!-- check: (.*?) -->")
+"""What a sentence says about numbers, as an expression; ``out[k]`` has those of the k-th output, from 0."""
+COMPARISONS = re.compile(r"\b(covers?|is close|(is|are) too (low|high|small)|helps|just above|just below)\b")
+NUMBER = re.compile(r"(?<![\w.])-?[0-9]+(?:\.[0-9]*)?")
+
+
+def numbers_shown(text):
+    """The numbers of every output that the page shows."""
+    return [[float(number) for number in NUMBER.findall(shown)] for _, shown in BLOCKS.findall(text) if shown]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_what_a_page_says_about_its_numbers_is_true(page):
+    text = page.read_text(encoding="utf-8")
+    out = numbers_shown(text)
+    for check in CHECKS.findall(text):
+        assert eval(check, {"out": out}), check
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_sentence_that_compares_numbers_has_a_check(page):
+    text = page.read_text(encoding="utf-8")
+    prose = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+    for paragraph in prose.split("\n\n"):
+        followed = prose[prose.index(paragraph) :][: len(paragraph) + 80]
+        if COMPARISONS.search(paragraph) and re.search(r"\d", paragraph):
+            assert CHECKS.search(followed), f"add <!-- check: ... --> to: {paragraph}"
+
+
 def test_the_readme_and_six_lessons_have_code():
     assert len(PAGES) == 7
 

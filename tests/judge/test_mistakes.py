@@ -31,7 +31,7 @@ MISTAKES = [
     (claim(below(where=HERE, at_least=2)), r"at_least counts groups"),
     (
         claim(below(where=HERE, for_each=["noise"], at_least=2)),
-        r"at_least: 2 asked, but there are only 1 groups",
+        r"at_least: needs 2 groups, but there are only 1",
     ),
     (claim(below(where=HERE, rows="all")), r"rows: should be 'mean' or 'every', got 'all'"),
     (
@@ -57,7 +57,10 @@ MISTAKES = [
         claim(below(), kind="sentence"),
         r"claim c: place: name the section, figure or table that the claim is from",
     ),
-    (claim(below(), place="Table 1"), r"claim c: place: a claim of ours is in no paper; remove it"),
+    (
+        claim(below(), place="Table 1"),
+        r"claim c: place: a claim of kind ours has no place in a paper; remove it",
+    ),
     (claim(below(), kind="paper"), r"claim c: kind: .*got 'paper'"),
     (
         claim(below(), origin="ours"),

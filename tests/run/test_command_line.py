@@ -191,7 +191,7 @@ def test_a_target_beside_a_path_is_found_among_the_papers_of_the_configuration(m
     ("typed", "line"),
     [
         ("./three", "./three: there is no folder .*three"),
-        ("notes/", "notes/: .* is no paper, and holds none; a paper is a folder with a file TITLE"),
+        ("notes/", "notes/: .* is not a paper and contains none; a paper is a folder with a file TITLE"),
         ("./one --config papers=[ors]", "by its path or by --config papers=, not by both"),
     ],
 )

@@ -34,10 +34,10 @@ CURVES, RENDERS = "kernel_boost.boosting:curves", "kernel_boost.boosting_drawing
     ("paper", "name", "arguments", "expected"),
     [
         ("ors", names.method, ["my_method"], "my_method"),  # a key without a name is shown as it is
-        ("ors", names.method, ["one_pred_u"], "one label and prediction (v unknown)"),
+        ("ors", names.method, ["one_pred_u"], "one sample and pred (v unknown)"),
         ("ors", names.noise, ["independent 0.3"], "30 % symmetric"),
         ("ors", names.setting, ["shared_r"], "one r for all rules"),
-        ("robust_sgd", names.method, ["rgomp mean"], "reversed Gompertz (RGomp, mean of the weights)"),
+        ("robust_sgd", names.method, ["rgomp mean"], "SGD(RGomp), mean of the weights"),
         ("kernel_boost", names.method, ["naive Bayes"], "naive Bayes"),
         ("ors", names.metric, ["my_metric", "own.protocol:f"], "my metric"),
         ("ors", names.x_axis, ["my_metric", "own.protocol:f"], "x"),
@@ -57,13 +57,13 @@ def test_names_are_those_of_the_paper_and_of_its_protocols(paper, name, argument
 
 
 def test_a_table_gets_names_in_header_sections_and_cells():
-    frame = pd.DataFrame({"klr": ["1"], "klr, printed": ["2"], "one": ["rklr"]}, index=["klr"])
+    frame = pd.DataFrame({"klr": ["1"], "klr, published": ["2"], "one": ["rklr"]}, index=["klr"])
     frame.attrs["note"] = "klr"
     frame["noise"] = ["negative_only 0.2"]
     with names.using(HOME / "kernel_boost"):
         named = names.of_table(frame, {"klr", "rklr"}, {"negative_only 0.2", ""})
     assert named.pop("noise").to_list() == ["20 % asymmetric"]
-    assert (list(named.columns), list(named.index)) == (["KLR", "KLR, printed", "one"], ["KLR"])
+    assert (list(named.columns), list(named.index)) == (["KLR", "KLR, published", "one"], ["KLR"])
     assert (named["one"].to_list(), named.attrs["note"]) == (["rKLR"], "klr")
 
 
@@ -115,7 +115,7 @@ def test_roles_labels_and_notes():
     assert names.reference({"a": METHODS["mine"], "b": METHODS["mine"]}) == "a"
     assert names.label(METHODS, "mine") == "my method"
     with names.using(HOME / "ors"):
-        assert names.label(METHODS, "noisy") == "noisy label (NLMS step)"
+        assert names.label(METHODS, "noisy") == "no scaling (noisy label)"
     assert names.notes(METHODS) == ["Mine is new."]
 
 

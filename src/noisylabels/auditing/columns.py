@@ -98,7 +98,7 @@ def encode(
 ) -> Encoded:
     """Turn the columns of a table into numbers.
 
-    Numbers stay as they are, dates become days, and categories one 0/1 column each. Missing numbers become
+    Numbers are kept, dates become days, and categories one 0/1 column each. Missing numbers become
     the median, missing words the most frequent one, and a 0/1 column says where. Columns of more than 50
     categories are texts, joined row by row, or left out if not ``words``. Constant columns (but for their
     gaps) and names of the rows are left out.

@@ -15,7 +15,7 @@ Groups = NDArray[np.intp]
 
 ROBUST, PLAIN = ("rMKLR", "robust logistic"), ("logistic", "forest", "gradient boosting")
 DEFAULT = "rMKLR"
-"""The classifiers of an audit: those that know of flips, and plain ones beside them."""
+"""The classifiers of an audit: those that know of flips, and plain ones."""
 LARGEST, MANY = 2000, 5000
 """Rows that rMKLR is trained on, by default: of more, a stratified part is drawn. Above 5000 rows an audit
 takes gradient boosting on all of them instead, cross-fitted once."""

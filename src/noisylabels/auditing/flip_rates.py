@@ -34,7 +34,7 @@ LEVEL, Z = 0.95, 1.959963984540054
 
 @dataclass(frozen=True)
 class Sureness:
-    """The labels of the rows whose class the model is surest of.
+    """The labels of the rows whose class the model is most confident of.
 
     omega (K, K) : the shares of the observed labels among the rows surest of each class. Its 1 - omega_jj
     bounds the flips of class j from above, up to chance: P(observed j | x) <= omega_jj at every x, if
@@ -51,7 +51,7 @@ class Sureness:
 
     @property
     def evidence(self) -> NDArray[np.bool_]:
-        """Classes in which more than 2 % of the surest labels disagree, (K,)."""
+        """Classes in which more than 2 % of the most confident labels disagree, (K,)."""
         return self.low > TOLERATED
 
     @property

@@ -102,7 +102,7 @@ def match_rows(p: Any, names: Any, what: str = "pred_probs", rows: str = "y") ->
     Parameters
     ----------
     p : data frame or array_like
-        Probabilities. An array is returned as it is, and so is a frame of another length.
+        Probabilities. An array is returned unchanged, and so is a frame of another length.
     names : index or sequence, optional
         The names of the rows, in the order that is wanted.
     what, rows : str

@@ -60,7 +60,7 @@ class Review:
     accuracies : DataFrame
         Columns method, accuracy, low and high, on true labels.
     precision : float or None
-        The precision that was asked of a list.
+        The required precision of a list.
     listed : DataFrame or None
         Rows of the longest list of which at least this share is wrong.
     repaired : DataFrame
@@ -158,7 +158,7 @@ def review(
     random_state : int, default 0
         Seed of the draw.
     precision : float, optional
-        Asks for the longest list of which at least this share is wrong, with 95 % confidence.
+        Lists as many rows as possible, of which at least this share is wrong with 95 % confidence.
 
     Returns
     -------

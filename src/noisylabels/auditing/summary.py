@@ -23,7 +23,7 @@ def summarise(
     reviewed : Review, optional
         What reviewed rows say.
     precision : float, optional
-        The precision that was asked of a list.
+        The required precision of a list.
     folder : str, default ""
         Where the files are, with a slash at its end.
 

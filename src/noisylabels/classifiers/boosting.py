@@ -75,7 +75,7 @@ class FlippedExponential:
 
     s (n,) of -1.0 and +1.0; gamma and loss_weights: see `mixture`. The weight of a point is w^a_i - w^b_i,
     w^a_i = a_i exp(-s_i H_i) and w^b_i = b_i exp(s_i H_i). It is below 0 where the ensemble is surer than the
-    noise allows: "flip" then asks for the opposite label with weight |w|, "clip" sets it to 0.
+    noise allows: "flip" then uses the opposite label with weight |w|, "clip" sets it to 0.
     """
 
     def __init__(

@@ -84,7 +84,7 @@ class SoftmaxModel(FitFlags):
 
 @dataclass(eq=False, repr=False)
 class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
-    r"""Kernel logistic regression that takes the labels as they are, for two or more classes.
+    r"""Kernel logistic regression that trusts the labels, for two or more classes.
 
     Parameters
     ----------

@@ -281,7 +281,7 @@ def _check_squares(rows: Rows) -> None:
 
 
 class Side(NamedTuple):
-    """Hold what a filter may know beside rows and labels, checked.
+    """Hold what a filter may know in addition to rows and labels, checked.
 
     Attributes
     ----------
@@ -391,7 +391,7 @@ class Diverged(ValueError):
 class Filter:
     r"""Predict each row before learning from its label, from weights 0.
 
-    A filter of your own has its parameters in ``__init__``, each under its own name, its update in
+    Your own filter has its parameters in ``__init__``, each under its own name, its update in
     `_learn`, and further state in `_start`. Checks, chunks, sliding windows, named rows and losses
     are inherited.
 

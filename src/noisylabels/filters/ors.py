@@ -143,7 +143,7 @@ class ORS(Filter):
         ``variant="beta"``, which needs it.
     two_variance : {"half", "full"}, default "half"
         Noise variance assumed for the mean of two labels: half of one label's variance, which the
-        derivation asks for, or all of it. The paper does not say.
+        derivation needs, or all of it. The paper does not say.
 
     Raises
     ------

@@ -72,7 +72,7 @@ class StreamModel:
         y : number or class
             The label.
         **side
-            What ``partial_fit`` of the model takes beside, such as ``v`` of `ORS`.
+            What ``partial_fit`` of the model needs in addition, such as ``v`` of `ORS`.
 
         Raises
         ------
@@ -95,7 +95,7 @@ class StreamModel:
         y : array-like of shape (n,)
             The labels.
         **side
-            What ``partial_fit`` of the model takes beside, such as ``v`` of `ORS`.
+            What ``partial_fit`` of the model needs in addition, such as ``v`` of `ORS`.
 
         Raises
         ------

@@ -162,7 +162,7 @@ def noisy_labels(y: Floats, v: Floats, rngs: list[np.random.Generator]) -> Float
 
 
 GIVEN_VARIANCE = 2.5
-"""Variance that the filter is told where all labels are alike."""
+"""Variance that the filter knows where all labels are alike."""
 
 STEP = 4.0
 """Distance between two values of quantised labels."""

@@ -2,7 +2,7 @@ r"""Theory of learning from noisy copies: unbiased estimates, and bounds on the 
 
 An estimate is :math:`\theta = \gamma_n \frac{p^{n+1}}{p-1} X_1 \cdots X_n` with a random degree of
 :math:`P(n) = (p - 1) / p^{n+1}`. Its mean is :math:`\sum_n \gamma_n (E X)^n = f(E X)`. A round of
-Algorithm 4 asks for :math:`N_0 + N_1 + \ldots + N_M` copies: the stored feature, and M features in
+Algorithm 4 needs :math:`N_0 + N_1 + \ldots + N_M` copies: the stored feature, and M features in
 the gradient length, with M geometric. The law of that number depends on p alone.
 
 The regret

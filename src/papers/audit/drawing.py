@@ -1,4 +1,4 @@
-"""How well flips are found, and how far off estimated flip rates are (a study of our own)."""
+"""How well flips are found, and how far off estimated flip rates are (our own study)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ESTIMATES = {
     "cross-fitted": "cross-fitted",
     "confident joint": "confident joint",
     "anchor": "anchor",
-    "surest rows": "surest rows",
+    "surest rows": "most confident rows",
 }
 KINDS = {"independent": "both classes", "negative_only": "one class"}
 """Model of the flips -> which labels are flipped."""
@@ -35,7 +35,7 @@ KINDS = {"independent": "both classes", "negative_only": "one class"}
 def finding_flips(results: panels.Results[code.FlipsSettings]) -> Figure:
     """Draw average precision, precision and recall against the flip rate, means over data sets."""
     rows = results.select(metric=list(RANKING_METRICS))
-    figure, _ = _against_rate(results, rows, "metric", RANKING_METRICS)
+    figure, _ = _against_rate(results, rows, "metric", RANKING_METRICS, y_label="share")
     return figure
 
 

@@ -1,4 +1,4 @@
-"""The figure and the tables of the paper, in a module of their own: drawing anew repeats no experiment."""
+"""The figure and the tables of the paper, in a separate module: drawing again repeats no experiment."""
 
 import pandas as pd
 
@@ -10,6 +10,7 @@ NAMES = {
     "auroc": "AUROC of the vote's quality",
     "spearman": "rank correlation of ratings",
 }
+Y_LABELS = ("share", "AUROC", "correlation")
 SHOWN = ("accuracy", "auroc", "auprc", "lift 100", "spearman")
 
 
@@ -18,6 +19,8 @@ def curves(results):
     """Right labels, how well quality finds the vote's errors, ratings; against the labels per item."""
     kinds, lines = list(results.table["noise"].unique()), list(NAMES.values())
     figure, axes = panels.grid_of_panels(lines, kinds, x_label="labels per item, x")
+    for line, y_label in zip(axes, Y_LABELS, strict=True):
+        line[0].set_ylabel(y_label)
     for line, metric in zip(axes, NAMES, strict=True):
         for ax, noise in zip(line, kinds, strict=True):
             where = {"metric": metric, "noise": noise, "setting": VOTE if metric == "auroc" else OWN}
@@ -29,7 +32,7 @@ def curves(results):
 
 @panels.table
 def means(results):
-    """Mean ± standard error of every metric, a line for each method; what is printed in brackets."""
+    """Mean ± standard error of every metric, a line for each method; published values in brackets."""
     lines = []
     for (_, _), rows in results.table.groupby(["noise", "setting"], sort=False):
         for method, part in rows.groupby("method", sort=False):
@@ -41,7 +44,7 @@ def means(results):
     frame = pd.DataFrame(lines)
     if not len(results.published):
         frame = frame.drop(columns="lift 100").rename(columns={"labels": "data set", "scored": "network"})
-        return tables.noted(frame.set_index(["data set", "network"]), "Printed once each.")
+        return tables.noted(frame.set_index(["data set", "network"]), "Published once each.")
     note = (
         "Mean ± standard error over the repetitions, without it where they are equal to the last digit shown."
     )

@@ -255,7 +255,7 @@ CHOSEN = {"k": "k_", "C": "C_"}
 
 @protocol(MinimisersSettings, labels=("error", *CHOSEN))
 def bound_minimisers(settings: MinimisersSettings, loop: Loop) -> Iterator[Row]:
-    """Test error of linear classifiers on random halves of a data set, labels as they are.
+    """Test error of linear classifiers on random halves of a data set, with the given labels.
 
     Metrics: error, share of wrong test labels in [0, 1]; k and C, what cross-validation on the training half
     chose. All methods draw from the same stream.

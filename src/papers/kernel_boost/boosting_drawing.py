@@ -1,4 +1,4 @@
-"""Boosting, bounds, flip probability (Kabán and Bootkrajang, LABELNOISE 2017), and figures of ours."""
+"""Boosting, bounds, flip probability (Kabán and Bootkrajang, LABELNOISE 2017), and our own figures."""
 
 from __future__ import annotations
 
@@ -121,9 +121,9 @@ ALL = "all: means"
 
 
 def _errors(kind: str) -> Callable[[Errors], pd.DataFrame]:
-    """A section per data set with the rows ours and printed, a column per method; last the means.
+    """A section per data set with the rows ours and published, a column per method; last the means.
 
-    ``kind``: symmetric or asymmetric flips, one noise label of each artifact. The printed values are those of
+    ``kind``: symmetric or asymmetric flips, one noise label of each artifact. Published values are those of
     the last artifact, the only one in a table without `uses`. The row of means has the mean of the means and
     the mean of the standard deviations, as on the slides.
     """
@@ -167,7 +167,7 @@ asymmetric = _errors("asymmetric")
 
 @panels.table
 def grid(results: Errors) -> pd.DataFrame:
-    """Mean distance of our errors to the printed ones for each noise and number of rounds.
+    """Mean distance of our errors to the published ones for each noise and number of rounds.
 
     *chosen on*: AdaBoost/LR on all sets and all methods on Image; the lowest of the symmetric rows is bold.
     Then the mean over all other cells, and each method without Image.
@@ -200,9 +200,9 @@ def _beside_printed(
     values: pd.DataFrame, places: Mapping[str, Mapping[str, object]], methods: list[str],
     published: Sequence[Any], digits: int, marks: Mapping[tuple[str, str], str],
 ) -> pd.DataFrame:  # fmt: skip
-    """Rows ours and printed of each data set, the lowest of our means in bold, a column per method.
+    """Rows ours and published of each data set, the lowest of our means in bold, a column per method.
 
-    values : columns mean and std by data set and method.   places : data set -> where the printed ones are.
+    values : columns mean and std by data set and method.   places : data set -> where the published ones are.
     marks : what to write behind the values of a data set and method.
     """
     rows = []
@@ -215,7 +215,7 @@ def _beside_printed(
             ours[m] = tables.mean_sd(mean, sd, digits, mark, m in best)
             printed[m] = tables.printed(published, digits, method=m, **place)
         rows += [{"data set": data_set(name), "error": "ours"} | ours]
-        rows += [{"data set": data_set(name), "error": "printed"} | printed]
+        rows += [{"data set": data_set(name), "error": "published"} | printed]
     return pd.DataFrame(rows).set_index("data set")
 
 
@@ -227,7 +227,7 @@ _SHADES = ("orange", "vermillion", "pink", "wine", "indigo", "blue", "teal")
 def flip_probability(results: panels.Results[boosting.FlipProbabilitySettings]) -> Figure:
     """f_k against the angle with simulations, and against the margin with its two exponential bounds."""
     settings = results.settings
-    look: style.Looks = {"y_label": ["flip probability", "the same, log scale"], "height": 2.5}
+    look: style.Looks = {"y_label": ["flip probability", "flip probability"], "height": 2.5}
     look["x_label"] = ["angle / \N{GREEK SMALL LETTER PI}", "margin: cosine of the angle"]
     figure, (left, right) = panels.side_by_side(["against the angle", "against the margin"], **look)
     entries = []
@@ -288,7 +288,7 @@ def bound_against_k(results: panels.Results[boosting.BoundsSettings]) -> Figure:
 
 @panels.table
 def bound_table(results: panels.Results[boosting.MinimisersSettings]) -> pd.DataFrame:
-    """Mean error and standard deviation per data set, ours beside the printed; marks: paired t-tests."""
+    """Mean error and standard deviation per data set, ours and published; marks: paired t-tests."""
     settings = results.settings
     first, *others = settings.methods
     errors = results.select(dataset=settings.datasets, metric="error", method=list(settings.methods))

@@ -196,7 +196,7 @@ def _compared(results: Errors, noise: list[str]) -> Iterator[dict[str, str]]:
         where: dict[str, Any] = {"dataset": name, "noise": noise if len(noise) > 1 else noise[0]}
         for method in methods:
             row[method] = cells[method]
-            row[f"{method}, printed"] = tables.printed(results.published, method=method, **where)
+            row[f"{method}, published"] = tables.printed(results.published, method=method, **where)
         rival = min(others, key=lambda method: float(errors[method].mean()))
         if len(others) > 1:
             row[f"{names.method(last)} against"] = rival
@@ -222,9 +222,9 @@ def cpu_time(results: panels.Results[kernels.TimingSettings]) -> pd.DataFrame:
             printed[method] = float(text.partition(" ")[0] or "nan")
             places = max(0, 2 - math.floor(math.log10(ours[method])))
             row[f"{shown[method]} in s"] = tables.mean_sd(ours[method], seconds["std"][method], places)
-            row[f"{shown[method]} in s, printed"] = text
+            row[f"{shown[method]} in s, published"] = text
         row[f"{shown[first]} / {shown[last]}"] = f"{ours[first] / ours[last]:.1f}"
-        row["the same, printed"] = _ratio(printed[first], printed[last])
+        row["the same, published"] = _ratio(printed[first], printed[last])
         row |= {f"{shown[m]}: printed / ours": _ratio(printed[m], ours[m]) for m in methods}
         rows.append(row)
     count = results.table["repetition"].nunique()
@@ -265,7 +265,23 @@ def crowd(results: panels.Results[kernels.AnnotatorsSettings]) -> Figure:
     for ax in (left, right):
         ax.set_xticks(settings.annotators)
     entries = panels.handles(panels.methods_in(labelled))
-    return panels.shared_legend(figure, [*entries, panels.plain_handle("trained on gold labels", **dash)])
+    entries[-1].set_label(f"{entries[-1].get_label()}{_equal_to_vote(labelled)}")
+    for method in settings.methods:
+        label = f"{style.label(method)} trained on gold labels"
+        entries.append(panels.plain_handle(label, **dash, color=style.colour(method)))
+    return panels.shared_legend(figure, entries)
+
+
+def _equal_to_vote(labelled: pd.DataFrame) -> str:
+    """Say in the legend that the last method gives the labels of the vote, if its curve is hidden by it."""
+    means = labelled.groupby(["method", "x"])["value"].mean().unstack("x")
+    last = means.loc[panels.methods_in(labelled)[-1]]
+    is_equal = (last - means.loc["majority vote"]).abs().max() < EQUAL_SHARES
+    return " (left: equal to the vote)" if is_equal else ""
+
+
+EQUAL_SHARES = 0.005
+"""Shares of right labels this close together look equal in the figure."""
 
 
 @panels.table
@@ -277,7 +293,7 @@ def images(results: panels.Results[kernels.SearchSettings]) -> pd.DataFrame:
     for method in methods:
         found = results.select(metric="positive", method=method)["value"].mean()
         row = {"method": method, "error / %": cells[method]}
-        row["printed"] = tables.printed(results.published, method=method)
+        row["published"] = tables.printed(results.published, method=method)
         rows.append(row | {f"bikes among the first {ranks}": f"{ranks * found:.1f}"})
     noise = results.select(metric="noise_share")["value"].mean()
     splits = errors["repetition"].nunique()
@@ -343,7 +359,7 @@ def every_cell(results: Errors) -> pd.DataFrame:
             for level, dataset, model in part.loc[today].index:
                 before, after = (part.loc[(each, level, dataset, model), :] for each in (today, reading))
                 row = {"flips": level, "data set": data_set(dataset), "method": model}
-                row |= {"printed": f"{before['printed']:.2f}", "today's": f"{before['ours']:.2f}"}
+                row |= {"published": f"{before['printed']:.2f}", "today's": f"{before['ours']:.2f}"}
                 row |= {
                     "its verdict": look_up(str(before["verdict"])).label,
                     "chosen elsewhere": f"{after['ours']:.2f}",
@@ -387,7 +403,7 @@ def cells(results: Errors) -> pd.DataFrame:
                 row | {"verdict": INCONCLUSIVE if unseen else judge_distance(distance, entry["margin"])}
             )
     if not rows:
-        said = "none of the printed values is of a method and noise that was run"
+        said = "none of the published values is of a method and noise that was run"
         raise panels.RenderError(f"{artifact}: {said}")
     return pd.DataFrame(rows)
 

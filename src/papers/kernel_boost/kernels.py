@@ -209,7 +209,7 @@ def aggregated(arrays: Mapping[str, Any], m: int, repetition: Repetition) -> dic
     fewest = int(np.bincount(item, minlength=len(arrays["y"])).min())
     if m > fewest:
         has_fewer = f"but some item has only {fewest}"
-        raise ValueError(f"annotators: {m} labels per item asked, {has_fewer}")
+        raise ValueError(f"annotators: needs {m} labels per item, {has_fewer}")
     chosen = subset(item, m, repetition.rng("annotators"))
     crowd = {
         "item": item[chosen],
@@ -240,7 +240,7 @@ def search(settings: SearchSettings, loop: Loop) -> Iterator[Row]:
     """Measure classifiers trained on what a search returned: errors, and what each ranks first.
 
     A repetition draws a share of the rows for training with their noisy labels; the others are
-    judged by their true ones. A data set without noisy labels is trained on its labels as they are.
+    judged by their true ones. A data set without noisy labels is trained on its given labels.
     Metrics: error, wrong test labels in %; positive, 1 where the test image at rank x (the largest
     decision value has rank 1) is truly of the positive class; noise_share, wrong training labels in
     %; flagged.

@@ -18,8 +18,8 @@ def test_the_last_rows_are_means_over_the_sets_beside_the_published_ones():
     by_set = inputs.rows(metric="error", **where).groupby("dataset")["value"]
     cells = frame.loc[boosting.ALL].set_index("error")["GentleBoost"]
     assert cells["ours"].strip("*") == f"{by_set.mean().mean():.2f} ± {by_set.std().mean():.2f}"
-    assert cells["printed"] == "21.12"
-    assert frame.loc["banana"].set_index("error").loc["printed", "GentleBoost"] == "20.62 ± 1.60"
+    assert cells["published"] == "21.12"
+    assert frame.loc["banana"].set_index("error").loc["published", "GentleBoost"] == "20.62 ± 1.60"
     assert "rBoost/LR 0." in frame.attrs["note"]
     other = Inputs("kernel_boost/boosters_asymmetric")
     where = {"noise": "negative_only 0.3", "dataset": "ida_heart", "method": "AdaBoost/LR"}

@@ -78,7 +78,7 @@ def test_a_flip_matrix_weighs_the_vote_against_the_features():
 
 
 def test_more_labels_than_an_item_has_are_refused():
-    with pytest.raises(ValueError, match="annotators: 4 labels per item asked, but some item has only 3"):
+    with pytest.raises(ValueError, match="annotators: needs 4 labels per item, but some item has only 3"):
         of_crowd(pairs(), annotators=[4])
 
 

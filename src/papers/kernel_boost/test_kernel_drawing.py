@@ -44,14 +44,14 @@ def test_pooled_cells_hold_both_kinds_of_noise_beside_the_published_values():
     pooled = table[table["noise"].isin(["independent 0.2", "negative_only 0.2"])]
     klr, rklr = (pooled[pooled["method"] == method] for method in ("klr", "rklr"))
     assert row["klr"].strip("*") == f"{klr['value'].mean():.2f} ± {klr['value'].std():.2f}"
-    assert row["klr, printed"] == "7.82 ± 1.88"
+    assert row["klr, published"] == "7.82 ± 1.88"
     unpaired = mannwhitneyu(klr["value"], rklr["value"], method="asymptotic").pvalue
     assert row["p unpaired"] == f"{unpaired:.2g}"
     means = [each.groupby("repetition")["value"].mean() for each in (klr, rklr)]
     assert row["p paired"] == f"{statistics.signed_rank(*means):.2g}"
-    assert set(frame.loc["20 % symmetric", "klr, printed"]) == {""}
+    assert set(frame.loc["20 % symmetric", "klr, published"]) == {""}
     high = Inputs("kernel_boost/klr_vs_rklr_high").draw()
-    printed = high.loc["40 % pooled"].set_index("data set")["rklr, printed"]
+    printed = high.loc["40 % pooled"].set_index("data set")["rklr, published"]
     assert (printed["twonorm"], printed["titanic"]) == ("", "29.47 ± 11.39")  # no row for twonorm
 
 
@@ -85,7 +85,7 @@ def test_notes_count_splits_and_doubtful_runs_and_name_rebuilt_data():
     assert "5 splits (image 1, splice 1)" in note
     assert "rKLR 13 of 57" in note
     assert "rebuilt points and our own splits (ringnorm)" in note
-    assert "points drawn anew, our own splits (waveform)" in note
+    assert "points drawn again, our splits (waveform)" in note
     table["source"] = "genuine"
     assert "genuine" not in inputs.draw().attrs["note"]
 
@@ -96,7 +96,7 @@ def test_times_are_divided_as_the_columns_say_without_exponents():
     times = inputs.rows(dataset="ida_banana", metric="cpu_seconds")
     means = times.groupby("method")["value"].mean()
     assert row["rKLR / rMKLR"] == f"{means['rklr'] / means['rmklr']:.1f}"
-    assert row["the same, printed"] == "4.77"
+    assert row["the same, published"] == "4.77"
     assert row["rMKLR: printed / ours"] == kernels._ratio(10.16, means["rmklr"])
     for a, text in ((2.0, "2"), (999.4, "999"), (1033.25, "1033"), (float("nan"), "")):
         assert kernels._ratio(a, 1.0) == text

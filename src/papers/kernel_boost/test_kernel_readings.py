@@ -98,7 +98,7 @@ def test_verdicts_are_the_verdicts_of_published_values():
 
 def test_what_is_missing_is_named():
     made = inputs({"klr": lambda d: 10.0, "klr free": lambda d: 10.0})
-    with pytest.raises(panels.RenderError, match="none of the printed values"):
+    with pytest.raises(panels.RenderError, match="none of the published values"):
         kernels.distances(dataclasses.replace(made, published_of={}))
     some = {"readings": made.table[made.table["dataset"] != "ida_a"]}
     with pytest.raises(panels.RenderError, match=r"readings: the results hold no rows with .*ida_a"):

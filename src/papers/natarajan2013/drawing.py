@@ -8,7 +8,7 @@ def curves(results):
     """Mean test error against the number of training rows; a panel for each pair of flip rates."""
     rates = [str(noise) for noise in results.settings.noise]
     titles = [names.noise(rate) for rate in rates]
-    labels = {"x_label": "training rows", "y_label": "test error, %"}
+    labels = {"x_label": "training rows", "y_label": "test error / %"}
     figure, axes = panels.grid_of_panels([""], titles, **labels)
     for ax, noise in zip(axes.flat, rates, strict=True):
         panels.learning_curves(ax, results.select(noise=noise, metric="error"))

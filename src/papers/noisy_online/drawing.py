@@ -178,18 +178,21 @@ def surrogate_kernel(results: panels.Results[code.TunedKernelSettings]) -> Figur
     own = results.settings
     if own.variances is None or own.surface is None:
         raise panels.RenderError(f"{results.artifact}: the settings need variances and surface")
-    title, x_label = f"T = {own.variances.horizon}, growing noise", "variance of the noise, σ² = 1"
+    title, x_label = f"T = {own.variances.horizon}, growing noise", "noise variance (kernel width σ² = 1)"
     figure, last = _steps(results, title, x_label, 3.35)
     methods, sweep = [*own.learners, "naive_kernel_tuned"], results.select(setting="sweep")
     curves(last, sweep, "sweep_bound", ["surrogate"], **THIN)
     curves(last, sweep, "sweep_regret", methods)
     panels.log_axis(last.yaxis)
     look: style.Looks = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points", "fontsize": 7}
+    look["rotation"] = 90
     constants = panels.select(sweep, results.artifact, metric="sweep_constant").groupby("x")["value"].first()
     for x, value in constants.items():
-        last.annotate(f"C = {value:.3g}", (float(str(x)), 1), (0, -3), ha="center", va="top", **look)
+        last.annotate(
+            f"C = {value:.3g}", (float(str(x)), 1), (0, -3), ha="center", va="top", rotation=90, **look
+        )
     low, high = last.get_ylim()
-    last.set_ylim(low, high * 2)
+    last.set_ylim(low, high * 8)
     last.margins(x=0.12)
     _surfaces(figure, results.select(metric="surface"), own.surface.side)
     return panels.shared_legend(figure, entries(methods))
@@ -421,7 +424,7 @@ def impossibility(results: panels.Results[Any]) -> Figure:
     curves(left, table[table["noise"] == "worse"], "regret_per_round", WORLDS)
     panels.log_axis(left.xaxis, left.yaxis)
     floor = (1 - 1 / np.sqrt(5)) ** 2
-    left.axhline(floor, color=GREY, linewidth=0.9, linestyle=style.DASHES["dash"])
+    left.axhline(floor, color=GREY, linewidth=0.9, linestyle=style.DASHES["dash"], zorder=3)
     last = table[(table["metric"] == "regret_per_round") & (table["x"] == table["x"].max())]
     means = panels.mean_interval(last, ["method", "noise"])["mean"].clip(lower=1e-4)
     for method in WORLDS:
@@ -439,7 +442,9 @@ def impossibility(results: panels.Results[Any]) -> Figure:
     right.set_xlim(0, 0.75)
     right.grid(axis="y", visible=False)
     fixed: Any = panels.plain_handle("the best of one copy", linewidth=0.9)
-    return panels.shared_legend(figure, [*entries(WORLDS, bound=False), fixed])
+    dash: style.Looks = {"linewidth": 0.9, "linestyle": style.DASHES["dash"]}
+    bound: Any = panels.plain_handle("lower bound for one copy", **dash)
+    return panels.shared_legend(figure, [*entries(WORLDS, bound=False), fixed, bound])
 
 
 @panels.table

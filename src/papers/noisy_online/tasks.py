@@ -310,7 +310,7 @@ def best_smooth(
         faster = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
         ahead = following + (momentum - 1) / faster * (following - w)
         w, momentum = following, faster
-    raise _not_there(f"residual {residual:.2g} after {most_steps} steps, asked {TOLERANCE:g}")
+    raise _not_there(f"residual {residual:.2g} after {most_steps} steps, tolerance {TOLERANCE:g}")
 
 
 # Rows of regret

@@ -1,4 +1,4 @@
-"""Figures and tables of the ORS paper (Moroshko and Crammer 2017), and of ours beside them."""
+"""Figures and tables of the ORS paper (Moroshko and Crammer 2017), and our own."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ors import code
 
 
-MODES = {"shared_r": "one r for all rules", "per_variant": "each rule tuned by itself"}
+MODES = {"shared_r": "one r for all rules", "per_variant": "each rule tuned separately"}
 PAPER = {"fig2": "Fig. 2, regression", "fig4": "Fig. 4, equaliser", "fig5": "Fig. 5, speech"}
 COMPARED = {"fig2": "M=5", "fig4": "M=5", "fig5": "simulated room"}
 """The task of each figure that the comparison of the tuning modes shows."""
@@ -30,14 +30,14 @@ SECONDS: style.Looks = {"x_label": "time / s", "y_label": "cumulative MSE / spee
 
 @panels.figure
 def regression_curves(results: panels.Results[code.CurvesSettings]) -> Figure:
-    """Fig. 2: cumulative error; columns: told the variance or not, rows: ways of tuning r."""
+    """Fig. 2: cumulative error; columns: variance known or not, rows: ways of tuning r."""
     rows = {MODES.get(mode, mode): {"setting": mode} for mode in results.settings.modes}
     return _curves(results, rows, _sides(results.settings.methods), **ROUNDS)
 
 
 @panels.figure
 def equalizer_curves(results: panels.Results[code.CurvesSettings]) -> Figure:
-    """Fig. 4: cumulative error; rows: told the variance or not, columns: the largest variance M."""
+    """Fig. 4: cumulative error; rows: variance known or not, columns: the largest variance M."""
     own = results.settings
     rows = {title: where | {"setting": "shared_r"} for title, where in _sides(own.methods).items()}
     columns = {task: {"noise": task} for task in own.tasks}
@@ -46,14 +46,14 @@ def equalizer_curves(results: panels.Results[code.CurvesSettings]) -> Figure:
 
 @panels.figure
 def speech_curves(results: panels.Results[code.CurvesSettings]) -> Figure:
-    """Fig. 5: error over the power of the speech; rows: rooms, columns: told the variance or not."""
+    """Fig. 5: error over the power of the speech; rows: rooms, columns: variance known or not."""
     own = results.settings
     rows = {task: {"noise": task, "setting": "shared_r"} for task in own.tasks if ";" not in task}
     return _curves(results, rows, _sides(own.methods), **SECONDS)
 
 
 def _sides(rules: names.Methods) -> dict[str, style.Looks]:
-    """Rules that are told the variance and rules that are not; what is neither stands on both sides."""
+    """Rules that know the variance and rules that do not; what is neither is on both sides."""
     return {f"variance {side}": {"method": names.shown_in(rules, side)} for side in ("known", "unknown")}
 
 
@@ -101,7 +101,7 @@ def budget_trace(results: panels.Results[code.TraceSettings]) -> Figure:
     """Fig. 7: labels per round so far with the budget B and 0.95 B, and the threshold a; first run thick."""
     budget = results.settings.budgets[0]
     where = {"noise": results.settings.noise[0], "setting": f"B={budget:g}"}
-    y_label = ["labels per round so far, b", "threshold a (squared error)"]
+    y_label = ["labels per round up to now, b", "threshold a (squared error)"]
     figure, (spent, threshold) = panels.side_by_side(["", ""], x_label="round t / 1000", y_label=y_label)
     looks: style.Looks = {"color": style.colour("self_tuned")}
     first, others = looks | {"linewidth": 1.6}, looks | {"linewidth": 0.5, "alpha": 0.4}
@@ -124,7 +124,7 @@ def tuning_modes(results: panels.Results[code.CurvesSettings]) -> Figure:
     methods = {rule: spec for each in results.each() for rule, spec in each.settings.methods.items()}
     rules = [rule for rule, spec in methods.items() if spec.shown != "tables"]
     places = {rule: float(place) for place, rule in enumerate(rules)}
-    titles = [f"{PAPER[name]}, {COMPARED[name]}" for name in results.tables]
+    titles = [f"{PAPER[name]},\n{COMPARED[name]}" for name in results.tables]
     look: style.Looks = {"x_label": "MSE, all rounds", "height": 3.0, "left": 2.6, "share_y": "row"}
     figure, axes = panels.side_by_side(titles, **look)
     for ax, each in zip(axes, results.each(), strict=True):
@@ -171,7 +171,7 @@ def vss(results: panels.Results[code.CurvesSettings]) -> Figure:
     """Errors at the end of ORS, variable-step filters and RLS; their learning curves in the same looks."""
     own = results.settings
     rules, tasks = list(own.methods), list(own.tasks) if len(own.tasks) > 1 else [""]
-    titles = ["errors at the end", "learning curves, marks as left"]
+    titles = ["errors at the end", "learning curves (same markers)"]
     look: style.Looks = {"x_label": ["MSE", "round t / 1000"], "y_label": ["", "MSE"], "share_y": "none"}
     figure, axes = panels.grid_of_panels(tasks, titles, height=3.0, width=style.WIDTH[3], left=2.6, **look)
     places = {rule: float(place) for place, rule in enumerate(rules)}

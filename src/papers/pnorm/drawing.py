@@ -155,12 +155,15 @@ def overview(results: panels.Results[Any]) -> Figure:
     n, room = max(results.settings_of["hadamard"].sizes), results.settings_of["room"]
     place = next(iter(room.rooms))
     titles = {
-        f"error on all {n} Hadamard rows": "rows seen k",
-        "filtering loss, sparse target": "inputs n; thin: bounds",
-        f"misalignment / dB, {place}": "speech heard / s",
+        f"all {n} Hadamard rows": "rows seen k",
+        "sparse target": "inputs n; thin: bounds",
+        f"room response, {place}": "speech heard / s",
     }
     x_label = list(titles.values())
-    figure, (left, middle, right) = panels.side_by_side(list(titles), x_label=x_label, height=2.7)
+    y_label = ["squared error", "filtering loss", "misalignment / dB"]
+    figure, (left, middle, right) = panels.side_by_side(
+        list(titles), x_label=x_label, y_label=y_label, height=2.7
+    )
     errors = panels.select(results.tables["hadamard"], "hadamard", metric="error", setting=f"n={n}")
     _hadamard_panel(left, errors, n)
     sparse = panels.select(results.tables["sparsity"], "sparsity", setting="sparse target")
@@ -304,9 +307,10 @@ def _power_looks(filters: Any) -> dict[str, style.Looks]:
 @panels.figure
 def moving_targets(results: panels.Results[code.MovingSettings]) -> Figure:
     """Tracking error for jump and drift; loss less noise against the price of the path."""
-    titles = ["jump: tracking error", "drift: tracking error", "1 to 16 jumps: (loss − noise) / 1000"]
+    titles = ["jump", "drift", "1 to 16 jumps"]
     x_label = ["round t", "round t", "the bound's term for the path / 1000"]
-    figure, axes = panels.side_by_side(titles, x_label=x_label, height=2.5)
+    y_label = ["squared tracking error", "squared tracking error", "(loss − noise) / 1000"]
+    figure, axes = panels.side_by_side(titles, x_label=x_label, y_label=y_label, height=2.5)
     tracking = results.select(metric="tracking_error")
     for ax, scenario in zip(axes, ("jumps 1", "drift"), strict=False):
         for setting, looks in (("U=1 eta=0.2", THIN), ("U=1 eta=1", {})):
@@ -325,5 +329,5 @@ def moving_targets(results: panels.Results[code.MovingSettings]) -> Figure:
     limit = axes[2].get_xlim()[1]
     axes[2].plot([0, limit], [0, limit], **DASHED)
     axes[2].text(limit * 0.52, limit * 0.56, "slope of the bound", ha="right", fontsize=8)
-    fifth = panels.plain_handle("a fifth of the theorem's step", linewidth=0.8)
+    fifth = panels.plain_handle("thin: a fifth of the theorem's step", linewidth=0.8)
     return panels.shared_legend(figure, [*entries(panels.methods_in(tracking)), fifth])

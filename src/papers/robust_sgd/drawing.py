@@ -1,4 +1,4 @@
-"""Figures and tables of the robust-SGD paper (Han, Tsang, Chen 2016), and of ours beside them."""
+"""Figures and tables of the robust-SGD paper (Han, Tsang, Chen 2016), and our own."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from reproduction.show import names, panels, style, tables
 from reproduction.spec.settings import labels
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -45,7 +47,10 @@ def sketch_and_losses(results: panels.Results[Any]) -> Figure:
         curves.plot(z, resolve(name).value(z), **(style.line(name) | {"marker": ""}))
     curves.axvline(FAR_POINT, color="black", linewidth=0.8, linestyle=style.DASHES["dot"])
     curves.annotate("$z_A$", (FAR_POINT, 3.7), (3, 0), textcoords="offset points")
-    return panels.shared_legend(figure, panels.handles(shown, marker=""))
+    entries = panels.handles(shown, marker="")
+    for entry in entries:
+        entry.set_label(LOSSES[str(entry.get_label())])
+    return panels.shared_legend(figure, entries)
 
 
 @panels.figure
@@ -113,7 +118,21 @@ def loss_and_optimiser(results: Errors) -> Figure:
             ax.errorbar(x, values["mean"], yerr=values["half_width"], **style.dot(loss))
         ax.set_xticks(range(len(WAYS)), list(WAYS.values()))
         ax.grid(visible=False, axis="x")
-    return panels.shared_legend(figure, panels.dot_handles(losses), handle=1)
+    entries = panels.dot_handles(losses)
+    for entry in entries:
+        entry.set_label(LOSSES.get(str(entry.get_label()), str(entry.get_label())))
+    return panels.shared_legend(figure, entries, handle=1)
+
+
+LOSSES = {
+    "SGD(Log)": "log loss",
+    "SGD(Hinge)": "hinge loss",
+    "SGD (squared hinge)": "squared hinge loss",
+    "SGD(Ramp)": "ramp loss",
+    "SGD(SRamp)": "smooth ramp loss",
+    "SGD(RGomp)": "reversed Gompertz loss",
+}
+"""Names of losses where the way of training varies, or nothing is trained."""
 
 
 def _sets(results: Errors) -> list[tuple[str, dict[str, str]]]:
@@ -131,7 +150,7 @@ def _facets(
 def errors_by_noise(results: Errors) -> Figure:
     """Fig. 3: test error after the last epoch against the share of flipped labels, a panel per data set.
 
-    Rates above one half have a narrow panel beside it, with a scale of its own.
+    Rates above one half have a narrow panel on the right, with another scale.
     """
     figure, cells = _by_noise(results, "test error / %", "errors")
     for ax, each, table, shown in cells:
@@ -155,14 +174,23 @@ def errors_by_noise(results: Errors) -> Figure:
             side.yaxis.tick_right()
             side.spines.left.set_visible(False)
             side.spines.right.set_visible(True)
+            side.set_title("own axis", fontsize=8, pad=3)
+            _mark_gap(ax, side)
     return figure
+
+
+def _mark_gap(left: Axes, right: Axes) -> None:
+    """Mark the gap between two x axes with a slanted stroke at both ends."""
+    stroke: style.Looks = {"marker": [(-1, -2), (1, 2)], "markersize": 6, "linestyle": "none"}
+    for ax, end in ((left, 1), (right, 0)):
+        ax.plot([end], [0], transform=ax.transAxes, color="black", clip_on=False, **stroke)
 
 
 @panels.picture
 def variances(results: Errors) -> Figure:
     """Fig. 4: variance of the test error over the trials, which differ in shuffling only.
 
-    Where there is none, a line leads to an open triangle below all values.
+    Where there is none, the line is broken, with an open triangle below all values.
     """
     figure, cells = _by_noise(results, "variance / (% of rows)²", "variances", NONE)
     for ax, each, table, shown in cells:
@@ -173,7 +201,7 @@ def variances(results: Errors) -> Figure:
         least = np.min(found[found > 0], initial=1.0) / 4
         for k, (method, values) in enumerate(zip(shown, found, strict=True)):
             apart = x + 0.8 * (k - (len(shown) - 1) / 2)
-            ax.plot(apart, np.maximum(values, least), **style.line(method))
+            ax.plot(apart, np.where(values > 0, values, np.nan), **style.line(method))
             ax.plot(apart[values == 0], least + values[values == 0], **NONE | {"color": style.colour(method)})
         ax.set_xticks(x)
         panels.log_axis(ax.yaxis)
@@ -223,21 +251,54 @@ def _each_set(results: Errors) -> list[tuple[Errors, str]]:
 
 @panels.table
 def clean_errors(results: Errors) -> pd.DataFrame:
-    """Table 1: test error in % after training on clean labels, ours and as printed; methods by data sets."""
+    """Table 1: test error in % after training on clean labels, in the order of the paper.
+
+    A method has a row of our errors and one of the published errors, with the dash of the paper.
+    """
     frame = errors(results)
     clean = frame.xs("symmetric 0", level="training labels").T
-    columns = {"method": [style.label(method) for method in clean.index]}
-    for title, (each, name) in zip(clean.columns, _each_set(results), strict=True):
-        columns[title] = list(clean[title])
-        printed = [tables.printed(each.published, dataset=name, method=method) for method in clean.index]
-        if any(printed):
-            columns[f"{names.data_set(name)}, printed"] = printed
-    return tables.noted(pd.DataFrame(columns), frame.attrs["note"])
+    titles = {name: title for title, (_, name) in zip(clean.columns, _each_set(results), strict=True)}
+    ordered_sets = _in_order(titles, PUBLISHED_SETS)
+    published = {name: each.published for each, name in _each_set(results)}
+    rows = []
+    for method in _in_order(clean.index, PUBLISHED_METHODS):
+        ours = {titles[name]: clean.loc[method, titles[name]] for name in ordered_sets}
+        theirs = {
+            titles[name]: tables.printed(published[name], dataset=name, method=method) or DASH
+            for name in ordered_sets
+        }
+        start = {"method": style.label(method)}
+        rows += [start | {"error": "ours"} | ours, start | {"error": "published"} | theirs]
+    said = f"{frame.attrs['note']} {DASH}: no published value, because the program ran out of memory."
+    return tables.noted(pd.DataFrame(rows).set_index(["method", "error"]), said)
+
+
+DASH = "-"
+"""What the paper has where a program ran out of memory."""
+PUBLISHED_SETS = ("a7a", "ijcnn1", "real_sim", "covtype", "mnist38", "susy")
+PUBLISHED_METHODS = (
+    "liblinear_primal",
+    "liblinear_dual",
+    "pegasos",
+    "log",
+    "asgd",
+    "hinge",
+    "ramp",
+    "smooth_ramp",
+    "rgomp",
+)
+"""Columns and rows of Table 1, in its order."""
+
+
+def _in_order(found: Iterable[str], order: Sequence[str]) -> list[str]:
+    """Sort names as a published table has them; others follow in their own order."""
+    listed = list(found)
+    return [name for name in order if name in listed] + [name for name in listed if name not in order]
 
 
 @panels.table
 def redrawn_errors(results: Errors) -> pd.DataFrame:
-    """`errors` over the paper's trials, and over trials with flips and splits of their own."""
+    """`errors` over the paper's trials, and over trials with new flips and splits."""
     parts = {}
     for trials, metric in (("orders", "error"), ("redrawn", "redrawn_error")):
         rows = {name: table[table["metric"] == metric] for name, table in results.tables.items()}

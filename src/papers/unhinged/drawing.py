@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from reproduction.show import names, panels
+from reproduction.show import names, panels, style
 
 
 @panels.figure
 def errors(results):
     """Draw the true error against the margin of Long and Servedio's points, by rate of flips."""
-    return _curves(results, "error", "margin γ", "true error, %")[0]
+    return _curves(results, "error", "margin γ", "true error / %")[0]
 
 
 @panels.figure
@@ -36,5 +36,24 @@ def _curves(results, metric, x_label, y_label):
             looks = {"linewidth": 1.5 + 2 * n_equal, "markersize": 5 + 2.5 * n_equal}
             panels.curve(ax, wide.index, wide[method], 0 * wide[method], method, **looks)
         panels.log_axis(ax.xaxis)
-    panels.shared_legend(figure, panels.handles(panels.methods_in(results.table)))
+    panels.shared_legend(figure, _grouped_handles(results.select(metric=metric)))
     return figure, axes
+
+
+def _grouped_handles(rows):
+    """Legend entries; methods whose curves are equal everywhere share the first one's."""
+    means = rows.groupby(["method", "noise", "x"], sort=False)["value"].mean().unstack("method")
+    groups = []
+    for method in panels.methods_in(rows):
+        same = np.isclose(means, means[[method]], atol=1e-9).all(axis=0)
+        equal = [group for group in groups if same[means.columns.get_loc(group[0])]]
+        if equal:
+            equal[0].append(method)
+        else:
+            groups.append([method])
+    entries = []
+    for group in groups:
+        (entry,) = panels.handles(group[:1])
+        entry.set_label(" = ".join(map(style.label, group)))
+        entries.append(entry)
+    return entries

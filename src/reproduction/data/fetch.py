@@ -282,7 +282,7 @@ def _advice(name: str, chosen: list[Source], entry: Entry, out: Path) -> list[st
         size = f"{file.bytes} bytes, " if file.bytes else ""
         lines.append(f"  {file.name} ({size}sha256 {file.sha256})")
     if entry.task in known.LOADERS:
-        lines.append(f"A file of your own may take its place: `data: {{local: {{{name}: FILE}}}}`.")
+        lines.append(f"You can use your own file instead: `data: {{local: {{{name}: FILE}}}}`.")
     if entry.stand_in:
         rule = "An artifact that can do with a stand-in says `id.or_stand_in`."
         lines.append(f"{rule} It would be this one:")

@@ -202,7 +202,7 @@ class File(Model):
 
 
 Registry = dict[str, Entry]
-OWN = Entry(title="a table of your own", task="binary", loader=LOADERS["binary"], sources=[])
+OWN = Entry(title="your own table", task="binary", loader=LOADERS["binary"], sources=[])
 """What is known of `id.local` if the registry does not have the id."""
 
 
@@ -372,7 +372,7 @@ def find(entries: Registry, dataset: str) -> tuple[str, str, Entry]:
     if name not in entries and pin != LOCAL:
         near = difflib.get_close_matches(name, entries, n=3)
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
-        own = f"(a table of your own would be '{name}.{LOCAL}')"
+        own = f"(your own table would be '{name}.{LOCAL}')"
         raise ValueError(f"data set {name!r} is not in the registry{hint} {own}")
     return name, pin, entries.get(name, OWN)
 
@@ -417,7 +417,7 @@ def sources(dataset: str, entry: Entry, pin: str = "") -> list[Source]:
         If there is no source or variant of that name.
     """
     if pin == LOCAL:
-        which = "is a file of your own, and the configuration does not say which"
+        which = "is your own file, and the configuration does not name it"
         raise ValueError(f"{dataset}.{LOCAL} {which}: data: {{local: {{{dataset}: FILE}}}}")
     found = []
     for source in entry.sources:
@@ -481,7 +481,7 @@ def users_loader(dataset: str, registry: Registry, spec: UserFile) -> str:
     task = registry.get(dataset, OWN).task
     loader = LOADERS.get(task, "")
     if not loader:
-        how = "give your table an id of its own, such as `mine`"
+        how = "give your table another id, such as `mine`"
         rule = f"no file can take the place of {dataset} (task {task})"
         raise ValueError(f"data.local: {rule}; {how}")
     file = users_file(spec)

@@ -151,10 +151,10 @@ class Network:
             If the network must not be used, or the host did not answer earlier.
         """
         if self.offline:
-            raise SourceError(f"{hide_login(url)}: not asked, offline mode")
+            raise SourceError(f"{hide_login(url)}: not tried in offline mode")
         reason = self.dead.get(host_of(url))
         if reason is not None:
-            raise SourceError(f"{hide_login(url)}: not asked again in this run ({reason})")
+            raise SourceError(f"{hide_login(url)}: not tried again in this run ({reason})")
 
     def give_up(self, url: str, reason: str) -> None:
         """Remember that the host of ``url`` does not answer."""

@@ -76,7 +76,7 @@ def own(plan: Plan, name: str, root: Path, source: str = "") -> Run:
     """
     scale, tables = plan.config["scale"], root / plan.results / (source or name)
     files = VerdictFiles(root, plan.results)
-    drawn = _smallest(root / file for file in plan.drawings(name))
+    drawn = smallest(root / file for file in plan.drawings(name))
     table = _there(tables / "table.csv")
     for file in filter(None, (drawn, table)):
         verify_output(file)
@@ -102,7 +102,7 @@ def kept(name: str, root: Path, source: str = "") -> Run:
         read_verdicts(folder / "agreement.csv"),
         provenance=records.facts(tables / records.RECORD) | provenance,
         cost=provenance.get("cost", {}),
-        drawn=_smallest(drawn.with_name(f"{drawn.name}.{suffix}") for suffix in DRAWN),
+        drawn=smallest(drawn.with_name(f"{drawn.name}.{suffix}") for suffix in DRAWN),
         table=_there(tables / "summary.csv"),
         thumbnail=_there(drawn.with_name(f"{drawn.name}.thumb.webp")),
     )
@@ -123,7 +123,7 @@ def _cost(logs: Path) -> dict[str, float]:
     return {"minutes": round(sum(seconds) / 60, 2), "mem_mb": round(max(memory)), "jobs": len(jobs)}
 
 
-def _smallest(drawn: Iterable[Path]) -> Path | None:
+def smallest(drawn: Iterable[Path]) -> Path | None:
     """The smallest of the files of a figure or table that is there and that a page can show."""
     files = (file for file in drawn if file.suffix[1:] in DRAWN and file.is_file())
     return min(files, key=lambda file: file.stat().st_size, default=None)
@@ -198,7 +198,7 @@ def again(content: Asked, folder: Path) -> Judged:
     Raises ValueError : a kept table that is not the one of its provenance.
     """
     before = read_verdicts(folder / "verdicts.csv")
-    table, points = (_unpacked(folder, name) for name in KEPT)
+    table, points = (unpack(folder, name) for name in KEPT)
     if table:
         rows = results.read_table(io.BytesIO(table))
         frame = judge.judge(content, rows, "full", Points.read(io.BytesIO(points)) if points else None)
@@ -209,8 +209,8 @@ def again(content: Asked, folder: Path) -> Judged:
     return Judged(frame, agreement(frame.assign(paper="", artifact="")))
 
 
-def _unpacked(folder: Path, name: str) -> bytes:
-    """A file that `keep` compressed, in numbered parts if it is large; of none: empty."""
+def unpack(folder: Path, name: str) -> bytes:
+    """Read a file that `keep` compressed, in numbered parts if it is large; of none: empty."""
     numbers = ["", *(f".{number}" for number in range(1, 1 + WHOLE // LARGEST))]
     parts = [file for number in numbers if (file := folder / f"{name}{number}.xz").is_file()]
     if not parts:
@@ -318,7 +318,8 @@ def keep(made: Plan, name: str, root: Path, home: Path) -> None:
     record["informs"] |= {"cost": run.cost, "data": data, "made_from": {"settings": _settings(made, name)}}
     with replacing(folder / records.RECORD) as part:
         part.write_text(json.dumps(record, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-    _keep_drawing(run, home / "figures/reference" / name)
+    assert run.drawn is not None  # what has no drawing is not finished
+    keep_drawing(run.drawn, home / "figures/reference" / name)
 
 
 def _record_of_run(made: Plan, name: str, root: Path) -> records.Record:
@@ -372,15 +373,15 @@ def _keep_summary(table: Path, out: Path) -> None:
             raise NotFinished(f"{out}: larger than {most}; thin the table out in its protocol")
 
 
-def _keep_drawing(run: Run, out: Path) -> None:
-    """The figure in its smaller format with a thumbnail, or the table for browsers and for the repository."""
-    assert run.drawn is not None
+def keep_drawing(drawn: Path, out: Path) -> None:
+    """Archive a figure with a thumbnail, or a table for browsers and for the repository."""
     out.parent.mkdir(parents=True, exist_ok=True)
     for suffix in (*DRAWN, "md", "thumb.webp"):
         out.with_name(f"{out.name}.{suffix}").unlink(missing_ok=True)
-    table, picture = run.drawn.suffix == ".html", run.drawn.with_suffix(".png")
-    for suffix in [".html", ".md"] if table else [run.drawn.suffix]:
-        shutil.copyfile(run.drawn.with_suffix(suffix), out.with_name(out.name + suffix))
+    table = drawn.suffix == ".html"
+    picture = drawn.with_suffix(".png")
+    for suffix in [".html", ".md"] if table else [drawn.suffix]:
+        shutil.copyfile(drawn.with_suffix(suffix), out.with_name(out.name + suffix))
     if picture.is_file() and not table:
         thumbnail(picture, out.with_name(f"{out.name}.thumb.webp"))
 

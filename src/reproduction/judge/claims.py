@@ -245,7 +245,7 @@ class Claim(Model):
     @model_validator(mode="after")
     def _place_of_the_paper(self) -> Self:
         if self.kind == OURS and self.place is not None:
-            raise ValueError("place: a claim of ours is in no paper; remove it")
+            raise ValueError("place: a claim of kind ours has no place in a paper; remove it")
         if self.kind != OURS and self.place is None:
             raise ValueError("place: name the section, figure or table that the claim is from")
         return self
@@ -307,7 +307,7 @@ class MarginException(Model):
 
 PRINTED = {"value": (0, 1), "100 - value": (100, -1), "1 - value": (1, -1)}
 PRINTED |= {"100 * value": (0, 100), "100 - 100 * value": (100, -100)}
-"""What a printed number stands for -> offset and factor that make it the metric of the table."""
+"""What a published value stands for -> offset and factor that make it the metric of the table."""
 
 
 class PublishedRule(Model):
@@ -316,7 +316,7 @@ class PublishedRule(Model):
     printed: Literal["value", "100 - value", "1 - value", "100 * value", "100 - 100 * value"] = Field(
         default="value",
         alias="as",
-        description="what of the printed value is compared: of an accuracy in % it is `100 - value`",
+        description="how a published value is compared: an accuracy in % as `100 - value`",
     )
     margin: Positive | Share = Field(
         description="the tolerance: the largest difference that counts as reproduced"

@@ -166,7 +166,7 @@ class Sentences:
             passing = f"{number(row['passing']):g} of {groups:g} groups pass"
             parts.append(passing + (f", {needed:g} needed" if needed > 0 else ""))
         if _corrected(row, check):
-            parts.append("too little after correction for all tests of the artifact")
+            parts.append("not significant after correcting for multiple tests")
         elif leans(row):
             parts.append(f"the estimate is {leans(row)}, and no test shows it")
         return self.join(parts, "; ")
@@ -217,7 +217,7 @@ class Sentences:
         """Why a published value is inconclusive."""
         if (needed := number(row["n_needed"])) < inf:
             return f"about {needed:g} repetitions would decide it (power 80 %)"
-        return "no number of repetitions would decide it: the published mean is too imprecise"
+        return "more repetitions would not help: the published mean is too imprecise"
 
     def _claim(self, row: Row) -> list[str]:
         check = value(row["check"])
@@ -242,7 +242,7 @@ class Sentences:
                 count = f"{'some' if isnan(violating) else f'{violating:g}'} of {rows:g} rows violate it"
             return [self.join([count, ", worst at " if worst else "", worst])]
         if row["remark"]:
-            divisor = "the divisor is not shown to be above 0"
+            divisor = "the divisor may be 0: its interval reaches below"
             return [divisor if row["remark"] == "divisor" else "the mean is 0"]
         if check["statistic"] == "relative_se":
             return ["one realisation has no standard error"] * (repetitions == 1)
@@ -393,7 +393,7 @@ def of_agreement(rows: Iterable[Row]) -> list[tuple[str, str]]:
     found: dict[str, list[str]] = {}
     for row in rows:
         if row["control"]:
-            place = "our values" if row["control"] == "ours" else f"{row['control']} in our place"
+            place = "our values" if row["control"] == "ours" else f"control ({row['control']})"
             found.setdefault(place, []).append(
                 f"{number(row['estimate']):.0f} {look_up(row['verdict']).label}"
             )
@@ -408,7 +408,7 @@ def of_agreement(rows: Iterable[Row]) -> list[tuple[str, str]]:
 
 
 def with_control(rows: Iterable[Row]) -> dict[str, list[int]]:
-    """How many have each verdict of a value: our values, and the neighbouring method's in our place.
+    """How many have each verdict of a value: our values, and those of the neighbouring method.
 
     rows : of tables of agreement; the same cells for both: no mean over sets, and more than one method.
     """

@@ -488,7 +488,7 @@ def _claim(row: Content, entry: Asked, source: Source, scale: str) -> Finding:
             rows, groups = grouped(source, check)
             needed = check.get("at_least", len(groups))
             if needed > len(groups):
-                raise MissingRows(f"at_least: {needed} asked, but there are only {len(groups)} groups")
+                raise MissingRows(f"at_least: needs {needed} groups, but there are only {len(groups)}")
             cells = [_cells(at, part, check) for at, part in groups]
         except MissingRows as error:
             return _absent(finding, scale, type(error)(f"check {number}: {error}"))

@@ -116,7 +116,7 @@ def find_papers(words: Iterable[str]) -> tuple[list[str], list[str]]:
             found = [title.parent for title in sorted(folder.glob("*/TITLE"))]
         if not found:
             remedy = "a paper is a folder with a file TITLE; ./run new-paper FOLDER makes one"
-            raise ValueError(f"{word}: {folder} is no paper, and holds none; {remedy}")
+            raise ValueError(f"{word}: {folder} is not a paper and contains none; {remedy}")
         targets += [paper.name for paper in found]
         papers += [str(paper) for paper in found]
     return targets, papers

@@ -126,7 +126,7 @@ def method(key: str) -> str:
     """The name of a method; of ``loss way``, both names; the key itself where none is listed."""
     found, (loss, _, way) = listed("methods"), key.partition(" ")
     if key not in found and loss in found and way in listed("ways"):
-        return f"{method(loss)} ({listed('ways')[way]})".replace(") (", ", ")
+        return f"{method(loss)}, {listed('ways')[way]}"
     return str(found.get(key, {}).get("name", key))
 
 
@@ -163,7 +163,7 @@ def setting(key: str) -> str:
 def of_table(frame: pd.DataFrame, methods: Iterable[str], noises: Iterable[str]) -> pd.DataFrame:
     """The table with names for keys of methods and of kinds of noise: in header, sections and cells."""
     found = {key: method(key) for key in methods}
-    found |= {f"{key}, printed": f"{name}, printed" for key, name in found.items()}
+    found |= {f"{key}, published": f"{name}, published" for key, name in found.items()}
     found |= {key: noise(key) for key in noises if key}
     named = frame.replace(found).rename(columns=found, index=found)
     named.attrs = dict(frame.attrs)

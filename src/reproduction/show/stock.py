@@ -189,7 +189,7 @@ def note_splits(table: pd.DataFrame, datasets: list[str]) -> str:
 def note_sources(table: pd.DataFrame) -> str:
     """Names the data sets that are not the genuine IDA files."""
     kinds = table.drop_duplicates("dataset").set_index("dataset")["source"]
-    words = {"rebuilt": "rebuilt points and our own splits", "generated": "points drawn anew, our own splits"}
+    words = {"rebuilt": "rebuilt points and our own splits", "generated": "points drawn again, our splits"}
     named = {text: ", ".join(map(data_set, kinds[kinds == kind].index)) for kind, text in words.items()}
     found = "; ".join(f"{text} ({sets})" for text, sets in named.items() if sets)
     return f"Not the genuine IDA files: {found}." if found else ""

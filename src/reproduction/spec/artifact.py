@@ -124,8 +124,8 @@ class Artifact(Model):
     )
     summary: str = Field(
         default="",
-        description="what is shown, in one plain sentence of at most 20 words without mathematics: for "
-        "cards, the gallery and readers who cannot see the picture",
+        description="what is shown, in one plain sentence of at most 20 words without "
+        "mathematics: for cards, the gallery and readers who cannot see the picture",
     )
     source: str = Field(
         default="",
@@ -304,8 +304,9 @@ class Artifact(Model):
                 n_far += 1
         if 2 * n_far <= len(values):
             return ""
-        where = f"{self.paper}/{self.name}.yaml: published: {n_far} of {len(values)} printed values"
-        return f"{where} are much nearer to ours with `as: {best}`; are they typed in another unit?"
+        where = f"{self.paper}/{self.name}.yaml: published"
+        nearer = f"{n_far} of {len(values)} published values are much nearer to ours with `as: {best}`"
+        return f"{where}: {nearer}; are they typed in another unit?"
 
     @property
     def _reduction(self) -> Reduction:

@@ -51,7 +51,8 @@ def check_summary(text: str) -> None:
     Raises ValueError: what is wrong with it.
     """
     if len(text.split()) > WORDS_OF_A_SUMMARY:
-        raise ValueError(f"summary: has {len(text.split())} words; use at most {WORDS_OF_A_SUMMARY}")
+        words = len(text.split())
+        raise ValueError(f"summary: has {words} words; use at most {WORDS_OF_A_SUMMARY}")
     if found := MATHEMATICS.search(text):
         raise ValueError(f"summary: {found[0]!r} is mathematics or markup; use plain words")
     if text and not text.endswith((".", "?")):

@@ -179,7 +179,7 @@ def examine_local(local: Mapping[str, UserFile], entries: Collection[str], *fold
         elif not file.exists():
             reason = f"there is no file {file}"
         elif not file.is_file() or file.resolve().parts[1] in ("proc", "sys"):
-            reason = f"{file} is not a regular file; copy what is to be read into a file of its own"
+            reason = f"{file} is not a regular file; copy its content into a regular file"
         else:
             continue
         raise ArtifactError(f"data.local: {name}: {reason}")

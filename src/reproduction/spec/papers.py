@@ -52,7 +52,7 @@ def _why_not_a_paper(name: str, folder: Path, home: Path) -> str:
     made = f"./run new-paper {folder} makes one"
     if folder.parent == home and not folder.exists():
         known = near(name, list_papers(home))
-        rule = "a folder of your own is named by its path"
+        rule = "name your own folder by its path"
         return f"{name!r} is not a folder of {home}{known} ({rule})"
     papers_inside = sorted(str(file.parent) for file in folder.glob("*/TITLE"))
     if papers_inside:

@@ -77,7 +77,7 @@ def blocks(rows: Sequence[Row]) -> dict[str, list[Line]]:
 
 
 def marks(table: Markup, judges: Sequence[Page]) -> Markup:
-    """A table in which each printed value has the mark of its verdict; "" if it has none.
+    """A table in which each published value has the mark of its verdict; "" if it has none.
 
     Values are found by what is printed, ``m ± sd`` or ``m``; a text that has several verdicts has no mark.
     """

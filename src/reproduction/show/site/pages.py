@@ -319,11 +319,11 @@ def label_of(page: Page, claim: str = "") -> str:
     return label.lower().replace("_", "-").replace("+", "-plus")
 
 
-ILLUSTRATES = "An illustration or a look of our own: no claim and no printed value rests on it."
+ILLUSTRATES = "This figure is an illustration. No claim or published value is tested here."
 
 
 def elsewhere(page: Page, by_key: Mapping[str, Page]) -> list[Page]:
-    """Where claims and printed values are judged that rest on the tables which a page draws."""
+    """Where claims and published values are judged that rest on the tables which a page draws."""
     keys = [f"{each.paper}_{each.name}" for each in page.drawn[1:]]
     return [by_key[key] for key in keys if key in by_key and by_key[key].first.verdicts]
 

@@ -162,6 +162,7 @@ class Writer:
             "seen": seen,
             "rest": rest,
             "picture": self.find_picture(page.first),
+            "width": measure_width(page.first.drawn),
             "table": read_table(page.first, [page, *pages.elsewhere(page, self.by_key)]),
             "curves": draw_curves(page),
             "short": write_in_short(page, paper),
@@ -236,6 +237,25 @@ def find_source(function: Any) -> Path | None:
 
     name = inspect.getsourcefile(inspect.unwrap(function)) if function is not None else None
     return Path(name) if name else None
+
+
+PIXELS_PER_INCH = 100
+"""Size of figures on pages: type of 9 points is as large as the text of a caption."""
+
+
+def measure_width(drawn: Path | None) -> int:
+    """Measure how wide a figure is shown, in pixels: its letters are as large as in all others."""
+    if drawn is None or drawn.suffix == ".html":
+        return 0
+    if drawn.suffix == ".svg":
+        start = drawn.read_text(encoding="utf-8")[:2000]
+        found = re.search(r'<svg[^>]*? width="([\d.]+)pt"', start)
+        assert found is not None, f"{drawn}: no width in points"
+        return round(float(found[1]) / 72 * PIXELS_PER_INCH)
+    from PIL import Image
+
+    with Image.open(drawn) as image:
+        return round(image.width / image.info["dpi"][0] * PIXELS_PER_INCH)
 
 
 def split_caption(caption: str) -> tuple[str, str]:
