@@ -305,8 +305,9 @@ class Artifact(Model):
         if 2 * n_far <= len(values):
             return ""
         where = f"{self.paper}/{self.name}.yaml: published"
-        nearer = f"{n_far} of {len(values)} published values are much nearer to ours with `as: {best}`"
-        return f"{where}: {nearer}; are they typed in another unit?"
+        far = f"{where}: {n_far} of {len(values)} published values"
+        remedy = "are they typed in another unit?"
+        return f"{far} are much nearer to ours with `as: {best}`; {remedy}"
 
     @property
     def _reduction(self) -> Reduction:

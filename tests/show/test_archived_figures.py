@@ -1,0 +1,21 @@
+"""Archived figures are drawn again from the archived tables."""
+
+from project import ROOT
+
+from reproduction.plan.plan import configured, planned
+from reproduction.show.archived_figures import draw_again
+
+
+def test_a_figure_is_drawn_from_its_archived_table_and_a_missing_table_is_named(tmp_path):
+    plan = planned(ROOT, configured(ROOT, "full"), every=True)
+    name = "ors/fig7"
+    (tmp_path / "results/reference/ors").mkdir(parents=True)
+    archived = tmp_path / f"results/reference/{name}"
+    assert list(draw_again(plan, [name], tmp_path)) == [
+        f"{name}: not drawn: the table of {name} is not archived"
+    ]
+    archived.symlink_to(ROOT / f"results/reference/{name}")
+    assert list(draw_again(plan, [name], tmp_path)) == [f"{name}: drawn"]
+    made = sorted(file.name for file in (tmp_path / "figures/reference/ors").iterdir())
+    kept = sorted(file.name for file in (ROOT / "figures/reference/ors").glob("fig7.*"))
+    assert made == kept
