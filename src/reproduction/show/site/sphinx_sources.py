@@ -239,8 +239,9 @@ def find_source(function: Any) -> Path | None:
     return Path(name) if name else None
 
 
+WIDEST = 9.0
 PIXELS_PER_INCH = 100
-"""Size of figures on pages: type of 9 points is as large as the text of a caption."""
+"""Size of figures on pages, of `WIDEST` inches at most: type of 9 points is as large as the text of a caption."""
 
 
 def measure_width(drawn: Path | None) -> int:
@@ -250,12 +251,13 @@ def measure_width(drawn: Path | None) -> int:
     if drawn.suffix == ".svg":
         start = drawn.read_text(encoding="utf-8")[:2000]
         found = re.search(r'<svg[^>]*? width="([\d.]+)pt"', start)
-        assert found is not None, f"{drawn}: no width in points"
-        return round(float(found[1]) / 72 * PIXELS_PER_INCH)
+        inches = float(found[1]) / 72 if found else WIDEST  # a picture of a user may have no size
+        return round(inches * PIXELS_PER_INCH)
     from PIL import Image
 
     with Image.open(drawn) as image:
-        return round(image.width / image.info["dpi"][0] * PIXELS_PER_INCH)
+        dots_per_inch = image.info.get("dpi", (PIXELS_PER_INCH,))[0]
+        return round(image.width / dots_per_inch * PIXELS_PER_INCH)
 
 
 def split_caption(caption: str) -> tuple[str, str]:
