@@ -241,7 +241,7 @@ def find_source(function: Any) -> Path | None:
 
 WIDEST = 9.0
 PIXELS_PER_INCH = 100
-"""Size of figures on pages, of `WIDEST` inches at most: type of 9 points is as large as the text of a caption."""
+"""Size of figures on pages, at most `WIDEST` inches: their type is as large as that of captions."""
 
 
 def measure_width(drawn: Path | None) -> int:
