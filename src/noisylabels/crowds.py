@@ -1079,8 +1079,8 @@ class CrowdLab(MajorityVote):
     def _check_probabilities(p: Any, data: _CrowdLabels, names: list[Any] | None) -> Floats:
         if p is None:
             raise ValueError("p: a classifier's probabilities are needed, (items, classes); else use OneCoin")
-        p = match_rows(p, names, what="p", rows="the items")
-        p = match_columns(p, data.classes.tolist(), what="p")
+        p = match_rows(p, names, argument="p", rows="the items")
+        p = match_columns(p, data.classes.tolist(), argument="p")
         p = finite("p", p, (len(data.items), len(data.classes)))
         if p.min() < 0 or not np.allclose(p.sum(axis=1), 1.0):
             raise ValueError("p: rows must be probabilities that sum to 1")

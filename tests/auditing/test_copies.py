@@ -62,7 +62,7 @@ def tables_of_distinct_rows():
 @pytest.mark.parametrize(("name", "X"), list(tables_of_distinct_rows()))
 def test_rows_that_chance_makes_equal_or_near_are_no_copies(name, X):
     found = find_copies(X)
-    assert (found.copied, found.near) == (0, False)
+    assert (found.copied, found.nearly_equal) == (0, False)
     assert (found.coincident > 0) == (len(np.unique(X, axis=0)) < len(X))
 
 

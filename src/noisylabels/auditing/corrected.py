@@ -1,4 +1,4 @@
-"""Any classifier made robust to flipped labels: rows weighted, relabelled or left out, then it is trained."""
+"""Make any classifier robust to flipped labels: rows are weighted, relabelled or left out."""
 
 from __future__ import annotations
 
@@ -30,8 +30,14 @@ from noisylabels.seeding import generator
 from noisylabels.validation import check_features, check_labels, choice, refuse_other_index, whole
 
 METHODS = ("prune", "importance", "forward", "backward", "likelihood")
-ESTIMATES: dict[str, Callable[..., Array]] = {"joint": flip_rates.from_joint, "anchor": flip_rates.anchor}
-LEAST = 1e-3  # a probability that a weight is divided by
+ESTIMATES: dict[str, Callable[..., Array]] = {
+    "joint": flip_rates.from_joint,
+    "anchor": flip_rates.anchor,
+}
+LEAST = 1e-3
+"""The smallest probability that a weight is divided by."""
+SHRINKAGES = np.linspace(0.0, 1.0, 21)
+"""Shares of the identity in an estimated flip matrix, the first that makes it usable is taken."""
 
 
 class CorrectedClassifier(FitFlags, Repeated, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
@@ -50,8 +56,8 @@ class CorrectedClassifier(FitFlags, Repeated, MetaEstimatorMixin, ClassifierMixi
     flips : {"joint", "anchor"} or array of shape (n_classes, n_classes)
         The flip matrix (rows are true classes), or how it is estimated. Trusted rows replace it.
     folds : int, optional
-        Folds of the cross-fitting: 5 by default, or 10 below 300 rows. With 1, the probabilities are
-        those of the rows that were trained on, for classifiers that cannot learn rows by heart.
+        Folds of the cross-fitting: 5 by default, or 10 below 300 rows. With 1, the probabilities
+        are those of the rows that were trained on, for classifiers that cannot learn rows by heart.
     rounds : int
         Rounds of "forward".
     random_state : int or RandomState
@@ -70,8 +76,8 @@ class CorrectedClassifier(FitFlags, Repeated, MetaEstimatorMixin, ClassifierMixi
     weights_ : array of shape (n_samples, n_classes)
         The weights of the rows.
     flags_ : set of str
-        Holds ``flips_shrunk`` where an estimated flip matrix was drawn to the identity until it named
-        the classes and could be inverted.
+        Holds ``flips_shrunk`` where an estimated flip matrix was drawn to the identity until it
+        named the classes and could be inverted.
 
     Examples
     --------
@@ -83,22 +89,26 @@ class CorrectedClassifier(FitFlags, Repeated, MetaEstimatorMixin, ClassifierMixi
 
     Notes
     -----
-    Let p be the probabilities of the observed classes, Omega the flip matrix and g = p Omega^-1, clipped
-    and normalised, the probabilities of the true classes. For a row with observed class y, the weight of
-    class j is:
+    Let p be the probabilities of the observed classes, Omega the flip matrix and g = p Omega^-1,
+    clipped and normalised, the probabilities of the true classes. For a row with observed class y,
+    the weight of class j is:
 
     - "prune": 0 for labels that confident learning finds wrong, else 1 / Omega_yy for j = y [1]_;
     - "importance": g_y / p_y for j = y [2]_, eq. 8;
-    - "forward": the probability of the true class j given the row and its observed class, with g by the
+    - "forward": the probability of the true class j given the row and its observed class, with g by
+      the
       classifier of the round before [3]_, theorem 2;
-    - "backward": entry (y, j) of the inverse of Omega, partly negative, unbiased for the loss on true
+    - "backward": entry (y, j) of the inverse of Omega, partly negative, unbiased for the loss on
+      true
       labels. For `LogisticRegression` the corrected loss stays convex [4]_;
-    - "likelihood": 1 for j = y. `RobustLogisticRegression` on log p then takes the flips out of it, and
+    - "likelihood": 1 for j = y. `RobustLogisticRegression` on log p then takes the flips out of it,
+      and
       keeps learning a flip matrix that is estimated [5]_.
 
-    Weights of the rows count everywhere: a whole weight is as many equal rows, and the flip matrix is
-    that of the weighted rows. Weights with a mean below 1 are scaled to 1 for its estimate. Copies of
-    rows are in one fold, as are rows of a group; copies are looked for where X holds numbers.
+    Weights of the rows count everywhere: a whole weight is as many equal rows, and the flip matrix
+    is that of the weighted rows. Weights with a mean below 1 are scaled to 1 for its estimate.
+    Copies of rows are in one fold, as are rows of a group; copies are looked for where X holds
+    numbers.
 
     References
     ----------
@@ -113,17 +123,34 @@ class CorrectedClassifier(FitFlags, Repeated, MetaEstimatorMixin, ClassifierMixi
     estimator_: Any
 
     def __init__(
-        self, estimator: Any = None, method: str = "prune", *, flips: Any = "joint", folds: int | None = None,
-        rounds: int = 5, random_state: Any = 0, class_weight: dict[Any, float] | str | None = None,
-    ) -> None:  # fmt: skip
-        self.estimator, self.method, self.flips, self.class_weight = estimator, method, flips, class_weight
-        self.folds, self.rounds, self.random_state = folds, rounds, random_state
+        self,
+        estimator: Any = None,
+        method: str = "prune",
+        *,
+        flips: Any = "joint",
+        folds: int | None = None,
+        rounds: int = 5,
+        random_state: Any = 0,
+        class_weight: dict[Any, float] | str | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.method = method
+        self.flips = flips
+        self.folds = folds
+        self.rounds = rounds
+        self.random_state = random_state
+        self.class_weight = class_weight
 
     def fit(
-        self, X: Any, y: ArrayLike, trusted: ArrayLike | None = None, *,
-        sample_trusted: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
+        self,
+        X: Any,
+        y: ArrayLike,
+        trusted: ArrayLike | None = None,
+        *,
+        sample_trusted: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
-    ) -> Self:  # fmt: skip
+    ) -> Self:
         """Train on noisy labels.
 
         Parameters
@@ -133,8 +160,8 @@ class CorrectedClassifier(FitFlags, Repeated, MetaEstimatorMixin, ClassifierMixi
         y : array of shape (n_samples,)
             The observed labels.
         trusted : array of shape (n_samples,), optional
-            True labels, with NaN or None where they are not known. The flip matrix is counted on these
-            rows, and their true labels are trained on.
+            True labels, with NaN or None where they are not known. The flip matrix is counted on
+            these rows, and their true labels are trained on.
         sample_trusted : array of shape (n_samples,), optional
             The same under the name that scikit-learn splits with the samples.
         sample_weight : array of shape (n_samples,), optional
@@ -150,29 +177,40 @@ class CorrectedClassifier(FitFlags, Repeated, MetaEstimatorMixin, ClassifierMixi
         Raises
         ------
         ValueError
-            Wrong parameters, one class only, a class without a trusted row, a flip matrix that permutes
-            the classes or has a condition number above 20, weights that leave a class no row.
+            Wrong parameters, one class only, a class without a trusted row, a flip matrix that
+            permutes the classes or has a condition number above 20, weights that leave a class no
+            row.
         """
         choice("method", self.method, METHODS)
         trusted = sample_trusted if trusted is None else trusted
         if hasattr(X, "loc"):
             refuse_other_index(X, y, sample_weight=sample_weight, trusted=trusted, groups=groups)
         X, labels = self._labels(X, y)
-        none, n, K = np.zeros(0, np.intp), len(labels), len(self.classes_)
-        known, true = (none, none) if trusted is None else trusted_rows(trusted, self.classes_, n)
+        n = len(labels)
+        trusted_at = np.zeros(0, np.intp)
+        true = np.zeros(0, np.intp)
+        if trusted is not None:
+            trusted_at, true = trusted_rows(trusted, self.classes_, n)
         a = self._weights(labels, sample_weight)
-        self.weights_, self._given, here = np.zeros((n, K)), a is not None, np.arange(n)
-        units = combine_groups(find_copies_of_numbers(X), None if groups is None else groups_of(groups, n))
+        self._given = a is not None
+        named_groups = None if groups is None else groups_of(groups, n)
+        units = combine_groups(find_copies_of_numbers(X), named_groups)
+        rows = np.arange(n)
         if a is not None:
-            here = np.flatnonzero(a)
-            X, labels, a, there = rows_at(X, here), labels[here], a[here], a[known] > 0
-            known, true = np.searchsorted(here, known[there]), true[there]
-            units = numbered(units, here)
+            rows = np.flatnonzero(a)
+            has_weight = a[trusted_at] > 0
+            trusted_at = np.searchsorted(rows, trusted_at[has_weight])
+            true = true[has_weight]
+            X = rows_at(X, rows)
+            labels = labels[rows]
+            a = a[rows]
+            units = numbered(units, rows)
         if not hasattr(self._base(), "predict_proba"):
-            how = "wrap it in sklearn's CalibratedClassifierCV"
-            raise ValueError(f"estimator: {type(self._base()).__name__} has no predict_proba; {how}")
-        p, W = self._reweighted(X, labels, a, known, true, units)
-        self.weights_[here] = W
+            problem = f"{type(self._base()).__name__} has no predict_proba"
+            raise ValueError(f"estimator: {problem}; wrap it in sklearn's CalibratedClassifierCV")
+        p, W = self._reweighted(X, labels, a, trusted_at, true, units)
+        self.weights_ = np.zeros((n, len(self.classes_)))
+        self.weights_[rows] = W
         if self.method == "likelihood":
             learn = isinstance(self.flips, str) and trusted is None
             head = RobustLogisticRegression(omega=self.flip_matrix_, learn_omega=learn)
@@ -186,7 +224,10 @@ class CorrectedClassifier(FitFlags, Repeated, MetaEstimatorMixin, ClassifierMixi
     def _labels(self, X: Any, y: ArrayLike) -> tuple[Any, Classes]:
         """X with rows that can be drawn, and the class numbers (n,) of y; sets classes_."""
         X, y = indexable(check_features("X", X), check_labels("y", y))
-        X = X.tocsr() if hasattr(X, "tocsr") else X if hasattr(X, "iloc") else np.asarray(X)
+        if hasattr(X, "tocsr"):
+            X = X.tocsr()
+        elif not hasattr(X, "iloc"):
+            X = np.asarray(X)
         observed = column_or_1d(y, warn=True)
         assert_all_finite(observed, input_name="y")
         self.classes_ = classes_of(observed)
@@ -197,79 +238,147 @@ class CorrectedClassifier(FitFlags, Repeated, MetaEstimatorMixin, ClassifierMixi
         X: Any,
         labels: Classes,
         a: Array | None,
-        known: NDArray[np.intp],
+        trusted_at: NDArray[np.intp],
         true: Classes,
         units: Groups | None,
     ) -> tuple[Array, Array]:
-        """p and W (n, K) of the rows X with weights a (n,) > 0; sets estimator_ and flip_matrix_."""
-        rng, one_hot = generator(self.random_state), np.eye(len(self.classes_))
-        folds = folds_for(labels, units) if self.folds is None else whole("folds", self.folds, 1)
-        times = np.ones((len(labels), 1)) if a is None else a[:, np.newaxis]
-        p = self._probabilities(X, one_hot[labels] * times, labels, folds, rng, units)
-        counted = None if a is None else a * max(1.0, len(a) / a.sum())
-        self.flip_matrix_ = omega = self._flips(p, labels, known, true, counted)
-        g = normalised(np.clip(p @ np.linalg.inv(omega), 0.0, None))
-        for _ in range(whole("rounds", self.rounds, 1) if self.method == "forward" else 1):
-            W = self._shares(p, g, labels, counted)
-            W[known] = one_hot[true]
-            W *= times
-            if self.method == "forward":
+        """p and W (n, K) of rows X with weights a (n,) > 0; sets estimator_ and flip_matrix_."""
+        rng = generator(self.random_state)
+        one_hot = np.eye(len(self.classes_))
+        if self.folds is None:
+            folds = folds_for(labels, units)
+        else:
+            folds = whole("folds", self.folds, 1)
+        if a is None:
+            row_weights = np.ones((len(labels), 1))
+            scaled_weights = None
+        else:
+            row_weights = a[:, np.newaxis]
+            scaled_weights = a * max(1.0, len(a) / a.sum())
+        p = self._probabilities(X, one_hot[labels] * row_weights, labels, folds, rng, units)
+        self.flip_matrix_ = self._flips(p, labels, trusted_at, true, scaled_weights)
+        g = normalised(np.clip(p @ np.linalg.inv(self.flip_matrix_), 0.0, None))
+        is_iterative = self.method == "forward"
+        rounds = whole("rounds", self.rounds, 1) if is_iterative else 1
+        for _ in range(rounds):
+            W = self._shares(p, g, labels, scaled_weights)
+            W[trusted_at] = one_hot[true]
+            W *= row_weights
+            if is_iterative:
                 g = self._probabilities(X, W, labels, folds, rng, units)
-        if not (kept := np.abs(W).sum(axis=0) > 0).all():
-            lost = self.classes_[~kept][0]
-            raise ValueError(f"method: {self.method!r} leaves no row of class {lost!s}; take another method")
+        has_rows = np.abs(W).sum(axis=0) > 0
+        if not has_rows.all():
+            lost = self.classes_[~has_rows][0]
+            problem = f"{self.method!r} leaves no row of class {lost!s}"
+            raise ValueError(f"method: {problem}; take another method")
         self.estimator_ = self._trained(X, W, rng)
         return p, W
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each row of X (n, ...)."""
+        """Predict the true class of each sample.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features), or whatever the estimator takes
+            The samples.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            The classes.
+        """
         check_is_fitted(self)
         if self.method == "likelihood":
             return self.classes_[self.predict_proba(X).argmax(axis=1)]
         return np.asarray(self.estimator_.predict(X))
 
     def predict_proba(self, X: Any) -> Array:
-        """P(true class j | x) per row of X (n, ...): (n, K)."""
+        """Predict the probability of each true class.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features), or whatever the estimator takes
+            The samples.
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            The probabilities.
+        """
         check_is_fitted(self)
         p = np.asarray(self.estimator_.predict_proba(X))
-        return np.asarray(self.head_.predict_proba(_log(p))) if self.method == "likelihood" else p
+        if self.method != "likelihood":
+            return p
+        return np.asarray(self.head_.predict_proba(_log(p)))
 
     def _shares(self, p: Array, g: Array, y: Classes, a: Array | None) -> Array:
         """W (n, K) without the weights of the rows, see the class."""
-        at, omega = np.arange(len(y)), self.flip_matrix_
-        own = np.eye(len(omega))[y]
+        omega = self.flip_matrix_
+        observed = np.eye(len(omega))[y]
         if self.method == "prune":
-            Q, times = flip_rates.joint(p, y, a), np.ones(len(y)) if a is None else a
-            right = 1.0 - flip_rates.wrong_parts(p, y, Q, times)
-            return np.asarray(own * (right / np.maximum(omega[y, y], LEAST))[:, np.newaxis])
+            Q = flip_rates.joint(p, y, a)
+            weights = np.ones(len(y)) if a is None else a
+            right = 1.0 - flip_rates.wrong_parts(p, y, Q, weights)
+            factors = right / np.maximum(omega[y, y], LEAST)
+            return np.asarray(observed * factors[:, np.newaxis])
         if self.method == "importance":
-            return np.asarray(own * (g[at, y] / np.maximum(p[at, y], LEAST))[:, np.newaxis])
+            rows = np.arange(len(y))
+            factors = g[rows, y] / np.maximum(p[rows, y], LEAST)
+            return np.asarray(observed * factors[:, np.newaxis])
         if self.method == "forward":
             return np.asarray(normalised(omega.T[y] * g))
-        return np.asarray(np.linalg.inv(omega)[y]) if self.method == "backward" else own
+        if self.method == "backward":
+            return np.asarray(np.linalg.inv(omega)[y])
+        return observed
 
-    def _flips(self, p: Array, y: Classes, known: NDArray[np.intp], true: Classes, a: Array | None) -> Array:
-        K, most = p.shape[1], flip_rates.LARGEST_CONDITION
-        if len(missing := np.setdiff1d(np.arange(K), true)) and len(known):
-            raise ValueError(f"trusted: no row with the true class {self.classes_[missing[0]]!s}")
-        given, times = self.flips, None if a is None else a[known]
-        if len(known):
-            cells = np.bincount(true * K + y[known], times, K * K).reshape(K, K)
-            given = cells / cells.sum(axis=1, keepdims=True)
-        if isinstance(given, str):
-            estimate = ESTIMATES[choice("flips", given, ESTIMATES)](p, y, a=a)
-            shrunk = [(1 - share) * estimate + share * np.eye(K) for share in np.linspace(0.0, 1.0, 21)]
-            fit = [not flips.permuted(each) and bool(np.linalg.cond(each) <= most) for each in shrunk]
-            self._flag(flips_shrunk=not fit[0])
-            return np.asarray(shrunk[fit.index(True)])
+    def _flips(
+        self,
+        p: Array,
+        y: Classes,
+        trusted_at: NDArray[np.intp],
+        true: Classes,
+        a: Array | None,
+    ) -> Array:
+        """The flip matrix: counted on trusted rows, estimated, or the user's."""
+        K = p.shape[1]
+        flip_matrix = self.flips
+        if len(trusted_at):
+            missing = np.setdiff1d(np.arange(K), true)
+            if len(missing):
+                name = self.classes_[missing[0]]
+                raise ValueError(f"trusted: no row with the true class {name!s}")
+            weights = None if a is None else a[trusted_at]
+            cells = np.bincount(true * K + y[trusted_at], weights, K * K).reshape(K, K)
+            flip_matrix = cells / cells.sum(axis=1, keepdims=True)
+        if isinstance(flip_matrix, str):
+            estimate = ESTIMATES[choice("flips", flip_matrix, ESTIMATES)](p, y, a=a)
+            return self._shrink_flips(estimate)
         self._flag()
-        omega = flips.checked(given, K)
-        if not np.linalg.cond(omega) <= most:
-            raise ValueError(f"flips: the condition number of Omega is above {most:g}: labels say too little")
+        omega = flips.checked(flip_matrix, K)
+        if not _can_be_inverted(omega):
+            limit = f"{flip_rates.LARGEST_CONDITION:g}"
+            problem = f"the condition number of Omega is above {limit}: labels say too little"
+            raise ValueError(f"flips: {problem}")
         return omega
 
+    def _shrink_flips(self, estimate: Array) -> Array:
+        """Draw a flip matrix to the identity until it names the classes and can be inverted."""
+        identity = np.eye(len(estimate))
+        for share in SHRINKAGES:
+            omega = (1 - share) * estimate + share * identity
+            if not flips.permuted(omega) and _can_be_inverted(omega):
+                break
+        self._flag(flips_shrunk=bool(share > 0))
+        return np.asarray(omega)
+
     def _probabilities(
-        self, X: Any, W: Array, y: Classes, folds: int, rng: np.random.Generator, units: Groups | None
+        self,
+        X: Any,
+        W: Array,
+        y: Classes,
+        folds: int,
+        rng: np.random.Generator,
+        units: Groups | None,
     ) -> Array:
         """Probabilities of the classes by the estimator trained on the other folds, (n, K)."""
         if folds == 1:
@@ -283,34 +392,48 @@ class CorrectedClassifier(FitFlags, Repeated, MetaEstimatorMixin, ClassifierMixi
 
     def _trained(self, X: Any, W: Array, rng: np.random.Generator) -> Any:
         """The estimator fitted to row n as class j with weight W_nj."""
-        model, (rows, columns) = clone(self._base()), np.nonzero(W)
-        weights, y = W[rows, columns], self.classes_[columns]
-        step = f"{model.steps[-1][0]}__" if hasattr(model, "steps") else ""
-        last = model[-1] if step else model
-        if self.method == "backward" and not isinstance(last, LogisticRegression):
+        model = clone(self._base())
+        rows, columns = np.nonzero(W)
+        weights = W[rows, columns]
+        y = self.classes_[columns]
+        prefix = ""
+        classifier = model
+        if hasattr(model, "steps"):  # a pipeline
+            prefix = f"{model.steps[-1][0]}__"
+            classifier = model[-1]
+        if self.method == "backward" and not isinstance(classifier, LogisticRegression):
             raise ValueError(
-                "method: 'backward' needs LogisticRegression as the classifier; choose another method, "
-                "such as 'forward'"
+                "method: 'backward' needs LogisticRegression as the classifier; choose another "
+                "method, such as 'forward'"
             )
-        if np.allclose(weights, 1.0 if self._given else weights[0]):
+        without_weights = 1.0 if self._given else weights[0]
+        if np.allclose(weights, without_weights):
             return model.fit(rows_at(X, rows), y)
-        if has_fit_parameter(last, "sample_weight"):
-            return model.fit(rows_at(X, rows), y, **{f"{step}sample_weight": weights})
-        steps = (np.arange(len(W)) + rng.random()) / len(W)  # systematic: a row's share, rounded up or down
-        drawn = np.searchsorted(np.cumsum(weights) / weights.sum(), steps).clip(max=len(weights) - 1)
-        return model.fit(rows_at(X, rows[drawn]), y[drawn])
+        if has_fit_parameter(classifier, "sample_weight"):
+            return model.fit(rows_at(X, rows), y, **{f"{prefix}sample_weight": weights})
+        # Systematic sampling: each row is drawn as often as its share says, rounded up or down.
+        steps = (np.arange(len(W)) + rng.random()) / len(W)
+        cumulated = np.cumsum(weights) / weights.sum()
+        sample = np.searchsorted(cumulated, steps).clip(max=len(weights) - 1)
+        return model.fit(rows_at(X, rows[sample]), y[sample])
 
     def _base(self) -> Any:
         return LogisticRegression() if self.estimator is None else self.estimator
 
     def __sklearn_tags__(self) -> Any:
-        tags, base = super().__sklearn_tags__(), get_tags(self._base())
+        tags = super().__sklearn_tags__()
+        base = get_tags(self._base())
         tags.input_tags = base.input_tags
-        tags.classifier_tags.multi_class = base.classifier_tags is None or base.classifier_tags.multi_class
+        of_classifier = base.classifier_tags
+        tags.classifier_tags.multi_class = of_classifier is None or of_classifier.multi_class
         return tags
 
 
+def _can_be_inverted(omega: Array) -> bool:
+    return bool(np.linalg.cond(omega) <= flip_rates.LARGEST_CONDITION)
+
+
 def _log(p: Array) -> Array:
-    """Features of the robust logistic regression, (n, K): log p, that of the last class subtracted."""
+    """Features of the robust logistic regression, (n, K - 1): log p less that of the last class."""
     log = np.log(np.maximum(p, LEAST))
     return np.asarray(log[:, :-1] - log[:, -1:])

@@ -13,14 +13,15 @@ Array = NDArray[np.float64]
 Classes = NDArray[np.intp]
 Groups = NDArray[np.intp]
 
-ROBUST, PLAIN = ("rMKLR", "robust logistic"), ("logistic", "forest", "gradient boosting")
+ROBUST = ("rMKLR", "robust logistic")
+"""Classifiers of an audit that know of flips."""
+PLAIN = ("logistic", "forest", "gradient boosting")
+"""Plain classifiers of an audit, to compare with."""
 DEFAULT = "rMKLR"
-"""The classifiers of an audit: those that know of flips, and plain ones."""
-LARGEST, MANY = 2000, 5000
-"""Rows that rMKLR is trained on, by default: of more, a stratified part is drawn. Above 5000 rows an audit
-takes gradient boosting on all of them instead, cross-fitted once."""
-
-
+LARGEST = 2000
+"""Rows that rMKLR is trained on, by default: of more, a stratified part is drawn."""
+MANY = 5000
+"""Above so many rows an audit takes gradient boosting on all of them, cross-fitted once."""
 FEW_GROUPS = 500
 """Below so many groups folds are dealt by rows, which is slow for more."""
 
@@ -29,8 +30,9 @@ FEW_GROUPS = 500
 class CrossFit:
     """R cross-fits of n rows with K classes.
 
-    p (R, n, K) : probability of each *observed* class.   g (R, n, K) : of each *true* class, the same unless
-    the model knows flips.   omega (R, K, K) : the model's own flip matrix, mean over the folds, or NaN.
+    p (R, n, K) : probability of each *observed* class.
+    g (R, n, K) : probability of each *true* class, the same unless the model knows flips.
+    omega (R, K, K) : the model's own flip matrix, mean over the folds, or NaN.
     """
 
     p: Array
@@ -39,7 +41,7 @@ class CrossFit:
 
     @property
     def mean(self) -> Array:
-        """p averaged over the R cross-fits, (n, K); to 12 decimals, so that equal rows stay equal."""
+        """p averaged over the R cross-fits, (n, K), to 12 decimals: equal rows stay equal."""
         return np.asarray(self.p.mean(axis=0).round(12))
 
     @property
@@ -54,25 +56,29 @@ def folds_for(y: Classes, groups: Groups | None = None) -> int:
     Of rows in groups (n,), numbers from 0, groups are counted.
     """
     if groups is None:
-        rows, members = len(y), np.bincount(y)
+        rows = len(y)
+        members = np.bincount(y)
     else:
-        rows, members = int(groups.max()) + 1, groups_of_classes(y, groups)
-    return min(10 if rows < 300 else 5, int(members.min()))
+        rows = int(groups.max()) + 1
+        members = groups_of_classes(y, groups)
+    folds = 10 if rows < 300 else 5
+    return min(folds, int(members.min()))
 
 
 def groups_of_classes(y: Classes, groups: Groups) -> Classes:
     """In how many groups each class occurs, (K,)."""
-    occurring = np.unique(y.astype(np.int64) * (int(groups.max()) + 1) + groups)
-    return np.bincount(occurring // (int(groups.max()) + 1), minlength=int(y.max()) + 1)
+    number_of_groups = int(groups.max()) + 1
+    occurring = np.unique(y.astype(np.int64) * number_of_groups + groups)
+    return np.bincount(occurring // number_of_groups, minlength=int(y.max()) + 1)
 
 
 def split_folds(
     y: Classes, folds: int, seed: int, groups: Groups | None = None
 ) -> Iterator[tuple[Classes, Classes]]:
-    """Rows to train on and rows held out, classes in proportion; a group is never in both.
+    """Yield rows to train on and rows held out, classes in proportion; a group is never in both.
 
-    A group goes with the class of its rows that is in the fewest groups. Few groups, which are often large,
-    are dealt so that folds have about as many rows.
+    A group goes with the class of its rows that is in the fewest groups. Few groups, which are
+    often large, are dealt so that folds have about as many rows.
 
     Raises
     ------
@@ -82,25 +88,26 @@ def split_folds(
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
     if groups is None:
-        cut = StratifiedKFold(folds, shuffle=True, random_state=seed)
-        yield from cut.split(np.zeros(len(y)), y)
+        splitter = StratifiedKFold(folds, shuffle=True, random_state=seed)
+        yield from splitter.split(np.zeros(len(y)), y)
         return
     if groups.max() < FEW_GROUPS:
-        dealt = StratifiedGroupKFold(folds, shuffle=True, random_state=seed)
-        parts = list(dealt.split(np.zeros(len(y)), y, groups))
+        group_splitter = StratifiedGroupKFold(folds, shuffle=True, random_state=seed)
+        parts = list(group_splitter.split(np.zeros(len(y)), y, groups))
     else:
-        kind = rarest_class(y, groups)
-        cut = StratifiedKFold(folds, shuffle=True, random_state=seed)
+        class_of_group = rarest_class(y, groups)
+        splitter = StratifiedKFold(folds, shuffle=True, random_state=seed)
         parts = []
-        for _, held in cut.split(np.zeros(len(kind)), kind):
-            inside = np.zeros(len(kind), dtype=bool)
-            inside[held] = True
-            parts.append((np.flatnonzero(~inside[groups]), np.flatnonzero(inside[groups])))
+        for _, held_groups in splitter.split(np.zeros(len(class_of_group)), class_of_group):
+            is_held = np.zeros(len(class_of_group), dtype=bool)
+            is_held[held_groups] = True
+            row_is_held = is_held[groups]
+            parts.append((np.flatnonzero(~row_is_held), np.flatnonzero(row_is_held)))
     classes = len(np.unique(y))
     for train, held in parts:
         if len(np.unique(y[train])) < classes:
-            lacking = "a class occurs in so few groups that some folds have none of it to train on"
-            raise ValueError(f"{lacking}; merge it with another class, or give smaller groups")
+            problem = "a class occurs in so few groups that some folds have none of it to train on"
+            raise ValueError(f"{problem}; merge it with another class, or give smaller groups")
         if len(held):
             yield train, held
 
@@ -110,9 +117,9 @@ def rarest_class(y: Classes, groups: Groups) -> Classes:
     rarest_first = np.argsort(groups_of_classes(y, groups), kind="stable")
     rank = np.empty_like(rarest_first)
     rank[rarest_first] = np.arange(len(rarest_first))
-    least = np.full(int(groups.max()) + 1, len(rank))
-    np.minimum.at(least, groups, rank[y])
-    return np.asarray(rarest_first[least])
+    smallest_rank = np.full(int(groups.max()) + 1, len(rank))
+    np.minimum.at(smallest_rank, groups, rank[y])
+    return np.asarray(rarest_first[smallest_rank])
 
 
 def cross_fitted(
@@ -128,36 +135,45 @@ def cross_fitted(
     groups: Groups | None = None,
     say: Callable[[str], None] = lambda sentence: None,
 ) -> CrossFit:
-    """Stratified cross-fitting of ``model``, a scikit-learn classifier with ``predict_proba``.
+    """Cross-fit a scikit-learn classifier with ``predict_proba``, stratified.
 
-    X (n, d); y (n,) classes 0..K-1. Folds and parts drawn do not depend on the names of the classes. A binary
-    model with K > 2 classes is trained one class against the rest; its probabilities are normalised.
-    most_rows : trained on at most, None: all.   text : sparse (n, D), see `with_words`.   groups (n,) : the
-    group of each row, numbers from 0; no group is both trained on and judged.
+    X (n, d); y (n,) classes 0..K-1. Folds and parts drawn do not depend on the names of the
+    classes. A binary model with K > 2 classes is trained one class against the rest; its
+    probabilities are normalised.
+    most_rows : trained on at most, None: all.   text : sparse (n, D), see `with_words`.
+    groups (n,) : the group of each row, numbers from 0; no group is both trained on and judged.
 
-    Raises ValueError : a model without ``predict_proba``, a class with fewer than two rows or groups, no
-    repetitions.
+    Raises ValueError : a model without ``predict_proba``, a class with fewer than two rows or
+    groups, no repetitions.
     """
     if not hasattr(model, "predict_proba"):
-        how = "wrap it in sklearn's CalibratedClassifierCV"
-        raise ValueError(f"{type(model).__name__} has no predict_proba; {how}")
+        advice = "wrap it in sklearn's CalibratedClassifierCV"
+        raise ValueError(f"{type(model).__name__} has no predict_proba; {advice}")
     if repetitions < 1:
         raise ValueError(f"repetitions of the cross-fitting must be at least 1, got {repetitions}")
-    K, folds = int(y.max()) + 1, folds or folds_for(y, groups)
+    K = int(y.max()) + 1
+    folds = folds or folds_for(y, groups)
     if folds < 2:
-        single = "a single row" if groups is None else "rows of a single group (copies count as one)"
+        single = "a single row"
+        if groups is not None:
+            single = "rows of a single group (copies count as one)"
         raise ValueError(f"a class with {single} cannot be cross-fitted; delete or merge it")
-    p, g = np.empty((repetitions, len(y), K)), np.empty((repetitions, len(y), K))
+    p = np.empty((repetitions, len(y), K))
+    g = np.empty((repetitions, len(y), K))
     omega = np.full((repetitions, folds, K, K), np.nan)
     for r in range(repetitions):
         rng = np.random.default_rng([random_state, r])
-        cut = split_folds(y, folds, int(rng.integers(2**31)), groups)
-        for fold, (train, held) in enumerate(cut):
-            part = drawn(y, train, most_rows or len(y), rng)
-            known, new = X[part], X[held]
+        splits = split_folds(y, folds, int(rng.integers(2**31)), groups)
+        for fold, (trainable, held) in enumerate(splits):
+            train = drawn(y, trainable, most_rows or len(y), rng)
+            X_train = X[train]
+            X_held = X[held]
             if text is not None:
-                known, new = with_words(known, text[part], y[part], new, text[held], numbered(groups, part))
-            p[r, held], g[r, held], omega[r, fold] = fitted(model, known, y[part], new, K)
+                groups_of_train = numbered(groups, train)
+                X_train, X_held = with_words(
+                    X_train, text[train], y[train], X_held, text[held], groups_of_train
+                )
+            p[r, held], g[r, held], omega[r, fold] = fitted(model, X_train, y[train], X_held, K)
             if len(y) > MANY:
                 say(f"fold {fold + 1} of {folds}, round {r + 1} of {repetitions}")
     return CrossFit(p, g, omega.mean(axis=1))
@@ -165,27 +181,36 @@ def cross_fitted(
 
 def numbered(groups: Groups | None, rows: Classes) -> Groups | None:
     """The groups of some rows, numbered from 0 again."""
-    return None if groups is None else np.unique(groups[rows], return_inverse=True)[1]
+    if groups is None:
+        return None
+    return np.unique(groups[rows], return_inverse=True)[1]
 
 
-def drawn(y: Classes, rows: NDArray[Any], most: int, rng: np.random.Generator) -> NDArray[Any]:
-    """At most about ``most`` of the rows, at random, classes in proportion and two of each at least."""
-    if len(rows) <= most:
+def drawn(y: Classes, rows: NDArray[Any], most_rows: int, rng: np.random.Generator) -> NDArray[Any]:
+    """Draw at most about ``most_rows`` rows, classes in proportion, at least two of each."""
+    if len(rows) <= most_rows:
         return rows
     shuffled = rng.permutation(rows)
-    kept = []
+    parts = []
     for label in np.unique(y[rows]):
         members = shuffled[y[shuffled] == label]
-        kept.append(members[: max(2, round(most / len(rows) * len(members)))])
-    return np.sort(np.concatenate(kept))
+        wanted = max(2, round(most_rows / len(rows) * len(members)))
+        parts.append(members[:wanted])
+    return np.sort(np.concatenate(parts))
 
 
 def with_words(
-    X: Array, text: Any, y: Classes, X_held: Array, text_held: Any, groups: Groups | None = None
+    X: Array,
+    text: Any,
+    y: Classes,
+    X_held: Array,
+    text_held: Any,
+    groups: Groups | None = None,
 ) -> tuple[Array, Array]:
-    """Both tables with the log-probabilities that logistic regression on the words gives each class.
+    """Add to both tables the log-probability of each class by logistic regression on the words.
 
-    Those of the rows trained on are cross-fitted among themselves, so that none knows its own label.
+    Those of the rows trained on are cross-fitted among themselves, so that none knows its own
+    label.
     """
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import cross_val_predict
@@ -195,10 +220,13 @@ def with_words(
     if groups is None:
         inside = min(5, int(np.bincount(y).min()))
     else:
-        inside = list(split_folds(y, max(2, min(5, folds_for(y, groups))), 0, groups))
+        folds = max(2, min(5, folds_for(y, groups)))
+        inside = list(split_folds(y, folds, 0, groups))
     inner = cross_val_predict(linear, text, y, cv=inside, method="predict_proba")
     outer = linear.fit(text, y).predict_proba(text_held)
-    return np.hstack([X, np.log(inner + 1e-6)]), np.hstack([X_held, np.log(outer + 1e-6)])
+    with_inner = np.hstack([X, np.log(inner + 1e-6)])
+    with_outer = np.hstack([X_held, np.log(outer + 1e-6)])
+    return with_inner, with_outer
 
 
 def fitted(model: Any, X: Array, y: Classes, X_held: Array, K: int) -> tuple[Array, Array, Array]:
@@ -209,15 +237,21 @@ def fitted(model: Any, X: Array, y: Classes, X_held: Array, K: int) -> tuple[Arr
     tags = get_tags(model).classifier_tags
     if K == 2 or tags is None or tags.multi_class:
         return probabilities(clone(model).fit(X, y), X_held)
-    parts = [probabilities(clone(model).fit(X, (y == k).astype(np.intp)), X_held) for k in range(K)]
-    p, g = (np.column_stack([part[which][:, 1] for part in parts]) for which in (0, 1))
+    p = np.empty((len(X_held), K))
+    g = np.empty((len(X_held), K))
+    for k in range(K):
+        binary = clone(model).fit(X, (y == k).astype(np.intp))
+        p_binary, g_binary, _ = probabilities(binary, X_held)
+        p[:, k] = p_binary[:, 1]
+        g[:, k] = g_binary[:, 1]
     return normalised(p), normalised(g), np.full((K, K), np.nan)
 
 
 def probabilities(model: Any, X: Array) -> tuple[Array, Array, Array]:
     """p = g Omega, g and Omega of a fitted model; p = g and NaN if it knows no flips."""
     g = np.asarray(model.predict_proba(X), dtype=float)
-    omega = getattr(model[-1] if hasattr(model, "steps") else model, "flip_matrix_", None)
+    classifier = model[-1] if hasattr(model, "steps") else model
+    omega = getattr(classifier, "flip_matrix_", None)
     if omega is None:
         return g, g, np.full((g.shape[1], g.shape[1]), np.nan)
     return g @ omega, g, np.asarray(omega)
@@ -226,13 +260,18 @@ def probabilities(model: Any, X: Array) -> tuple[Array, Array, Array]:
 def normalised(p: Array) -> Array:
     """Rows divided by their sums; a row of zeros becomes uniform."""
     total = p.sum(axis=1, keepdims=True)
-    return np.where(total > 0, p / np.where(total > 0, total, 1.0), 1.0 / p.shape[1])
+    is_positive = total > 0
+    divisor = np.where(is_positive, total, 1.0)
+    return np.where(is_positive, p / divisor, 1.0 / p.shape[1])
 
 
 def chosen(wanted: Any, random_state: int = 0) -> tuple[str, Any]:
-    """The name and the classifier: one of ours by name, ``package:Class``, or a classifier as it is.
+    """The name and the classifier that a user chose.
 
-    Raises ValueError : a name or a class that is not there, or that cannot be built without arguments.
+    One of ours by name, ``package:Class``, or a classifier as it is.
+
+    Raises ValueError : a name or a class that is not there, or that cannot be built without
+    arguments.
     """
     if not isinstance(wanted, str):
         if isinstance(wanted, type) or not hasattr(wanted, "fit"):
@@ -244,17 +283,19 @@ def chosen(wanted: Any, random_state: int = 0) -> tuple[str, Any]:
         return name, model_of(name, random_state)
     package, colon, member = wanted.partition(":")
     if not colon:
-        raise ValueError(f"model: {wanted!r} is not one of {', '.join(names)}, best, and not package:Class")
+        listed = ", ".join(names)
+        raise ValueError(f"model: {wanted!r} is not one of {listed}, best, and not package:Class")
     import importlib
 
     try:
         return member, getattr(importlib.import_module(package), member)()
     except (ImportError, AttributeError, TypeError, ValueError) as error:
-        raise ValueError(f"model {wanted!r}: {error}; give package:Class, built without arguments") from None
+        advice = "give package:Class, built without arguments"
+        raise ValueError(f"model {wanted!r}: {error}; {advice}") from None
 
 
 def model_of(name: str, random_state: int = 0) -> Any:
-    """A model of `ROBUST` or `PLAIN` behind a scaling of the features, not tuned on labels in doubt."""
+    """A model of `ROBUST` or `PLAIN` behind a scaling of features, not tuned on noisy labels."""
     from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline

@@ -1,10 +1,11 @@
 """Finders of wrong labels, to be compared with each other: a class with ``find(X, y, seed)`` each.
 
-X (n, d), y (n,) classes 0..K-1 -> `Found`. Whatever is trained is judged on rows that it was not trained on.
+X (n, d), y (n,) classes 0..K-1 -> `Found`. Whatever is trained is judged on rows that it was not
+trained on.
 
-Sources: Northcutt, Jiang and Chuang, JAIR 2021 (confident learning); Brodley and Friedl, JAIR 11, 1999
-(ensemble filter); Khoshgoftaar and Rebours, JCST 22, 2007 (iterative partitioning). C4.5 is replaced by
-scikit-learn's trees by entropy, with at least two rows in a leaf and without pruning.
+Sources: Northcutt, Jiang and Chuang, JAIR 2021 (confident learning); Brodley and Friedl, JAIR 11,
+1999 (ensemble filter); Khoshgoftaar and Rebours, JCST 22, 2007 (iterative partitioning). C4.5 is
+replaced by scikit-learn's trees by entropy, with at least two rows in a leaf and without pruning.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ from noisylabels.auditing.cross_fitting import Array, Classes, chosen, cross_fit
 
 
 class Found(NamedTuple):
-    """doubt (n,) : the larger, the more doubtful the label.   wrong (n,) : the labels called wrong."""
+    """What a finder says about each label.
+
+    doubt (n,) : the larger, the more doubtful the label.   wrong (n,) : the labels called wrong.
+    """
 
     doubt: Array
     wrong: NDArray[np.bool_]
@@ -28,11 +32,13 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True)
 class ConfidentLearning:
-    """Rows off the diagonal of the confident joint; doubt is minus the margin, or as ``ranking`` says.
+    """Call rows off the diagonal of the confident joint wrong.
 
-    model : a name such as "forest" or "package:Class", see `noisylabels.audit`; "given": X (n, K) are the
-    probabilities of the classes.   ranking : "self_confidence", 1 - p_y; "listed_first", minus the margin
-    after those not listed; "posterior", `wrong_given`.
+    Doubt is minus the margin, or as ``ranking`` says.
+
+    model : a name such as "forest" or "package:Class", see `noisylabels.audit`; "given": X (n, K)
+    are the probabilities of the classes.   ranking : "self_confidence", 1 - p_y; "listed_first",
+    minus the margin after those not listed; "posterior", `wrong_given`.
     """
 
     model: str = "rmklr"
@@ -46,18 +52,22 @@ class ConfidentLearning:
         else:
             model = chosen(self.model, seed)[1]
             p = cross_fitted(X, y, model, random_state=seed, repetitions=1, folds=self.folds).mean
-        own, margins = p[np.arange(len(y)), y], flip_rates.margins(p, y)
         wrong = flip_rates.likely_wrong(p, y, flip_rates.joint(p, y))
         if self.ranking == "posterior":
-            return Found(wrong_given(p, y), wrong)
-        doubt = 1.0 - own if self.ranking == "self_confidence" else -margins
-        return Found(doubt + 2.0 * wrong if self.ranking == "listed_first" else doubt, wrong)
+            doubt = wrong_given(p, y)
+        elif self.ranking == "self_confidence":
+            doubt = 1.0 - p[np.arange(len(y)), y]
+        else:
+            doubt = -flip_rates.margins(p, y)
+        if self.ranking == "listed_first":
+            doubt = doubt + 2.0 * wrong
+        return Found(doubt, wrong)
 
 
 def wrong_given(p: Array, y: Classes) -> Array:
-    """1 - P(true = y | p, y), (n,), by a robust logistic regression on log p.
+    """The probability that a label is wrong, by a robust logistic regression on log p, (n,).
 
-    It corrects overconfident models.
+    1 - P(true = y | p, y). It corrects overconfident models.
     """
     from noisylabels.classifiers.logistic import RobustLogisticRegression
 
@@ -65,7 +75,8 @@ def wrong_given(p: Array, y: Classes) -> Array:
     features = log[:, :-1] - log[:, -1:]
     model = RobustLogisticRegression(lam=0.5).fit(features, y)
     joint = model.predict_proba(features) * model.flip_matrix_[:, y].T
-    return np.asarray(1.0 - joint[np.arange(len(y)), y] / joint.sum(axis=1))
+    joint_of_label = joint[np.arange(len(y)), y]
+    return np.asarray(1.0 - joint_of_label / joint.sum(axis=1))
 
 
 @dataclass(frozen=True)
@@ -82,40 +93,61 @@ class EnsembleFilter:
         from sklearn.linear_model import LogisticRegression
         from sklearn.neighbors import KNeighborsClassifier
 
-        models: list[Any] = [_tree(seed), KNeighborsClassifier(3), LogisticRegression(max_iter=1000)]
-        fits = [cross_fitted(X, y, m, random_state=seed, repetitions=1, folds=self.folds) for m in models]
-        votes = np.sum([fit.predicted[0] != y for fit in fits], axis=0)
-        unsure = np.mean([1.0 - fit.mean[np.arange(len(y)), y] for fit in fits], axis=0)
+        models: list[Any] = [
+            _make_tree(seed),
+            KNeighborsClassifier(3),
+            LogisticRegression(max_iter=1000),
+        ]
+        votes_against = []
+        unsureness = []
+        for model in models:
+            fit = cross_fitted(X, y, model, random_state=seed, repetitions=1, folds=self.folds)
+            votes_against.append(fit.predicted[0] != y)
+            unsureness.append(1.0 - fit.mean[np.arange(len(y)), y])
+        votes = np.sum(votes_against, axis=0)
+        unsure = np.mean(unsureness, axis=0)
         return Found(votes + 0.999 * unsure, votes >= 2)
 
 
 @dataclass(frozen=True)
 class IterativePartitioning:
-    """Labels are removed, and the search starts again, where most trees of disjoint parts vote against them.
+    """Remove labels against which most trees of disjoint parts vote, and start again.
 
-    It ends after three rounds that each removed less than 1 % of all rows. Doubt: removed early, then votes.
+    It ends after three rounds that each removed less than 1 % of all rows. Doubt: removed early,
+    then votes.
     """
 
     parts: int = 5
 
     def find(self, X: Array, y: Classes, seed: int) -> Found:
         """See the module."""
-        rng, n = np.random.default_rng(seed), len(y)
-        left, doubt, wrong = np.arange(n), np.zeros(n), np.zeros(n, dtype=bool)
-        quiet, turn = 0, 0
-        while quiet < 3 and len(left) > 2 * self.parts:
-            parts = np.array_split(rng.permutation(left), self.parts)
-            trees = [_tree(seed).fit(X[part], y[part]) for part in parts]
-            votes = np.mean([tree.predict(X[left]) != y[left] for tree in trees], axis=0)
+        rng = np.random.default_rng(seed)
+        n = len(y)
+        remaining = np.arange(n)
+        doubt = np.zeros(n)
+        wrong = np.zeros(n, dtype=bool)
+        quiet_rounds = 0
+        finished_rounds = 0
+        while quiet_rounds < 3 and len(remaining) > 2 * self.parts:
+            parts = np.array_split(rng.permutation(remaining), self.parts)
+            votes_against = []
+            for part in parts:
+                tree = _make_tree(seed).fit(X[part], y[part])
+                votes_against.append(tree.predict(X[remaining]) != y[remaining])
+            votes = np.mean(votes_against, axis=0)
             removed = votes > 0.5
-            doubt[left] = votes + np.where(removed, n - turn, 0)
-            wrong[left] = removed
-            quiet, turn = (quiet + 1 if removed.sum() < 0.01 * n else 0), turn + 1
-            left = left[~removed]
+            doubt[remaining] = votes + np.where(removed, n - finished_rounds, 0)
+            wrong[remaining] = removed
+            if removed.sum() < 0.01 * n:
+                quiet_rounds += 1
+            else:
+                quiet_rounds = 0
+            finished_rounds += 1
+            remaining = remaining[~removed]
         return Found(doubt, wrong)
 
 
-def _tree(seed: int) -> Any:
+def _make_tree(seed: int) -> Any:
     from sklearn.tree import DecisionTreeClassifier
 
     return DecisionTreeClassifier(criterion="entropy", min_samples_leaf=2, random_state=seed)

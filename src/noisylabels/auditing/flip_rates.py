@@ -1,13 +1,15 @@
-"""Flip rates and wrong labels from observed labels alone, what bounds them, and accuracies corrected by them.
+"""Flip rates and wrong labels from observed labels alone, their bounds, and corrected accuracies.
 
 p (n, K) are out-of-sample probabilities of the observed label, y (n,) its class 0..K-1, and
 Q_kj = P(observed k, true j), omega_jk = P(observed k | true j) = Q_kj / sum_k Q_kj.
-Omega is not identifiable from observed labels: overlap of the classes and flips look alike. It becomes so if
-every class has *anchors*, points where it is certain; the estimates here rest on that, each in its own way.
+Omega is not identifiable from observed labels: overlap of the classes and flips look alike. It
+becomes so if every class has *anchors*, points where it is certain; the estimates here rest on
+that, each in its own way.
 
-Sources: Northcutt, Jiang and Chuang, JAIR 2021, Section 3 (confident joint); Liu and Tao, IEEE TPAMI 2016,
-and Patrini et al., CVPR 2017 (anchors and their quantile); Clopper and Pearson, Biometrika 1934 (trusted
-labels); Natarajan et al., NIPS 2013 (the inverse flip matrix); Menon et al., ICML 2015 (the balanced error).
+Sources: Northcutt, Jiang and Chuang, JAIR 2021, Section 3 (confident joint); Liu and Tao, IEEE
+TPAMI 2016, and Patrini et al., CVPR 2017 (anchors and their quantile); Clopper and Pearson,
+Biometrika 1934 (trusted labels); Natarajan et al., NIPS 2013 (the inverse flip matrix); Menon et
+al., ICML 2015 (the balanced error).
 """
 
 from __future__ import annotations
@@ -25,22 +27,41 @@ from noisylabels.statistics import share_interval
 if TYPE_CHECKING:
     import pandas as pd
 
-SLACK = 1e-6  # a probability this far below a threshold meets it
-LEAST = 0.005  # no label is less probable: models are surer of themselves than they should be
-QUANTILE, TOLERATED, LARGEST_CONDITION = 0.97, 0.02, 20.0
-NEAR, MOST_DIRECTIONS, SUREST, FEWEST_SURE = 0.1, 40, 0.2, 30
+SLACK = 1e-6
+"""A probability this far below a threshold meets it."""
+LEAST = 0.005
+"""No label is less probable: models are surer of themselves than they should be."""
+QUANTILE = 0.97
+"""The quantile of a class's probability that stands for its anchors."""
+TOLERATED = 0.02
+"""Share of the surest labels that may disagree before they are evidence of wrong labels."""
+LARGEST_CONDITION = 20.0
+"""A flip matrix with a larger condition number is not inverted."""
+NEAR = 0.1
+"""Nearly equal rows are at most this share of the median distance to the nearest row apart."""
+MOST_DIRECTIONS = 40
+"""Of more columns, this many random projections are taken."""
+TEXT_DIRECTIONS = 16
+"""Random projections of the words of texts."""
+SAMPLED = 100
+"""Rows whose nearest rows give the median distance."""
+SUREST, FEWEST_SURE = 0.2, 30
+"""Share of a class's rows that its model is surest of, and how many rows there are at least."""
 LEVEL, Z = 0.95, 1.959963984540054
+"""Level of an interval, and the quantile of the normal distribution for it."""
 
 
 @dataclass(frozen=True)
 class Sureness:
     """The labels of the rows whose class the model is most confident of.
 
-    omega (K, K) : the shares of the observed labels among the rows surest of each class. Its 1 - omega_jj
-    bounds the flips of class j from above, up to chance: P(observed j | x) <= omega_jj at every x, if
-    omega_jj is the largest entry of its column. With anchors it is their rate.
-    rows, disagree (K,) : how many rows there are, groups counting as one, and how many labels disagree.
-    low, high (K,) : limits of the share that disagrees, each one-sided, at 95 % over all classes together.
+    omega (K, K) : the shares of the observed labels among the rows surest of each class. Its
+    1 - omega_jj bounds the flips of class j from above, up to chance: P(observed j | x) <= omega_jj
+    at every x, if omega_jj is the largest entry of its column. With anchors it is their rate.
+    rows, disagree (K,) : how many rows there are, groups counting as one, and how many labels
+    disagree.
+    low, high (K,) : limits of the share that disagrees, each one-sided, at 95 % over all classes
+    together.
     """
 
     omega: Array
@@ -56,34 +77,52 @@ class Sureness:
 
     @property
     def limit(self) -> Array:
-        """omega with ``high`` for 1 - omega_jj, the other entries of a row in proportion: (K, K)."""
-        other = 1 - np.eye(len(self.omega))
-        off = self.omega * other + 1e-9 * other
-        return np.diag(1 - self.high) + self.high[:, None] * off / off.sum(axis=1, keepdims=True)
+        """The flip matrix at the upper limits, (K, K).
+
+        It is omega with ``high`` for 1 - omega_jj, the other entries of a row in proportion.
+        """
+        off_diagonal = 1 - np.eye(len(self.omega))
+        rates = self.omega * off_diagonal + 1e-9 * off_diagonal
+        row_sums = rates.sum(axis=1, keepdims=True)
+        return np.diag(1 - self.high) + self.high[:, None] * rates / row_sums
 
 
 def thresholds(p: Array, y: Classes, a: Array | None = None) -> Array:
-    """t_j = mean of p_j over the rows with the observed class j: (K,)."""
-    rows = [y == j for j in range(p.shape[1])]
-    return np.array([np.average(p[at, j], weights=_of(a, at)) for j, at in enumerate(rows)])
+    """Average the probability of each class over the rows that carry its label, (K,).
+
+    t_j = mean of p_j over the rows with the observed class j.
+    """
+    averages = []
+    for j in range(p.shape[1]):
+        members = y == j
+        averages.append(np.average(p[members, j], weights=_weights_at(a, members)))
+    return np.array(averages)
 
 
 def counts(p: Array, y: Classes, a: Array | None = None) -> Array:
-    """C_kj = #{n: y_n = k, p_nj >= t_j, j the most probable class whose threshold is met}, C_kk >= 1: (K, K).
+    """Count the rows of each observed class that are confidently of each class, (K, K).
 
-    A row that meets no threshold is not counted. Weights a (n,), here and below: a whole one is as many rows.
+    C_kj = #{n: y_n = k, p_nj >= t_j, j the most probable class whose threshold is met}, C_kk >= 1.
+    A row that meets no threshold is not counted. Weights a (n,), here and below: a whole one is as
+    many rows.
     """
     K = p.shape[1]
-    confident = p >= thresholds(p, y, a) - SLACK
-    found, sure = np.where(confident, p, -1.0).argmax(axis=1), confident.any(axis=1)
-    C = np.bincount((y * K + found)[sure], _of(a, sure), K * K).reshape(K, K).astype(float)
+    meets_threshold = p >= thresholds(p, y, a) - SLACK
+    confident = meets_threshold.any(axis=1)
+    most_probable = np.where(meets_threshold, p, -1.0).argmax(axis=1)
+    cells = (y * K + most_probable)[confident]
+    C = np.bincount(cells, _weights_at(a, confident), K * K).reshape(K, K).astype(float)
     np.fill_diagonal(C, np.maximum(C.diagonal(), 1.0))
     return C
 
 
 def joint(p: Array, y: Classes, a: Array | None = None) -> Array:
-    """Q (K, K): the rows of `counts` rescaled to the numbers of the observed labels, then the sum to 1."""
-    C, observed = counts(p, y, a), shares(y, p.shape[1], a)
+    """Estimate the joint distribution Q of observed and true labels, (K, K).
+
+    The rows of `counts` are rescaled to the numbers of the observed labels, then the sum to 1.
+    """
+    C = counts(p, y, a)
+    observed = shares(y, p.shape[1], a)
     return np.asarray(C / C.sum(axis=1, keepdims=True) * observed[:, np.newaxis])
 
 
@@ -95,7 +134,9 @@ def shares(y: Classes, K: int, a: Array | None = None) -> Array:
 
 def weights_of(groups: Groups | None) -> Array | None:
     """Weights a (n,) with which each group counts once, None if each row does."""
-    return None if groups is None else 1.0 / np.bincount(groups)[groups]
+    if groups is None:
+        return None
+    return 1.0 / np.bincount(groups)[groups]
 
 
 def average_groups(values: Array, groups: Groups | None) -> Array:
@@ -108,8 +149,10 @@ def average_groups(values: Array, groups: Groups | None) -> Array:
     return np.asarray((sums.T / np.bincount(group)).T)
 
 
-def _of(a: Array | None, at: Any) -> Array | None:
-    return None if a is None else a[at]
+def _weights_at(a: Array | None, rows: Any) -> Array | None:
+    if a is None:
+        return None
+    return a[rows]
 
 
 def flip_matrix(Q: Array) -> Array:
@@ -118,66 +161,93 @@ def flip_matrix(Q: Array) -> Array:
 
 
 def margins(p: Array, y: Classes) -> Array:
-    """p_y - max_{j != y} p_j per row, in [-1, 1]; the lower, the more doubtful the label: (n,)."""
-    return np.asarray(p[np.arange(len(y)), y] - _others(p, y).max(axis=1))
+    """Probability of each label less that of the most probable other class, in [-1, 1], (n,).
+
+    p_y - max_{j != y} p_j per row; the lower, the more doubtful the label.
+    """
+    probability_of_label = p[np.arange(len(y)), y]
+    return np.asarray(probability_of_label - _without_observed(p, y).max(axis=1))
 
 
 def likely_wrong(p: Array, y: Classes, Q: Array, a: Array | None = None) -> NDArray[np.bool_]:
-    """In every cell k != j of Q, the round(n Q_kj) rows of class k with the largest p_j - p_k: (n,).
+    """Find the labels that are likely wrong, (n,).
 
-    Of these only rows in which another class than the observed one is the most probable.
+    In every cell k != j of Q these are the round(n Q_kj) rows of class k with the largest p_j -
+    p_k, and of them only rows in which another class than the observed one is the most probable.
     """
-    return wrong_parts(p, y, Q, np.ones(len(y)) if a is None else a) > 0
+    if a is None:
+        a = np.ones(len(y))
+    return wrong_parts(p, y, Q, a) > 0
 
 
 def wrong_parts(p: Array, y: Classes, Q: Array, a: Array) -> Array:
-    """The part of each row with the weight a_n > 0 that `likely_wrong` finds wrong, n = sum_n a_n: (n,)."""
-    K, wrong = p.shape[1], np.zeros(len(y))
+    """The part of each row with the weight a_n > 0 that `likely_wrong` finds wrong, (n,).
+
+    The n of the rule is sum_n a_n.
+    """
+    K = p.shape[1]
+    wrong = np.zeros(len(y))
     for k in range(K):
         members = np.flatnonzero(y == k)
         for j in range(K):
-            wanted = round(a.sum() * Q[k, j]) if j != k else 0
+            if j == k:
+                continue
+            wanted = round(a.sum() * Q[k, j])
             if wanted:
                 ranked = members[np.argsort(p[members, k] - p[members, j], kind="stable")]
-                before = np.cumsum(a[ranked]) - a[ranked]
-                wrong[ranked] = np.maximum(wrong[ranked], np.clip((wanted - before) / a[ranked], 0.0, 1.0))
+                weights = a[ranked]
+                weight_before = np.cumsum(weights) - weights
+                parts = np.clip((wanted - weight_before) / weights, 0.0, 1.0)
+                wrong[ranked] = np.maximum(wrong[ranked], parts)
     return wrong * (margins(p, y) < 0)
 
 
 def suggested(p: Array, y: Classes) -> Classes:
     """The most probable class other than the observed one: (n,)."""
-    return np.asarray(_others(p, y).argmax(axis=1))
+    return np.asarray(_without_observed(p, y).argmax(axis=1))
 
 
-def _others(p: Array, y: Classes) -> Array:
-    others = p.copy()
-    others[np.arange(len(y)), y] = -np.inf
-    return others
+def _without_observed(p: Array, y: Classes) -> Array:
+    """The probabilities with minus infinity for the observed class."""
+    remaining = p.copy()
+    remaining[np.arange(len(y)), y] = -np.inf
+    return remaining
 
 
 def anchor(p: Array, y: Classes, quantile: float = QUANTILE, a: Array | None = None) -> Array:
-    """omega_jj = the 97 % quantile of p_j; the rest of the row in proportion to the other p there: (K, K).
+    """Estimate the flip matrix from the anchors of each class, (K, K).
 
+    omega_jj is the 97 % quantile of p_j; the rest of the row is in proportion to the other p there.
     Of a class with fewer than 6 % of the labels the quantile leaves half of its share above it.
     """
     K = p.shape[1]
     omega = np.empty((K, K))
     for j, share in enumerate(shares(y, K, a)):
-        level = max(quantile, 1.0 - share / 2.0) if share > 0 else quantile
-        at = np.quantile(p[:, j], level) if a is None else _quantile(p[:, j], level, a)
-        top = p[:, j] >= at
-        others = np.delete(np.average(p[top], axis=0, weights=_of(a, top)), j)
-        rest = others / others.sum() if others.sum() > 0 else np.full(K - 1, 1.0 / (K - 1))
-        omega[j] = np.insert((1.0 - at) * rest, j, at)
+        level = quantile
+        if share > 0:
+            level = max(quantile, 1.0 - share / 2.0)
+        if a is None:
+            diagonal = float(np.quantile(p[:, j], level))
+        else:
+            diagonal = _weighted_quantile(p[:, j], level, a)
+        anchors = p[:, j] >= diagonal
+        averages = np.average(p[anchors], axis=0, weights=_weights_at(a, anchors))
+        flips = np.delete(averages, j)
+        proportions = np.full(K - 1, 1.0 / (K - 1))
+        if flips.sum() > 0:
+            proportions = flips / flips.sum()
+        omega[j] = np.insert((1.0 - diagonal) * proportions, j, diagonal)
     return omega
 
 
-def _quantile(values: Array, level: float, a: Array) -> float:
+def _weighted_quantile(values: Array, level: float, a: Array) -> float:
+    """The quantile of values that stand for as many equal rows as their weights say."""
     order = np.argsort(values, kind="stable")
-    last = np.cumsum(a[order])
-    first = last - a[order]  # numbers, from 0, of the equal rows that a weight stands for
-    places = np.column_stack([first, np.maximum(last - 1.0, first)]).ravel()
-    return float(np.interp(level * (last[-1] - 1.0), places, np.repeat(values[order], 2)))
+    end = np.cumsum(a[order])
+    start = end - a[order]  # numbers, from 0, of the equal rows that a weight stands for
+    places = np.column_stack([start, np.maximum(end - 1.0, start)]).ravel()
+    wanted = level * (end[-1] - 1.0)
+    return float(np.interp(wanted, places, np.repeat(values[order], 2)))
 
 
 def from_joint(p: Array, y: Classes, a: Array | None = None) -> Array:
@@ -186,139 +256,223 @@ def from_joint(p: Array, y: Classes, a: Array | None = None) -> Array:
 
 
 def wrong_share_of(omega: Array, y: Classes, a: Array | None = None) -> float:
-    """1 - sum_j pi_j omega_jj with pi = (shares of the observed labels) Omega^-1, clipped to [0, 1]."""
+    """The share of wrong labels that a flip matrix implies.
+
+    1 - sum_j pi_j omega_jj with pi = (shares of the observed labels) Omega^-1, clipped to [0, 1].
+    """
     observed = shares(y, len(omega), a)
-    pi = np.clip(np.linalg.lstsq(omega.T, observed, rcond=None)[0], 0.0, None)
-    return float(1.0 - (pi / pi.sum()) @ omega.diagonal()) if pi.sum() > 0 else float("nan")
+    solution = np.linalg.lstsq(omega.T, observed, rcond=None)[0]
+    pi = np.clip(solution, 0.0, None)
+    if not pi.sum() > 0:
+        return float("nan")
+    return float(1.0 - (pi / pi.sum()) @ omega.diagonal())
 
 
 def surest(p: Array, y: Classes, groups: Groups | None = None) -> Sureness:
     """Labels of the fifth of each class's rows (at least 30) with the largest p_j.
 
-    p_n does not know y_n, so that the number that disagrees is nearly binomial. Where classes do not overlap
-    for the model, it is the flip rate; where they do, it is overlap as well. Rows of one group count as one,
-    with the mean of their labels.
+    p_n does not know y_n, so that the number that disagrees is nearly binomial. Where classes do
+    not overlap for the model, it is the flip rate; where they do, it is overlap as well. Rows of
+    one group count as one, with the mean of their labels.
     """
     K = p.shape[1]
-    alone = np.arange(len(y)) if groups is None else groups
-    members = shares(y, K, weights_of(groups)) * (int(alone.max()) + 1)
+    if groups is None:
+        groups = np.arange(len(y))
+        members = shares(y, K) * (int(groups.max()) + 1)
+    else:
+        members = shares(y, K, weights_of(groups)) * (int(groups.max()) + 1)
     omega = np.empty((K, K))
     rows = np.empty(K, dtype=np.intp)
     disagree = np.empty(K)
     limits = []
-    level = 1.0 - 2.0 * (1.0 - LEVEL) / K
+    level = 1.0 - 2.0 * (1.0 - LEVEL) / K  # one-sided, and over all classes together
+    one_hot = np.eye(K)
     for j in range(K):
         order = np.argsort(-p[:, j], kind="stable")
-        top = first_groups(alone[order], max(FEWEST_SURE, round(SUREST * members[j])))
-        labels = average_groups(np.eye(K)[y[order[:top]]], alone[order[:top]])
-        omega[j], rows[j] = labels.mean(axis=0), len(labels)
+        groups_wanted = max(FEWEST_SURE, round(SUREST * members[j]))
+        top = order[: first_groups(groups[order], groups_wanted)]
+        labels = average_groups(one_hot[y[top]], groups[top])
+        omega[j] = labels.mean(axis=0)
+        rows[j] = len(labels)
         disagree[j] = round(len(labels) - labels[:, j].sum(), 9)
         limits.append(share_interval(float(disagree[j]), len(labels), level))
-    return Sureness(omega, rows, disagree, *np.array(limits).T)
+    low, high = np.array(limits).T
+    return Sureness(omega, rows, disagree, low, high)
 
 
 def first_groups(groups: Groups, wanted: int) -> int:
     """How many of the first rows belong to ``wanted`` groups; all if there are fewer groups."""
-    first = np.sort(np.unique(groups, return_index=True)[1])
-    return int(first[wanted - 1]) + 1 if len(first) >= wanted else len(groups)
+    first_rows = np.sort(np.unique(groups, return_index=True)[1])
+    if len(first_rows) < wanted:
+        return len(groups)
+    return int(first_rows[wanted - 1]) + 1
 
 
 def chance(fits: Mapping[str, CrossFit], y: Classes, groups: Groups | None = None) -> float:
-    """p-value of H0: no p_k of any model is larger in class k than elsewhere (Mann-Whitney, Bonferroni).
+    """Test whether any model knows more about the labels than chance, and return the p-value.
 
-    One-sided. Cross-fitted probabilities of a model without any knowledge lean to the other side: it saw more
-    of the classes that are rarer among the rows held out. Rows of one group and class count as one.
+    H0: no p_k of any model is larger in class k than elsewhere (Mann-Whitney, Bonferroni),
+    one-sided. Cross-fitted probabilities of a model without any knowledge lean to the other side:
+    it saw more of the classes that are rarer among the rows held out. Rows of one group and class
+    count as one.
     """
     from scipy.stats import mannwhitneyu
 
-    units = (
-        None if groups is None else np.unique(np.column_stack([groups, y]), axis=0, return_inverse=True)[1]
-    )
-    labels = y if units is None else y[np.unique(units, return_index=True)[1]]
-    tests = []
+    units = None
+    labels = y
+    if groups is not None:
+        pairs = np.column_stack([groups, y])
+        units = np.unique(pairs, axis=0, return_inverse=True)[1]
+        labels = y[np.unique(units, return_index=True)[1]]
+    p_values = []
     for fit in fits.values():
         p = average_groups(fit.mean, units)
-        tests += [(p[labels == k, k], p[labels != k, k]) for k in range(p.shape[1])]
-    least = min(float(mannwhitneyu(*pair, alternative="greater").pvalue) for pair in tests)
-    return min(1.0, len(tests) * least)
+        for k in range(p.shape[1]):
+            inside = p[labels == k, k]
+            outside = p[labels != k, k]
+            test = mannwhitneyu(inside, outside, alternative="greater")
+            p_values.append(float(test.pvalue))
+    return min(1.0, len(p_values) * min(p_values))
 
 
 def log_likelihoods(fit: CrossFit, y: Classes, groups: Groups | None = None) -> Array:
-    """log max(p_y, 0.005) of the observed labels, by models that did not see them, means of groups: (n,)."""
-    rows = np.log(np.maximum(fit.mean[np.arange(len(y)), y], LEAST))
+    """Log-probabilities of observed labels by models that did not see them, (n,).
+
+    log max(p_y, 0.005), means of groups.
+    """
+    probability_of_label = fit.mean[np.arange(len(y)), y]
+    rows = np.log(np.maximum(probability_of_label, LEAST))
     return np.asarray(average_groups(rows, groups))
 
 
 def conflicts(X: Array, text: Any, y: Classes) -> tuple[list[Classes], list[Classes]]:
-    """Groups of rows with at least two different labels that are equal otherwise, and pairs nearly equal.
+    """Groups of equal rows with at least two different labels, and pairs of nearly equal rows.
 
-    Pairs are rows no other of which are equal to them, at a tenth of the median distance to the nearest row
-    (of 100) or less: so near that among n rows without copies one such pair is expected at most. Columns are
-    standardised, of more than 40 random projections are taken, and of texts 16.
+    Pairs are rows no other of which are equal to them, at a tenth of the median distance to the
+    nearest row (of 100) or less: so near that among n rows without copies one such pair is expected
+    at most. Columns are standardised, of more than 40 random projections are taken, and of texts
+    16.
     """
-    from scipy.spatial import KDTree
-    from scipy.spatial.distance import cdist
-
-    groups: dict[Any, list[int]] = {}
-    rows = np.ascontiguousarray(X, dtype=float)
-    said, wide = rows.tobytes(), rows.itemsize * rows.shape[1]
-    _, place, count = np.unique(rows.view(np.int64).sum(axis=1), return_inverse=True, return_counts=True)
-    for i in np.flatnonzero(count[place] > 1).tolist():  # equal rows have equal sums
-        row = said[i * wide : (i + 1) * wide]
-        words = b"" if text is None else text[i].indices.tobytes() + text[i].data.tobytes()
-        groups.setdefault((row, words) if words else row, []).append(i)
-    copies = [np.array(rows) for rows in groups.values() if len(rows) > 1]
+    copies = _groups_of_equal_rows(X, text)
     equal = [rows for rows in copies if np.ptp(y[rows])]
+    is_repeated = np.zeros(len(X), dtype=bool)
+    copied: set[int] = set()
+    for rows in copies:
+        is_repeated[rows[1:]] = True
+        copied.update(rows.tolist())
+    distinct = np.flatnonzero(~is_repeated)
     rng = np.random.default_rng(0)
     if text is not None:
-        X = np.hstack([X, text @ rng.standard_normal((text.shape[1], 16))])
-    one = np.delete(np.arange(len(X)), [i for rows in copies for i in rows[1:]])
-    spread = X[one].std(axis=0)
-    Z = np.ascontiguousarray(X[one][:, spread > 0] / spread[spread > 0])
-    if Z.shape[1] > MOST_DIRECTIONS:
-        Z = Z @ rng.standard_normal((Z.shape[1], MOST_DIRECTIONS)) / MOST_DIRECTIONS**0.5
-    if len(one) < 3:
+        directions = rng.standard_normal((text.shape[1], TEXT_DIRECTIONS))
+        X = np.hstack([X, text @ directions])
+    standardised = _standardise(X[distinct], rng)
+    if len(distinct) < 3:
         return equal, []
-    some = rng.permutation(len(one))[:100]
-    usual = float(np.median([np.delete(cdist(Z[[i]], Z), i).min() for i in some]))
-    near = min(NEAR, len(one) ** (-1 / Z.shape[1])) * usual
-    bits = [(y[one] >> bit) % 2 == 1 for bit in range(int(y.max()).bit_length())]
-    apart = [KDTree(Z[each]).query(Z[~each], distance_upper_bound=near)[0] for each in bits]
-    if not any(np.isfinite(distances).any() for distances in apart):  # labels that differ do so in a bit
-        return equal, []
-    beside = np.asarray(KDTree(Z).query(Z, k=2, distance_upper_bound=near)[1])  # itself, nearest or none
-    beside = np.unique(np.sort(beside[(beside < len(one)).all(axis=1)]), axis=0)
-    copied = {int(i) for rows in copies for i in rows}
-    return equal, [pair for pair in one[beside] if y[pair[0]] != y[pair[1]] and copied.isdisjoint(pair)]
+    sample = rng.permutation(len(distinct))[:SAMPLED]
+    largest = _largest_distance_of_a_pair(standardised, sample)
+    near_pairs = []
+    for pair in distinct[_near_pairs(standardised, y[distinct], largest)]:
+        if y[pair[0]] != y[pair[1]] and copied.isdisjoint(pair):
+            near_pairs.append(pair)
+    return equal, near_pairs
+
+
+def _groups_of_equal_rows(X: Array, text: Any) -> list[Classes]:
+    """Groups of at least two rows that have the same values and the same words."""
+    table = np.ascontiguousarray(X, dtype=float)
+    content = table.tobytes()
+    width = table.itemsize * table.shape[1]
+    sums = table.view(np.int64).sum(axis=1)
+    _, code, count = np.unique(sums, return_inverse=True, return_counts=True)
+    members: dict[Any, list[int]] = {}
+    for i in np.flatnonzero(count[code] > 1).tolist():  # equal rows have equal sums
+        key: Any = content[i * width : (i + 1) * width]
+        if text is not None:
+            words = text[i].indices.tobytes() + text[i].data.tobytes()
+            if words:
+                key = (key, words)
+        members.setdefault(key, []).append(i)
+    return [np.array(rows) for rows in members.values() if len(rows) > 1]
+
+
+def _standardise(X: Array, rng: np.random.Generator) -> Array:
+    """The columns that vary, divided by their standard deviations; of many, random projections."""
+    spread = X.std(axis=0)
+    varies = spread > 0
+    standardised = np.ascontiguousarray(X[:, varies] / spread[varies])
+    d = standardised.shape[1]
+    if d > MOST_DIRECTIONS:
+        directions = rng.standard_normal((d, MOST_DIRECTIONS))
+        standardised = standardised @ directions / MOST_DIRECTIONS**0.5
+    return standardised
+
+
+def _largest_distance_of_a_pair(standardised: Array, sample: Classes) -> float:
+    """The distance at which at most one pair of rows is expected by chance."""
+    from scipy.spatial.distance import cdist
+
+    nearest = []
+    for i in sample:
+        distances = cdist(standardised[[i]], standardised)
+        nearest.append(np.delete(distances, i).min())
+    usual = float(np.median(nearest))
+    rows, d = standardised.shape
+    return min(NEAR, rows ** (-1 / d)) * usual
+
+
+def _near_pairs(standardised: Array, y: Classes, largest: float) -> Classes:
+    """Near pairs of rows, (pairs, 2); none where no near rows differ in their labels."""
+    from scipy.spatial import KDTree
+
+    n = len(standardised)
+    for bit in range(int(y.max()).bit_length()):  # labels that differ do so in a bit
+        has_bit = (y >> bit) % 2 == 1
+        search = KDTree(standardised[has_bit])
+        distances = search.query(standardised[~has_bit], distance_upper_bound=largest)[0]
+        if np.isfinite(distances).any():
+            break
+    else:
+        return np.empty((0, 2), dtype=np.intp)
+    # The two nearest rows: itself, and another or none, which has the number n.
+    search = KDTree(standardised)
+    neighbours = np.asarray(search.query(standardised, k=2, distance_upper_bound=largest)[1])
+    has_neighbour = (neighbours < n).all(axis=1)
+    return np.unique(np.sort(neighbours[has_neighbour]), axis=0)
 
 
 def counted(
     observed: Classes, true: Classes, K: int, groups: Groups | None = None
 ) -> tuple[Array, Array, Array]:
-    """Omega by counting among rows with a trusted label, and its Clopper-Pearson limits: (K, K) each.
+    """Count Omega among rows with a trusted label, with its Clopper-Pearson limits, (K, K) each.
 
     A row of a class without any is NaN, between 0 and 1. Rows of one group count as one.
     """
-    omega, low, high = np.full((K, K), np.nan), np.zeros((K, K)), np.ones((K, K))
+    omega = np.full((K, K), np.nan)
+    low = np.zeros((K, K))
+    high = np.ones((K, K))
+    one_hot = np.eye(K)
     for j in range(K):
         of_class = true == j
-        labels = np.eye(K)[observed[of_class]]
-        members = average_groups(labels, None if groups is None else groups[of_class])
-        for k in range(K if len(members) else 0):
+        groups_of_class = None if groups is None else groups[of_class]
+        members = average_groups(one_hot[observed[of_class]], groups_of_class)
+        if not len(members):
+            continue
+        for k in range(K):
             hits = float(members[:, k].sum())
             omega[j, k] = hits / len(members)
             low[j, k], high[j, k] = share_interval(hits, len(members))
     return omega, low, high
 
 
-# The error on true labels of predictions that are judged by noisy ones. With predictions that do not depend
-# on the observed label given the true one (made by a model trained on other rows), P(predicted, observed) =
-# P(predicted, true) Omega. Hence P(predicted, true) = P(predicted, observed) Omega^-1, and the error is 1 -
-# its trace; with two classes and symmetric flips e = (e~ - rho) / (1 - 2 rho).
+# The error on true labels of predictions that are judged by noisy ones. With predictions that do
+# not depend on the observed label given the true one (made by a model trained on other rows),
+# P(predicted, observed) = P(predicted, true) Omega. Hence P(predicted, true) = P(predicted,
+# observed) Omega^-1, and the error is 1 - its trace; with two classes and symmetric flips e = (e~ -
+# rho) / (1 - 2 rho).
 
 
 class Corrected(NamedTuple):
-    """Error and its 95 % interval for this Omega, in [0, 1]; clipped: whether the error had to be."""
+    """An error with its 95 % interval for this Omega, in [0, 1], and whether it was clipped."""
 
     error: float
     low: float
@@ -326,45 +480,56 @@ class Corrected(NamedTuple):
     clipped: bool
 
 
-def corrected_error(predicted: Classes, y: Classes, omega: Array, groups: Groups | None = None) -> Corrected:
-    """e = 1 - mean of (Omega^-1)_{y_n predicted_n}, with the standard error of that mean.
+def corrected_error(
+    predicted: Classes,
+    y: Classes,
+    omega: Array,
+    groups: Groups | None = None,
+) -> Corrected:
+    """Estimate the error on true labels by inverting the flip matrix.
 
-    Omega is taken as known: what is not known of it is not in the interval.
+    e = 1 - mean of (Omega^-1)_{y_n predicted_n}, with the standard error of that mean. Omega is
+    taken as known: what is not known of it is not in the interval.
 
-    Raises ValueError : Omega with a condition number above 20, whose inverse blows up every chance deviation.
+    Raises ValueError : Omega with a condition number above 20, whose inverse blows up every chance
+    deviation.
     """
     condition = float(np.linalg.cond(omega))
     if not condition <= LARGEST_CONDITION:
-        number = f"condition number {condition:.3g}, above {LARGEST_CONDITION:g}: with flips this frequent"
-        why = "the observed labels say too little about the true ones to correct an error"
-        raise ValueError(f"the flip matrix has the {number} {why}")
+        number = f"condition number {condition:.3g}, above {LARGEST_CONDITION:g}"
+        reason = "the observed labels say too little about the true ones to correct an error"
+        raise ValueError(f"the flip matrix has the {number}: with flips this frequent {reason}")
     inverse: Array = np.linalg.inv(omega).astype(np.float64, copy=False)
     terms = average_groups(inverse[y, predicted], groups)
     error = float(1.0 - terms.mean())
     half = Z * float(terms.std(ddof=1)) / len(terms) ** 0.5
-    at, low, high = np.clip([error, error - half, error + half], 0.0, 1.0).tolist()
-    return Corrected(at, low, high, not 0.0 <= error <= 1.0)
+    in_range, low, high = np.clip([error, error - half, error + half], 0.0, 1.0).tolist()
+    return Corrected(in_range, low, high, not 0.0 <= error <= 1.0)
 
 
 def balanced_error(predicted: Classes, y: Classes, a: Array | None = None) -> float:
     """Mean over the observed classes k of P(predicted != k | observed k).
 
-    With two classes the order of two classifiers by it is that of their balanced errors on true labels,
-    whatever the flip rates with omega_01 + omega_10 < 1.
+    With two classes the order of two classifiers by it is that of their balanced errors on true
+    labels, whatever the flip rates with omega_01 + omega_10 < 1.
     """
     wrong = predicted != y
-    return float(np.mean([np.average(wrong[y == k], weights=_of(a, y == k)) for k in np.unique(y)]))
+    errors = []
+    for k in np.unique(y):
+        of_class = y == k
+        errors.append(np.average(wrong[of_class], weights=_weights_at(a, of_class)))
+    return float(np.mean(errors))
 
 
 def compared(
     fits: Mapping[str, CrossFit], y: Classes, omega: Array, groups: Groups | None = None
 ) -> pd.DataFrame:
-    """Data frame, best first: accuracy on the observed labels, balanced accuracy, accuracy after correction.
+    """Compare classifiers by their accuracies: observed, balanced and corrected, best first.
 
     Rows of one group count as one.
 
-    behind : how far behind the best method the accuracy is, with the interval of the paired difference.
-    Corrected columns are NaN if Omega cannot be inverted safely, see `corrected_error`.
+    behind : how far behind the best method the accuracy is, with the interval of the paired
+    difference. Corrected columns are NaN if Omega cannot be inverted safely, see `corrected_error`.
     """
     import pandas as pd
 
@@ -372,27 +537,32 @@ def compared(
     for name, fit in fits.items():
         right[name] = average_groups((fit.predicted[0] == y).astype(float), groups)
     best = max(right, key=lambda name: right[name].mean())
+    weights = weights_of(groups)
     rows: list[dict[str, object]] = []
     for name, fit in fits.items():
-        found = fit.predicted[0]
-        row: dict[str, object]
+        predicted = fit.predicted[0]
         try:
-            error, low, high, clipped = corrected_error(found, y, omega, groups)
+            corrected = corrected_error(predicted, y, omega, groups)
         except ValueError:
-            error, low, high, clipped = np.nan, np.nan, np.nan, False
-        row = {"method": name, "kind": "plain" if np.array_equal(fit.p, fit.g) else "robust"}
-        row |= _mean(right[name], "accuracy", "low", "high") | {
-            "balanced": 1.0 - balanced_error(found, y, weights_of(groups))
-        }
-        row |= {"corrected": 1.0 - error, "corrected_low": 1.0 - high, "corrected_high": 1.0 - low}
-        row |= {"clipped": clipped}
-        rows.append(row | _mean(right[best] - right[name], "behind", "behind_low", "behind_high"))
+            corrected = Corrected(np.nan, np.nan, np.nan, False)
+        row: dict[str, object] = {"method": name}
+        row["kind"] = "plain" if np.array_equal(fit.p, fit.g) else "robust"
+        row |= _mean_and_interval(right[name], 0.0, "accuracy", "low", "high")
+        row["balanced"] = 1.0 - balanced_error(predicted, y, weights)
+        row["corrected"] = 1.0 - corrected.error
+        row["corrected_low"] = 1.0 - corrected.high
+        row["corrected_high"] = 1.0 - corrected.low
+        row["clipped"] = corrected.clipped
+        difference = right[best] - right[name]
+        row |= _mean_and_interval(difference, -1.0, "behind", "behind_low", "behind_high")
+        rows.append(row)
     frame = pd.DataFrame(rows)
     return frame.sort_values("accuracy", ascending=False, kind="stable", ignore_index=True)
 
 
-def _mean(values: Array, *names: str) -> dict[str, float]:
-    """The mean of shares or of differences of shares, and its 95 % interval, clipped to what it can be."""
-    mean, half = float(values.mean()), Z * float(values.std(ddof=1)) / len(values) ** 0.5
-    lowest = 0.0 if names[0] == "accuracy" else -1.0
-    return dict(zip(names, [mean, max(mean - half, lowest), min(mean + half, 1.0)], strict=True))
+def _mean_and_interval(values: Array, lowest: float, *names: str) -> dict[str, float]:
+    """The mean and its 95 % interval, clipped to ``lowest`` and 1, under the three names."""
+    mean = float(values.mean())
+    half = Z * float(values.std(ddof=1)) / len(values) ** 0.5
+    interval = [mean, max(mean - half, lowest), min(mean + half, 1.0)]
+    return dict(zip(names, interval, strict=True))

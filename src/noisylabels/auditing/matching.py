@@ -1,4 +1,4 @@
-"""Probabilities of classes matched to labels: by the names of columns and rows where there are names."""
+"""Probabilities of classes matched to labels, by names of columns and rows where there are any."""
 
 from __future__ import annotations
 
@@ -16,18 +16,35 @@ Array = NDArray[np.float64]
 LEAST = 0.005
 """No probability counts as less than this."""
 CLEARLY, CLEARLY_RIGHT = 5.0, 0.1
-"""Standard errors of the gain in log-likelihood, and gain in accuracy, by which another order fits better."""
+"""By how much another order fits better: standard errors of the log-likelihood, and accuracy."""
 
 
 def name_class(value: Any) -> str:
-    """A class as a text: 1.0 is "1"."""
+    """Write a class as a text.
+
+    Parameters
+    ----------
+    value : object
+        A class, as it is in a table.
+
+    Returns
+    -------
+    str
+        The text without blanks around it; a whole number has no decimal point.
+
+    Examples
+    --------
+    >>> from noisylabels.auditing.matching import name_class
+    >>> name_class(1.0)
+    '1'
+    """
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value).strip()
 
 
 def match_columns(
-    p: Any, expected: Sequence[Any] | NDArray[Any], names: Any = None, what: str = "pred_probs"
+    p: Any, expected: Sequence[Any] | NDArray[Any], names: Any = None, argument: str = "pred_probs"
 ) -> Array:
     """Put the columns of probabilities into the order of classes.
 
@@ -39,7 +56,7 @@ def match_columns(
         The order that is wanted.
     names : sequence of K classes, optional
         The names of the columns, in place of those of a data frame.
-    what : str
+    argument : str
         How an error calls ``p``.
 
     Returns
@@ -61,43 +78,74 @@ def match_columns(
     values = np.asarray(p, dtype=float)
     if names is None:
         names = getattr(p, "columns", None)
-        if names is not None and list(names) == list(range(len(names))):
-            wanted = {name_class(each) for each in expected}
-            if {str(name) for name in names} != wanted:
-                names = None  # the numbers that pandas gives columns without names
+        if _are_default_names(names, expected):
+            names = None
     if names is None or values.ndim != 2:
         return values
-    classes = [name_class(each) for each in expected]
-    places = []
+    classes = [name_class(value) for value in expected]
+    class_numbers = []
     for name in names:
-        place = find_class(name_class(name), classes)
-        if place is None:
-            known = ", ".join(classes)
-            raise ValueError(f"{what}: column {str(name)!r} is not a class; the classes are {known}")
-        places.append(place)
-    for place, name in enumerate(classes):
-        if place not in places:
-            raise ValueError(f"{what}: no column for the class {name!r}")
-    if len(places) != len(classes) or values.shape[1] != len(places):
-        counts = f"{values.shape[1]} columns and {len(places)} names"
-        raise ValueError(f"{what}: {counts} for {len(classes)} classes")
-    return values[:, np.argsort(places)]
+        number = find_class(name_class(name), classes)
+        if number is None:
+            known_classes = ", ".join(classes)
+            problem = f"column {str(name)!r} is not a class; the classes are {known_classes}"
+            raise ValueError(f"{argument}: {problem}")
+        class_numbers.append(number)
+    for number, name in enumerate(classes):
+        if number not in class_numbers:
+            raise ValueError(f"{argument}: no column for the class {name!r}")
+    d = values.shape[1]
+    if len(class_numbers) != len(classes) or d != len(class_numbers):
+        counts = f"{d} columns and {len(class_numbers)} names"
+        raise ValueError(f"{argument}: {counts} for {len(classes)} classes")
+    return values[:, np.argsort(class_numbers)]
+
+
+def _are_default_names(names: Any, classes: Sequence[Any] | NDArray[Any]) -> bool:
+    """Whether names are the numbers that pandas gives columns without names."""
+    if names is None or list(names) != list(range(len(names))):
+        return False
+    return {str(name) for name in names} != {name_class(value) for value in classes}
 
 
 def find_class(name: str, classes: Sequence[str]) -> int | None:
-    """Find a class by its text or, if no class has this text, by the number that it says."""
+    """Find a class by its text or, if no class has this text, by the number that it says.
+
+    Parameters
+    ----------
+    name : str
+        The text.
+    classes : sequence of str
+        The classes.
+
+    Returns
+    -------
+    int or None
+        The index of the class; None if no class fits, or several.
+
+    Examples
+    --------
+    >>> from noisylabels.auditing.matching import find_class
+    >>> find_class("1.0", ["0", "1"])
+    1
+    """
     if name in classes:
         return classes.index(name)
     number = exact(name)
-    same = [place for place, each in enumerate(classes) if number is not None and exact(each) == number]
-    return same[0] if len(same) == 1 else None
+    if number is None:
+        return None
+    matches = [index for index, text in enumerate(classes) if exact(text) == number]
+    if len(matches) != 1:
+        return None
+    return matches[0]
 
 
-def match_rows(p: Any, names: Any, what: str = "pred_probs", rows: str = "y") -> Any:
+def match_rows(p: Any, names: Any, argument: str = "pred_probs", rows: str = "y") -> Any:
     """Put the rows of a data frame into the order of names, if its index has the same names.
 
-    An index 0, 1, ..., n - 1 in order that has other names is the one that pandas gives rows without names:
-    they are taken by position. Without names the rows are called 0, 1, ..., n - 1, like those of an array.
+    An index 0, 1, ..., n - 1 in order that has other names is the one that pandas gives rows
+    without names: they are taken by position. Without names the rows are called 0, 1, ..., n - 1,
+    like those of an array.
 
     Parameters
     ----------
@@ -105,7 +153,7 @@ def match_rows(p: Any, names: Any, what: str = "pred_probs", rows: str = "y") ->
         Probabilities. An array is returned unchanged, and so is a frame of another length.
     names : index or sequence, optional
         The names of the rows, in the order that is wanted.
-    what, rows : str
+    argument, rows : str
         How an error calls ``p``, and what has the names.
 
     Returns
@@ -129,30 +177,67 @@ def match_rows(p: Any, names: Any, what: str = "pred_probs", rows: str = "y") ->
     index = getattr(p, "index", None)
     if index is None or not hasattr(p, "loc"):
         return p
-    held, default = list(index), list(range(len(index)))
+    names_of_p = list(index)
+    default = list(range(len(index)))
     wanted = default if names is None else list(names)
-    if (
-        len(index) != len(wanted)
-        or list(index) == wanted
-        or (hasattr(names, "equals") and names.equals(index))
-    ):
+    if len(names_of_p) != len(wanted) or names_of_p == wanted:
         return p
-    if len(set(wanted)) == len(wanted) and set(held) == set(wanted):
+    if hasattr(names, "equals") and names.equals(index):
+        return p
+    has_no_doubles = len(set(wanted)) == len(wanted)
+    if has_no_doubles and set(names_of_p) == set(wanted):
         return p.loc[wanted]
-    if names is None or held == default:
+    if names is None or names_of_p == default:
         return p
-    row = next((i for i, name in enumerate(wanted) if held[i] != name), 0)
-    differ = f"row {row} is {shown(held[row])}, in {rows} it is {shown(wanted[row])}"
-    how = f"give {what} the index of {rows}, or {what}.to_numpy() to take its rows by position"
-    raise ValueError(f"{what}: the index has other names than {rows} ({differ}); {how}")
+    row = 0
+    for i, name in enumerate(wanted):
+        if names_of_p[i] != name:
+            row = i
+            break
+    difference = f"row {row} is {shown(names_of_p[row])}, in {rows} it is {shown(wanted[row])}"
+    advice = f"give {argument} the index of {rows}"
+    other_advice = f"{argument}.to_numpy() to take its rows by position"
+    problem = f"the index has other names than {rows} ({difference})"
+    raise ValueError(f"{argument}: {problem}; {advice}, or {other_advice}")
 
 
 def refuse_other_order(
-    p: Array, y: NDArray[np.intp], classes: Sequence[Any], what: str = "pred_probs"
+    p: Array,
+    y: NDArray[np.intp],
+    classes: Sequence[Any],
+    argument: str = "pred_probs",
 ) -> None:
-    """Raise a ValueError if another order of the columns fits the labels clearly better.
+    """Refuse probabilities whose columns fit the labels clearly better in another order.
 
-    p : (n, K) probabilities.   y : (n,) numbers of the observed classes.
+    Parameters
+    ----------
+    p : ndarray of shape (n, K)
+        Probabilities.
+    y : ndarray of shape (n,)
+        Numbers of the observed classes.
+    classes : sequence of K classes
+        The classes, in the order of the columns.
+    argument : str
+        How an error calls ``p``.
+
+    Raises
+    ------
+    ValueError
+        If another order gives the labels a clearly larger likelihood and a larger accuracy.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.matching import refuse_other_order
+    >>> y = np.arange(100) % 2
+    >>> p = 0.1 + 0.8 * np.eye(2)[y]
+    >>> p[:10] = p[:10, ::-1]
+    >>> refuse_other_order(p, y, ["no", "yes"])
+    >>> refuse_other_order(p[:, ::-1], y, ["no", "yes"])
+    Traceback (most recent call last):
+    ...
+    ValueError: pred_probs: another order of the classes fits the columns clearly better: yes, no
+    ...
     """
     from scipy.optimize import linear_sum_assignment
 
@@ -165,18 +250,18 @@ def refuse_other_order(
     gain = log[rows, order[y]] - log[rows, y]
     if not gain.std() > 0 or gain.mean() <= CLEARLY * gain.std(ddof=1) / len(y) ** 0.5:
         return
-    best = p.argmax(axis=1)
-    now, then = float(np.mean(best == y)), float(np.mean(best == order[y]))
-    if then < now + CLEARLY_RIGHT:
+    most_probable = p.argmax(axis=1)
+    accuracy = float(np.mean(most_probable == y))
+    other_accuracy = float(np.mean(most_probable == order[y]))
+    if other_accuracy < accuracy + CLEARLY_RIGHT:
         return
-    column_of = np.empty(K, dtype=np.intp)
-    column_of[order] = np.arange(K)
-    better = ", ".join(str(classes[k]) for k in column_of.tolist())
-    shares = (
-        f"with that order {100 * then:.0f} % of the labels are the most probable class, "
-        f"with yours {100 * now:.0f} %"
-    )
+    class_of_column = np.empty(K, dtype=np.intp)
+    class_of_column[order] = np.arange(K)
+    better = ", ".join(str(classes[k]) for k in class_of_column.tolist())
+    percent = f"{100 * other_accuracy:.0f} %"
+    share = f"with that order {percent} of the labels are the most probable class"
+    yours = f"with yours {100 * accuracy:.0f} %"
     raise ValueError(
-        f"{what}: another order of the classes fits the columns clearly better: {better} ({shares}); "
-        "name the columns, or give classes="
+        f"{argument}: another order of the classes fits the columns clearly better: {better} "
+        f"({share}, {yours}); name the columns, or give classes="
     )

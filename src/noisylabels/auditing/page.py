@@ -1,5 +1,6 @@
 """The page of an audit: a folder that needs no server and no other file."""
 
+import math
 import re
 import shutil
 from functools import cache
@@ -17,7 +18,7 @@ from noisylabels.safe_text import make_harmless_table, make_visible
 MOST_SHOWN = 50
 """Suspicious labels on the page; the file has all of them."""
 MOST_COLUMNS = 12
-"""Columns of the table beside them."""
+"""Columns of their table."""
 AUDIT_TABLES = ("suspicious", "conflicts", "flip_rates", "accuracies")
 REPORT = "audit.txt"
 """The findings as text."""
@@ -31,7 +32,8 @@ def _load_templates() -> Environment:
     """The templates of the pages; compiling one takes longer than a page."""
     loader = PackageLoader("noisylabels.auditing")
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
-    environment.trim_blocks = environment.lstrip_blocks = True
+    environment.trim_blocks = True
+    environment.lstrip_blocks = True
     environment.filters["plain"] = _mark_code
     environment.globals["percent"] = audit.percent
     return environment
@@ -43,7 +45,7 @@ def _mark_code(text: str) -> Markup:
 
 
 def write_audit(
-    found: Audit | NumericAudit,
+    result: Audit | NumericAudit,
     out: Path,
     title: str,
     command: str,
@@ -54,7 +56,7 @@ def write_audit(
 
     Parameters
     ----------
-    found : Audit or NumericAudit
+    result : Audit or NumericAudit
         What the audit found.
     out : Path
         The folder for the files.
@@ -71,51 +73,126 @@ def write_audit(
     -------
     list of str
         Names of the files that a person reads, the most useful first.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> import noisylabels
+    >>> from noisylabels.auditing.page import write_audit
+    >>> y = np.arange(60) % 2
+    >>> X = np.random.default_rng(0).normal(size=(60, 2)) + 4 * y[:, None]
+    >>> result = noisylabels.audit(X, y, model="logistic", compare=False)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_audit(result, Path(folder), "two classes", "my_script.py")[:3]
+    ['index.html', 'audit.txt', 'suspicious.csv']
     """
     (out / "assets").mkdir(parents=True, exist_ok=True)
     shutil.copyfile(STYLE, out / "assets/style.css")
-    numeric_ = isinstance(found, NumericAudit)
-    written = ["index.html", REPORT]
-    for name in AUDIT_TABLES[: 1 if numeric_ else None]:
-        written.append(f"{name}.csv")
-        table = make_harmless_table(getattr(found, name))
-        table.to_csv(out / f"{name}.csv", index=False, lineterminator="\n", float_format="%.6g")
-    off = [] if isinstance(found, NumericAudit) else audit.off_diagonal(found)
-    rates = [row[key] for row in off for key in ("estimate", "limit", "anchor", "own")] or [0.0]
-    what: dict[str, object] = {"found": found, "title": title, "command": command, "most": MOST_SHOWN}
-    what |= {"report": audit}
-    what |= {"off": off, "end": max(0.1, 1.05 * max(rate for rate in rates if rate == rate))}
-    said = reviewed.text if reviewed else remark
-    share = said.split("\n")[0] if reviewed and reviewed.reviewed else ""
-    what |= {"reviewed": reviewed, "said": said.split("\n"), "shown": _suspicious(found), "share": share}
-    page = _load_templates().get_template("audit.html").render(what)
-    (out / "index.html").write_text(page, encoding="utf-8", newline="\n")
-    paragraphs = [f"noisylabels audit of {title}", "\n".join(audit.describe(found, share))]
-    if said:
-        paragraphs.append(said)
+    files = ["index.html", REPORT, *_write_tables(result, out)]
+    remark = reviewed.text if reviewed else remark
+    share = ""
+    if reviewed and reviewed.reviewed:
+        share = remark.split("\n")[0]
+    contents: dict[str, object] = {
+        "found": result,
+        "title": title,
+        "command": command,
+        "most": MOST_SHOWN,
+        "report": audit,
+        "reviewed": reviewed,
+        "said": remark.split("\n"),
+        "shown": _suspicious_rows(result),
+        "share": share,
+        **_flip_rates_to_draw(result),
+    }
+    _write_page(out / "index.html", "audit.html", contents)
+    paragraphs = [f"noisylabels audit of {title}", "\n".join(audit.describe(result, share))]
+    if remark:
+        paragraphs.append(remark)
     text = "\n\n".join(paragraphs) + "\n"
     (out / REPORT).write_text(text, encoding="utf-8", newline="\n")
     for name in OF_REVIEWS:  # of an earlier call
         (out / name).unlink(missing_ok=True)
     if reviewed is None:
-        return written
+        return files
+    _write_review_page(result, reviewed, out, title)
+    lists = _write_lists(reviewed, out)
+    return ["review.html", reviewed.path.name, *lists, *files]
+
+
+def _write_page(path: Path, template: str, contents: dict[str, object]) -> None:
+    page = _load_templates().get_template(template).render(contents)
+    path.write_text(page, encoding="utf-8", newline="\n")
+
+
+def _write_tables(result: Audit | NumericAudit, out: Path) -> list[str]:
+    """Write the tables of an audit as CSV, and list the files."""
+    names: tuple[str, ...] = AUDIT_TABLES
+    if isinstance(result, NumericAudit):
+        names = AUDIT_TABLES[:1]
+    files = []
+    for name in names:
+        table = make_harmless_table(getattr(result, name))
+        file = f"{name}.csv"
+        table.to_csv(out / file, index=False, lineterminator="\n", float_format="%.6g")
+        files.append(file)
+    return files
+
+
+def _flip_rates_to_draw(result: Audit | NumericAudit) -> dict[str, object]:
+    """The flip rates of the page's figure, and the end of its axis."""
+    flips = []
+    if isinstance(result, Audit):
+        flips = audit.off_diagonal(result)
+    largest = 0.0
+    for row in flips:
+        for key in ("estimate", "limit", "anchor", "own"):
+            if not math.isnan(row[key]):
+                largest = max(largest, row[key])
+    return {"off": flips, "end": max(0.1, 1.05 * largest)}
+
+
+def _write_review_page(
+    result: Audit | NumericAudit,
+    reviewed: Review,
+    out: Path,
+    title: str,
+) -> None:
+    """Write the page to go through the rows that were drawn."""
     sheet = make_harmless_table(reviewed.sheet.astype(str))
-    cells = sheet.to_numpy().tolist()
-    classes = [] if isinstance(found, NumericAudit) else [str(value) for value in found.classes]
-    rows = {"header": list(sheet.columns), "classes": classes, "rows": cells}
-    rows["says"] = [make_visible(str(value)) for value in reviewed.model_says["model_says"]]
-    rows["why"] = list(reviewed.model_says["why"])
-    page = _load_templates().get_template("review.html").render(title=title, data=rows)
-    (out / "review.html").write_text(page, encoding="utf-8", newline="\n")
-    for name, rows_of in (("repaired", reviewed.repaired), ("listed", reviewed.listed)):
-        if reviewed.reviewed + reviewed.picked and rows_of is not None:
-            make_harmless_table(rows_of).to_csv(out / f"{name}.csv", index=False, lineterminator="\n")
-            written.insert(0, f"{name}.csv")
-    return ["review.html", reviewed.path.name, *written]
+    classes = []
+    if isinstance(result, Audit):
+        classes = [str(value) for value in result.classes]
+    data = {
+        "header": list(sheet.columns),
+        "classes": classes,
+        "rows": sheet.to_numpy().tolist(),
+        "says": [make_visible(str(value)) for value in reviewed.model_says["model_says"]],
+        "why": list(reviewed.model_says["why"]),
+    }
+    _write_page(out / "review.html", "review.html", {"title": title, "data": data})
 
 
-def _suspicious(found: Audit | NumericAudit) -> list[list[str]]:
+def _write_lists(reviewed: Review, out: Path) -> list[str]:
+    """Write the list of wrong labels and the repaired table, once rows were reviewed."""
+    if not reviewed.reviewed + reviewed.picked:
+        return []
+    files = []
+    for file, rows in (("listed.csv", reviewed.listed), ("repaired.csv", reviewed.repaired)):
+        if rows is not None:
+            table = make_harmless_table(rows)
+            table.to_csv(out / file, index=False, lineterminator="\n")
+            files.append(file)
+    return files
+
+
+def _suspicious_rows(result: Audit | NumericAudit) -> list[list[str]]:
     """What the rows of the suspicious labels on the page say."""
-    names = [name for name in found.table.contents if name != found.table.label][:MOST_COLUMNS]
-    rows = found.suspicious["row"].head(MOST_SHOWN).to_list()
-    return [[make_visible(found.table.contents[name][row]) for name in names] for row in rows]
+    table = result.table
+    names = [name for name in table.contents if name != table.label][:MOST_COLUMNS]
+    contents = []
+    for row in result.suspicious["row"].head(MOST_SHOWN).to_list():
+        contents.append([make_visible(table.contents[name][row]) for name in names])
+    return contents

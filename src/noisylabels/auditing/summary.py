@@ -1,4 +1,4 @@
-"""The result of an audit in three lines: the share of wrong labels, the suspicious ones, the next step."""
+"""The result of an audit in three lines: share of wrong labels, suspicious labels, next step."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ ROWS_TO_REVIEW = 100  # that a first review draws
 
 
 def summarise(
-    found: Audit | NumericAudit,
+    result: Audit | NumericAudit,
     reviewed: Review | None = None,
     precision: float | None = None,
     folder: str = "",
@@ -18,7 +18,7 @@ def summarise(
 
     Parameters
     ----------
-    found : Audit or NumericAudit
+    result : Audit or NumericAudit
         What the audit found.
     reviewed : Review, optional
         What reviewed rows say.
@@ -41,14 +41,14 @@ def summarise(
     >>> true = np.arange(200) % 2
     >>> y = np.where(rng.random(200) < 0.1, 1 - true, true)
     >>> X = rng.normal(size=(200, 2)) + 4 * true[:, None]
-    >>> found = noisylabels.audit(X, y, model="logistic", compare=False)
-    >>> print(summarise(found).splitlines()[1])
+    >>> result = noisylabels.audit(X, y, model="logistic", compare=False)
+    >>> print(summarise(result).splitlines()[1])
     List:   20 of 200 labels look wrong: suspicious.csv, most suspicious first.
     """
     parts = {
-        "Share": _describe_share(found, reviewed),
-        "List": _describe_list(found, reviewed, precision, folder),
-        "Next": _describe_next_step(found, reviewed, folder),
+        "Share": _describe_share(result, reviewed),
+        "List": _describe_list(result, reviewed, precision, folder),
+        "Next": _describe_next_step(result, reviewed, folder),
     }
     lines = []
     for name, sentence in parts.items():
@@ -56,48 +56,54 @@ def summarise(
     return "\n".join(lines)
 
 
-def _describe_share(found: Audit | NumericAudit, reviewed: Review | None) -> str:
+def _describe_share(result: Audit | NumericAudit, reviewed: Review | None) -> str:
     if reviewed is not None and reviewed.reviewed:
         return reviewed.text.split("\n")[0]
-    if not found.informative:
+    if not result.informative:
         return "unknown, because these columns say nothing about the label."
-    if isinstance(found, NumericAudit):
+    if isinstance(result, NumericAudit):
         return "unknown. Whether a label that is far off is wrong or rare, only reviewed rows say."
-    evidence = "evidence of wrong labels" if found.evidence.any() else "no evidence of wrong labels"
+    evidence = "evidence of wrong labels"
+    if not result.evidence.any():
+        evidence = "no evidence of wrong labels"
+    labels = result.counts.sum()
+    upper = result.bounds[1]
+    guess = min(result.guess, upper)
     return (
-        f"{evidence}. Labels alone allow 0 % to {percent(found.bounds[1])} of {found.counts.sum()} to be "
-        f"wrong; the guess of {percent(min(found.guess, found.bounds[1]))} has no interval."
+        f"{evidence}. Labels alone allow 0 % to {percent(upper)} of {labels} to be wrong; "
+        f"the guess of {percent(guess)} has no interval."
     )
 
 
 def _describe_list(
-    found: Audit | NumericAudit, reviewed: Review | None, precision: float | None, folder: str
+    result: Audit | NumericAudit,
+    reviewed: Review | None,
+    precision: float | None,
+    folder: str,
 ) -> str:
     if precision is not None:
         if reviewed is None or not reviewed.reviewed or reviewed.listed is None:
             return NO_LIST
         if len(reviewed.listed):
-            return (
-                f"of {len(reviewed.listed)} labels in {folder}listed.csv at least {percent(precision)} are "
-                "wrong, with 95 % confidence."
-            )
+            labels = f"{len(reviewed.listed)} labels in {folder}listed.csv"
+            return f"of {labels} at least {percent(precision)} are wrong, with 95 % confidence."
         return f"none can be shown to be at least {percent(precision)} wrong with these rows."
-    if not found.informative:
+    if not result.informative:
         return "empty, because no model orders these labels better than chance."
-    return (
-        f"{len(found.suspicious)} of {len(found.ranking)} labels look wrong: {folder}suspicious.csv, most "
-        "suspicious first."
-    )
+    labels = f"{len(result.suspicious)} of {len(result.ranking)} labels"
+    return f"{labels} look wrong: {folder}suspicious.csv, most suspicious first."
 
 
-def _describe_next_step(found: Audit | NumericAudit, reviewed: Review | None, folder: str) -> str:
+def _describe_next_step(result: Audit | NumericAudit, reviewed: Review | None, folder: str) -> str:
     if reviewed is None:
-        rows = min(ROWS_TO_REVIEW, len(found.ranking))
-        return f"to learn the share, give the same command with --review {rows} and check these rows."
+        rows = min(ROWS_TO_REVIEW, len(result.ranking))
+        step = f"give the same command with --review {rows} and check these rows"
+        return f"to learn the share, {step}."
     if not reviewed.reviewed:
         return (
-            f"open {folder}review.html and choose the true class of each of {reviewed.drawn} rows (or fill "
-            f"in the column `true` of {folder}review.csv), then give the same command again."
+            f"open {folder}review.html and choose the true class of each of {reviewed.drawn} rows "
+            f"(or fill in the column `true` of {folder}review.csv), then give the same command "
+            "again."
         )
     labels = "label" if reviewed.changed == 1 else "labels"
     step = f"go on with {folder}repaired.csv, your table with {reviewed.changed} repaired {labels}."
