@@ -34,7 +34,7 @@ def compute(given: argparse.Namespace) -> None:
             collect(given)
         else:
             with kernels_readable():
-                tuned |= work(given, made.asked, made.given["cell"], tuned)
+                tuned |= work(given, made.asked, made.given, tuned)
         made.outputs = [given.out] if given.what == "tune" else [given.table, given.points]
         if "about" in made.given:
             made.informs = records.describe_numbers(made.given["about"], tuned, given.data)
@@ -52,9 +52,13 @@ def collect(given: argparse.Namespace) -> None:
 
 
 def work(
-    given: argparse.Namespace, asked: dict[str, Any], cell: str, tuned: dict[str, Any]
+    given: argparse.Namespace, asked: dict[str, Any], more: dict[str, Any], tuned: dict[str, Any]
 ) -> dict[str, Any]:
-    """Tune, run or both; the parameters that were tuned, by cell."""
+    """Tune, run or both; the parameters that were tuned, by cell.
+
+    more : the cell, and whether the first repetition is run again and compared.
+    """
+    cell = more["cell"]
     from reproduction.run import results
     from reproduction.run.atomic_files import replacing
     from reproduction.run.job import Job
@@ -69,7 +73,10 @@ def work(
             text = json.dumps(tuned.get(cell, {}), indent=1, sort_keys=True)
             part.write_text(text + "\n", encoding="utf-8")
         return tuned
-    rows, points = job.run(asked["repetitions"], next(iter(tuned.values()), {}))
+    parameters = next(iter(tuned.values()), {})
+    rows, points = job.run(asked["repetitions"], parameters)
+    if more.get("is_run_twice"):
+        job.check_repeatable(rows, asked["repetitions"], parameters)
     with replacing(given.table) as part:
         results.write_rows(rows, part)
     with replacing(given.points) as part:

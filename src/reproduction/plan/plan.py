@@ -22,7 +22,7 @@ from reproduction.show import names as names_of
 from reproduction.show.panels import Shown
 from reproduction.spec import configuration, user_modules
 from reproduction.spec.artifact import NAME, SCALES, Artifact, Cell, load_all, merge
-from reproduction.spec.papers import artifact_files, list_papers
+from reproduction.spec.papers import HOME, artifact_files, list_papers
 from reproduction.spec.protocol import find_protocol
 from reproduction.spec.settings import DISPLAY
 from reproduction.spec.strict_yaml import Content, near, read
@@ -216,6 +216,12 @@ class Plan:
         """Is an experiment one job?"""
         artifact = self.artifact(name)
         return len(artifact.cells) * len(artifact.blocks) == 1
+
+    def is_run_twice(self, name: str) -> bool:
+        """Whether the first repetition is run again and compared: papers of users at smoke scale."""
+        artifact = self.artifact(name)
+        is_own = not artifact.file.is_relative_to(HOME)
+        return self.config["scale"] == "smoke" and is_own and not artifact.measured
 
     def experiments(self, single: bool) -> str:
         """A regular expression for the experiments of one cell and one block, or for the others."""

@@ -44,10 +44,11 @@ def _of_experiment(plan: Plan, name: str) -> Iterator[Step]:
     artifact = plan.artifact(name)
     folder = f"{plan.results}/{name}"
     about = {"about": plan.about(name)}
+    twice = {"is_run_twice": True} if plan.is_run_twice(name) else {}
     if plan.is_single(name):
         cell = "".join(artifact.cells)
         asked = plan.job(name) | {"repetitions": plan.repetitions(name)}
-        yield Step(f"{folder}/record.json", asked, tuple(plan.data(name)), {"cell": cell, **about})
+        yield Step(f"{folder}/record.json", asked, tuple(plan.data(name)), {"cell": cell, **twice, **about})
         return
     for cell in artifact.cells:
         job = plan.job(name, cell)
@@ -58,7 +59,7 @@ def _of_experiment(plan: Plan, name: str) -> Iterator[Step]:
         for block in range(len(artifact.blocks)):
             asked = job | {"repetitions": plan.repetitions(name, block)}
             record = f"{folder}/cells/{cell}/{block}.record.json"
-            yield Step(record, asked, (*data, *tuned), {"cell": cell})
+            yield Step(record, asked, (*data, *tuned), {"cell": cell, **twice})
     parts = [*plan.parts(name), *plan.parts(name, "points.npz")]
     parts += [*plan.tuned(name), *plan.data(name)]
     yield Step(f"{folder}/record.json", plan.job(name), tuple(parts), about)

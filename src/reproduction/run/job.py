@@ -16,7 +16,7 @@ from noisylabels.seeding import Seeds
 from reproduction.data.array_rules import find_target
 from reproduction.run.points import KEY, Points
 from reproduction.run.protocol_loop import Loop
-from reproduction.run.results import COLUMNS, KEY_COLUMNS, key_of
+from reproduction.run.results import COLUMNS, KEY_COLUMNS, format_value, key_of
 from reproduction.run.results import Row as Row
 from reproduction.spec.protocol import Protocol, find_protocol
 from reproduction.spec.settings import Settings
@@ -65,6 +65,37 @@ class Job:
         handed = Loop(self.data, self.seeds, range(*map(int, repetitions.split(":"))), tuned)
         rows = self.protocol.run(self.settings, handed)
         return points.take(self._checked(rows, handed.place)), points
+
+    def check_repeatable(self, rows: Iterable[Row], repetitions: str, tuned: Mapping[str, Any]) -> None:
+        """Run the first repetition again, and compare its rows with those of the first time.
+
+        Parameters
+        ----------
+        rows : iterable of dict
+            Rows of the run.
+        repetitions : str
+            Half-open range of its repetitions, ``0:5``.
+        tuned : mapping
+            What the tuning job found.
+
+        Raises
+        ------
+        ValueError
+            If a row differs; one line that names the row and both values.
+        """
+        first = int(repetitions.partition(":")[0])
+        values = {key_of(row): format_value(row) for row in rows}
+        again, _ = self.run(f"{first}:{first + 1}", tuned)
+        for row in again:
+            before, now = values.get(key_of(row), "no row"), format_value(row)
+            if before != now:
+                differs = f"the first repetition, run again, differs: {_describe_row(row)}"
+                remedy = (
+                    "draw random numbers from `repetition.rng`, build methods with "
+                    "`repetition.build` and keep no state in classes"
+                )
+                where = f"protocol {self.protocol.name}: {differs}"
+                raise ValueError(f"{where}: {before}, then {now}; {remedy}")
 
     def _checked(self, rows: Iterable[Row], place_in_loop: Row) -> Iterator[Row]:
         """Rows of the protocol, the first mistake named at once. Raises ValueError."""

@@ -45,6 +45,11 @@ def key_of(row: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(texts.values())
 
 
+def format_value(row: Mapping[str, Any]) -> str:
+    """Write the value of a row as the table has it."""
+    return f"{float(row['value']):.10g}"
+
+
 def write_rows(rows: Iterable[Mapping[str, Any]], path: str | Path) -> None:
     """Write result rows (with the keys of `COLUMNS`; missing ones take `DEFAULTS`) as a byte-stable CSV.
 

@@ -193,6 +193,10 @@ def _impossible(label: str) -> str:
                 generator = np.random.default_rng(0)
                 noise_kinds.observe(label, model, numbers, np.arange(9.0), generator, "real")
             return ""
+        if model == "class_conditional" and sum(numbers.values()) > 1:
+            total = f"the rates sum to {sum(numbers.values()):g}"
+            rule = "above 1 more labels are wrong than right; lower one of them"
+            return f"noise {label!r}: {total}; {rule}"
         y = np.tile(np.array([-1, 1], dtype=np.int8), 5000)
         f = np.zeros(len(y)) if flip_models.parse(label)[0] == "far_outliers" else None
         flip_models.corrupt(y, label, np.random.default_rng(0), f)
