@@ -172,6 +172,8 @@ def main() -> None:
     try:
         run_snakemake()
     except SystemExit as end:
+        if not end.code and not request.dry and console.PLAN and console.PLAN.faults(request.targets):
+            sys.exit(1)  # the summary has said what was left out, and why
         if not end.code and is_whole and page.exists():
             print(f"\nLook:   {page.absolute().as_uri()}   numbers: results/{request.scale}", file=sys.stderr)
             if request.scale == "smoke":

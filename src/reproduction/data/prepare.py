@@ -81,6 +81,8 @@ def prepare(raw: Path) -> Dataset:
         check_arrays(record["id"], record["source"], arrays, record["shape"], task)
         if _is_of_user(record["loader"]):
             _check_repeatable(record["loader"], arrays, _read(record["loader"], files, options))
+        if "registry" in record or record["source"] == "local":
+            arrays = _note_copies(arrays)
     except ValueError as error:
         message = str(error)
         if "registry" in record:  # where the user says how the file is to be read
@@ -222,6 +224,18 @@ def _is_of_user(loader: str) -> bool:
         return False
     file = module_file(loader_module(loader))
     return file is not None and not file.is_relative_to(SOURCES)
+
+
+def _note_copies(arrays: Arrays) -> Arrays:
+    """Note how many rows of a user are copies of others: a random split may part them."""
+    X, y = arrays.get("X"), arrays.get("y")
+    if X is None or y is None or X.dtype.kind not in "biuf" or "train" in arrays:
+        return arrays
+    copies = len(X) - len(np.unique(np.column_stack([X, y]), axis=0))
+    if not copies:
+        return arrays
+    note = f"{copies} of {len(X)} rows are copies of others; a random split may part them"
+    return arrays | {"notes": np.array([*arrays.get("notes", ()), note])}
 
 
 def _check_repeatable(loader: str, first: Arrays, second: Arrays) -> None:

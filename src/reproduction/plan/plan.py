@@ -44,6 +44,8 @@ class Plan:
     entries: Registry
     measured: costs.Measured = field(default_factory=dict)
     usual_seed: int | None = None
+    broken: Mapping[str, str] = field(default_factory=dict)
+    """Paper -> the mistake in its files, for which it is left out."""
 
     @property
     def folder(self) -> str:
@@ -68,7 +70,9 @@ class Plan:
     @cached_property
     def left_out(self) -> dict[str, str]:
         """Artifact -> why it cannot run here: no source has a data set, or a user's class is not found."""
-        lacking = {name: self._lack(artifact) for name, artifact in self.artifacts.items()}
+        lacking = {}
+        for name, artifact in self.artifacts.items():
+            lacking[name] = self._lack(artifact) or self._lack_of_code(artifact)
         for name, artifact in self.artifacts.items():
             for used in filter(lacking.get, self._sources(artifact)):
                 lacking[name] = lacking[name] or f"it draws {used}: {lacking[used]}"
@@ -86,6 +90,9 @@ class Plan:
                     self._check_target(artifact.protocol, dataset)
             except ValueError as error:
                 raise ValueError(f"{artifact.file}: datasets: {error}") from None
+        return ""
+
+    def _lack_of_code(self, artifact: Artifact) -> str:
         for label, spec in artifact.settings.select_methods().items():
             method = spec.method
             module, _, user = method.partition(":")
@@ -114,6 +121,19 @@ class Plan:
             values = ", ".join(map(str, classes))
             target = "two classes" if len(classes) == 2 else TARGETS_OF_TASKS[entry.task]
             find_protocol(protocol).check_target(dataset, target, values)
+
+    def faults(self, words: Iterable[str]) -> dict[str, str]:
+        """List what was asked for and is left out for another reason than its data: name -> why."""
+        scopes = self.asked(words)
+        found = {}
+        for paper, why in self.broken.items():
+            if "" in scopes:
+                found[paper] = why
+        for name in self.left_out:
+            why = self._lack_of_code(self.artifacts[name])
+            if why and f"{name}/".startswith(tuple(scopes)):
+                found[name] = why
+        return found
 
     @cached_property
     def shown(self) -> dict[str, Artifact]:
@@ -411,6 +431,10 @@ class Plan:
         """
         found = {name.replace("/", "_"): f"{name} cannot run: {why}" for name, why in self.left_out.items()}
         known = {artifact.paper for artifact in self.artifacts.values()}
+        for paper, why in self.broken.items():
+            known.add(paper)
+            names = [f"{paper}_{file.stem}" for file in Path(self.listed_as(paper)).glob("*.yaml")]
+            found |= dict.fromkeys((paper, *names), why)
         for paper in list_papers(home):
             if paper in known:
                 continue
@@ -485,7 +509,8 @@ def planned(root: Path, config: Mapping[str, Any], every: bool = False, run: boo
     """
     home, only = root / "src/papers", config.get("only")
     papers = [*config["papers"], *(list_papers(home) if every else ())]
-    loaded = load_all(home, papers, config["scale"], only=only)
+    broken: dict[str, str] = {}
+    loaded = load_all(home, papers, config["scale"], only, broken if run else None)
     folders = dict.fromkeys(artifact.file.parent for artifact in loaded.values())
     known = registry.of_papers(registry.load_registry(root / "config/datasets.yaml"), folders)
     if run:
@@ -494,7 +519,7 @@ def planned(root: Path, config: Mapping[str, Any], every: bool = False, run: boo
     entries = registry.with_users(known, config["data"]["local"])
     measured = costs.read(root / "workflow/recorded/jobs.csv")
     usual_seed = read(root / "config/config.yaml").get("seed")
-    return Plan(config, loaded, entries, measured, usual_seed)
+    return Plan(config, loaded, entries, measured, usual_seed, broken)
 
 
 def passed_over(made: Plan, checkout: Path, root: Path) -> str:

@@ -19,6 +19,7 @@ from typing import Any
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
+from reproduction.data.registry import REGISTRY
 from reproduction.paths import CHECKOUT
 from reproduction.plan.plan import Plan, passed_over
 from reproduction.run.command_line import TYPED_IN
@@ -188,7 +189,26 @@ def summary(plan: Plan, words: Iterable[str], failed: bool = False, stopped: boo
         lines.append(f"not made: {', '.join(missing) or 'verdicts'}; why: {logs}")
     lines.append(passed_over(plan, CHECKOUT, Path()) if "" in scopes else "")
     out = (item for item in plan.left_out.items() if f"{item[0]}/".startswith(tuple(scopes)))
-    return "\n".join([*filter(None, lines), *(f"left out: {name}: {why}" for name, why in out)])
+    lines += [f"left out: {name}: {why}" for name, why in out]
+    if "" in scopes:
+        lines += [f"not run: {paper}: {why}" for paper, why in plan.broken.items()]
+    return "\n".join([*filter(None, lines), *_notes(plan, names)])
+
+
+def _notes(plan: Plan, names: Iterable[str]) -> list[str]:
+    """What was noted of the user's data sets when they were prepared, such as copies of rows."""
+    import numpy as np
+
+    lines = []
+    used = {d for name in names for d in plan.artifact(name).data_sets(plan.artifact(name).settings)}
+    for dataset in sorted(used):
+        (file,) = plan.prepared([dataset])
+        is_users = plan.users(dataset) or plan.entry(dataset).file != REGISTRY
+        if is_users and Path(file).is_file():
+            with np.load(file) as arrays:
+                notes = arrays["notes"].tolist() if "notes" in arrays else []
+            lines += [f"note: {dataset}: {note}" for note in notes]
+    return lines
 
 
 def path_to_show(file: str | Path) -> str:

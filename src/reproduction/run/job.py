@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import sys
 import traceback
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -21,7 +23,7 @@ from reproduction.run.results import Row as Row
 from reproduction.spec.protocol import Protocol, find_protocol
 from reproduction.spec.settings import Settings
 from reproduction.spec.strict_yaml import near, texts
-from reproduction.spec.user_modules import describe_error
+from reproduction.spec.user_modules import describe_error, is_of_user
 
 if TYPE_CHECKING:
     from reproduction.data.prepared import Dataset
@@ -85,7 +87,8 @@ class Job:
         """
         first = int(repetitions.partition(":")[0])
         values = {key_of(row): format_value(row) for row in rows}
-        again, _ = self.run(f"{first}:{first + 1}", tuned)
+        with _refuse_unseeded():
+            again, _ = self.run(f"{first}:{first + 1}", tuned)
         for row in again:
             before, now = values.get(key_of(row), "no row"), format_value(row)
             if before != now:
@@ -134,6 +137,23 @@ def describe_place(columns: Row) -> str:
     """Say what was computed: ``dataset heart, method svm, repetition 3: ``; "" if nothing is known."""
     known = [f"{key} {columns[key]}" for key in NAMED if columns.get(key) not in (None, "")]
     return ", ".join(known) + ": " if known else ""
+
+
+@contextmanager
+def _refuse_unseeded() -> Iterator[None]:
+    """Refuse generators without a seed in code of the user: not every draw changes a result."""
+    original = np.random.default_rng
+
+    def default_rng(seed: Any = None) -> np.random.Generator:
+        if seed is None and is_of_user(sys._getframe(1).f_code.co_filename):
+            raise ValueError("np.random.default_rng() has no seed, so no two runs are equal")
+        return original(seed)
+
+    np.random.default_rng = default_rng
+    try:
+        yield
+    finally:
+        np.random.default_rng = original
 
 
 def _check_target(protocol: Protocol, dataset: Dataset) -> None:

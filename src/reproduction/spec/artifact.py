@@ -427,7 +427,9 @@ def load(path: Path, scale: str, only: Content | None = None) -> Artifact:
             rule = f"{artifact.render} draws a {draws}; write that, or drop the key"
             raise ValueError(f"kind: {rule}")
     with _located():
+        _check_published_file(artifact)
         content |= {"published": artifact.values} if artifact.published else {}
+        _check_ids(artifact)
     with _located(f"{path}: "):
         model = find_protocol(artifact.protocol).settings if artifact.protocol else Selection
     artifact._full_settings = check(model, artifact.full_as_written, f"{path}: settings")
@@ -565,6 +567,24 @@ def _check_data_sets(artifact: Artifact) -> None:
     artifact.settings.check_data(artifact.stems)
 
 
+def _check_published_file(artifact: Artifact) -> None:
+    """Refuse a file of published values that the artifact does not use."""
+    file = artifact.file.with_suffix(".published.csv")
+    if artifact.published is None and file.is_file():
+        remedy = "add it with `as`, `margin` and `reason`, or remove the file"
+        where = f"{artifact.file} has no key `published`, so nothing is compared"
+        raise ValueError(f"{file}: {where}; {remedy}")
+
+
+def _check_ids(artifact: Artifact) -> None:
+    """Refuse a claim with the id of a published value: pages show both under their ids."""
+    published = {value["id"] for value in artifact.values}
+    for claim in artifact.claims:
+        if claim.id in published:
+            rule = "a published value has this id; rename one of them"
+            raise ValueError(f"{artifact.file}: claims: {claim.id}: {rule}")
+
+
 def _check_claims(artifact: Artifact) -> None:
     """Check that claims choose rows by what the table can have."""
     several = _several(artifact)
@@ -662,8 +682,24 @@ def _check_shards(artifact: Artifact) -> None:
         _ = artifact.cells
 
 
+def _load_paper(folder: Path, scale: str, only: Content | None, is_own: bool) -> dict[str, Artifact]:
+    """Load the artifacts of a paper; those of a user at the smoke scale, too, to name mistakes."""
+    loaded = {}
+    for file in artifact_files(folder):
+        if is_own and scale != "smoke":
+            load(file, "smoke")
+        loaded[file.stem] = load(file, scale, only)
+    check_together(folder, loaded)
+    names.read_names(folder)
+    return loaded
+
+
 def load_all(
-    home: Path, papers: Iterable[str], scale: str, only: Content | None = None
+    home: Path,
+    papers: Iterable[str],
+    scale: str,
+    only: Content | None = None,
+    broken: dict[str, str] | None = None,
 ) -> dict[str, Artifact]:
     """Load all artifacts of papers.
 
@@ -677,6 +713,8 @@ def load_all(
         The scale, see `load`.
     only : mapping, optional
         What the scale ``part`` keeps, see `load`.
+    broken : dict, optional
+        Gets the mistake of each paper that has one, which is left out; by default it is raised.
 
     Returns
     -------
@@ -694,10 +732,17 @@ def load_all(
     only = without_groups(only, registry.groups())
     for paper, place in folders.items():
         check_name("paper", paper, "papers")
-        loaded = {file.stem: load(file, scale, only) for file in artifact_files(place)}
+        try:
+            loaded = _load_paper(place, scale, only, is_own=place.parent != home)
+        except ValueError as error:
+            if broken is None:
+                raise
+            broken[paper] = str(error)
+            continue
         for name, artifact in loaded.items():
             found[f"{paper}/{name}"] = artifact
-        check_together(place, loaded)
+    if broken and not found:
+        raise ArtifactError("; ".join(broken.values()))
     stems: set[str] = set()
     for artifact in found.values():
         stems |= {*artifact.stems}

@@ -15,6 +15,21 @@ from reproduction.spec.strict_yaml import ArtifactError, near
 
 HOME = SOURCES / "papers"
 """The folder of the repository's papers."""
+FOLDERS_OF_RUNS = ("data", "figures", "logs", "results", "site")
+INSTALLED = (
+    "matplotlib",
+    "noisylabels",
+    "numpy",
+    "pandas",
+    "pydantic",
+    "reproduction",
+    "scipy",
+    "scripts",
+    "sklearn",
+    "snakemake",
+    "yaml",
+)
+"""Packages that a folder of this name would hide, or that would hide it."""
 NOT_ARTIFACTS = ("names.yaml", "datasets.yaml", "findings.yaml")
 """YAML files of a paper that are not figures or tables: names, data sets and findings."""
 
@@ -42,10 +57,28 @@ def find_paper(name: str, home: Path = HOME) -> Path:
         folder = Path(name).expanduser().absolute()
     if not (folder / "TITLE").is_file():
         raise ArtifactError(f"papers: {_why_not_a_paper(name, folder, home)}")
+    if folder.parent != home:
+        check_folder_name(folder)
     for parent in (folder.parent, home):  # a user's paper may name the experiments of ours
         if str(parent) not in sys.path:
             sys.path.append(str(parent))
     return folder
+
+
+def check_folder_name(folder: Path) -> None:
+    """Refuse a paper whose name is that of a folder of results, or of another module of Python.
+
+    Raises ArtifactError: what has the name.
+    """
+    owner = ""
+    if folder.name in FOLDERS_OF_RUNS:
+        owner = "a folder that a run writes"
+    elif folder.name in sys.stdlib_module_names:
+        owner = "a module of Python"
+    elif folder.name in INSTALLED:
+        owner = "an installed package"
+    if owner:
+        raise ArtifactError(f"papers: {folder}: {folder.name} is {owner}; rename the folder")
 
 
 def _why_not_a_paper(name: str, folder: Path, home: Path) -> str:

@@ -53,7 +53,7 @@ def describe_error(error: BaseException) -> str:
         One line such as ``/me/code.py, line 12: KeyError: 'x'``.
     """
     frames = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
-    frames_of_user = [(file, line) for file, line in frames if _is_of_user(file)]
+    frames_of_user = [(file, line) for file, line in frames if is_of_user(file)]
     file, line = (frames_of_user or frames or [("", 0)])[-1]
     message = (str(error).splitlines() or [""])[0][:LONGEST]
     if isinstance(error, SyntaxError) and error.filename:
@@ -63,7 +63,8 @@ def describe_error(error: BaseException) -> str:
     return f"{file}, line {line}: {type(error).__name__}: {message}"
 
 
-def _is_of_user(file: str) -> bool:
+def is_of_user(file: str) -> bool:
+    """Decide whether a file is neither ours nor of an installed package."""
     if not Path(file).is_file() or "site-packages" in file:
         return False
     return not Path(file).is_relative_to(SOURCES)

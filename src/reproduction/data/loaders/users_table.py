@@ -61,14 +61,19 @@ def users_table(
             place = f"line {found.lines[gap]}" if found.lines[gap] else f"row {found.rows[gap]}"
             rule = f"column {name!r} has no value; fill it in, or say `gaps: fill`"
             raise ValueError(f"{path.name}, {place}: {rule}")
-    chosen = _positive(np.unique(found.labels).tolist(), positive, where)
+    classes = np.unique(found.labels).tolist()
+    chosen = _positive(classes, positive, where)
     y = np.where(found.labels == chosen, 1, -1).astype(np.int8)
     tables.check_classes(y, where)
     arrays: Arrays = {"X": found.X, "y": y}
     if path.suffix.lower() == ".npz":
         arrays |= _splits(tables.npz_arrays(path), len(y), path.name)
-    if found.notes:
-        arrays["notes"] = np.array(found.notes)
+    notes = [*found.notes]
+    if len(classes) > 2:
+        others = ", ".join(str(each) for each in classes if each != chosen)
+        notes.append(f"{label}: {chosen} is set against all others: {others}")
+    if notes:
+        arrays["notes"] = np.array(notes)
     return arrays
 
 
