@@ -73,7 +73,7 @@ def work(
             text = json.dumps(tuned.get(cell, {}), indent=1, sort_keys=True)
             part.write_text(text + "\n", encoding="utf-8")
         return tuned
-    parameters = next(iter(tuned.values()), {})
+    parameters: dict[str, Any] = next(iter(tuned.values()), {})
     rows, points = job.run(asked["repetitions"], parameters)
     if more.get("is_run_twice"):
         job.check_repeatable(rows, asked["repetitions"], parameters)
