@@ -171,11 +171,11 @@ def mine(tmp_path, monkeypatch):
 )
 def test_a_paper_or_a_folder_of_papers_is_named_by_its_path(mine, typed, papers):
     request = read_request(["smoke", typed.format(name=mine.name), "--config", "seed=3"])
-    assert request.targets == papers
+    assert request.targets == []  # all that is planned, so that a broken paper stops only itself
     folders = ", ".join(f'"{mine / name}"' for name in papers)
     where = request.arguments.index("--config")
     assert request.arguments[where : where + 3] == ["--config", f"papers=[{folders}]", "seed=3"]
-    assert request.arguments[-len(papers) - 1 :] == ["--", *papers]
+    assert "--" not in request.arguments
 
 
 def test_a_target_beside_a_path_is_found_among_the_papers_of_the_configuration(mine):

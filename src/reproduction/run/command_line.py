@@ -54,6 +54,8 @@ def read_request(words: Iterable[str]) -> Request:
         if set(targets) & set(words_of_targets):
             papers = [*read(CHECKOUT / "config/config.yaml")["papers"], *papers]
         _add_papers(rest, papers)
+        if {*targets} == {Path(paper).name for paper in papers}:
+            targets = []  # all that is planned; a paper with a mistake does not stop the others
     files = _take_values(rest, ("--configfile", "--configfiles"))
     verbose = _take_flag(rest, ("--verbose",))
     _check_old_forms(rest, targets)

@@ -57,9 +57,13 @@ def begin(plan: "Plan", home: Path) -> Path:
     Path
         The page.
     """
+    from reproduction.run.console import path_to_show
+
     results = []
+    scale = plan.config["scale"]
     for name, artifact in plan.artifacts.items():
         title = (artifact.file.parent / "TITLE").read_text(encoding="utf-8").strip()
+        folder = artifact.file.parent
         is_own = not artifact.file.is_relative_to(home)  # the site does not show it
         remarks = [*artifact.content.get("deviations", []), *artifact.content.get("notes", [])]
         results.append(
@@ -72,6 +76,8 @@ def begin(plan: "Plan", home: Path) -> Path:
                 "drawings": plan.drawings(name),
                 "remarks": remarks if is_own else [],
                 "left_out": plan.left_out.get(name, ""),
+                "is_own": is_own,
+                "command": f"./run {scale} {path_to_show(folder) if is_own else name.replace('/', '_')}",
             }
         )
     record = {
@@ -79,12 +85,29 @@ def begin(plan: "Plan", home: Path) -> Path:
         "folder": plan.folder,
         "results": results,
         "home": str(home),
+        "title": name_project(plan),
+        "broken": dict(plan.broken),
         "began": time.strftime("%H:%M"),
     }
     file = Path("logs", plan.folder, RECORD)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(record), encoding="utf-8")
     return write(file)
+
+
+def name_project(plan: "Plan") -> str:
+    """Name a run of a user's papers alone: the title of the one paper, or the name of their folder.
+
+    With papers of the repository it has no name.
+    """
+    from reproduction.spec.papers import HOME  # a job that writes the page needs no YAML
+
+    folders = {artifact.file.parent for artifact in plan.artifacts.values()}
+    if not folders or any(folder.is_relative_to(HOME) for folder in folders):
+        return ""
+    if len(folders) == 1 and not plan.broken:
+        return (folders.pop() / "TITLE").read_text(encoding="utf-8").strip()
+    return Path(os.path.commonpath([folder.parent for folder in folders])).name
 
 
 def write(file: Path) -> Path:
