@@ -26,8 +26,14 @@ GOOD = {"X": X, "y": Y, "train": np.array([[0, 1, 2]]), "test": np.array([[3, 4]
         ({"test": np.array([[2, 3]])}, "split 0: row 2 is in train and in test"),
         ({"test": np.array([[3], [4]])}, "train has 1 splits and test has 2"),
         ({"train": np.array([[0.0, 1.0]])}, "train needs a line of row numbers"),
-        ({"item": np.array([0, 6]), "worker": np.array([0, 1])}, "item has a number that is not in 0 to 5"),
-        ({"item": np.array([0, 1]), "worker": np.array([0])}, "a vote needs one entry in each array"),
+        (
+            {"item": np.array([0, 6]), "worker": np.array([0, 1])},
+            "item has a number that is not in 0 to 5",
+        ),
+        (
+            {"item": np.array([0, 1]), "worker": np.array([0])},
+            "a vote needs one entry in each array",
+        ),
     ],
 )
 def test_lengths_dimensions_indices_and_splits_are_always_checked(changes, message):
@@ -52,11 +58,19 @@ def test_a_sparse_matrix_needs_as_many_rows_as_labels():
 @pytest.mark.parametrize(
     ("task", "values", "message"),
     [
-        ("binary", [0, 1, 2], r"task: binary, and y holds 3 values \(0, 1, 2\); .* `task: classes`"),
+        (
+            "binary",
+            [0, 1, 2],
+            r"task: binary, and y holds 3 values \(0, 1, 2\); .* `task: classes`",
+        ),
         ("binary", [1, 2], r"y holds 2 values \(1, 2\); two classes are -1 and 1, or 0 and 1"),
         ("binary", [1, 1], "y holds 1 values"),
         ("binary", ["yes", "no"], r"y holds 2 values \(no, yes\)"),
-        ("classes", [0.5, 1.0], "classes are whole numbers; of real values write `task: regression`"),
+        (
+            "classes",
+            [0.5, 1.0],
+            "classes are whole numbers; of real values write `task: regression`",
+        ),
         ("classes", [3, 3], "y holds one value only"),
         ("regression", ["a", "b"], "numbers are expected"),
     ],

@@ -1,4 +1,4 @@
-"""A small paper of a user, and all steps of its run in this process: plan, data, job, table, verdicts."""
+"""A small paper of a user, and all steps of its run in this process."""
 
 import sys
 from pathlib import Path
@@ -119,7 +119,8 @@ claims:
     statement: "Reweighting has the lower error"
     expected: "difference below 0"
     checks:
-      - {statistic: difference, a: {method: rw}, b: {method: plain}, where: {metric: error}, below: 0}
+      - {statistic: difference, a: {method: rw}, b: {method: plain},
+         where: {metric: error}, below: 0}
 reductions:
   smoke: {settings: {repetitions: 2}}
 """,
@@ -183,7 +184,8 @@ def run_paper(folder: Path, scale: str = "smoke") -> pd.DataFrame:
     config = plan.configured(ROOT, scale) | {"papers": [str(folder)]}
     made = plan.planned(ROOT, config, run=True)
     if made.left_out:
-        raise ValueError("; ".join(f"left out: {name}: {why}" for name, why in made.left_out.items()))
+        lines = [f"left out: {name}: {why}" for name, why in made.left_out.items()]
+        raise ValueError("; ".join(lines))
     made.check_custom([""])
     for dataset in made.data_sets():
         raw = Path("data/raw") / dataset

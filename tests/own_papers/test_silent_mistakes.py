@@ -1,4 +1,4 @@
-"""Mistakes in a user's paper that once passed in silence: each is refused, or does no harm and is said."""
+"""Mistakes in a user's paper that once passed in silence: each is refused, or noted."""
 
 import sys
 import zlib
@@ -22,7 +22,9 @@ def fit(line):
 
 def add_row(folder, row):
     change(
-        folder / "code.py", 'yield repetition.row("auc"', f'yield {row}\n        yield repetition.row("auc"'
+        folder / "code.py",
+        'yield repetition.row("auc"',
+        f'yield {row}\n        yield repetition.row("auc"',
     )
 
 
@@ -35,6 +37,11 @@ def add_third_class_of_another_task(folder):
     change(folder / "datasets.yaml", "task: binary", "task: other")
 
 
+SPOILED_TEST = """def predict(self, X):
+    X *= 0
+    return super().predict(X)"""
+UNSEEDED_LOADER = """X = X + np.random.default_rng().normal(size=X.shape)
+return {'X': X, 'y': np.where(t, 1, -1)}"""
 COIN = """def fit(self, X, y):
     self.sign_ = np.random.default_rng().random() > 0.5
     return super().fit(X, y)"""
@@ -68,7 +75,7 @@ REFUSED = {
         f"{WHERE} .*assignment destination is read-only",
     ),
     "X_test is changed in place": (
-        lambda folder: add_method(folder, "def predict(self, X):\n    X *= 0\n    return super().predict(X)"),
+        lambda folder: add_method(folder, SPOILED_TEST),
         f"{WHERE} .*output array is read-only",
     ),
     "three classes as two": (add_third_class, r"task: binary, and y holds 3 values \(0, 1, 2\)"),
@@ -89,10 +96,7 @@ REFUSED = {
         "the first repetition, run again, differs: .*metric auc, x 2: ",
     ),
     "a loader draws without a seed": (
-        lambda folder: add_loader(
-            folder,
-            "X = X + np.random.default_rng().normal(size=X.shape)\nreturn {'X': X, 'y': np.where(t, 1, -1)}",
-        ),
+        lambda folder: add_loader(folder, UNSEEDED_LOADER),
         "a second call returns another X; draw random numbers from a seed",
     ),
     "a class keeps state": (
@@ -143,7 +147,8 @@ def test_copies_of_rows_are_noted(paper):
     lines = (paper / "tumours.csv").read_text().splitlines()
     (paper / "tumours.csv").write_text("\n".join(lines + lines[1:]) + "\n")
     run_paper(paper)
-    assert notes_of("tumours") == ["569 of 1138 rows are copies of others; a random split may part them"]
+    note = "569 of 1138 rows are copies of others; a random split may part them"
+    assert notes_of("tumours") == [note]
 
 
 def test_a_third_label_is_noted(paper):

@@ -62,7 +62,8 @@ SLOW = [
     "pnorm/room",
     "robust_sgd/options",
 ]
-CASES = [pytest.param(name, marks=pytest.mark.nightly) if name in SLOW else name for name in PROTOCOLS]
+NIGHTLY = [pytest.param(name, marks=pytest.mark.nightly) for name in SLOW]
+CASES = [*(name for name in PROTOCOLS if name not in SLOW), *NIGHTLY]
 
 
 class Spoiler:
@@ -104,7 +105,8 @@ class Spoiler:
 
 @pytest.fixture(scope="session")
 def artifacts():
-    return load_all(EXPERIMENTS, [file.parent.name for file in EXPERIMENTS.glob("*/TITLE")], "smoke")
+    papers = [file.parent.name for file in EXPERIMENTS.glob("*/TITLE")]
+    return load_all(EXPERIMENTS, papers, "smoke")
 
 
 def test_the_list_has_every_protocol_that_takes_a_class(artifacts):
@@ -115,7 +117,7 @@ def test_the_list_has_every_protocol_that_takes_a_class(artifacts):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_in_every_protocol_a_class_cannot_write_to_what_it_gets(name, artifacts, tmp_path, monkeypatch):
+def test_a_class_cannot_write_to_what_a_protocol_gives(name, artifacts, tmp_path, monkeypatch):
     spoiler = Spoiler()
     original = settings.method_class
     monkeypatch.setattr(settings, "method_class", lambda method: spoiler.spoil(original(method)))
@@ -170,7 +172,10 @@ def test_an_instance_may_write_to_its_own_arrays():
 def test_a_guarded_class_is_like_the_class_itself():
     guarded = guard(LogisticRegression)
     model = guarded(C=2.0).fit(X, y)
-    assert (guarded.__name__, guarded.__module__) == ("LogisticRegression", "sklearn.linear_model._logistic")
+    assert (guarded.__name__, guarded.__module__) == (
+        "LogisticRegression",
+        "sklearn.linear_model._logistic",
+    )
     assert inspect.signature(guarded.fit) == inspect.signature(LogisticRegression.fit)
     assert isinstance(clone(model), guarded)
     assert clone(model).get_params() == model.get_params()
@@ -185,7 +190,8 @@ def test_classes_of_the_library_stay_as_they_are():
 
 def test_arrays_of_a_prepared_data_set_and_of_its_splits_are_read_only(tmp_path):
     arrays = {"X": X, "y": 2 * y - 1}
-    write_prepared(Dataset("toy", "test", "made", arrays, array_digest(arrays)), tmp_path / "toy.npz")
+    made = Dataset("toy", "test", "made", arrays, array_digest(arrays))
+    write_prepared(made, tmp_path / "toy.npz")
     loaded = load_prepared(tmp_path / "toy.npz").arrays
     split = Split.of(loaded, np.arange(3), np.array([3]))
     labels = noisy_labels(split.clean, [Noise.parse("independent 0.2")], here())

@@ -1,4 +1,4 @@
-"""What the arrays of every data set must be: lengths, dimensions, indices, and the targets of its task."""
+"""What the arrays of every data set must be: lengths, indices, and the targets of its task."""
 
 from __future__ import annotations
 
@@ -41,7 +41,10 @@ def check_rules(arrays: Arrays, task: str) -> None:
             "X_test needs as many columns as X",
         )
     if "shape_test" in arrays:
-        _require(arrays["shape_test"][1] == arrays["shape"][1], "shape_test needs as many columns as shape")
+        _require(
+            arrays["shape_test"][1] == arrays["shape"][1],
+            "shape_test needs as many columns as shape",
+        )
     if "train" in arrays or "test" in arrays:
         _check_splits(arrays)
     _check_votes(arrays)
@@ -57,7 +60,7 @@ def check_task(y: NDArray[Any], task: str) -> None:
         shown += ", ..."
     if task == "binary":
         is_binary = y.dtype.kind in "biuf" and len(values) == 2 and (values > 0).sum() == 1
-        remedy = "two classes are -1 and 1, or 0 and 1; otherwise write `task: classes`, or regression"
+        remedy = "two classes are -1 and 1, or 0 and 1; else write `task: classes`"
         _require(is_binary, f"task: binary, and y holds {len(values)} values ({shown}); {remedy}")
     elif task == "classes":
         are_classes = y.dtype.kind in "biu" or (y.dtype.kind == "f" and bool((y % 1 == 0).all()))
@@ -65,7 +68,8 @@ def check_task(y: NDArray[Any], task: str) -> None:
         _require(are_classes, f"task: classes, and y holds {shown}; {remedy}")
         _require(len(values) > 1, f"task: classes, and y holds one value only ({shown})")
     elif task == "regression":
-        _require(y.dtype.kind in "iuf", f"task: regression, and y holds {shown}; numbers are expected")
+        remedy = "numbers are expected"
+        _require(y.dtype.kind in "iuf", f"task: regression, and y holds {shown}; {remedy}")
 
 
 def find_target(y: NDArray[Any]) -> str:
@@ -102,7 +106,8 @@ def _check_sparse(arrays: Arrays, suffix: str) -> None:
     lacking = [f"{part}{suffix}" for part in parts if f"{part}{suffix}" not in arrays]
     _require(not lacking, f"shape{suffix} is of a sparse matrix, which lacks {', '.join(lacking)}")
     rows, columns = arrays[f"shape{suffix}"].tolist()
-    starts, indices = arrays[f"indptr{suffix}"], arrays[f"indices{suffix}"]
+    starts = arrays[f"indptr{suffix}"]
+    indices = arrays[f"indices{suffix}"]
     counts = f"shape{suffix} has {rows} rows, indptr{suffix} {len(starts) - 1}"
     _require(len(starts) == rows + 1, f"{counts}; as many are expected")
     _require(starts[-1] == len(indices), f"indptr{suffix} and indices{suffix} do not fit together")
@@ -117,7 +122,8 @@ def _check_sparse(arrays: Arrays, suffix: str) -> None:
 def _check_splits(arrays: Arrays) -> None:
     """Check official splits: rows of the data set, none on both sides."""
     _require("train" in arrays and "test" in arrays, "splits need both train and test")
-    train, test = arrays["train"], arrays["test"]
+    train = arrays["train"]
+    test = arrays["test"]
     for name, rows in (("train", train), ("test", test)):
         is_list = rows.ndim == 2 and rows.dtype.kind in "iu" and rows.size > 0
         _require(is_list, f"{name} needs a line of row numbers for each split, as whole numbers")
@@ -133,9 +139,11 @@ def _check_splits(arrays: Arrays) -> None:
 
 def _check_votes(arrays: Arrays) -> None:
     counts = {name: len(arrays[name]) for name in OF_VOTES if name in arrays}
-    _require(len(set(counts.values())) <= 1, f"a vote needs one entry in each array; found {counts}")
+    message = f"a vote needs one entry in each array; found {counts}"
+    _require(len(set(counts.values())) <= 1, message)
     if "item" in arrays and "y" in arrays and len(arrays["item"]):
-        item, count = arrays["item"], len(arrays["y"])
+        item = arrays["item"]
+        count = len(arrays["y"])
         in_range = item.min() >= 0 and item.max() < count
         _require(bool(in_range), f"item has a number that is not in 0 to {count - 1}")
 

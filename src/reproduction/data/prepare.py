@@ -228,7 +228,8 @@ def _is_of_user(loader: str) -> bool:
 
 def _note_copies(arrays: Arrays) -> Arrays:
     """Note how many rows of a user are copies of others: a random split may part them."""
-    X, y = arrays.get("X"), arrays.get("y")
+    X = arrays.get("X")
+    y = arrays.get("y")
     if X is None or y is None or X.dtype.kind not in "biuf" or "train" in arrays:
         return arrays
     copies = len(X) - len(np.unique(np.column_stack([X, y]), axis=0))

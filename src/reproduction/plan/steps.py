@@ -48,7 +48,8 @@ def _of_experiment(plan: Plan, name: str) -> Iterator[Step]:
     if plan.is_single(name):
         cell = "".join(artifact.cells)
         asked = plan.job(name) | {"repetitions": plan.repetitions(name)}
-        yield Step(f"{folder}/record.json", asked, tuple(plan.data(name)), {"cell": cell, **twice, **about})
+        given = {"cell": cell, **twice, **about}
+        yield Step(f"{folder}/record.json", asked, tuple(plan.data(name)), given)
         return
     for cell in artifact.cells:
         job = plan.job(name, cell)

@@ -682,7 +682,12 @@ def _check_shards(artifact: Artifact) -> None:
         _ = artifact.cells
 
 
-def _load_paper(folder: Path, scale: str, only: Content | None, is_own: bool) -> dict[str, Artifact]:
+def _load_paper(
+    folder: Path,
+    scale: str,
+    only: Content | None,
+    is_own: bool,
+) -> dict[str, Artifact]:
     """Load the artifacts of a paper; those of a user at the smoke scale, too, to name mistakes."""
     loaded = {}
     for file in artifact_files(folder):

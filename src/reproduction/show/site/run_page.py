@@ -65,6 +65,7 @@ def begin(plan: "Plan", home: Path) -> Path:
         title = (artifact.file.parent / "TITLE").read_text(encoding="utf-8").strip()
         folder = artifact.file.parent
         is_own = not artifact.file.is_relative_to(home)  # the site does not show it
+        target = path_to_show(folder) if is_own else name.replace("/", "_")
         remarks = [*artifact.content.get("deviations", []), *artifact.content.get("notes", [])]
         results.append(
             {
@@ -77,7 +78,7 @@ def begin(plan: "Plan", home: Path) -> Path:
                 "remarks": remarks if is_own else [],
                 "left_out": plan.left_out.get(name, ""),
                 "is_own": is_own,
-                "command": f"./run {scale} {path_to_show(folder) if is_own else name.replace('/', '_')}",
+                "command": f"./run {scale} {target}",
             }
         )
     record = {
