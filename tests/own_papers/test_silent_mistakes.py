@@ -61,7 +61,8 @@ def flip_too_often(folder):
 
 def forget_published(folder):
     text = (folder / "tab.yaml").read_text()
-    start, end = text.index("published:"), text.index("claims:")
+    start = text.index("published:")
+    end = text.index("claims:")
     (folder / "tab.yaml").write_text(text[:start] + text[end:])
 
 

@@ -1,4 +1,4 @@
-"""Classes of a user that get arrays to read only, so that one method cannot spoil those after it."""
+"""Classes of a user that get arrays to read only: no method can spoil those after it."""
 
 from __future__ import annotations
 
