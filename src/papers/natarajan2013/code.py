@@ -1,5 +1,6 @@
 """The experiments of the paper: its theorems by enumeration, and its two synthetic sets."""
 
+from collections.abc import Iterator
 from itertools import product
 from typing import Annotated
 
@@ -8,26 +9,28 @@ from pydantic import Field, PositiveInt
 
 from natarajan2013 import methods
 from noisylabels.kernels.gaussian import Gram, rbf, squared_distances
+from noisylabels.validation import Floats
 from reproduction.run.points import Scored
-from reproduction.run.protocol_loop import noisy_labels
-from reproduction.run.splits import standardised, zero_one
+from reproduction.run.protocol_loop import Loop, Repetition, Row, noisy_labels
+from reproduction.run.splits import Labels, standardised, zero_one
 from reproduction.spec.protocol import protocol
 from reproduction.spec.settings import (
     Distinct,
     Exponents,
     Flips,
     Folds,
+    Noise,
     PartSettings,
     Repeated,
     only,
 )
 
-LOSSES = {
+LOSSES: dict[str, methods.Loss] = {
     "logistic loss": methods.logistic,
     "hinge loss": methods.hinge,
     "0-1 loss": methods.zero_one,
 }
-METHODS = {
+METHODS: dict[str, tuple[type[methods.Selected], bool]] = {
     "unbiased loss": (methods.UnbiasedLogistic, True),
     "weighted SVM": (methods.WeightedSVM, True),
     "plain loss": (methods.UnbiasedLogistic, False),
@@ -37,7 +40,7 @@ METHODS = {
 CONDITIONAL = Annotated[Flips, only("class_conditional")]
 
 
-def rates(noise):
+def rates(noise: Noise) -> methods.Rates:
     """(rho_+, rho_-) of `class_conditional rho_+ rho_-`."""
     return noise.parameters["positive"], noise.parameters["negative"]
 
@@ -55,7 +58,7 @@ METRICS = ("bias", "curvature", "excess", "affinity")
 
 
 @protocol(Identities, labels=(*METRICS, *LOSSES, "weighted", "unweighted"))
-def identities(settings, loop):
+def identities(settings: Identities, loop: Loop) -> Iterator[Row]:
     """Compute what is unbiased, what is convex and what the weighted loss leads to.
 
     Methods that are losses: bias, the largest |E l~(t, y~) - l(t, y)| over t in [-8, 8] and y;
@@ -86,9 +89,9 @@ def identities(settings, loop):
             for name, a in (("weighted", methods.weight(pair)), ("unweighted", 0.5)):
                 of_false_positives = classifiers @ (a * mass * (1 - observed))
                 of_false_negatives = (1 - classifiers) @ ((1 - a) * mass * observed)
-                loss = of_false_positives + of_false_negatives
-                deviation = loss - (1 - sum(pair)) / 2 * error
-                excess = error[loss.argmin()] - error.min()
+                weighted = of_false_positives + of_false_negatives
+                deviation = weighted - (1 - sum(pair)) / 2 * error
+                excess = error[weighted.argmin()] - error.min()
                 metrics = {"excess": excess, "affinity": np.ptp(deviation)}
                 yield from repetition.rows(metrics, noise=noise.label, method=name)
 
@@ -109,7 +112,7 @@ class PartCurves(Curves, PartSettings):
 
 
 @protocol(Curves, labels=("error", *METHODS))
-def separable(settings, loop):
+def separable(settings: Curves, loop: Loop) -> Iterator[Row]:
     """Measure test errors in % on a separable set, against the number x of training rows.
 
     Rows are drawn uniformly in [-1, 1]^2 without the strip |x1 + x2| < 0.1; the label is the sign
@@ -126,7 +129,7 @@ def separable(settings, loop):
 
 
 @protocol(PartCurves, labels=("error", *METHODS))
-def banana(settings, loop):
+def banana(settings: PartCurves, loop: Loop) -> Iterator[Row]:
     """Measure test errors in % on the first x rows of a random part of the data set."""
     for repetition, split, _ in loop.random_splits(settings):
         n_rows = len(split.clean) + len(split.truth)
@@ -136,7 +139,13 @@ def banana(settings, loop):
             yield repetition.row("error", score, x=x, noise=noise.label, method=label)
 
 
-def trained(X, clean, X_test, settings, repetition):
+def trained(
+    X: Floats,
+    clean: Labels,
+    X_test: Floats,
+    settings: Curves,
+    repetition: Repetition,
+) -> Iterator[tuple[int, Noise, str, Labels]]:
     """Train every method on more and more rows.
 
     Width and parameter are chosen by `methods.Folds` on the smallest number of rows, for all.
@@ -156,7 +165,7 @@ def trained(X, clean, X_test, settings, repetition):
             rows, test_rows = standardised(X[:n], X_test)
             D = squared_distances(rows)
             D_test = squared_distances(test_rows, rows)
-            grams = {}
+            grams: dict[float, Gram] = {}
             for label, (width, best) in chosen.items():
                 gram = grams.setdefault(width, Gram(rbf(D, width), rbf(D_test, width)))
                 cls, _ = METHODS[label]

@@ -1,14 +1,18 @@
 """The figure of `separable` and `banana`."""
 
-from reproduction.show import names, panels
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from reproduction.show import names, panels, style
 
 
 @panels.figure
-def curves(results):
+def curves(results: panels.Results[Any]) -> Figure:
     """Mean test error against the number of training rows; a panel for each pair of flip rates."""
     rates = [str(noise) for noise in results.settings.noise]
     titles = [names.noise(rate) for rate in rates]
-    labels = {"x_label": "training rows", "y_label": "test error / %"}
+    labels: style.Looks = {"x_label": "training rows", "y_label": "test error / %"}
     figure, axes = panels.grid_of_panels([""], titles, **labels)
     for ax, noise in zip(axes.flat, rates, strict=True):
         panels.learning_curves(ax, results.select(noise=noise, metric="error"))

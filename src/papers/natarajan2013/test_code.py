@@ -15,9 +15,12 @@ RATES = [(0.0, 0.0), (0.2, 0.2), (0.3, 0.1), (0.1, 0.4)]
 def problem():
     """A kernel on 60 points and 40 new ones, and labels with noise."""
     rng = np.random.default_rng(0)
-    X, new = rng.standard_normal((60, 2)), rng.standard_normal((40, 2))
+    X = rng.standard_normal((60, 2))
+    new = rng.standard_normal((40, 2))
     y = np.where(X[:, 0] + 0.5 * rng.standard_normal(60) > 0, 1.0, -1.0)
-    return Gram(rbf(squared_distances(X), 1.0), rbf(squared_distances(new, X), 1.0)), y
+    K = rbf(squared_distances(X), 1.0)
+    K_new = rbf(squared_distances(new, X), 1.0)
+    return Gram(K, K_new), y
 
 
 @pytest.mark.parametrize("rates", RATES)
@@ -25,7 +28,9 @@ def problem():
 def test_the_mean_of_the_estimator_over_the_flips_is_the_loss(loss, rates):
     t = np.linspace(-5, 5, 101)
     for y, rate in zip((1, -1), rates, strict=True):
-        mean = (1 - rate) * methods.unbiased(loss, t, y, rates) + rate * methods.unbiased(loss, t, -y, rates)
+        if_correct = methods.unbiased(loss, t, y, rates)
+        if_flipped = methods.unbiased(loss, t, -y, rates)
+        mean = (1 - rate) * if_correct + rate * if_flipped
         np.testing.assert_allclose(mean, loss(t, y), atol=1e-12)
 
 
@@ -37,25 +42,25 @@ def test_the_solver_minimises_the_sum_of_the_unbiased_losses(problem, rates):
 
     def objective(v):
         f = K @ v[:-1] + v[-1]
-        return methods.unbiased(methods.logistic, f, y, rates).sum() + zeta * (
-            v[:-1] @ K @ v[:-1] + v[-1] ** 2
-        )
+        squared_norm = v[:-1] @ K @ v[:-1] + v[-1] ** 2
+        return methods.unbiased(methods.logistic, f, y, rates).sum() + zeta * squared_norm
 
-    v = minimize(objective, np.zeros(len(K) + 1), method="BFGS", options={"gtol": 1e-6}).x
-    found = methods.UnbiasedLogistic.scores(gram, y, zeta, rates)
-    np.testing.assert_allclose(found, gram.K_out @ v[:-1] + v[-1], rtol=1e-3, atol=2e-3)
+    start = np.zeros(len(K) + 1)
+    v = minimize(objective, start, method="BFGS", options={"gtol": 1e-6}).x
+    scores = methods.UnbiasedLogistic.scores(gram, y, zeta, rates)
+    np.testing.assert_allclose(scores, gram.K_out @ v[:-1] + v[-1], rtol=1e-3, atol=2e-3)
 
 
 def test_without_flips_it_is_kernel_logistic_regression(problem):
     gram, y = problem
     basis = gram.basis
-    Z, new = basis.Q * np.sqrt(basis.lam), gram.Z_out / np.sqrt(basis.lam)
-    ones = [np.column_stack([each, np.ones(len(each))]) for each in (Z, new)]
-    plain = LogisticRegression(C=1 / (2 * 0.1), fit_intercept=False, tol=1e-8, max_iter=10_000).fit(
-        ones[0], y
-    )
-    found = methods.UnbiasedLogistic.scores(gram, y, 0.1, (0.0, 0.0))
-    np.testing.assert_allclose(found, plain.decision_function(ones[1]), atol=1e-3)
+    Z = np.column_stack([basis.Q * np.sqrt(basis.lam), np.ones(len(y))])
+    new = gram.Z_out / np.sqrt(basis.lam)
+    Z_new = np.column_stack([new, np.ones(len(new))])
+    plain = LogisticRegression(C=1 / (2 * 0.1), fit_intercept=False, tol=1e-8, max_iter=10_000)
+    plain.fit(Z, y)
+    scores = methods.UnbiasedLogistic.scores(gram, y, 0.1, (0.0, 0.0))
+    np.testing.assert_allclose(scores, plain.decision_function(Z_new), atol=1e-3)
 
 
 @pytest.mark.parametrize("rates", RATES)
@@ -66,19 +71,21 @@ def test_the_weight_is_the_probability_of_an_observed_label_where_the_true_one_i
 
 def test_the_weighted_svm_leans_to_the_class_that_lost_labels(problem):
     gram, y = problem
-    scores = [
-        methods.WeightedSVM.scores(gram, y, 1.0, rates).mean()
-        for rates in ((0.4, 0.0), (0.0, 0.0), (0.0, 0.4))
-    ]
-    assert scores == sorted(scores, reverse=True)
+    means = []
+    for rates in ((0.4, 0.0), (0.0, 0.0), (0.0, 0.4)):
+        means.append(methods.WeightedSVM.scores(gram, y, 1.0, rates).mean())
+    assert means == sorted(means, reverse=True)
 
 
 def test_rates_that_are_known_are_used_and_unknown_ones_chosen(problem):
     gram, y = problem
-    D, labels = -2 * np.log(gram.K), np.stack([y > 0, y > 0], axis=1).astype(int)
-    new = -2 * np.log(gram.K_out)
-    known = methods.UnbiasedLogistic.fit_distances(D, new, labels, [1.0], rates=[(0.0, 0.0), (0.3, 0.0)])
-    assert known.scores.shape == (2, 1, len(new))
-    assert (known.scores[1] - known.scores[0]).mean() > 0
-    chosen = methods.UnbiasedLogistic.fit_distances(D, new, labels, [1.0])
+    D = -2 * np.log(gram.K)
+    D_new = -2 * np.log(gram.K_out)
+    labels = np.stack([y > 0, y > 0], axis=1).astype(int)
+    fit = methods.UnbiasedLogistic.fit_distances
+    rates = [(0.0, 0.0), (0.3, 0.0)]
+    with_rates = fit(D, D_new, labels, [1.0], rates=rates)
+    assert with_rates.scores.shape == (2, 1, len(D_new))
+    assert (with_rates.scores[1] - with_rates.scores[0]).mean() > 0
+    chosen = fit(D, D_new, labels, [1.0])
     np.testing.assert_array_equal(chosen.scores[0], chosen.scores[1])

@@ -1,10 +1,13 @@
 """Experiments: Long and Servedio's points, the limit of strong regularisation, real sets."""
 
+from collections.abc import Iterator
 from typing import Annotated
 
 import numpy as np
 from pydantic import Field, PositiveInt
 
+from noisylabels.validation import Floats
+from reproduction.run.protocol_loop import Loop, Row
 from reproduction.spec.protocol import protocol
 from reproduction.spec.settings import (
     Distinct,
@@ -22,14 +25,14 @@ LOSSES = (*POTENTIALS, "unhinged loss")
 COINS = Annotated[Flips, only("independent")]
 
 
-def turned(v, w):
+def turned(v: Floats, w: Floats) -> float:
     """1 - cos of the angle between two directions."""
     v = v / np.linalg.norm(v)
     w = w / np.linalg.norm(w)
     return 0.5 * float((v - w) @ (v - w))
 
 
-def flipped(Z, p, rate):
+def flipped(Z: Floats, p: Floats, rate: float) -> tuple[Floats, Floats]:
     """Flip labels with a rate: the rows y x of a distribution, and their probabilities."""
     return np.vstack([Z, -Z]), np.concatenate([(1 - rate) * p, rate * p])
 
@@ -42,7 +45,7 @@ class LongServedio(Repeated):
 
 
 @protocol(LongServedio, labels=("error", *LOSSES))
-def long_servedio(settings, loop):
+def long_servedio(settings: LongServedio, loop: Loop) -> Iterator[Row]:
     """Compute the true error in % of the minimiser over all w in the plane, exactly.
 
     x = the margin gamma. All labels are +1; a quarter of the mass is on (1, 0), a quarter on
@@ -57,7 +60,7 @@ def long_servedio(settings, loop):
                 Z, q = flipped(X, p, noise.parameters["rate"])
                 for loss in LOSSES:
                     w = minimiser(loss, Z, q, 0.0)
-                    error = 100 * p @ (X @ w <= 0)
+                    error = float(100 * p @ (X @ w <= 0))
                     columns = {"noise": noise.label, "method": loss, "x": gamma}
                     yield repetition.row("error", error, **columns)
 
@@ -71,7 +74,7 @@ class Distributions(Repeated):
 
 
 @protocol(Distributions, labels=("turned", "affinity", *LOSSES))
-def identities(settings, loop):
+def identities(settings: Distributions, loop: Loop) -> Iterator[Row]:
     """Compute what flips do to the minimiser over linear functions, on random distributions in R^5.
 
     turned : 1 - cos of the angle between the minimisers under noise and without.
@@ -108,7 +111,7 @@ class Regularised(SplitSettings):
 
 
 @protocol(Regularised, labels=("turned", "hinge loss", *LOSSES))
-def regularisation(settings, loop):
+def regularisation(settings: Regularised, loop: Loop) -> Iterator[Row]:
     """Measure 1 - cos of the angle between a solution and the unhinged one.
 
     x = the ridge, in thresholds.
@@ -131,7 +134,7 @@ class Benchmarks(SplitSettings):
 
 
 @protocol(Benchmarks, labels=("error", "rise"))
-def benchmarks(settings, loop):
+def benchmarks(settings: Benchmarks, loop: Loop) -> Iterator[Row]:
     """Measure test errors in %, and their rise over those at the first noise on the same split."""
     error_at_first_noise = {}
     for repetition, split, observed, noise, method in loop.fits(settings, settings.methods):

@@ -1,18 +1,22 @@
 """The figures of `long_servedio` and `regularisation`."""
 
+from typing import Any
+
 import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
 
 from reproduction.show import names, panels, style
 
 
 @panels.figure
-def errors(results):
+def errors(results: panels.Results[Any]) -> Figure:
     """Draw the true error against the margin of Long and Servedio's points, by rate of flips."""
     return _curves(results, "error", "margin γ", "true error / %")[0]
 
 
 @panels.figure
-def angles(results):
+def angles(results: panels.Results[Any]) -> Figure:
     """Mean of 1 - cos over all data sets against the ridge; a panel for each rate of flips."""
     figure, axes = _curves(results, "turned", "ridge, in thresholds", "1 − cos to unhinged")
     for ax in axes.flat:
@@ -20,7 +24,12 @@ def angles(results):
     return figure
 
 
-def _curves(results, metric, x_label, y_label):
+def _curves(
+    results: panels.Results[Any],
+    metric: str,
+    x_label: str,
+    y_label: str,
+) -> tuple[Figure, Any]:
     """Means against x, on a logarithmic axis."""
     rates = [str(noise) for noise in results.settings.noise]
     titles = [names.noise(rate) for rate in rates]
@@ -29,7 +38,7 @@ def _curves(results, metric, x_label, y_label):
         rows = results.select(noise=noise, metric=metric)
         means = rows.groupby(["method", "x"], sort=False)["value"].mean()
         wide = means.unstack("method")[list(means.index.unique("method"))]
-        for number, method in enumerate(wide):
+        for number, method in enumerate(wide.columns.astype(str)):
             # A curve is thicker by those that are equal and drawn over it.
             is_equal = np.isclose(wide.iloc[:, number + 1 :], wide[[method]], atol=1e-9)
             n_equal = is_equal.all(axis=0).sum()
@@ -40,12 +49,13 @@ def _curves(results, metric, x_label, y_label):
     return figure, axes
 
 
-def _grouped_handles(rows):
+def _grouped_handles(rows: pd.DataFrame) -> list[Any]:
     """Legend entries; methods whose curves are equal everywhere share the first one's."""
     means = rows.groupby(["method", "noise", "x"], sort=False)["value"].mean().unstack("method")
-    groups = []
+    groups: list[list[str]] = []
     for method in panels.methods_in(rows):
-        same = np.isclose(means, means[[method]], atol=1e-9).all(axis=0)
+        is_close = np.isclose(means.to_numpy(), means[[method]].to_numpy(), atol=1e-9)
+        same = np.all(is_close, axis=0)
         equal = [group for group in groups if same[means.columns.get_loc(group[0])]]
         if equal:
             equal[0].append(method)

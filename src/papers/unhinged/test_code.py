@@ -18,46 +18,56 @@ def rows():
 
 @pytest.mark.parametrize("loss", [*POTENTIALS, "hinge loss"])
 def test_the_minimiser_is_that_of_a_general_solver(rows, loss):
-    value = POTENTIALS[loss][0] if loss in POTENTIALS else lambda z: np.maximum(0.0, 1 - z)
-    found = minimiser(loss, rows, np.full(80, 1 / 80), 0.05)
+    solution = minimiser(loss, rows, np.full(80, 1 / 80), 0.05)
 
     def objective(w):
-        return value(rows @ w).mean() + 0.025 * w @ w
+        z = rows @ w
+        losses = POTENTIALS[loss].value(z) if loss in POTENTIALS else np.maximum(0.0, 1 - z)
+        return losses.mean() + 0.025 * w @ w
 
-    best = minimize(objective, found + 0.1, method="Nelder-Mead", options={"xatol": 1e-7, "fatol": 1e-12}).fun
-    assert objective(found) <= best + 1e-8
+    options = {"xatol": 1e-7, "fatol": 1e-12}
+    best = minimize(objective, solution + 0.1, method="Nelder-Mead", options=options).fun
+    assert objective(solution) <= best + 1e-8
 
 
 @pytest.mark.parametrize("loss", POTENTIALS)
 def test_slopes_and_curvatures_are_those_of_the_values(loss):
     value, slope, curvature = POTENTIALS[loss]
-    z, h = np.linspace(-3, 3, 50), 1e-5
-    np.testing.assert_allclose((value(z + h) - value(z - h)) / (2 * h), slope(z), atol=1e-6)
-    np.testing.assert_allclose((slope(z + h) - slope(z - h)) / (2 * h), curvature(z), atol=1e-6)
+    z = np.linspace(-3, 3, 50)
+    h = 1e-5
+    difference_of_values = (value(z + h) - value(z - h)) / (2 * h)
+    np.testing.assert_allclose(difference_of_values, slope(z), atol=1e-6)
+    difference_of_slopes = (slope(z + h) - slope(z - h)) / (2 * h)
+    np.testing.assert_allclose(difference_of_slopes, curvature(z), atol=1e-6)
 
 
 def test_flips_shorten_the_unhinged_solution_and_do_not_turn_it(rows):
     p = np.full(80, 1 / 80)
     clean = minimiser("unhinged loss", rows, p, 0.5)
-    np.testing.assert_allclose(
-        minimiser("unhinged loss", *flipped(rows, p, 0.3), 0.5), 0.4 * clean, atol=1e-12
-    )
+    under_noise = minimiser("unhinged loss", *flipped(rows, p, 0.3), 0.5)
+    np.testing.assert_allclose(under_noise, 0.4 * clean, atol=1e-12)
 
 
 def test_from_the_threshold_on_the_svm_is_the_unhinged_solution_and_not_before(rows):
-    p, lam = np.full(80, 1 / 80), threshold(rows)
-    angles = [turned(minimiser("hinge loss", rows, p, x * lam), p @ rows) for x in (0.2, 1.0, 5.0)]
+    p = np.full(80, 1 / 80)
+    lam = threshold(rows)
+    angles = []
+    for x in (0.2, 1.0, 5.0):
+        w = minimiser("hinge loss", rows, p, x * lam)
+        angles.append(turned(w, p @ rows))
     assert angles[0] > 1e-4
     assert max(angles[1:]) < 1e-12
 
 
 def test_a_chosen_ridge_is_one_of_the_multiples(rows):
-    X, y = np.abs(rows[:, 3:]) * rows[:, :3] * rows[:, 3:], rows[:, 3] > 0
+    X = np.abs(rows[:, 3:]) * rows[:, :3] * rows[:, 3:]
+    y = rows[:, 3] > 0
     chosen = LinearPotential("logistic loss").fit(X, y)
-    fixed = [
-        LinearPotential("logistic loss", times=each).fit(X, y).coef_ for each in LinearPotential.MULTIPLES
-    ]
-    assert any(np.array_equal(chosen.coef_, each) for each in fixed)
+    is_equal = []
+    for multiple in LinearPotential.MULTIPLES:
+        fixed = LinearPotential("logistic loss", times=multiple).fit(X, y)
+        is_equal.append(np.array_equal(chosen.coef_, fixed.coef_))
+    assert any(is_equal)
     assert np.mean(chosen.predict(X) == y) > 0.7
 
 
