@@ -106,7 +106,7 @@ def skip(app: Any, what: str, name: str, obj: object, skipped: bool, options: An
 
 CONTENTS = {
     "docs/start": "installation run faq tutorials/README ../README",
-    "docs/reproduce": "reproducibility extending figures cluster",
+    "docs/reproduce": "reproducibility extending protocol figures cluster",
     "docs/audit": "tutorials/audit audit_intervals",
     "docs/library": "features tutorials/flips tutorials/filter tutorials/recording "
     "tutorials/two_measurements tutorials/budget scaling api/README",

@@ -7,7 +7,8 @@ from typing import Any
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = "\n".join((ROOT / f"docs/{page}.md").read_text("utf-8") for page in ("extending", "tutorials/paper"))
+PAGES = ("extending", "protocol", "tutorials/paper")
+PAGE = "\n".join((ROOT / f"docs/{page}.md").read_text("utf-8") for page in PAGES)
 HEADER = re.compile(
     r"# (?P<file>\S+?)(?P<end>, at the end)?(?:: a copy of (?P<model>\S+) without (?P<dropped>.*))?\n"
 )

@@ -27,6 +27,8 @@ MADE = {
         "figures/smoke/natarajan/beans.png",
         "results/full/natarajan/verdicts.csv",
         "figures/full/natarajan2/table1.png",
+    ],
+    "Example: an experiment without data": [
         "figures/full/tukey/median.png",
         "results/full/tukey/median/verdicts.csv",
     ],
