@@ -20,9 +20,27 @@ def _blas() -> Any:
 
 
 def single_threaded_if_small(solve: Callable[P, T]) -> Callable[P, T]:
-    """``solve`` with BLAS on one thread, if its first argument, or the Q of it, has fewer than 1000 rows.
+    """Run a solver with BLAS on one thread if its problem has fewer than 1000 rows.
 
-    Where there is one thread already nothing is set: calls that overlap leave no limit behind.
+    The problem is its first argument, or the Q of it. Where there is one thread already nothing is
+    set: calls that overlap leave no limit behind.
+
+    Parameters
+    ----------
+    solve : callable
+        The solver.
+
+    Returns
+    -------
+    callable
+        The solver with the same parameters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.blas_threads import single_threaded_if_small
+    >>> single_threaded_if_small(np.linalg.inv)(np.eye(2)).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
     """
 
     @wraps(solve)

@@ -59,9 +59,9 @@ def main(words: Sequence[str] | None = None) -> None:
 def describe(commands: dict[str, Command]) -> str:
     """The help: a line for every command."""
     program = _name_program()
-    own = Command("FILE --label COLUMN", audit.SUMMARY, lambda words: None)
+    audit_command = Command("FILE --label COLUMN", audit.SUMMARY, lambda words: None)
     lines = []
-    for name, command in {**commands, "audit": own}.items():
+    for name, command in {**commands, "audit": audit_command}.items():
         lines.append(f"  {program} {name} {command.form}".rstrip())
         lines.append(f"      {command.summary}")
     lines.append(f"\n{program} COMMAND --help says more of a command.")
@@ -73,11 +73,12 @@ def _name_program() -> str:
 
 
 def _load_engine() -> tuple[dict[str, Command], Callable[[list[str]], None] | None]:
-    """Commands of the experiments, and what takes words that are not commands; nothing without a checkout."""
-    place = Path(__file__).resolve().parents[1].joinpath(*ENGINE.split(".")).with_suffix(".py")
-    if not place.is_file():
+    """Commands of the experiments, and what runs other words; nothing without a checkout."""
+    sources_of_library = Path(__file__).resolve().parents[1]
+    engine_file = sources_of_library.joinpath(*ENGINE.split(".")).with_suffix(".py")
+    if not engine_file.is_file():
         return {}, None
-    sources = str(place.parents[2])
+    sources = str(engine_file.parents[2])
     if sources not in sys.path:
         sys.path.insert(0, sources)
     engine = importlib.import_module(ENGINE)

@@ -1,7 +1,7 @@
-"""Strict reading of CSV text: every record unchanged, or one line that says what is wrong and where.
+"""Strict reading of CSV text: every record unchanged, or one line that says what is wrong.
 
-A separator is found by parsing, quotes must be closed, names must differ, and records must be as wide as
-the header. Nothing is guessed, filled or renamed.
+A separator is found by parsing, quotes must be closed, names must differ, and records must be as
+wide as the header. Nothing is guessed, filled or renamed.
 """
 
 from __future__ import annotations
@@ -48,7 +48,10 @@ class Records:
 
     def columns(self) -> dict[str, list[str]]:
         """The fields by column."""
-        return {name: [row[j] for row in self.rows] for j, name in enumerate(self.header)}
+        columns = {}
+        for j, name in enumerate(self.header):
+            columns[name] = [row[j] for row in self.rows]
+        return columns
 
 
 def read_records(
@@ -66,7 +69,8 @@ def read_records(
         Encodings to try, in this order. A file that begins with the mark of UTF-16 may be read only
         where more than UTF-8 is allowed.
     fill_short_rows : bool
-        Fill short records with empty fields, since spreadsheets drop empty fields at the end of a line.
+        Fill short records with empty fields, since spreadsheets drop empty fields at the end of a
+        line.
 
     Returns
     -------
@@ -75,7 +79,8 @@ def read_records(
     Raises
     ------
     ValueError
-        The file cannot be read as text or as CSV; the message names the line where the fault begins.
+        The file cannot be read as text or as CSV; the message names the line where the fault
+        begins.
     """
     text = _decode(path.read_bytes(), file, encodings)
     declared = DECLARED_SEPARATOR.match(text)
@@ -94,8 +99,11 @@ def read_records(
         if missing > 0 and fill_short_rows:
             fields = fields + [""] * missing
         elif missing != 0:
-            hint = "; is its first line a comment? remove it" if header[0].startswith("#") else ""
-            raise ValueError(f"{file}, line {line}: {len(fields)} fields, the header has {len(header)}{hint}")
+            hint = ""
+            if header[0].startswith("#"):
+                hint = "; is its first line a comment? remove it"
+            problem = f"{len(fields)} fields, the header has {len(header)}"
+            raise ValueError(f"{file}, line {line}: {problem}{hint}")
         rows.append(fields)
         lines.append(line)
     check_header(header, file)
@@ -116,7 +124,7 @@ def read_header(lines: Iterable[str], file: str) -> list[str]:
 
 
 def find_separator(text: str) -> str:
-    """Find the separator with which the first two records are equally wide, or the first one is widest."""
+    """Find the separator with which two records are equally wide, or the first one is widest."""
     best = ","
     best_score = (False, 1)
     for separator in SEPARATORS:
@@ -150,8 +158,10 @@ def check_header(header: Sequence[str], file: str) -> None:
         raise ValueError(f"{file}, line 1: column {number} has no name; name it or remove it")
     for name, count in Counter(header).items():
         if count > 1:
-            places = " and ".join(str(j + 1) for j, other in enumerate(header) if other == name)
-            raise ValueError(f"{file}, line 1: columns {places} are both called {name!r}; rename one")
+            numbers = [str(j + 1) for j, column in enumerate(header) if column == name]
+            columns = " and ".join(numbers)
+            problem = f"columns {columns} are both called {name!r}"
+            raise ValueError(f"{file}, line 1: {problem}; rename one")
 
 
 def is_number(text: str) -> bool:
@@ -181,7 +191,7 @@ def _decode(content: bytes, file: str, encodings: Sequence[str]) -> str:
 
 
 def _parse(text: Iterable[str], separator: str, file: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line where each record begins, and its fields; lines without any field are passed over."""
+    """Yield the line where each record begins, and its fields; leave out lines without a field."""
     csv.field_size_limit(LONGEST_FIELD)
     if isinstance(text, str):
         text = io.StringIO(_without_blanks_after_quotes(text, separator), newline="")
@@ -194,10 +204,10 @@ def _parse(text: Iterable[str], separator: str, file: str) -> Iterator[tuple[int
             line = reader.line_num + 1
     except csv.Error as error:
         reason = str(error).replace("\t", "\\t")
-        how = "a field that begins with a quote must end with one; write a quote inside it twice"
-        raise ValueError(f"{file}, line {line}: {reason} ({how})") from None
+        advice = "a field that begins with a quote must end with one; write a quote inside it twice"
+        raise ValueError(f"{file}, line {line}: {reason} ({advice})") from None
 
 
 def _without_blanks_after_quotes(text: str, separator: str) -> str:
-    """Remove blanks between a closing quote and the end of its field, which the strict reader refuses."""
+    """Remove blanks behind a closing quote, which the strict reader refuses."""
     return re.sub(rf'(?<!")" +(?=[{re.escape(separator)}\r\n]|$)', '"', text)

@@ -1,10 +1,10 @@
-"""Folders that a user names for results: one is taken only if no file of the user's can be lost in it."""
+"""Folders that a user names for results, taken only if no file of the user's can be lost."""
 
 from collections.abc import Iterable
 from pathlib import Path
 
 MARK = ".noisylabels"
-"""File that a command writes into its folder before anything else; its first line names the command."""
+"""File that a command writes into its folder first; its first line names the command."""
 EARLIER_MARK = "audit.txt"
 """File with the same first line in the folder of an audit that version 1 made."""
 MOST_NAMED = 3
@@ -50,10 +50,10 @@ def claim_output_folder(folder: Path, command: str, inputs: Iterable[Path] = ())
             raise ValueError(f"--out: {shown} is a file; name a folder")
         foreign = _list_foreign_files(folder, mark)
         if foreign:
-            some = ", ".join(map(make_visible, foreign[:MOST_NAMED]))
+            listed = ", ".join(map(make_visible, foreign[:MOST_NAMED]))
             article = "an" if command[0] in "aeiou" else "a"
-            made = f"holds files that are not from {article} {command}"
-            raise ValueError(f"--out: {shown} {made} ({some}); name a new folder")
+            problem = f"holds files that are not from {article} {command}"
+            raise ValueError(f"--out: {shown} {problem} ({listed}); name a new folder")
         for file in inputs:
             if file.resolve().parent == folder.resolve():
                 name = make_visible(file.name)
@@ -61,8 +61,9 @@ def claim_output_folder(folder: Path, command: str, inputs: Iterable[Path] = ())
         folder.mkdir(parents=True, exist_ok=True)
         (folder / MARK).write_text(f"{mark}: the next one overwrites its files\n", encoding="utf-8")
     except OSError as error:
-        why = error.strerror
-        raise ValueError(f"--out: {shown} cannot be written ({why}); name another folder") from None
+        reason = error.strerror
+        problem = f"{shown} cannot be written ({reason})"
+        raise ValueError(f"--out: {problem}; name another folder") from None
 
 
 def _list_foreign_files(folder: Path, mark: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Text from outside, made safe: visible where it is shown, harmless where a spreadsheet opens it."""
+"""Text from outside, made safe: visible on a page, harmless where a spreadsheet opens it."""
 
 from __future__ import annotations
 
@@ -20,6 +20,22 @@ def make_visible(text: Any) -> str:
     """Write control characters and other invisible ones as escapes, for terminals and pages.
 
     Marks that change the direction of writing are escaped too. The two joiners stay as they are.
+
+    Parameters
+    ----------
+    text : object
+        What is shown, as `str` writes it.
+
+    Returns
+    -------
+    str
+        The visible text.
+
+    Examples
+    --------
+    >>> from noisylabels.safe_text import make_visible
+    >>> make_visible("red" + chr(0))
+    'red\\\\x00'
     """
     text = str(text)
     if text.isprintable():  # the usual case, ten times as fast as looking at each character
@@ -38,6 +54,22 @@ def make_harmless(cell: Any) -> Any:
 
     A text that begins with an apostrophe gets a second one, so that reading gives the text back.
     Numbers stay as they are, with their sign.
+
+    Parameters
+    ----------
+    cell : object
+        A cell of a table.
+
+    Returns
+    -------
+    object
+        The harmless text; anything that is not a text as it is.
+
+    Examples
+    --------
+    >>> from noisylabels.safe_text import make_harmless
+    >>> make_harmless("=1+1"), make_harmless("-3")
+    ("'=1+1", '-3')
     """
     if not isinstance(cell, str) or not cell.startswith(FORMULA_STARTS):
         return cell
@@ -49,12 +81,47 @@ def make_harmless(cell: Any) -> Any:
 
 
 def make_harmless_table(frame: pd.DataFrame) -> pd.DataFrame:
-    """Apply `make_harmless` to every cell and every column name of a table that is written for people."""
+    """Apply `make_harmless` to every cell and column name of a table that is written for people.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The table.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A harmless copy.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from noisylabels.safe_text import make_harmless_table
+    >>> make_harmless_table(pd.DataFrame({"@a": ["=1+1"]})).to_dict("list")
+    {"'@a": ["'=1+1"]}
+    """
     harmless = frame.map(make_harmless)
     harmless.columns = [make_harmless(str(name)) for name in frame.columns]
     return harmless
 
 
 def undo_harmless(cell: str) -> str:
-    """Remove surrounding blanks and the apostrophe that `make_harmless` added."""
+    """Remove surrounding blanks and the apostrophe that `make_harmless` added.
+
+    Parameters
+    ----------
+    cell : str
+        A cell of a table that was written with `make_harmless_table`.
+
+    Returns
+    -------
+    str
+        The text.
+
+    Examples
+    --------
+    >>> from noisylabels.safe_text import undo_harmless
+    >>> undo_harmless("'=1+1")
+    '=1+1'
+    """
     return cell.strip().removeprefix("'")

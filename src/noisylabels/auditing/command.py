@@ -1,4 +1,4 @@
-"""The command `audit`: how noisy the labels of a table are, which look wrong, which method to trust."""
+"""The command `audit`: how noisy labels are, which look wrong, which method to trust."""
 
 import argparse
 import csv
@@ -7,110 +7,195 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-SUMMARY = "Audit the labels of a table: how noisy they are, which look wrong, which method to trust."
+QUESTIONS = "how noisy they are, which look wrong, which method to trust"
+SUMMARY = f"Audit the labels of a table: {QUESTIONS}."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of an audit to a parser."""
+    """Add the options of an audit to a parser.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        The parser of the command.
+
+    Examples
+    --------
+    >>> import argparse
+    >>> from noisylabels.auditing.command import add_arguments
+    >>> parser = argparse.ArgumentParser()
+    >>> add_arguments(parser)
+    >>> parser.parse_args(["beans.csv", "--label", "colour"]).label
+    'colour'
+    """
     add = parser.add_argument
-    formats = "a table: .csv or .tsv with a header line, .npz with X and y, or .parquet (which needs pyarrow)"
-    add("file", type=Path, help=formats)
+    text_formats = ".csv or .tsv with a header line"
+    other_formats = ".npz with X and y, or .parquet (which needs pyarrow)"
+    add("file", type=Path, help=f"a table: {text_formats}, {other_formats}")
     add("--label", default="y", help="the column with the labels in doubt (default: y)")
-    learn = "what to learn from, separated by commas (default: all others); quoted as in a CSV"
-    add("--columns", default="", help=learn)
+    features = "what to learn from, separated by commas (default: all others); quoted as in a CSV"
+    add("--columns", default="", help=features)
     add("--trusted", help="a column with verified labels, empty where there is none")
-    grouped = "a column of patients, videos or sites: rows of one count as one, and it is not learned from"
-    add("--groups", metavar="COLUMN", help=grouped)
+    groups = "rows of one count as one, and it is not learned from"
+    add("--groups", metavar="COLUMN", help=f"a column of patients, videos or sites: {groups}")
     add("--out", type=Path, help="folder for the results (default: <name of the file>_audit)")
-    add("--rows", type=int, help="rows a model is trained on at most (default: all; 2000 for rmklr)")
+    rows = "rows a model is trained on at most (default: all; 2000 for rmklr)"
+    add("--rows", type=int, help=rows)
     models = "rmklr, robust_logistic, logistic, forest, gradient_boosting, best or package:Class"
     add("--model", help=f"{models} (default: rmklr, above 5000 rows gradient_boosting)")
-    add("--probabilities", type=Path, help="a CSV: a column for each class, in place of a model")
-    draw = "rows to draw into review.csv; the same call again reads your answers in its column `true`"
-    add("--review", type=int, metavar="ROWS", help=draw)
-    by = "draw rows by rate (the default), by doubt (for --precision, its default there) or by chance"
-    add("--by", choices=("rate", "doubt", "chance"), help=by)
-    longest = "ask for the longest list of which at least this share is wrong, with 95 %% confidence"
-    add("--precision", type=float, help=longest)
+    table = "a CSV: a column for each class, in place of a model"
+    add("--probabilities", type=Path, help=table)
+    answers = "the same call again reads your answers in its column `true`"
+    review = f"rows to draw into review.csv; {answers}"
+    add("--review", type=int, metavar="ROWS", help=review)
+    orders = "by rate (the default), by doubt (for --precision, its default there) or by chance"
+    add("--by", choices=("rate", "doubt", "chance"), help=f"draw rows {orders}")
+    share = "of which at least this share is wrong, with 95 %% confidence"
+    add("--precision", type=float, help=f"ask for the longest list {share}")
     add("--seed", type=int, default=0, help="of every random number (default: 0)")
 
 
-def run(given: argparse.Namespace, command: Sequence[str], words: Sequence[str]) -> None:
+def run(options: argparse.Namespace, command: Sequence[str], words: Sequence[str]) -> None:
     """Audit a table as the options say; print what was found and write its page.
 
-    command, words : what was typed, which the page repeats.
+    Parameters
+    ----------
+    options : argparse.Namespace
+        The options of `add_arguments`.
+    command, words : sequence of str
+        What was typed, which the page repeats.
 
-    Raises SystemExit: one line that says what cannot be done.
+    Raises
+    ------
+    SystemExit
+        With one line that says what cannot be done.
+
+    Examples
+    --------
+    >>> import argparse
+    >>> from noisylabels.auditing.command import add_arguments, run
+    >>> parser = argparse.ArgumentParser()
+    >>> add_arguments(parser)
+    >>> options = parser.parse_args(["missing.csv"])
+    >>> run(options, ["noisylabels", "audit"], ["missing.csv"])  # doctest: +SKIP
+    Traceback (most recent call last):
+    ...
+    SystemExit: audit: missing.csv: no such file
     """
-    # a wrong command line should not wait for imports
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal may not be UTF-8.
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    try:
+        _run(options, command, words)
+    except (ValueError, OSError, RuntimeError) as error:
+        sys.exit(f"audit: {error}")
+    except MemoryError as error:
+        reason = f" ({error})" if str(error) else ""
+        advice = "name fewer columns, or give fewer rows"
+        sys.exit(f"audit: the memory is not enough for this table{reason}; {advice}")
+    except KeyboardInterrupt:
+        sys.exit("audit: stopped; nothing of it is kept")
+
+
+def _run(options: argparse.Namespace, command: Sequence[str], words: Sequence[str]) -> None:
+    # A wrong command line should not wait for imports.
     from noisylabels.auditing import page, tables
-    from noisylabels.auditing.audit import LARGEST_SEED, of_probabilities, of_table
+    from noisylabels.auditing.audit import of_probabilities, of_table
     from noisylabels.auditing.copies import groups_of
     from noisylabels.auditing.review import NO_LIST, recorded, review
     from noisylabels.auditing.summary import summarise
     from noisylabels.output_folder import claim_output_folder
     from noisylabels.safe_text import make_visible
 
-    for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # a terminal may not be UTF-8
-    try:
-        file = given.file.expanduser()
-        out = given.out or Path(f"{file.stem}_audit")
-        columns = [name.strip() for name in next(csv.reader([given.columns])) if name.strip()]
-        if given.rows is not None and given.rows < tables.FEWEST_ROWS:
-            raise ValueError(f"--rows must be at least {tables.FEWEST_ROWS}, got {given.rows}")
-        if not 0 <= given.seed <= LARGEST_SEED:
-            raise ValueError(f"--seed must lie in 0..{LARGEST_SEED}, got {given.seed}")
-        if given.precision is not None and not 0 < given.precision < 1:
-            raise ValueError(f"--precision must lie between 0 and 1, got {given.precision}")
-        ours = given.probabilities is None
-        check = tables.check_labels if ours else tables.check_classes
-        options = {"columns": columns, "trusted": given.trusted, "groups": given.groups, "check": check}
-        table = tables.read(file, given.label, learn=ours, **options)
-        groups = None
-        if given.groups is not None:
-            groups = groups_of(list(table.contents[given.groups]), len(table.contents[given.label]))[
-                table.rows
-            ]
-        if given.review is not None and not 1 <= given.review <= len(table.labels):
-            raise ValueError(
-                f"--review must be between 1 and {len(table.labels)}, the number of labels, "
-                f"got {given.review}"
-            )
-        probabilities = None if ours else tables.probabilities(given.probabilities.expanduser(), table)
-        if given.review is not None:  # what is wrong with the answers is said before the minutes of the audit
-            recorded(out / "review.csv", table, given.by, given.seed)
-        inputs = [file] if ours else [file, given.probabilities.expanduser()]
-        claim_output_folder(out, "audit", inputs)
-        if probabilities is None:
-            options = {"most_rows": given.rows, "random_state": given.seed, "say": say}
-            found = of_table(table, given.model, groups=groups, **options)
-        else:
-            found = of_probabilities(table, probabilities, groups=groups)
-        shown = make_visible(str(out))
-        reviewed = None
-        if given.review is not None:
-            options = {"by": given.by, "random_state": given.seed, "precision": given.precision}
-            reviewed = review(found, out / "review.csv", given.review, **options)
-        print(summarise(found, reviewed, given.precision, f"{shown}/"), flush=True)
-        command = shlex.join([*command, *words])
-        title, made = map(make_visible, (f"{file.name}: the labels in {given.label!r}", command))
-        remark = "" if given.precision is None else NO_LIST
-        written = page.write_audit(found, out, title, made, reviewed, remark)
-    except (ValueError, OSError, RuntimeError) as error:
-        sys.exit(f"audit: {error}")
-    except MemoryError as error:
-        why = f" ({error})" if str(error) else ""
-        remedy = "name fewer columns, or give fewer rows"
-        sys.exit(f"audit: the memory is not enough for this table{why}; {remedy}")
-    except KeyboardInterrupt:
-        sys.exit("audit: stopped; nothing of it is kept")
-    if found.notes:
-        print(f"Notes:  {len(found.notes)} on the table, at the end of {shown}/{page.REPORT}.")
-    print(f"Files:  {', '.join(written)} in {shown}.")
+    file = options.file.expanduser()
+    out = options.out or Path(f"{file.stem}_audit")
+    columns = [name.strip() for name in next(csv.reader([options.columns])) if name.strip()]
+    _check_numbers(options)
+    has_model = options.probabilities is None
+    table = tables.read(
+        file,
+        options.label,
+        columns=columns,
+        trusted=options.trusted,
+        groups=options.groups,
+        check=tables.check_labels if has_model else tables.check_classes,
+        learn=has_model,
+    )
+    groups = None
+    if options.groups is not None:
+        names = list(table.contents[options.groups])
+        rows_of_file = len(table.contents[options.label])
+        groups = groups_of(names, rows_of_file)[table.rows]
+    if options.review is not None and not 1 <= options.review <= len(table.labels):
+        allowed = f"between 1 and {len(table.labels)}, the number of labels"
+        raise ValueError(f"--review must be {allowed}, got {options.review}")
+    inputs = [file]
+    probabilities = None
+    if not has_model:
+        probabilities_file = options.probabilities.expanduser()
+        probabilities = tables.probabilities(probabilities_file, table)
+        inputs.append(probabilities_file)
+    if options.review is not None:  # wrong answers are reported before the minutes of the audit
+        recorded(out / "review.csv", table, options.by, options.seed)
+    claim_output_folder(out, "audit", inputs)
+    if probabilities is None:
+        result = of_table(
+            table,
+            options.model,
+            groups=groups,
+            most_rows=options.rows,
+            random_state=options.seed,
+            say=say,
+        )
+    else:
+        result = of_probabilities(table, probabilities, groups=groups)
+    shown = make_visible(str(out))
+    reviewed = None
+    if options.review is not None:
+        reviewed = review(
+            result,
+            out / "review.csv",
+            options.review,
+            by=options.by,
+            random_state=options.seed,
+            precision=options.precision,
+        )
+    print(summarise(result, reviewed, options.precision, f"{shown}/"), flush=True)
+    title = make_visible(f"{file.name}: the labels in {options.label!r}")
+    command_line = make_visible(shlex.join([*command, *words]))
+    remark = "" if options.precision is None else NO_LIST
+    files = page.write_audit(result, out, title, command_line, reviewed, remark)
+    if result.notes:
+        report = f"{shown}/{page.REPORT}"
+        print(f"Notes:  {len(result.notes)} on the table, at the end of {report}.")
+    print(f"Files:  {', '.join(files)} in {shown}.")
     print(f"Look:   {shown}/index.html")
 
 
+def _check_numbers(options: argparse.Namespace) -> None:
+    """Refuse numbers among the options that are out of range."""
+    from noisylabels.auditing.audit import LARGEST_SEED
+    from noisylabels.auditing.tables import FEWEST_ROWS
+
+    if options.rows is not None and options.rows < FEWEST_ROWS:
+        raise ValueError(f"--rows must be at least {FEWEST_ROWS}, got {options.rows}")
+    if not 0 <= options.seed <= LARGEST_SEED:
+        raise ValueError(f"--seed must lie in 0..{LARGEST_SEED}, got {options.seed}")
+    if options.precision is not None and not 0 < options.precision < 1:
+        raise ValueError(f"--precision must lie between 0 and 1, got {options.precision}")
+
+
 def say(sentence: str) -> None:
-    """Tell what takes time."""
+    """Write to standard error what takes time.
+
+    Parameters
+    ----------
+    sentence : str
+        What is done.
+
+    Examples
+    --------
+    >>> from noisylabels.auditing.command import say
+    >>> say("training")
+    """
     print(f"audit: {sentence} ...", file=sys.stderr, flush=True)

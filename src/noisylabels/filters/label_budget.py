@@ -40,24 +40,29 @@ def run_budget(
     scaling: bool, variance: Literal["mean_var", "biased", "unbiased"] = "mean_var",
     a: float | None = None, uniforms: ArrayLike | None = None,
 ) -> BudgetResult:  # fmt: skip
-    """Every round buys 1 or k = ceil(B) labels; the step takes their mean m, w += g (m - yhat) x / (r + X).
+    """Run a filter that buys one or several labels a round within a budget.
+
+    Every round buys 1 or k = ceil(B) labels. The step takes their mean m:
+    w += g (m - yhat) x / (r + X).
 
     const: k with probability p = (B-1)/(k-1).
     begin: k in the first T p rounds.
-    auto: stays with label 1 with probability a / (a + (label 1 - yhat)^2), else buys the other k - 1; at
-    integer B it buys all k (a -> 0).
-    self_tuned: auto with a = 1 at first; after every 100 rounds a is doubled if more than 0.95 B labels a
-    round were bought so far, else halved, within 2^-60 .. 2^60.
+    auto: stays with label 1 with probability a / (a + (label 1 - yhat)^2), else buys the other
+    k - 1; at integer B it buys all k (a -> 0).
+    self_tuned: auto with a = 1 at first; after every 100 rounds a is doubled if more than 0.95 B
+    labels a round were bought so far, else halved, within 2^-60 .. 2^60.
     At B = 1 there is one label (p = 0).
 
-    scaling: g = 1/2 for one label (`ORS("one_pred_u")`); for k labels g = delta^2/(delta^2 + vbar) with
-    delta = m - yhat and vbar from the sample variance s^2 = sum_j (label j - m)^2 / (k-1): "mean_var" s^2/k
-    (variance of the mean), "unbiased" s^2, "biased" (k-1) s^2/k. Without scaling g = 1.
+    scaling: g = 1/2 for one label (`ORS("one_pred_u")`); for k labels
+    g = delta^2/(delta^2 + vbar) with delta = m - yhat and vbar from the sample variance
+    s^2 = sum_j (label j - m)^2 / (k-1): "mean_var" s^2/k (variance of the mean), "unbiased" s^2,
+    "biased" (k-1) s^2/k. Without scaling g = 1.
 
     X: (T, d) or `Sliding`.  y: (T,) clean target.  labels: (T, K), K >= k.
     a: threshold of auto, > 0 (`tune_a`); the other strategies do not read it.
     uniforms: (T,) random numbers in [0, 1), one a round; not needed by begin.
-    Raises ValueError: r < 0, B < 1, a <= 0 or missing, too few label columns, unknown strategy or variance.
+    Raises ValueError: r < 0, B < 1, a <= 0 or missing, too few label columns, unknown strategy or
+    variance.
     """
     choice("strategy", strategy, STRATEGIES)
     choice("variance", variance, VARIANCES)
@@ -67,22 +72,29 @@ def run_budget(
     p = (B - 1) / (k - 1) if k > 1 else 0.0
     rows = Rows.of(X)
     T = rows.n
-    clean, noisy = finite("y", y, (T,)), finite("labels", labels, (T, None))
+    clean = finite("y", y, (T,))
+    noisy = finite("labels", labels, (T, None))
     if noisy.shape[1] < k:
         raise ValueError(f"labels: B = {B:g} needs {k} columns, got {noisy.shape[1]}")
     if strategy == "auto" and p == 1.0:
         strategy = "const"
     if strategy == "auto" and k > 1 and a is None:
         raise ValueError("a: strategy 'auto' needs its threshold, see tune_a")
-    start = number("a", a, above=0) if strategy == "auto" and a is not None else 1.0
+    start = 1.0
+    if strategy == "auto" and a is not None:
+        start = number("a", a, above=0)
     if uniforms is None and strategy != "begin":
         raise ValueError(f"uniforms: strategy {strategy!r} needs one random number for every round")
     draws = np.zeros(T) if uniforms is None else finite("uniforms", uniforms, (T,))
-    if (wrong := (draws < 0) | (draws >= 1)).any():
+    wrong = (draws < 0) | (draws >= 1)
+    if wrong.any():
         raise ValueError(f"uniforms: value at index {int(np.argmax(wrong))} is not in [0, 1)")
     pair: list[VariantName] = ["one_pred_u", "two_u"] if scaling else ["noisy", "two_noisy"]
-    rules = np.repeat([ORS(variant, r=r)._rule() for variant in pair], LANES // 2, axis=0).T.copy()
-    divisor = {"mean_var": k * (k - 1), "biased": k, "unbiased": k - 1}[variance] if k > 1 else 1
+    rule_pair = [ORS(variant, r=r)._rule() for variant in pair]
+    rules = np.repeat(rule_pair, LANES // 2, axis=0).T.copy()
+    divisor = 1
+    if k > 1:
+        divisor = {"mean_var": k * (k - 1), "biased": k, "unbiased": k - 1}[variance]
     result = BudgetResult(np.empty(T), np.empty(T, dtype=np.int64), np.empty(T // PERIOD))
     plan = (k, p, B, STRATEGIES.index(strategy), start, float(divisor))
     _run(rows.flat, rows.step, rows.d, clean, noisy, draws, plan, rules, *result)
@@ -93,18 +105,30 @@ def tune_a(
     X: ArrayLike | Sliding, y: ArrayLike, labels: ArrayLike, *, r: float, B: float, scaling: bool,
     uniforms: ArrayLike, variance: Literal["mean_var", "biased", "unbiased"] = "mean_var",
 ) -> float:  # fmt: skip
-    """Threshold a of "auto" that spends B labels a round: 18 bisections of log10 a in [-6, 6].
+    """Find the threshold a of "auto" that spends B labels a round.
 
-    The labels bought decrease in a (up to chance). Arguments and errors as in `run_budget`; B must not be an
-    integer, for then auto always buys B labels.
+    It takes 18 bisections of log10 a in [-6, 6]. The labels bought decrease in a (up to chance).
+    Arguments and errors as in `run_budget`; B must not be an integer, for then auto always buys B
+    labels.
     """
     if number("B", B, least=1) == math.ceil(B):
-        raise ValueError(f"B: auto has no threshold at the integer {B:g}, it buys that many labels a round")
+        problem = f"auto has no threshold at the integer {B:g}"
+        raise ValueError(f"B: {problem}, it buys that many labels a round")
     low, high = -6.0, 6.0
     for _ in range(18):
         middle = (low + high) / 2
-        options = {"r": r, "B": B, "scaling": scaling, "variance": variance, "uniforms": uniforms}
-        result = run_budget(X, y, labels, strategy="auto", a=10**middle, **options)  # type: ignore[arg-type]
+        result = run_budget(
+            X,
+            y,
+            labels,
+            r=r,
+            B=B,
+            strategy="auto",
+            scaling=scaling,
+            variance=variance,
+            a=10**middle,
+            uniforms=uniforms,
+        )
         if result.used.mean() > B:
             low = middle
         else:
@@ -113,33 +137,47 @@ def tune_a(
 
 
 @compile_kernel()
-def _run(x, step, d, y, labels, uniforms, plan, rules, loss, used, trace):  # type: ignore[no-untyped-def]
+def _run(  # type: ignore[no-untyped-def]
+    x,
+    step,
+    d,
+    y,
+    labels,
+    uniforms,
+    plan,
+    rules,
+    loss,
+    labels_bought,
+    trace,
+):
     k, p, B, strategy, a, divisor = plan
     T = len(y)
-    w, seen, c = np.zeros(d), np.zeros(5), np.empty(LANES)
+    w = np.zeros(d)
+    observed = np.zeros(5)
+    c = np.empty(LANES)
     total = 0
     for t in range(T):
-        at = t * step
-        yhat = dot(x, at, w)
+        row = t * step
+        yhat = dot(x, row, w)
         loss[t] = (yhat - y[t]) ** 2
-        seen[ONE] = labels[t, 0]
+        observed[ONE] = labels[t, 0]
         if strategy == _CONST:
             several = uniforms[t] < p
         elif strategy == _BEGIN:
             several = t + 1 <= T * p
         else:
-            several = k > 1 and uniforms[t] >= a / (a + (seen[ONE] - yhat) ** 2)
+            several = k > 1 and uniforms[t] >= a / (a + (observed[ONE] - yhat) ** 2)
         if several:
             mean, squares = 0.0, 0.0
             for j in range(k):
                 mean += labels[t, j] / k
             for j in range(k):
                 squares += (labels[t, j] - mean) ** 2
-            seen[MEAN], seen[SPREAD] = mean, squares / divisor
-        store(c, 0, coefficient(rules, seen, energy(x, at, d), splat(yhat)))
-        add(w, c[-1 if several else 0], x, at)
-        used[t] = k if several else 1
-        total += used[t]
+            observed[MEAN], observed[SPREAD] = mean, squares / divisor
+        store(c, 0, coefficient(rules, observed, energy(x, row, d), splat(yhat)))
+        add(w, c[-1 if several else 0], x, row)
+        labels_bought[t] = k if several else 1
+        total += labels_bought[t]
         if (t + 1) % PERIOD == 0:
             if strategy == _SELF_TUNED:
                 a = min(2 * a, LARGEST) if total > SLACK * B * (t + 1) else max(a / 2, SMALLEST)

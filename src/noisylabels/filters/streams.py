@@ -38,25 +38,28 @@ class StreamModel:
     >>> model.learn_one({"rain": 2.0}, 4.0)
     >>> model.predict_one({"rain": 3.0})
     6.0
-    >>> model.learn_one({"snow": 1.0}, 0.5)  # a name that is missing counts as 0, a new one begins at 0
+    >>> # A name that is missing counts as 0, a new one begins at 0.
+    >>> model.learn_one({"snow": 1.0}, 0.5)
     >>> model.predict_one({"rain": 3.0, "snow": 2.0})
     7.0
 
     Notes
     -----
-    `learn_many` equals `learn_one` row by row to the last bit. For classifiers that make an epoch of every
-    call this holds where ``epoch_rows`` and ``eta0`` are given.
+    `learn_many` equals `learn_one` row by row to the last bit. For classifiers that make an epoch
+    of every call this holds where ``epoch_rows`` and ``eta0`` are given.
     """
 
     def __init__(self, model: Any, classes: Sequence[Any] | None = None) -> None:
         if isinstance(model, type):
-            raise ValueError(f"model: {model.__name__} is a class; give an instance: {model.__name__}()")
+            name = model.__name__
+            raise ValueError(f"model: {name} is a class; give an instance: {name}()")
         if not hasattr(model, "partial_fit"):
             raise ValueError(
                 f"model: {type(model).__name__} has no partial_fit, so it cannot learn row by row"
             )
         if not isinstance(model, Filter) and classes is None:
-            raise ValueError("classes: a classifier needs all classes beforehand, the first row has one only")
+            problem = "a classifier needs all classes beforehand, the first row has one only"
+            raise ValueError(f"classes: {problem}")
         self.model = model
         self.classes = classes
         self._learner = copy.deepcopy(model)
@@ -77,7 +80,8 @@ class StreamModel:
         Raises
         ------
         ValueError
-            If there is a new name and the model cannot take a further column; if a value is not finite.
+            If there is a new name and the model cannot take a further column; if a value is not
+            finite.
         """
         values = _values_of(x)
         columns = self._columns_with(x)
@@ -163,15 +167,20 @@ class StreamModel:
         columns = dict(self._columns)
         for name in names:
             columns.setdefault(name, len(columns))
-        if self._columns and len(columns) > len(self._columns) and not hasattr(self._learner, "_grow"):
-            new = [name for name in columns if name not in self._columns]
-            raise ValueError(
-                f"x: the names {new} are new, and {type(self.model).__name__} cannot take further columns; "
-                f"learned were {list(self._columns)}"
-            )
+        new = [name for name in columns if name not in self._columns]
+        if self._columns and new and not hasattr(self._learner, "_grow"):
+            problem = f"{type(self.model).__name__} cannot take further columns"
+            learned = list(self._columns)
+            raise ValueError(f"x: the names {new} are new, and {problem}; learned were {learned}")
         return columns
 
-    def _learn(self, columns: dict[Any, int], rows: Floats, labels: Any, side: Mapping[str, Any]) -> None:
+    def _learn(
+        self,
+        columns: dict[Any, int],
+        rows: Floats,
+        labels: Any,
+        side: Mapping[str, Any],
+    ) -> None:
         learner = self._learner
         if self._columns and len(columns) > len(self._columns):
             learner = copy.deepcopy(learner)  # an error below leaves the model as it was
@@ -190,7 +199,8 @@ def _values_of(x: Mapping[Any, float]) -> Floats:
         try:
             finite("x", [value], (1,))
         except ValueError:
-            raise ValueError(f"x: feature {name!r} must be a finite number, got {shown(value)}") from None
+            problem = f"feature {name!r} must be a finite number, got {shown(value)}"
+            raise ValueError(f"x: {problem}") from None
     return finite("x", list(x.values()), (None,))
 
 
