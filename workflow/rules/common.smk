@@ -128,7 +128,8 @@ def shown_in_report(name):
 def import_classes_of_user(targets):
     """Import classes of the user's at the earliest when a run starts: a dry run imports none."""
     try:
-        PLAN.check_custom(PLAN.asked(targets))
+        for paper, why in PLAN.find_unusable(PLAN.asked(targets)).items():
+            tell(f"will fail: {paper}: {why}")
     except ValueError as error:
         sys.exit(str(error))
 

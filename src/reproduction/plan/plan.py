@@ -9,7 +9,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -72,11 +72,15 @@ class Plan:
         """Artifact -> why it cannot run here: no source has a data set, or a user's class is not found."""
         lacking = {}
         for name, artifact in self.artifacts.items():
-            lacking[name] = self._lack(artifact) or self._lack_of_code(artifact)
+            lacking[name] = self.find_lack(artifact)
         for name, artifact in self.artifacts.items():
             for used in filter(lacking.get, self._sources(artifact)):
                 lacking[name] = lacking[name] or f"it draws {used}: {lacking[used]}"
         return {name: why for name, why in lacking.items() if why}
+
+    def find_lack(self, artifact: Artifact) -> str:
+        """Say why an artifact cannot run here; "" if it can. Raises ValueError: a mistake."""
+        return self._lack(artifact) or self._lack_of_code(artifact)
 
     def _lack(self, artifact: Artifact) -> str:
         kept = (self.config.get("only") or {}).get("datasets")
@@ -174,6 +178,24 @@ class Plan:
                 artifact.settings.check_custom()
             except ValueError as error:
                 raise ValueError(f"{artifact.file}: {error}") from None
+
+    def find_unusable(self, scopes: Iterable[str]) -> dict[str, str]:
+        """Import what users wrote, paper by paper: paper -> what cannot be used.
+
+        Its jobs fail with the same words; those of other papers run. Raises ValueError: no other
+        paper is asked for.
+        """
+        asked = {name for scope in scopes for name in self.below(scope)}
+        papers = dict.fromkeys(name.partition("/")[0] for name in sorted(asked))
+        unusable = {}
+        for paper in papers:
+            try:
+                self.check_custom([f"{name}/" for name in asked if name.startswith(f"{paper}/")])
+            except ValueError as error:
+                unusable[paper] = str(error)
+        if unusable and len(unusable) == len(papers):
+            raise ValueError("; ".join(unusable.values()))
+        return unusable
 
     # Data sets, named as in artifacts: ``heart``, ``heart.package``
 
@@ -519,7 +541,22 @@ def planned(root: Path, config: Mapping[str, Any], every: bool = False, run: boo
     entries = registry.with_users(known, config["data"]["local"])
     measured = costs.read(root / "workflow/recorded/jobs.csv")
     usual_seed = read(root / "config/config.yaml").get("seed")
-    return Plan(config, loaded, entries, measured, usual_seed, broken)
+    made = Plan(config, loaded, entries, measured, usual_seed, broken)
+    return _without_broken(made) if run else made
+
+
+def _without_broken(made: Plan) -> Plan:
+    """Leave out papers whose data sets or classes have a mistake, unless that leaves nothing."""
+    broken = dict(made.broken)
+    for artifact in made.artifacts.values():
+        try:
+            made.find_lack(artifact)
+        except ValueError as error:
+            broken.setdefault(artifact.paper, str(error))
+    shown = {name: each for name, each in made.artifacts.items() if each.paper not in broken}
+    if broken and not shown:
+        raise ValueError("; ".join(broken.values()))
+    return replace(made, artifacts=shown, broken=broken)
 
 
 def passed_over(made: Plan, checkout: Path, root: Path) -> str:
