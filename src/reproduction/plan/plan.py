@@ -416,7 +416,12 @@ class Plan:
 
     def judged_files(self, scope: str, file: str) -> list[str]:
         """Their files of that name, in the same order."""
-        return [f"{self.results}/{name}/{file}" for name in self.judged(scope)]
+        return [f"{self.results}/{self.computed(name)}/{file}" for name in self.judged(scope)]
+
+    def computed(self, name: str) -> str:
+        """The artifact with the table of an artifact: itself, or the first that it uses."""
+        artifact = self.artifact(name)
+        return name if artifact.protocol else f"{artifact.paper}/{artifact.uses[0]}"
 
     def pages(self, scope: str) -> list[str]:
         """Scopes that are judged apart: this one, and every artifact below it with measured times."""
@@ -431,7 +436,7 @@ class Plan:
     def published_data(self, scope: str) -> list[str]:
         """Prepared data of those with published values: a constant classifier is scored as a baseline."""
         published = [name for name, artifact in self.judged(scope).items() if artifact.published]
-        return sorted({file for name in published for file in self.data(name)})
+        return sorted({file for name in published for file in self.data(self.computed(name))})
 
     def promised(self, scope: str) -> list[str]:
         """Every file of the artifacts below a scope, verdicts included: what a target asks for."""

@@ -184,7 +184,8 @@ class Artifact(Model):
     published: PublishedRule | None = Field(
         default=None,
         description="margin of the published values, with its reason; "
-        "the values are in `<artifact>.published.csv`, see below",
+        "the values are in `<artifact>.published.csv`, see below. Without a protocol they are "
+        "compared with the table of the first of `uses`",
     )
     judged_from: PositiveInt | None = Field(
         default=None,
@@ -227,6 +228,8 @@ class Artifact(Model):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         computed = sorted(key.removeprefix("full_") for key in self.model_fields_set & COMPUTED)
+        if self.uses and "published" in computed:  # compared with the first table that it uses
+            computed.remove("published")
         if computed and not self.protocol:
             raise ValueError(f"{computed[0]}: goes with a protocol, which is not given")
         unknown = sorted(set(self.full_as_written) - {"drawn"})
@@ -444,7 +447,7 @@ def load(path: Path, scale: str, only: Content | None = None) -> Artifact:
     with _located(f"{where}settings."):
         _check_data_sets(artifact)
     with _located(f"{path.with_suffix('.published.csv')}: "):
-        _check_published(artifact)
+        _check_published(artifact, artifact)
     with _located(f"{path}: "):
         _check_claims(artifact)
     with _located(f"{where}shards"):
@@ -627,13 +630,16 @@ def _check_side(
             raise ValueError(f"{place}.setting: {lacks}; it has {settings[0]!r}")
 
 
-def _check_published(artifact: Artifact) -> None:
-    """Check that published values choose rows of one kind, by what the table can have."""
+def _check_published(artifact: Artifact, computed: Artifact) -> None:
+    """Check that published values choose rows of one kind, by what the table can have.
+
+    computed : the artifact whose table it is, itself or the first that it uses.
+    """
     for entry in artifact.values:
         if entry.get("not_comparable"):
             continue
-        _check_labels(artifact, entry["id"], entry["where"])
-        for column in ("metric", *_several(artifact)):
+        _check_labels(computed, entry["id"], entry["where"])
+        for column in ("metric", *_several(computed)):
             if column not in entry["where"]:
                 why = f"its line gives it no {column}, in which rows differ; fill the column"
                 raise ValueError(f"{entry['id']}: {why}")
@@ -804,6 +810,8 @@ def _check_uses(artifact: Artifact, known: Mapping[str, Artifact]) -> None:
             raise ValueError(f"uses: {used!r} is this one")
         if not known[used].protocol:
             raise ValueError(f"uses: {used!r} has no protocol, so no table")
+    if artifact.published and not artifact.protocol:
+        _check_published(artifact, known[artifact.uses[0]])
     selected = artifact.settings.drawn if isinstance(artifact.settings, Selection) else {}
     for key, wanted in selected.items():
         there: list[str] = []
