@@ -1,17 +1,20 @@
-"""CROWDLAB beside votes and models of annotators: labels, their quality, ratings of annotators.
+"""CROWDLAB compared with votes and models of annotators: labels, their quality, and ratings.
 
-Quality of a label: its probability by the method, ranked by the sum of the others, which is not rounded to 1
-where many labels agree. A method's own labels are scored by it, and those of the majority vote too: the paper
-scores the vote by CROWDLAB, Dawid-Skene and GLAD by their own. The authors' program ranks their labels by
-what they say of the vote's class: GLAD by its probability, rounded to 1 as may be, Dawid-Skene by
+The quality of a label is its probability by the method. Labels are ranked by the sum of the other
+classes' probabilities, which is not rounded to 1 where many labels agree. A method scores its own
+labels and those of the majority vote. In the paper, CROWDLAB scores those of the vote, Dawid-Skene
+and GLAD their own. The authors' program ranks the labels of GLAD and Dawid-Skene by what they say
+of the vote's class. For GLAD this is its probability, which may be rounded to 1. For Dawid-Skene it is
 log P(labels of the item, class), which is lower the more labels there are.
 """
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Self
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from pydantic import Field
 from scipy.special import expit
 from scipy.stats import spearmanr
@@ -20,7 +23,8 @@ from sklearn.metrics import auc, precision_recall_curve, roc_auc_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from noisylabels.crowds import MajorityVote, read_crowd_labels
-from reproduction.run.protocol_loop import seeded
+from noisylabels.validation import Floats
+from reproduction.run.protocol_loop import Loop, Repetition, Row, seeded
 from reproduction.run.splits import standardised, zero_one
 from reproduction.spec import settings as keys
 from reproduction.spec.protocol import protocol
@@ -35,43 +39,54 @@ METRICS = ("accuracy", "auroc", "auprc", "spearman", "lift *", "network", OWN, V
 
 
 class Vote(MajorityVote):
-    """The most frequent label, ties by the classifier p (n, K); its quality is the share of votes for it.
+    """The most frequent label of each item, with ties broken by a classifier.
 
-    ``quality_`` (W,): the share of an annotator's labels, of items with several, that are the vote.
+    The quality of a label is the share of votes for it.
+
+    Attributes
+    ----------
+    quality_ : ndarray of shape (W,)
+        Share of an annotator's labels, of items with several labels, that are the vote.
     """
 
-    def fit(self, labels, p):
-        """Count the labels, see `noisylabels.crowds`."""
+    def fit(self, labels: Any, p: Floats) -> Self:  # type: ignore[override]  # needs a classifier
+        """Count the labels, see `noisylabels.crowds`; p (n, K): the classifier's probabilities."""
         data = read_crowd_labels(labels, self.classes)
-        vote = ((data.votes == data.votes.max(axis=1, keepdims=True)) * (1.0 + p)).argmax(axis=1)
+        is_most_frequent = data.votes == data.votes.max(axis=1, keepdims=True)
+        vote = (is_most_frequent * (1.0 + p)).argmax(axis=1)
         self._set_results(data, self.scores(data, p), chosen=vote)
-        several = (data.votes.sum(axis=1) > 1)[data.item].astype(float)
+        has_several = data.votes.sum(axis=1) > 1
+        is_of_several = has_several[data.item].astype(float)
+        agrees = data.label == vote[data.item]
         with np.errstate(invalid="ignore"):  # 0 / 0
-            self.quality_ = data.sum_by_annotator(several * (data.label == vote[data.item]))
-            self.quality_ /= data.sum_by_annotator(several)
+            self.quality_ = data.sum_by_annotator(is_of_several * agrees)
+            self.quality_ /= data.sum_by_annotator(is_of_several)
         return self
 
-    def scores(self, data, p):
+    def scores(self, data: Any, p: Floats) -> Floats:
         """The quality (n, K) of every class of every item."""
         return data.shares
 
 
 class LabelQuality(Vote):
-    """The vote, its quality the classifier's probability; annotators' ratings its mean over their labels."""
+    """The vote, with the classifier's probability as the quality of a label.
 
-    def fit(self, labels, p):
-        """As `Vote`."""
+    The rating of an annotator is the mean quality of the annotator's labels.
+    """
+
+    def fit(self, labels: Any, p: Floats) -> Self:  # type: ignore[override]  # as in `Vote`
+        """Count the labels as `Vote` does."""
         super().fit(labels, p)
         self.quality_ = self.accuracy_
         return self
 
-    def scores(self, data, p):
+    def scores(self, data: Any, p: Floats) -> Floats:
         """The classifier's probabilities."""
         return p
 
 
 class Aggregator(keys.Method):
-    """A class as those of `noisylabels.crowds`, and the classifier whose probabilities it is given."""
+    """A class like those of `noisylabels.crowds`, and the classifier that it uses."""
 
     classifier: str | None = Field(None, description="key of `classifiers`; none: labels alone")
 
@@ -80,17 +95,21 @@ class Settings(keys.Repeated):
     """Settings of all experiments."""
 
     methods: keys.Methods[Aggregator] = Field(description="label -> way of aggregating")
-    lifts: keys.Distinct[keys.Count] = Field(description="sizes k of the lists of the least sure labels")
+    lifts: keys.Distinct[keys.Count] = Field(
+        description="sizes k of the lists of the least sure labels",
+    )
 
 
 class Trained(Settings):
     """Settings of experiments in which classifiers are trained, on the vote (ties by coins)."""
 
-    classifiers: keys.Methods[keys.Method] = Field(description="name -> classifier; the first breaks ties")
+    classifiers: keys.Methods[keys.Method] = Field(
+        description="name -> classifier; the first breaks ties",
+    )
     folds: keys.Folds
     labels: keys.Distinct[int] = Field(description="numbers x of labels per item, at least 2")
 
-    def check_custom(self):
+    def check_custom(self) -> None:
         """Check the classifiers as the methods are."""
         super().check_custom()
         for method in self.classifiers.values():
@@ -118,139 +137,229 @@ class VotesSettings(Settings, keys.OnDataSets):
 
 
 @protocol(CrowdSettings, labels=(*METRICS, EACH, ONE_TO))
-def crowd(settings, loop):
-    """Labels that people gave, x of each item, or one to x, drawn at random."""
+def crowd(settings: CrowdSettings, loop: Loop) -> Iterator[Row]:
+    """Judge methods on labels that people gave: x of each item, or one to x, drawn at random."""
     for repetition, dataset in loop.on_data_sets(settings.datasets):
-        arrays, truth = dataset.arrays, zero_one(dataset.arrays["y"]).astype(int)
+        arrays = dataset.arrays
+        truth = zero_one(arrays["y"]).astype(int)
         X = standardised(arrays["X"], arrays["X"][:0])[0]
         for noise in (ONE_TO, EACH):
             for x in settings.labels:
-                most = np.full(len(truth), x)
+                counts = np.full(len(truth), x)
                 if noise == ONE_TO:
-                    most = repetition.rng("counts").integers(1, most + 1)
-                kept = drawn(arrays["item"], most, repetition.rng("labels"))
-                labels = {"item": arrays["item"][kept], "annotator": arrays["worker"][kept]}
-                labels["label"] = zero_one(arrays["response"][kept]).astype(int)
-                here = repetition.with_columns(noise=noise, x=x)
-                yield from judged(
-                    here, settings, labels, truth, trained(settings, X, labels, truth, repetition)
-                )
+                    counts = repetition.rng("counts").integers(1, counts + 1)
+                chosen = drawn(arrays["item"], counts, repetition.rng("labels"))
+                labels = {
+                    "item": arrays["item"][chosen],
+                    "annotator": arrays["worker"][chosen],
+                    "label": zero_one(arrays["response"][chosen]).astype(int),
+                }
+                with_noise = repetition.with_columns(noise=noise, x=x)
+                p = trained(settings, X, labels, truth, repetition)
+                yield from judged(with_noise, settings, labels, truth, p)
 
 
 @protocol(SimulatedSettings, labels=(*METRICS, ONE_COIN, DIFFICULTY))
-def simulated(settings, loop):
-    """Digits (scikit-learn's, 1797 x 64), one to x labels each, by annotators of whom all is known."""
+def simulated(settings: SimulatedSettings, loop: Loop) -> Iterator[Row]:
+    """Judge methods on digits that simulated annotators label, one to x labels each.
+
+    The digits are scikit-learn's, 1797 x 64. All is known of the annotators.
+    """
     X, truth = load_digits(return_X_y=True)
     X = standardised(X, X[:0])[0]
-    n, W, K = len(truth), settings.annotators, truth.max() + 1
+    n = len(truth)
+    W = settings.annotators
+    a, b = settings.accuracy
+    mean, deviation = settings.ability
+    K = truth.max() + 1
     for repetition in loop:
-        rng, most = repetition.rng("annotators"), repetition.rng("counts").random(n)
-        accuracy = np.broadcast_to(rng.beta(*settings.accuracy, size=W), (n, W))
+        rng = repetition.rng("annotators")
+        share_of_labels = repetition.rng("counts").random(n)
+        accuracy = np.broadcast_to(rng.beta(a, b, size=W), (n, W))
         ease = np.exp(rng.standard_normal((n, 1)))
-        crowds = {ONE_COIN: accuracy, DIFFICULTY: expit(rng.normal(*settings.ability, size=W) * ease)}
-        who = np.argsort(rng.random((n, W)), axis=1)[:, : max(settings.labels)]
-        coins, other = rng.random(who.shape), rng.integers(1, K, size=who.shape)
-        for noise, right in crowds.items():
-            said = (truth[:, None] + np.where(coins < np.take_along_axis(right, who, 1), 0, other)) % K
+        ability = rng.normal(mean, deviation, size=W)
+        accuracies = {ONE_COIN: accuracy, DIFFICULTY: expit(ability * ease)}
+        annotators = np.argsort(rng.random((n, W)), axis=1)[:, : max(settings.labels)]
+        coins = rng.random(annotators.shape)
+        shift = rng.integers(1, K, size=annotators.shape)
+        for noise, accuracy in accuracies.items():
+            is_right = coins < np.take_along_axis(accuracy, annotators, 1)
+            label = (truth[:, None] + np.where(is_right, 0, shift)) % K
             for x in settings.labels:
-                item, place = np.nonzero(np.arange(who.shape[1]) < 1 + np.floor(x * most)[:, None])
-                labels = {"item": item, "annotator": who[item, place], "label": said[item, place]}
-                here = repetition.with_columns(noise=noise, x=x)
-                yield from judged(
-                    here, settings, labels, truth, trained(settings, X, labels, truth, repetition)
-                )
+                counts = 1 + np.floor(x * share_of_labels)
+                item, place = np.nonzero(np.arange(annotators.shape[1]) < counts[:, None])
+                labels = {
+                    "item": item,
+                    "annotator": annotators[item, place],
+                    "label": label[item, place],
+                }
+                with_noise = repetition.with_columns(noise=noise, x=x)
+                p = trained(settings, X, labels, truth, repetition)
+                yield from judged(with_noise, settings, labels, truth, p)
 
 
 @protocol(VotesSettings, labels=METRICS, targets=("classes",))
-def votes(settings, loop):
-    """Votes on images, all or one to five of each, given to annotators drawn at random, all alike."""
+def votes(settings: VotesSettings, loop: Loop) -> Iterator[Row]:
+    """Judge methods on votes for images: all of them, or one to five of each image.
+
+    Annotators, who are all alike, are drawn at random.
+    """
     for repetition, dataset in loop.on_data_sets(settings.datasets):
-        truth, p, counts = (dataset.arrays[key][: settings.images] for key in ("y", "p", "votes"))
-        truth, counts = truth.astype(int), counts.astype(int)
-        image, label = (np.repeat(each.ravel(), counts.ravel()) for each in np.indices(counts.shape))
+        truth = dataset.arrays["y"][: settings.images].astype(int)
+        p = dataset.arrays["p"][: settings.images]
+        counts = dataset.arrays["votes"][: settings.images].astype(int)
+        image_of_count, class_of_count = np.indices(counts.shape)
+        image = np.repeat(image_of_count.ravel(), counts.ravel())
+        label = np.repeat(class_of_count.ravel(), counts.ravel())
         total = counts.sum(axis=1)
-        who = np.argsort(repetition.rng("annotators").random((len(truth), settings.annotators)), axis=1)[
-            :, : total.max()
-        ]
+        rng = repetition.rng("annotators")
+        shuffled_annotators = np.argsort(rng.random((len(truth), settings.annotators)), axis=1)
+        annotators = shuffled_annotators[:, : total.max()]
         shuffled = drawn(image, total, repetition.rng("votes"))
-        most = {COMPLETE: total, UNIFORM: repetition.rng("counts").integers(1, 6, size=len(truth))}
+        uniform = repetition.rng("counts").integers(1, 6, size=len(truth))
+        n_votes = {COMPLETE: total, UNIFORM: uniform}
+        item = image[shuffled]
+        place = np.arange(len(item)) - np.repeat(total.cumsum() - total, total)
         for noise in settings.kinds:
-            item, label_of = image[shuffled], label[shuffled]
-            place = np.arange(len(item)) - np.repeat(total.cumsum() - total, total)
-            kept = place < most[noise][item]
-            labels = {"item": item[kept], "annotator": who[item[kept], place[kept]], "label": label_of[kept]}
-            yield from judged(repetition.with_columns(noise=noise), settings, labels, truth, {"network": p})
+            used = place < n_votes[noise][item]
+            labels = {
+                "item": item[used],
+                "annotator": annotators[item[used], place[used]],
+                "label": label[shuffled][used],
+            }
+            with_noise = repetition.with_columns(noise=noise)
+            yield from judged(with_noise, settings, labels, truth, {"network": p})
 
 
-def drawn(item, most, rng):
-    """Places of the first ``most`` (n,) labels of every item, in random order within it, items ascending."""
+def drawn(
+    item: NDArray[Any],
+    most: NDArray[Any],
+    rng: np.random.Generator,
+) -> NDArray[Any]:
+    """Draw up to ``most`` (n,) labels of every item; return their places, by ascending items."""
     order = np.lexsort([rng.random(len(item)), item])
     counts = np.bincount(item)
     place = np.arange(len(item)) - np.repeat(counts.cumsum() - counts, counts)
     return order[place < most[item[order]]]
 
 
-def trained(settings, X, labels, truth, repetition):
-    """Cross-fitted probabilities (n, K) of every classifier, trained on the vote."""
+def trained(
+    settings: Trained,
+    X: Floats,
+    labels: Mapping[str, Any],
+    truth: NDArray[Any],
+    repetition: Repetition,
+) -> dict[str, Floats]:
+    """Cross-fit the probabilities (n, K) of every classifier, which is trained on the vote."""
     classes = np.arange(truth.max() + 1)
     state = int(repetition.rng("folds").integers(2**31 - 1))
     vote = MajorityVote(classes, random_state=state).fit(labels).labels_
     folds = StratifiedKFold(settings.folds, shuffle=True, random_state=state)
-    found = {}
+    probabilities = {}
     for name, method in settings.classifiers.items():
         model = seeded(method.build(), repetition.rng("classifier"))
         p = cross_val_predict(model, X, vote, cv=folds, method="predict_proba")
-        found[name] = np.zeros((len(X), len(classes)))
-        found[name][:, np.unique(vote)] = p / p.sum(axis=1, keepdims=True)  # naive Bayes rounds them to 1e-5
-    return found
+        of_all_classes = np.zeros((len(X), len(classes)))
+        # Those of naive Bayes sum to 1 only up to 1e-5.
+        of_all_classes[:, np.unique(vote)] = p / p.sum(axis=1, keepdims=True)
+        probabilities[name] = of_all_classes
+    return probabilities
 
 
-def judged(repetition, settings, labels, truth, p):
-    """Rows of every method: labels, their quality, ratings of annotators; p: classifier -> (n, K)."""
-    n, first = np.arange(len(truth)), next(iter(p.values()))
+def judged(
+    repetition: Repetition,
+    settings: Settings,
+    labels: Mapping[str, Any],
+    truth: NDArray[Any],
+    p: Mapping[str, Floats],
+) -> Iterator[Row]:
+    """Make the rows of every method: labels, their quality, ratings of annotators.
+
+    p : classifier -> its probabilities (n, K); the first classifier breaks the ties of the vote.
+    """
+    first = next(iter(p.values()))
     classes = np.arange(first.shape[1])
     data = read_crowd_labels(labels, classes)
     vote = Vote(classes).fit(labels, first).labels_
-    several = data.sum_by_annotator((data.votes.sum(axis=1) > 1)[data.item].astype(float)) > 0
-    right = data.sum_by_annotator((data.label == truth[data.item]).astype(float))
-    right /= data.sum_by_annotator(np.ones(len(data.label)))
-    for name, found in p.items():
-        yield repetition.row("accuracy", np.mean(found.argmax(axis=1) == truth), method=name, setting=ALONE)
+    has_several = data.votes.sum(axis=1) > 1
+    is_rated = data.sum_by_annotator(has_several[data.item].astype(float)) > 0
+    true_rating = data.sum_by_annotator((data.label == truth[data.item]).astype(float))
+    true_rating /= data.sum_by_annotator(np.ones(len(data.label)))
+    for name, probabilities in p.items():
+        share = np.mean(probabilities.argmax(axis=1) == truth)
+        yield repetition.row("accuracy", float(share), method=name, setting=ALONE)
     for name, method in settings.methods.items():
         model = seeded(method.build(classes=classes), repetition.rng("ties"))
-        model.fit(labels, *([p[method.classifier]] if method.classifier else []))
-        rating = next(
-            getattr(model, key) for key in ("quality_", "ability_", "accuracy_") if hasattr(model, key)
-        )
-        here = repetition.with_columns(method=name, setting=OWN)
-        yield here.row("accuracy", np.mean(model.labels_ == truth))
-        if np.ptp(right[several]) > 0 and np.ptp(rating[several]) > 0:
-            yield here.row("spearman", spearmanr(rating[several], right[several]).statistic)
-        others = [(OWN, model.labels_, quality(model, model.labels_)), (VOTE, vote, quality(model, vote))]
-        if hasattr(model, "prior_"):
-            said = np.log(model.confusion_)[data.annotator, :, data.label]
-            joint = np.log(model.prior_) + data.sum_by_item(said)
-            others.append((PROGRAM, model.labels_, joint[n, vote]))
-        elif hasattr(model, "ability_"):
-            others.append((PROGRAM, model.labels_, model.posterior_[n, vote]))
-        for setting, chosen, score in others:
-            wrong = chosen != truth
-            if 0 < wrong.sum() < len(wrong):
-                coins = repetition.rng("order of equals").random(len(wrong))
-                yield from here.rows(ranked(wrong, -score, coins, settings.lifts), setting=setting)
+        if method.classifier:
+            model.fit(labels, p[method.classifier])
+        else:
+            model.fit(labels)
+        of_method = repetition.with_columns(method=name, setting=OWN)
+        yield of_method.row("accuracy", float(np.mean(model.labels_ == truth)))
+        rating = find_rating(model)
+        if np.ptp(true_rating[is_rated]) > 0 and np.ptp(rating[is_rated]) > 0:
+            correlation = spearmanr(rating[is_rated], true_rating[is_rated]).statistic
+            yield of_method.row("spearman", float(correlation))
+        for setting, chosen, score in score_labels(model, data, vote):
+            is_wrong = chosen != truth
+            if 0 < is_wrong.sum() < len(is_wrong):
+                coins = repetition.rng("order of equals").random(len(is_wrong))
+                metrics = ranked(is_wrong, -score, coins, settings.lifts)
+                yield from of_method.rows(metrics, setting=setting)
 
 
-def quality(model, chosen):
+def find_rating(model: Any) -> Floats:
+    """Return the ratings (W,) of annotators under the name that the method has for them."""
+    for attribute in ("quality_", "ability_", "accuracy_"):
+        if hasattr(model, attribute):
+            return getattr(model, attribute)
+    raise ValueError(f"methods: {type(model).__name__} rates no annotators; remove it")
+
+
+def score_labels(
+    model: Any,
+    data: Any,
+    vote: NDArray[Any],
+) -> list[tuple[str, NDArray[Any], Floats]]:
+    """List (setting, labels, how sure the method is of them), the last two of shape (n,)."""
+    scored = [
+        (OWN, model.labels_, quality(model, model.labels_)),
+        (VOTE, vote, quality(model, vote)),
+    ]
+    n = np.arange(len(vote))
+    if hasattr(model, "prior_"):
+        log_likelihood = np.log(model.confusion_)[data.annotator, :, data.label]
+        joint = np.log(model.prior_) + data.sum_by_item(log_likelihood)
+        scored.append((PROGRAM, model.labels_, joint[n, vote]))
+    elif hasattr(model, "ability_"):
+        scored.append((PROGRAM, model.labels_, model.posterior_[n, vote]))
+    return scored
+
+
+def quality(model: Any, chosen: NDArray[Any]) -> Floats:
     """How sure a method is of labels (n,): minus the probability of the other classes."""
-    return -(model.posterior_ * (np.arange(model.posterior_.shape[1]) != chosen[:, None])).sum(axis=1)
+    classes = np.arange(model.posterior_.shape[1])
+    is_other_class = classes != chosen[:, None]
+    return -(model.posterior_ * is_other_class).sum(axis=1)
 
 
-def ranked(wrong, doubt, coins, lifts):
-    """How well doubts find wrong labels: areas, the second by trapezoids as in the paper; lifts at k."""
+def ranked(
+    wrong: NDArray[np.bool_],
+    doubt: Floats,
+    coins: Floats,
+    lifts: list[int],
+) -> dict[str, float]:
+    """Measure how well doubts find wrong labels: two areas, and lifts at k.
+
+    The area under precision and recall is by trapezoids, as in the paper.
+    """
     precision, recall, _ = precision_recall_curve(wrong, doubt)
+    metrics = {"auroc": roc_auc_score(wrong, doubt), "auprc": auc(recall, precision)}
     order = np.lexsort([coins, -doubt])
-    found = {f"lift {k}": wrong[order[:k]].mean() / wrong.mean() for k in lifts if k <= len(wrong)}
-    return {"auroc": roc_auc_score(wrong, doubt), "auprc": auc(recall, precision)} | found
+    for k in lifts:
+        if k <= len(wrong):
+            metrics[f"lift {k}"] = wrong[order[:k]].mean() / wrong.mean()
+    return metrics
 
 
 class PrintedSettings(keys.Settings):
@@ -262,14 +371,18 @@ class PrintedSettings(keys.Settings):
     metrics: keys.Distinct[str] = Field(description="columns of the file with results")
 
 
-@protocol(PrintedSettings, labels=(COMPLETE, UNIFORM, "worst_annotators", "resnet18", "swin", "truelabels"))
-def printed(settings, loop):
-    """The authors' own results as rows: noise is their data set, setting their network."""
+@protocol(
+    PrintedSettings,
+    labels=(COMPLETE, UNIFORM, "worst_annotators", "resnet18", "swin", "truelabels"),
+)
+def printed(settings: PrintedSettings, loop: Loop) -> Iterator[Row]:
+    """Read the authors' results as rows: noise is their data set, setting their network."""
     table = pd.read_csv(Path(__file__).with_name("printed.csv"))
     for repetition in loop:
         for method, where in settings.chosen.items():
-            rows = table[(table[list(where)].fillna("") == pd.Series(where)).all(axis=1)]
+            is_chosen = (table[list(where)].fillna("") == pd.Series(where)).all(axis=1)
             for metric in settings.metrics:
-                for row in rows.dropna(subset=[metric]).to_dict("records"):
-                    here = repetition.with_columns(noise=row["dataset"], setting=row["model"], method=method)
-                    yield here.row(metric, row[metric])
+                rows = table[is_chosen].dropna(subset=[metric])
+                for row in rows.to_dict("records"):
+                    columns = {"noise": row["dataset"], "setting": row["model"], "method": method}
+                    yield repetition.with_columns(**columns).row(metric, row[metric])
