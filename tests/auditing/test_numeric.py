@@ -101,7 +101,7 @@ def test_the_script_audits_numbers_and_its_page_has_no_rates(houses, tmp_path):
     folder = tmp_path / "houses_audit"
     page = (folder / "index.html").read_text()
     assert "Flip rates" not in page
-    assert "minus how far the label is from the suggestion" in page
+    assert "minus the distance between label and suggestion" in page
     assert '"classes": []' in (folder / "review.html").read_text()
     assert not (folder / "accuracies.csv").exists()
     sheet = pd.read_csv(folder / "review.csv", dtype=str)
