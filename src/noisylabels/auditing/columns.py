@@ -1,7 +1,7 @@
 """Columns of a table as numbers that a model can learn from.
 
-Every column gets one rule, found from all of its values: numbers, dates (counted in days), categories (a 0/1
-column for each) or texts.
+Every column gets one rule, found from all of its values: numbers, dates (counted in days),
+categories (a 0/1 column for each) or texts.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,8 +42,12 @@ GAP_MARKS = (
     "--",
     "*",
 )
-"""Texts that stand for an unknown value where the other values of the column are numbers or dates."""
-NOT_PLAIN = re.compile(r"[+-]?[$€£¥]? ?[+-]?([0-9]+|[0-9]{1,3}([.,'][0-9]{3})+)([.,][0-9]+)? ?[%$€£¥]?")
+"""Texts that stand for an unknown value in a column of numbers or dates."""
+NOT_PLAIN = re.compile(
+    r"[+-]?[$€£¥]? ?"
+    r"[+-]?([0-9]+|[0-9]{1,3}([.,'][0-9]{3})+)([.,][0-9]+)?"
+    r" ?[%$€£¥]?"
+)
 """A number as people write it: 5 %, $5, 1,5 or 1.000,5."""
 ROW_NAME = re.compile(r"(^|[ _.-])(id|uuid|guid|key|index)$|[a-z]I[Dd]$", re.IGNORECASE)
 """Names of columns whose whole numbers, all different, name the rows."""
@@ -51,10 +56,10 @@ MOSTLY = 0.8
 MARKED = 0.2
 """With this share of numbers, and one text everywhere else, the text is a mark for a gap."""
 FEWEST_NUMBERS = 5
-"""Different numbers that a column of numbers with marks has at least; with fewer they are categories."""
+"""Different numbers of a column of numbers with marks; with fewer they are categories."""
 LONGEST_SHOWN = 40
 SENTINEL_SHARE, SENTINEL_DISTANCE = 0.01, 1.0
-"""Share of the rows, and distance in ranges of the other values, of a number that may mean "not known"."""
+"""Share of rows, and distance in ranges of other values, of a number that may mean "not known"."""
 MOST_CATEGORIES = 50
 MOST_CELLS = 1 << 27
 """Cells of the encoded columns, 1 GiB of numbers."""
@@ -64,13 +69,13 @@ LONGEST_SAMPLE = 100
 ISO = "ISO8601"
 DURATION = "duration"
 DURATION_FORM = re.compile(r"(-?[0-9]+ days?,? ?)?([0-9]+:[0-9]{2}:[0-9]{2}(\.[0-9]+)?)?")
-"""Such as 12:30:00 or 3 days 12:30:00; pandas would read 5m and 2w as well, which are sizes or names."""
+"""Such as 3 days 12:30:00; pandas would read 5m and 2w as well, which are sizes or names."""
 SHORT_YEARS = ("%d.%m.%y", "%d.%m.%y %H:%M")
 """Forms of dates that pandas does not guess."""
 
 
 class Encoded(NamedTuple):
-    """X (n, d), the names of its columns, and notes; of a column of texts, in place of X, its texts."""
+    """X (n, d), the names of its columns, and notes; for a column of texts, its texts."""
 
     X: Array
     names: list[str]
@@ -81,7 +86,7 @@ class Encoded(NamedTuple):
 
 @dataclass
 class NumericColumn:
-    """A column read as numbers: values with NaN in gaps, the form of dates if it has one, and notes."""
+    """A column read as numbers: values with NaN in gaps, the form of its dates, and notes."""
 
     values: Array
     form: str = ""
@@ -94,36 +99,58 @@ def is_missing(value: Any) -> bool:
 
 
 def encode(
-    columns: Mapping[str, Column], file: str, place: Place, notes: Sequence[str] = (), words: bool = True
+    columns: Mapping[str, Column],
+    file: str,
+    locate: Place,
+    notes: Sequence[str] = (),
+    words: bool = True,
 ) -> Encoded:
     """Turn the columns of a table into numbers.
 
     Numbers are kept, dates become days, and categories one 0/1 column each. Missing numbers become
-    the median, missing words the most frequent one, and a 0/1 column says where. Columns of more than 50
-    categories are texts, joined row by row, or left out if not ``words``. Constant columns (but for their
-    gaps) and names of the rows are left out.
+    the median, missing words the most frequent one, and a 0/1 column says where. Columns of more
+    than 50 categories are texts, joined row by row, or left out if not ``words``. Constant columns
+    (but for their gaps) and names of the rows are left out.
 
     Raises
     ------
     ValueError
-        A word among numbers, a number that is not finite, too many columns, or nothing to learn from.
+        A word among numbers, a number that is not finite, too many columns, or nothing to learn
+        from.
     """
     parts: list[Encoded] = []
     width = 0
     for name, column in columns.items():
-        part = _encode_column(name, column, place, words, file, width)
+        part = _encode_column(name, column, locate, words, file, width)
         width += len(part.names)
         parts.append(part)
-    names = [name for part in parts for name in part.names]
-    notes = [*notes, *(note for part in parts for note in part.notes)]
-    texts = [part.texts for part in parts if part.texts is not None]
+    names: list[str] = []
+    collected_notes = list(notes)
+    texts: list[list[str]] = []
+    dates: list[str] = []
+    for part in parts:
+        names += part.names
+        collected_notes += part.notes
+        dates += [name for name in part.dates if name in part.names]
+        if part.texts is not None:
+            texts.append(part.texts)
     if not names and not texts:
-        others = f"; and {len(notes) - 2} more" if len(notes) > 2 else ""
-        why = f" ({'; '.join(notes[:2])}{others})" if notes else ""
-        raise ValueError(f"{file}: no column other than the label is left to learn from{why}")
-    joined = [" ".join(row) for row in zip(*texts, strict=True)] if texts else None
-    dates = [name for part in parts for name in part.dates if name in names]
-    return Encoded(np.hstack([part.X for part in parts]), names, notes, joined, dates)
+        problem = "no column other than the label is left to learn from"
+        raise ValueError(f"{file}: {problem}{_summarise_notes(collected_notes)}")
+    joined = None
+    if texts:
+        joined = [" ".join(row) for row in zip(*texts, strict=True)]
+    return Encoded(np.hstack([part.X for part in parts]), names, collected_notes, joined, dates)
+
+
+def _summarise_notes(notes: Sequence[str]) -> str:
+    """The first two notes in brackets, and how many more there are."""
+    if not notes:
+        return ""
+    summary = "; ".join(notes[:2])
+    if len(notes) > 2:
+        summary += f"; and {len(notes) - 2} more"
+    return f" ({summary})"
 
 
 def hash_words(texts: list[str]) -> Any:
@@ -133,17 +160,27 @@ def hash_words(texts: list[str]) -> Any:
     return HashingVectorizer(n_features=4096, ngram_range=(1, 2)).transform(texts)
 
 
-def _encode_column(name: str, column: Column, place: Place, words: bool, file: str, width: int) -> Encoded:
-    numeric = NumericColumn(column) if isinstance(column, np.ndarray) else read_numbers(name, column, place)
+def _encode_column(
+    name: str,
+    column: Column,
+    locate: Place,
+    words: bool,
+    file: str,
+    width: int,
+) -> Encoded:
+    if isinstance(column, np.ndarray):
+        return _encode_numbers(name, NumericColumn(column), locate)
+    numeric = read_numbers(name, column, locate)
     if numeric is None:
-        return _encode_words(name, [str(value).strip() for value in column], words, file, width)
-    return _encode_numbers(name, numeric, place)
+        texts = [str(value).strip() for value in column]
+        return _encode_words(name, texts, words, file, width)
+    return _encode_numbers(name, numeric, locate)
 
 
-def _encode_numbers(name: str, column: NumericColumn, place: Place) -> Encoded:
+def _encode_numbers(name: str, column: NumericColumn, locate: Place) -> Encoded:
     values = column.values
     n = len(values)
-    _check_size(name, values, place)
+    _check_size(name, values, locate)
     nothing = np.empty((n, 0))
     if n > MOST_CATEGORIES and ROW_NAME.search(name) and len(np.unique(values)) == n:
         note = f"column {name!r} numbers the rows and is not used to learn from"
@@ -161,10 +198,10 @@ def _encode_numbers(name: str, column: NumericColumn, place: Place) -> Encoded:
 
 def _encode_words(name: str, words: list[str], hashing: bool, file: str, width: int) -> Encoded:
     n = len(words)
-    known = [word for word in words if word not in MISSING]
     counts: dict[str, int] = {}
-    for word in known:
-        counts[word] = counts.get(word, 0) + 1
+    for word in words:
+        if word not in MISSING:
+            counts[word] = counts.get(word, 0) + 1
     if len(counts) > MOST_CATEGORIES:
         return _encode_texts(name, words, len(counts), hashing)
     levels = sorted(counts)
@@ -172,7 +209,9 @@ def _encode_words(name: str, words: list[str], hashing: bool, file: str, width: 
         levels = levels[1:]  # one 0/1 column tells two words apart
     _check_cells(name, n, width + len(levels), file)
     missing = np.array([word in MISSING for word in words])
-    most_frequent = max(counts, key=lambda word: counts[word]) if counts else ""
+    most_frequent = ""
+    if counts:
+        most_frequent = max(counts, key=lambda word: counts[word])
     filled = np.where(missing, most_frequent, words)
     X = (filled[:, np.newaxis] == np.array(levels)).astype(float)
     names = [f"{name}={level}" for level in levels]
@@ -201,7 +240,8 @@ def _with_gaps(
         return Encoded(np.empty((n, 0)), [], [*notes, note])
     if gaps:
         note = f"column {name!r} lacks {gaps} of {n} values; they are replaced by {stand_in}"
-        return Encoded(np.hstack([X, marked]), [*names, f"{name} missing"], [*notes, note], None, dates)
+        names = [*names, f"{name} missing"]
+        return Encoded(np.hstack([X, marked]), names, [*notes, note], None, dates)
     return Encoded(X, names, notes, None, dates)
 
 
@@ -213,10 +253,10 @@ def _encode_texts(name: str, words: list[str], different: int, hashing: bool) ->
     if different == n and blanks < n:
         note = f"column {name!r} names the rows ({n} different texts) and is not used to learn from"
         return Encoded(nothing, [], [note])
-    why = f"column {name!r} has {different} different texts, more than {MOST_CATEGORIES}"
+    reason = f"column {name!r} has {different} different texts, more than {MOST_CATEGORIES}"
     if not hashing:
-        return Encoded(nothing, [], [f"{why}, and was left out"])
-    note = f"{why}; a linear model learns from their words"
+        return Encoded(nothing, [], [f"{reason}, and was left out"])
+    note = f"{reason}; a linear model learns from their words"
     single_words = all(" " not in word for word in words)
     prefix = re.sub(r"\W", "", name)
     texts = []
@@ -235,37 +275,40 @@ def _explain_sentinel(name: str, values: Array) -> list[str]:
     different, counts = np.unique(values, return_counts=True)
     if len(different) < FEWEST_NUMBERS:
         return []
-    for i, nearest, others in ((0, different[1], different[1:]), (-1, different[-2], different[:-1])):
+    ends = ((0, different[1], different[1:]), (-1, different[-2], different[:-1]))
+    for i, nearest, remaining in ends:
         is_frequent = counts[i] >= max(FEWEST_NUMBERS, SENTINEL_SHARE * len(values))
-        is_far = abs(different[i] - nearest) > SENTINEL_DISTANCE * (others[-1] - others[0])
+        spread = remaining[-1] - remaining[0]
+        is_far = abs(different[i] - nearest) > SENTINEL_DISTANCE * spread
         if is_frequent and is_far:
-            what = f"column {name!r} is {different[i]:g} in {counts[i]} rows, far from its other values"
-            return [f"{what}; leave it empty if that means not known"]
+            value = f"{different[i]:g} in {counts[i]} rows, far from its other values"
+            return [f"column {name!r} is {value}; leave it empty if that means not known"]
     return []
 
 
-def _check_size(name: str, values: Array, place: Place) -> None:
+def _check_size(name: str, values: Array, locate: Place) -> None:
     infinite = np.isinf(values)
     if infinite.any():
         i = int(infinite.argmax())
-        raise ValueError(f"{place(i)}: column {name!r} is infinite; leave it empty")
+        raise ValueError(f"{locate(i)}: column {name!r} is infinite; leave it empty")
     too_large = np.abs(values) > LARGEST
     if too_large.any():
         i = int(too_large.argmax())
-        what = f"{values[i]:g}, beyond {LARGEST:g}; scale the column"
-        raise ValueError(f"{place(i)}: column {name!r} is {what}")
+        problem = f"{values[i]:g}, beyond {LARGEST:g}"
+        raise ValueError(f"{locate(i)}: column {name!r} is {problem}; scale the column")
 
 
 def _check_cells(name: str, rows: int, width: int, file: str) -> None:
     """Refuse categories that would need gigabytes, before they are made."""
     if rows * width > MOST_CELLS:
         size = rows * width * 8 / 1e9
-        what = f"with the words of column {name!r} the table has {width} columns of 0/1, {size:.1f} GB"
-        how = "leave out columns of words, or merge rare words"
-        raise ValueError(f"{file}: {what}; at most {MOST_CELLS * 8 / 1e9:.1f} GB: {how}")
+        limit = MOST_CELLS * 8 / 1e9
+        columns = f"the table has {width} columns of 0/1, {size:.1f} GB; at most {limit:.1f} GB"
+        advice = "leave out columns of words, or merge rare words"
+        raise ValueError(f"{file}: with the words of column {name!r} {columns}: {advice}")
 
 
-def read_numbers(name: str, column: Sequence[str | None], place: Place) -> NumericColumn | None:
+def read_numbers(name: str, column: Sequence[str | None], locate: Place) -> NumericColumn | None:
     """Read a column of texts as numbers or days, with NaN in its gaps; None if it holds words.
 
     Only different texts are looked at, so that a million rows take seconds.
@@ -290,12 +333,13 @@ def read_numbers(name: str, column: Sequence[str | None], place: Place) -> Numer
     decorated = words & np.array([bool(NOT_PLAIN.fullmatch(text)) for text in texts], dtype=bool)
     if decorated.any() and counts[decorated].sum() >= MOSTLY * counts[words].sum():
         i = first_row(decorated)
-        how = "write numbers with a decimal point, without a comma, a unit or a sign such as % or $"
-        raise ValueError(f"{place(i)}: column {name!r} is {texts[codes[i]]!r}: {how}")
+        marks_to_remove = "a comma, a unit or a sign such as % or $"
+        advice = f"write numbers with a decimal point, without {marks_to_remove}"
+        raise ValueError(f"{locate(i)}: column {name!r} is {texts[codes[i]]!r}: {advice}")
 
     values = np.full(len(texts), np.nan)
-    values[numeric] = [float(text) for text, kept in zip(texts, numeric, strict=True) if kept]
-    days, form = _read_dates([text for text, kept in zip(texts, words, strict=True) if kept])
+    values[numeric] = [float(text) for text in compress(texts, numeric)]
+    days, form = _read_dates(list(compress(texts, words)))
     dated = np.zeros(len(texts), dtype=bool)
     dated[words] = np.isfinite(days)
     if counts[dated].sum() > counts[numeric].sum():
@@ -303,21 +347,22 @@ def read_numbers(name: str, column: Sequence[str | None], place: Place) -> Numer
         values = np.full(len(texts), np.nan)
         values[words] = days
     else:
-        readable, form = numeric, ""
+        readable = numeric
+        form = ""
 
-    known = ~missing
-    marks = known & ~readable
+    present = ~missing
+    marks = present & ~readable
     note, is_mark = _explain_marks(name, texts, counts, readable, marks)
     if not is_mark:
-        share = counts[readable].sum() / max(counts[known].sum(), 1)
-        if known.any() and (share < MOSTLY or not readable.any()):
+        share = counts[readable].sum() / max(counts[present].sum(), 1)
+        if present.any() and (share < MOSTLY or not readable.any()):
             return None
         if marks.any():
             i = first_row(marks)
             value = _shorten(texts[codes[i]])
-            wrong = f"column {name!r} is {value!r}, not {_kind(form)} like the other values of this column"
-            how = "correct it, or leave it empty if it is not known"
-            raise ValueError(f"{place(i)}: {wrong}; {how}")
+            problem = f"is {value!r}, not {_kind(form)} like the other values of this column"
+            advice = "correct it, or leave it empty if it is not known"
+            raise ValueError(f"{locate(i)}: column {name!r} {problem}; {advice}")
     notes = [part for part in (_explain_dates(name, form), note) if part]
     return NumericColumn(values[codes], form, notes)
 
@@ -357,21 +402,24 @@ def _explain_marks(
     marks: NDArray[np.bool_],
 ) -> tuple[str, bool]:
     """Say which texts among numbers stand for gaps; "" and False if they do not."""
-    found = [text for text, is_mark in zip(texts, marks, strict=True) if is_mark]
+    marks_written = list(compress(texts, marks))
     share = counts[readable].sum() / max(counts[readable].sum() + counts[marks].sum(), 1)
-    if not found or share < MARKED:
+    if not marks_written or share < MARKED:
         return "", False
-    all_known = all(text in GAP_MARKS for text in found) and readable.sum() > 1
-    one_text = len(found) == 1 and share < MOSTLY and readable.sum() >= FEWEST_NUMBERS
+    all_known = all(text in GAP_MARKS for text in marks_written) and readable.sum() > 1
+    one_text = len(marks_written) == 1 and share < MOSTLY and readable.sum() >= FEWEST_NUMBERS
     if not all_known and not one_text:
         return "", False
-    written = ", ".join(repr(text) for text in found)
+    written = ", ".join(repr(text) for text in marks_written)
     times = counts[marks].sum()
-    return f"column {name!r} holds numbers, and {times} times {written}, which was read as a gap", True
+    return (
+        f"column {name!r} holds numbers, and {times} times {written}, which was read as a gap",
+        True,
+    )
 
 
 def _read_dates(texts: list[str]) -> tuple[Array, str]:
-    """Read texts as days since 1970 in the form that reads most of them; NaN where a text is not one."""
+    """Read texts as days since 1970 in the form that reads most; NaN if a text is not a date."""
     import pandas as pd
 
     best = np.full(len(texts), np.nan)
