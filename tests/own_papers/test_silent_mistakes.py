@@ -5,7 +5,9 @@ import zlib
 
 import numpy as np
 import pytest
-from small_paper import add_loader, add_method, change, run_paper, write_paper
+from small_paper import ROOT, add_loader, add_method, change, run_paper, write_paper
+
+from reproduction.plan import plan
 
 
 @pytest.fixture
@@ -161,3 +163,15 @@ def test_a_third_label_is_noted(paper):
 def test_the_paper_without_a_mistake_runs(paper):
     table = run_paper(paper)
     assert {*table["metric"]} == {"error", "balanced", "auc"}
+
+
+def test_published_values_in_another_unit_are_named_if_one_of_two_is_near(paper):
+    config = plan.configured(ROOT, "full") | {"papers": [str(paper)]}
+    (artifact,) = plan.planned(ROOT, config).artifacts.values()
+    rows = [
+        {"kind": "published", "verdict": "not_reproduced", "published": "0.06", "estimate": "10.6"},
+        {"kind": "published", "verdict": "not_reproduced", "published": "0.13", "estimate": "12.5"},
+    ]
+    said = artifact.other_unit(row | {"margin": "2"} for row in rows)
+    assert "1 of 2" in said
+    assert "100 * value" in said

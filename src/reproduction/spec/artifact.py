@@ -274,7 +274,7 @@ class Artifact(Model):
         return read_published(self._file, self._content["published"]) if self.published else []
 
     def other_unit(self, rows: Iterable[Mapping[str, str]]) -> str:
-        """Say that most published values seem to be typed in another unit than the metric's.
+        """Say that published values, at least half of them, seem to be typed in another unit.
 
         A value seems to be if it is outside its margin, and three times as far from ours as under
         the ``as`` that brings all of them nearest.
@@ -287,7 +287,7 @@ class Artifact(Model):
         Returns
         -------
         str
-            One line; "" if most values seem to be typed in the metric's unit.
+            One line; "" if most values seem to be in the metric's unit.
         """
         values = []
         for row in rows:
@@ -305,7 +305,7 @@ class Artifact(Model):
         for gap, (value, ours, margin) in zip(gaps[best], values, strict=True):
             if max(margin, 3 * gap) < abs(value - ours):
                 n_far += 1
-        if 2 * n_far <= len(values):
+        if n_far == 0 or 2 * n_far < len(values):
             return ""
         where = f"{self.paper}/{self.name}.yaml: published"
         far = f"{where}: {n_far} of {len(values)} published values"
