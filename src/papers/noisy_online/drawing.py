@@ -188,9 +188,7 @@ def surrogate_kernel(results: panels.Results[code.TunedKernelSettings]) -> Figur
     look["rotation"] = 90
     constants = panels.select(sweep, results.artifact, metric="sweep_constant").groupby("x")["value"].first()
     for x, value in constants.items():
-        last.annotate(
-            f"C = {value:.3g}", (float(str(x)), 1), (0, -3), ha="center", va="top", rotation=90, **look
-        )
+        last.annotate(f"C = {value:.3g}", (float(str(x)), 1), (0, -3), ha="center", va="top", **look)
     low, high = last.get_ylim()
     last.set_ylim(low, high * 8)
     last.margins(x=0.12)
