@@ -23,9 +23,9 @@ def test_it_is_the_tree_of_scikit_learn(splits, seed):
     peer = DecisionTreeRegressor(max_leaf_nodes=splits + 1).fit(X, signs, sample_weight=weights).tree_
     columns = sort_columns(X)
     tree = grow_tree(columns, signs, weights, splits, np.arange(6))
-    inner = tree.left != NO_NODE
-    np.testing.assert_array_equal(tree.left, peer.children_left)
-    np.testing.assert_array_equal(tree.right, peer.children_right)
+    inner = tree.left_child != NO_NODE
+    np.testing.assert_array_equal(tree.left_child, peer.children_left)
+    np.testing.assert_array_equal(tree.right_child, peer.children_right)
     np.testing.assert_array_equal(tree.feature[inner], peer.feature[inner])
     np.testing.assert_array_equal(tree.threshold[inner], peer.threshold[inner])
     np.testing.assert_allclose(tree.value, peer.value[:, 0, 0], atol=1e-12)

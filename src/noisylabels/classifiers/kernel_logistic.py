@@ -193,7 +193,7 @@ class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
             solver, options = "em_newton", {"penalty_of": penalty_of}
         Z = variant.Z
         if weights is not None:
-            Z[:, : len(variant.back)] /= np.sqrt(a)[:, np.newaxis]
+            Z[:, : len(variant.factors)] /= np.sqrt(a)[:, np.newaxis]
         v, b = variant.weights(self._by_columns(Z, penalty, labels, weights, solver, **options).T)
         w, self.intercept_ = (space.Q @ v[0], float(b[0])) if two else (space.Q @ v.T, b)
         self.dual_coef_ = w if weights is None else (w.T * np.sqrt(a)).T

@@ -1,8 +1,8 @@
 """The sums of Dawid and Skene's EM over the labels of all items, compiled.
 
-q_ij ~ pi_j prod_l C_w(l),j,label(l) over the labels l of item i; the expected counts of annotator w are
-sum_l q_item(l),j over its labels. The sums run in the order of the labels, so they are equal to those of
-`numpy.bincount` to the last bit.
+q_ij ~ pi_j prod_l C_w(l),j,label(l) over the labels l of item i; the expected counts of annotator
+w are sum_l q_item(l),j over its labels. The sums run in the order of the labels, so they are equal
+to those of `numpy.bincount` to the last bit.
 
 Source: Dawid and Skene, Applied Statistics 28, 1979.
 """
@@ -20,7 +20,13 @@ Codes = NDArray[np.int64]
 
 
 @compile_kernel(error_model="numpy")
-def add_log_rates(item: Codes, annotator: Codes, label: Codes, rates: Floats, joint: Floats) -> None:
+def add_log_rates(
+    item: Codes,
+    annotator: Codes,
+    label: Codes,
+    rates: Floats,
+    joint: Floats,
+) -> None:
     """Add the log rates of all labels to the log probabilities of their items.
 
     Parameters
@@ -32,9 +38,9 @@ def add_log_rates(item: Codes, annotator: Codes, label: Codes, rates: Floats, jo
     joint : ndarray of shape (n, K)
         Added to: log probabilities of the classes of each item.
     """
-    for one in range(len(item)):
-        target = joint[item[one]]
-        added = rates[annotator[one], label[one]]
+    for number in range(len(item)):
+        target = joint[item[number]]
+        added = rates[annotator[number], label[number]]
         for j in range(len(target)):
             target[j] += added[j]
 
@@ -48,8 +54,8 @@ def normalise(joint: Floats, posterior: Floats, evidence: Floats) -> float:
     joint : ndarray of shape (n, K)
         Log probabilities of the classes of each item; overwritten.
     posterior : ndarray of shape (n, K)
-        The earlier posterior probabilities, replaced by the new ones. A class that is e^700 times less
-        probable than the best one counts as that.
+        The earlier posterior probabilities, replaced by the new ones. A class that is e^700 times
+        less probable than the best one counts as that.
     evidence : ndarray of shape (n,)
         Filled with the log of each item's sum.
 
@@ -82,7 +88,13 @@ def normalise(joint: Floats, posterior: Floats, evidence: Floats) -> float:
 
 
 @compile_kernel(error_model="numpy")
-def count_labels(item: Codes, annotator: Codes, label: Codes, posterior: Floats, counts: Floats) -> None:
+def count_labels(
+    item: Codes,
+    annotator: Codes,
+    label: Codes,
+    posterior: Floats,
+    counts: Floats,
+) -> None:
     """Add up the posterior probabilities of the items of all labels.
 
     Parameters
@@ -94,8 +106,8 @@ def count_labels(item: Codes, annotator: Codes, label: Codes, posterior: Floats,
     counts : ndarray of shape (W, K, K)
         Added to: expected number at [w, k, j] of items of class j that annotator w calls k.
     """
-    for one in range(len(item)):
-        target = counts[annotator[one], label[one]]
-        added = posterior[item[one]]
+    for number in range(len(item)):
+        target = counts[annotator[number], label[number]]
+        added = posterior[item[number]]
         for j in range(len(target)):
             target[j] += added[j]

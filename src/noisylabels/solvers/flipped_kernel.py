@@ -1,9 +1,11 @@
-"""One kernel logistic regression of two classes, without the eigenvectors of its kernel matrix.
+r"""One kernel logistic regression of two classes, without the eigenvectors of its kernel matrix.
 
-max_{w, b, Omega}  sum_n log P~_n - zeta ||w||^2,  f = K w + b,
-P~^1 = omega01 (1 - sigma(f)) + omega11 sigma(f).
+The fit maximises :math:`\sum_n \log \tilde P_n - \zeta \lVert w \rVert^2` over :math:`w`, :math:`b`
+and :math:`\Omega`, with :math:`f = K w + b` and
+:math:`\tilde P^1 = \omega_{01} (1 - \sigma(f)) + \omega_{11} \sigma(f)`.
 
-Source: Kabán and Bootkrajang, LABELNOISE 2017, eq. (1). Many models on one kernel: `flipped_logistic`.
+Source: Kabán and Bootkrajang, LABELNOISE 2017, eq. (1). Many models on one kernel:
+`noisylabels.solvers.flipped_logistic`.
 """
 
 from __future__ import annotations
@@ -22,10 +24,11 @@ from noisylabels.seeding import generator
 from noisylabels.solvers.flipped_logistic import START, likelihood
 from noisylabels.validation import Floats
 
-LEADING = 64  # eigenvectors that are found
-LEADING_SHARE = 6  # at most one in so many
+LEADING = 64  # eigenvectors that are computed
+LEADING_SHARE = 6  # at most one of them for so many rows
 FEWEST_ROWS = 400  # below, the eigenvectors of K cost less
-LOW_RANK = 1e-6  # the least of the leading eigenvalues over the largest, below which Cholesky is quicker
+LOW_RANK = 1e-6
+"""Ratio of the smallest computed eigenvalue to the largest, below which Cholesky is quicker."""
 WORST_CONDITION = 100.0  # of the Hessian outside the leading eigenvectors
 CURVATURE = 0.15  # a typical sigma (1 - sigma)
 MEMORY = 10  # pairs of L-BFGS
@@ -36,7 +39,28 @@ SEED = 0  # of the directions in which eigenvectors are looked for
 
 @dataclass(frozen=True)
 class Model:
-    """f = K w + bias: w (n,), the flip matrix, the objective (a maximum) and whether it was reached."""
+    """A kernel logistic regression.
+
+    Parameters
+    ----------
+    w : ndarray of shape (n,)
+        Weights of the kernel functions at the training points.
+    bias : float
+        Constant that is added to their sum.
+    omega : ndarray of shape (2, 2)
+        Flip matrix, rows for the true classes.
+    objective : float
+        The objective, which is maximised.
+    converged : bool
+        Whether the maximum was reached.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.solvers.flipped_kernel import Model
+    >>> Model(np.zeros(2), 0.0, np.eye(2), -1.4, True).converged
+    True
+    """
 
     w: Floats
     bias: float
@@ -46,36 +70,80 @@ class Model:
 
 
 def leading_eigenvectors(K: Floats, count: int) -> tuple[Floats, Floats]:
-    """About the largest eigenvalues (count,) of K (n, n) and their vectors (n, count), by random directions.
+    """Approximate the largest eigenvalues of a kernel matrix by random directions.
 
-    Source: Halko, Martinsson and Tropp, SIAM Review 53, 2011, algorithm 4.4 with one iteration.
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        Kernel matrix.
+    count : int
+        Number of eigenvalues.
+
+    Returns
+    -------
+    values : ndarray of shape (count,)
+        About the largest eigenvalues, ascending.
+    vectors : ndarray of shape (n, count)
+        Their eigenvectors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.solvers.flipped_kernel import leading_eigenvectors
+    >>> values, vectors = leading_eigenvectors(np.diag([4.0, 2.0, 0.0, 0.0]), 2)
+    >>> values.round(6).tolist()
+    [2.0, 4.0]
+
+    References
+    ----------
+    Halko, Martinsson and Tropp, SIAM Review 53 (2011), algorithm 4.4 with one iteration.
     """
     directions = generator(SEED).standard_normal((len(K), count))
-    Q = qr(K @ directions, mode="economic", check_finite=False, overwrite_a=True)[0]
-    values, turn = eigh(Q.T @ (K @ Q), check_finite=False, overwrite_a=True)
+    image = K @ directions
+    Q = qr(image, mode="economic", check_finite=False, overwrite_a=True)[0]
+    projected = Q.T @ (K @ Q)
+    values, turn = eigh(projected, check_finite=False, overwrite_a=True)
     return np.maximum(values, 0.0), Q @ turn
 
 
 class _Descent:
     """The scaled objective, to be minimised, as a function of one vector x.
 
-    The Hessian in w is about 0.15 K^2 + 2 zeta I. With the leading eigenvectors of K its inverse root is
-    known well enough: w = S u. The rest of x is the bias and, as in `flipped_logistic.fit_batch`, the roots
-    of the odds of the flip rates, both scaled by how much the rows say about them.
+    The Hessian in w is about 0.15 K^2 + 2 zeta I. With the leading eigenvectors of K its inverse
+    root is known well enough: w = S u. The rest of x is the bias and, as in
+    `flipped_logistic.fit_batch`, the roots of the odds of the flip rates, both scaled by how much
+    the rows say about them.
     """
 
     def __init__(
-        self, K: Floats, y: Floats, zeta: float, robust: bool, bias: str, values: Floats, Q: Floats
+        self,
+        K: Floats,
+        y: Floats,
+        zeta: float,
+        robust: bool,
+        bias: str,
+        values: Floats,
+        Q: Floats,
     ) -> None:
-        self.K, self.y, self.zeta, self.robust, self.bias, self.Q = K, y, zeta, robust, bias, Q
+        self.K = K
+        self.y = y
+        self.zeta = zeta
+        self.robust = robust
+        self.bias = bias
+        self.Q = Q
         n = len(K)
-        self.rest = 1.0 / math.sqrt(CURVATURE * values[0] ** 2 / 4.0 + 2.0 * zeta)
-        self.extra = 1.0 / np.sqrt(CURVATURE * values**2 + 2.0 * zeta) - self.rest
+        smallest_squared = values[0] ** 2
+        self.remaining_scale = 1.0 / math.sqrt(CURVATURE * smallest_squared / 4.0 + 2.0 * zeta)
+        leading_scale = 1.0 / np.sqrt(CURVATURE * values**2 + 2.0 * zeta)
+        self.extra_scale = leading_scale - self.remaining_scale
         penalised = 2.0 * zeta if bias == "penalised" else 0.0
-        self.bias_scale = 0.0 if bias == "none" else 1.0 / math.sqrt(CURVATURE * n + penalised)
+        self.bias_scale = 0.0
+        if bias != "none":
+            self.bias_scale = 1.0 / math.sqrt(CURVATURE * n + penalised)
         self.rate_scale = 1.0 / math.sqrt(n) if robust else 0.0
-        self.unmoved, self.slope = np.zeros(n), np.empty(n)
-        self.square = math.inf  # of the gradient of the last call
+        self.zero_step = np.zeros(n)
+        self.slope = np.empty(n)
+        self.squared_gradient = math.inf  # of the last call
 
     def start(self) -> Floats:
         x = np.zeros(len(self.K) + 3)
@@ -84,63 +152,127 @@ class _Descent:
         return x
 
     def scaled(self, u: Floats) -> Floats:
-        """S u, S symmetric."""
-        return np.asarray(self.rest * u + self.Q @ (self.extra * (self.Q.T @ u)))
+        """Compute S u for the symmetric S."""
+        leading = self.Q @ (self.extra_scale * (self.Q.T @ u))
+        return np.asarray(self.remaining_scale * u + leading)
 
     def parameters(self, x: Floats) -> tuple[Floats, float, Floats, Floats]:
-        """w, the bias, the roots of the odds and the flip rates."""
+        """Compute w, the bias, the roots of the odds and the flip rates."""
+        w = self.scaled(x[:-3])
+        bias = self.bias_scale * float(x[-3])
         roots = self.rate_scale * x[-2:]
-        return self.scaled(x[:-3]), self.bias_scale * float(x[-3]), roots, roots**2 / (1.0 + roots**2)
+        odds = roots**2
+        return w, bias, roots, odds / (1.0 + odds)
 
     def __call__(self, x: Floats) -> tuple[float, Floats]:
-        """The objective and its gradient."""
+        """Compute the objective and its gradient."""
         w, b, roots, rates = self.parameters(x)
         f = self.K @ w + b
-        fit, up, down = likelihood(f, self.unmoved, 0.0, self.y, rates[0], rates[1], self.slope)
+        fit, slope01, slope10 = likelihood(
+            f,
+            self.zero_step,
+            0.0,
+            self.y,
+            rates[0],
+            rates[1],
+            self.slope,
+        )
         penalty = self.zeta * float(w @ w)
-        gradient = np.zeros_like(x)
-        gradient[:-3] = self.scaled(2.0 * self.zeta * w - self.K @ self.slope)
-        pull = -float(self.slope.sum())
+        slope_of_w = 2.0 * self.zeta * w - self.K @ self.slope
+        slope_of_bias = -float(self.slope.sum())
         if self.bias == "penalised":
             penalty += self.zeta * b**2
-            pull += 2.0 * self.zeta * b
-        gradient[-3] = self.bias_scale * pull
-        gradient[-2:] = -2.0 * self.rate_scale * np.array([up, down]) * roots * (1.0 - rates) ** 2
-        self.square = float(gradient @ gradient)
+            slope_of_bias += 2.0 * self.zeta * b
+        slope_of_rates = np.array([slope01, slope10])
+        gradient = np.zeros_like(x)
+        gradient[:-3] = self.scaled(slope_of_w)
+        gradient[-3] = self.bias_scale * slope_of_bias
+        gradient[-2:] = -2.0 * self.rate_scale * slope_of_rates * roots * (1.0 - rates) ** 2
+        self.squared_gradient = float(gradient @ gradient)
         return penalty - fit, gradient
 
 
-@single_threaded_if_small
-def fit_one(K: Floats, y: Floats, zeta: float, robust: bool, bias: str, tolerance: float) -> Model | None:
-    """Fit by L-BFGS from w = 0 and flip rates of 0.2, two products with K for each evaluation.
+def _pays(eigenvalues: Floats, zeta: float) -> bool:
+    """Decide whether descent with these leading eigenvalues needs few rounds."""
+    smallest = eigenvalues[0]
+    if smallest < LOW_RANK * eigenvalues[-1]:
+        return False
+    return not CURVATURE * smallest**2 > WORST_CONDITION * 2.0 * zeta
 
-    None if that does not pay, or would need many rounds: for few rows, for kernels of low rank, for penalties
-    that are small beside the eigenvalues that are not looked for.
-    K (n, n): kernel matrix.   y (n,): observed labels, 0.0 and 1.0.   bias: "none", "free" or "penalised".
-    tolerance: of what is left to gain, relative to the objective.
+
+@single_threaded_if_small
+def fit_one(
+    K: Floats,
+    y: Floats,
+    zeta: float,
+    robust: bool,
+    bias: str,
+    tolerance: float,
+) -> Model | None:
+    """Fit one model by L-BFGS, with two products with the kernel matrix for each evaluation.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        Kernel matrix.
+    y : ndarray of shape (n,)
+        Observed labels, 0.0 and 1.0.
+    zeta : float
+        Penalty on the squared norm of the weights.
+    robust : bool
+        Whether the flip rates are learned, from 0.2; else they are 0.
+    bias : {"none", "free", "penalised"}
+        Whether there is a constant, and whether it is penalised.
+    tolerance : float
+        What may be left to gain, relative to the objective.
+
+    Returns
+    -------
+    Model or None
+        The model. None where descent does not pay or would need many rounds: for few rows, for
+        kernels of low rank, and for penalties that are small next to the eigenvalues that are not
+        computed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.solvers.flipped_kernel import fit_one
+    >>> fit_one(np.eye(3), np.array([0.0, 1.0, 1.0]), 1.0, True, "none", 1e-6) is None
+    True
     """
     if len(K) < FEWEST_ROWS:
         return None
-    eigenvalues, Q = leading_eigenvectors(K, min(LEADING, len(K) // LEADING_SHARE))
-    if eigenvalues[0] < LOW_RANK * eigenvalues[-1]:
-        return None
-    if CURVATURE * eigenvalues[0] ** 2 > WORST_CONDITION * 2.0 * zeta:
+    count = min(LEADING, len(K) // LEADING_SHARE)
+    eigenvalues, Q = leading_eigenvectors(K, count)
+    if not _pays(eigenvalues, zeta):
         return None
     descent = _Descent(K, y, zeta, robust, bias, eigenvalues, Q)
-    least = SMALLEST_SHARE * math.log(2.0) * len(y)
+    smallest_objective = SMALLEST_SHARE * math.log(2.0) * len(y)
 
     def is_near(value: float) -> bool:
-        return descent.square <= 2.0 * tolerance * max(value, least)
+        left_to_gain = 0.5 * descent.squared_gradient
+        return left_to_gain <= tolerance * max(value, smallest_objective)
 
     def stop_when_near(intermediate_result: OptimizeResult) -> None:
         if is_near(float(intermediate_result.fun)):
             raise StopIteration
 
-    options: Any = {"maxcor": MEMORY, "maxiter": ROUNDS, "maxfun": 2 * ROUNDS, "ftol": 0.0, "gtol": 0.0}
-    found = minimize(
-        descent, descent.start(), jac=True, method="L-BFGS-B", callback=stop_when_near, options=options
+    options: Any = {
+        "maxcor": MEMORY,
+        "maxiter": ROUNDS,
+        "maxfun": 2 * ROUNDS,
+        "ftol": 0.0,
+        "gtol": 0.0,
+    }
+    result = minimize(
+        descent,
+        descent.start(),
+        jac=True,
+        method="L-BFGS-B",
+        callback=stop_when_near,
+        options=options,
     )
-    value = descent(found.x)[0]
-    w, b, _, rates = descent.parameters(found.x)
+    value, _ = descent(result.x)
+    w, b, _, rates = descent.parameters(result.x)
     omega = flip_matrix.from_rates(float(rates[0]), float(rates[1]))
     return Model(w, b, omega, -value, is_near(value))

@@ -1,9 +1,11 @@
-"""Logistic regression of two classes on many rows, when labels of each class were flipped at random.
+r"""Logistic regression of two classes on many rows, when the labels were flipped at random.
 
-max_{theta, Omega}  sum_n a_n log P~_n - sum_j penalty_j theta_j^2,  f = theta . z,
-P~^k = omega_0k (1 - sigma(f)) + omega_1k sigma(f).
+The fit maximises :math:`\sum_n a_n \log \tilde P_n - \sum_j p_j \theta_j^2` over :math:`\theta` and
+:math:`\Omega`, with the penalties :math:`p`, :math:`f = \theta^T z` and
+:math:`\tilde P^k = \omega_{0k} (1 - \sigma(f)) + \omega_{1k} \sigma(f)`.
 
-Source: Bootkrajang and Kabán, ECML PKDD 2012, whose own solver is `flipped_softmax.em_newton`.
+Source: Bootkrajang and Kabán, ECML PKDD 2012, whose own solver is
+`noisylabels.solvers.flipped_softmax.em_newton`.
 """
 
 from __future__ import annotations
@@ -30,67 +32,125 @@ TYPICAL_CURVATURE, SMALLEST_CURVATURE = 0.15, 1e-6  # sigma (1 - sigma) of a row
 STAGE = 25  # rounds with one scale
 SAFE = 1e-10  # added to the diagonal of the typical Hessian, relative to its mean
 MEMORY = 10  # pairs of L-BFGS
-AIMED, ENOUGH = 1e-12, 1e-9  # what is still to be gained, relative to the objective, but to no less than
+AIMED, ENOUGH = 1e-12, 1e-9
+"""What may be left to gain, relative to the objective, which counts as at least:"""
 SMALLEST_SHARE = 0.1  # of n log 2, the objective of f = 0
 
 
 @compile_kernel(error_model="numpy")
 def likelihood(
-    ZT: Floats, theta: Floats, y: Floats, a: Floats, omega01: float, omega10: float, gradient: Floats
+    ZT: Floats,
+    theta: Floats,
+    y: Floats,
+    a: Floats,
+    omega01: float,
+    omega10: float,
+    gradient: Floats,
 ) -> tuple[float, float, float, float, float]:
-    """Write the gradient of sum_n a_n log P~_n in theta (r,), in one pass over the columns of ZT (r, n).
+    """Compute the weighted log-likelihood and its gradient, in one pass over the rows.
 
-    y (n,) : the observed labels, 0.0 and 1.0.   a (n,) : weights.
-    Returns the sum, and with q_n = P(y_n = 1 | x_n, y~_n) the sums of a q, of a q where y~ = 0, of a (1 - q),
-    of a (1 - q) where y~ = 1.
+    Parameters
+    ----------
+    ZT : ndarray of shape (r, n)
+        Features by columns.
+    theta : ndarray of shape (r,)
+        Weights of the features.
+    y : ndarray of shape (n,)
+        Observed labels, 0.0 and 1.0.
+    a : ndarray of shape (n,)
+        Weights of the rows.
+    omega01 : float
+        Flip rate of class 0.
+    omega10 : float
+        Flip rate of class 1.
+    gradient : ndarray of shape (r,)
+        Overwritten with the gradient in `theta`.
+
+    Returns
+    -------
+    value : float
+        The weighted log-likelihood.
+    class_one : float
+        Expected weight of the rows of true class 1.
+    flipped_one : float
+        Expected weight of those among them that are labelled 0.
+    class_zero : float
+        Expected weight of the rows of true class 0.
+    flipped_zero : float
+        Expected weight of those among them that are labelled 1.
     """
     r, n = ZT.shape
     work = np.empty((3, BLOCK))
-    f, slope, curvature = work[0], work[1], work[2]
+    f = work[0]
+    slope = work[1]
+    curvature = work[2]
     gradient[:] = 0.0
-    value = one = one_flipped = zero = zero_flipped = 0.0
+    value = 0.0
+    class_one = 0.0
+    flipped_one = 0.0
+    class_zero = 0.0
+    flipped_zero = 0.0
     for start in range(0, n, BLOCK):
         stop = min(start + BLOCK, n)
         count = stop - start
         f[:] = 0.0
         for j in range(r):
-            column, weight = ZT[j, start:stop], theta[j]
+            column = ZT[j, start:stop]
+            weight = theta[j]
             for i in range(count):
                 f[i] = fma(weight, column[i], f[i])
         sums = _evaluate(
-            f[:count], y[start:stop], a[start:stop], omega01, omega10, slope[:count], curvature[:count]
+            f[:count],
+            y[start:stop],
+            a[start:stop],
+            omega01,
+            omega10,
+            slope[:count],
+            curvature[:count],
         )
         value += sums[0]
-        one += sums[1]
-        one_flipped += sums[2]
-        zero += sums[3]
-        zero_flipped += sums[4]
+        class_one += sums[1]
+        flipped_one += sums[2]
+        class_zero += sums[3]
+        flipped_zero += sums[4]
         for j in range(r):
             gradient[j] += dot_lanes(slope, 0, ZT[j], start, count)
-    return value, one, one_flipped, zero, zero_flipped
+    return value, class_one, flipped_one, class_zero, flipped_zero
 
 
 class _Descent:
     """The scaled objective of one fit, to be minimised, as a function of one vector x.
 
-    theta = L^-T u for the Cholesky factor L of Z^T diag(h) Z + 2 diag(penalty), a typical Hessian, and
-    omega_01 = A^2 / (1 + A^2), A = x / sqrt(sum a), so that an entry is 0 at a finite A and smooth there; the
-    same for omega_10. The squared norm of the gradient is then about twice what is left to gain.
+    theta = L^-T u for the Cholesky factor L of Z^T diag(h) Z + 2 diag(penalty), a typical Hessian,
+    and omega_01 = A^2 / (1 + A^2), A = x / sqrt(sum a), so that an entry is 0 at a finite A and
+    smooth there; the same for omega_10. The squared norm of the gradient is then about twice what
+    is left to gain.
     """
 
     def __init__(
-        self, ZT: Floats, y: Floats, a: Floats, penalty: Floats, omega: Floats, learn_omega: bool
+        self,
+        ZT: Floats,
+        y: Floats,
+        a: Floats,
+        penalty: Floats,
+        omega: Floats,
+        learn_omega: bool,
     ) -> None:
-        self.ZT, self.y, self.a, self.penalty = ZT, y, a, penalty
-        self.omega, self.learn_omega = omega, learn_omega
+        self.ZT = ZT
+        self.y = y
+        self.a = a
+        self.penalty = penalty
+        self.omega = omega
+        self.learn_omega = learn_omega
         self.size = float(a.sum())
         self.L = self.factor(TYPICAL_CURVATURE * a)
-        self.square = math.inf  # of the gradient of the last call
+        self.squared_gradient = math.inf  # of the last call
 
     def factor(self, h: Floats) -> Floats:
-        """L of the curvatures h (n,) of the rows."""
+        """Compute L for the curvatures h (n,) of the rows."""
         r = len(self.ZT)
-        typical, unused = np.zeros((r, r)), np.empty(r)
+        typical = np.zeros((r, r))
+        unused = np.empty(r)
         normal_equations(self.ZT, h, h, typical, unused)  # the lower half
         diagonal = np.diag(typical) + 2.0 * self.penalty
         np.fill_diagonal(typical, diagonal + SAFE * diagonal.mean())
@@ -98,15 +158,18 @@ class _Descent:
 
     def start(self) -> Floats:
         x = np.zeros(len(self.L) + 2)
-        odds = self.omega[[0, 1], [1, 0]] / self.omega[[0, 1], [0, 1]]
+        flipped = self.omega[[0, 1], [1, 0]]
+        unflipped = self.omega[[0, 1], [0, 1]]
+        odds = flipped / unflipped
         x[-2:] = np.sqrt(odds * self.size)
         return x
 
     def rescale(self, x: Floats) -> Floats:
-        """The same point x after L has been computed again, of the curvatures at this point."""
+        """Compute L again, of the curvatures at x, and return the same point for this L."""
         theta = self.theta_at(x)
         sigma = expit(theta @ self.ZT)
-        self.L = self.factor(self.a * np.maximum(sigma * (1.0 - sigma), SMALLEST_CURVATURE))
+        curvature = np.maximum(sigma * (1.0 - sigma), SMALLEST_CURVATURE)
+        self.L = self.factor(self.a * curvature)
         return np.append(self.L.T @ theta, x[-2:])
 
     def theta_at(self, x: Floats) -> Floats:
@@ -116,27 +179,36 @@ class _Descent:
     def omega_at(self, x: Floats) -> Floats:
         if not self.learn_omega:
             return self.omega
-        square = x[-2:] ** 2 / self.size
-        up, down = square / (1.0 + square)
-        return flips.from_rates(float(up), float(down))
+        odds = x[-2:] ** 2 / self.size
+        omega01, omega10 = odds / (1.0 + odds)
+        return flips.from_rates(float(omega01), float(omega10))
 
     def __call__(self, x: Floats) -> tuple[float, Floats]:
-        """The objective and its gradient."""
-        theta, omega = self.theta_at(x), self.omega_at(x)
+        """Compute the objective and its gradient."""
+        theta = self.theta_at(x)
+        omega = self.omega_at(x)
         slope = np.empty_like(theta)
-        value, one, one_flipped, zero, zero_flipped = likelihood(
-            self.ZT, theta, self.y, self.a, omega[0, 1], omega[1, 0], slope
+        value, class_one, flipped_one, class_zero, flipped_zero = likelihood(
+            self.ZT,
+            theta,
+            self.y,
+            self.a,
+            omega[0, 1],
+            omega[1, 0],
+            slope,
         )
         gradient = np.zeros_like(x)
-        back = 2.0 * self.penalty * theta - slope
-        gradient[: len(theta)] = solve_triangular(self.L, back, lower=True, check_finite=False)
+        slope_of_theta = 2.0 * self.penalty * theta - slope
+        slope_of_u = solve_triangular(self.L, slope_of_theta, lower=True, check_finite=False)
+        gradient[: len(theta)] = slope_of_u
         if self.learn_omega:
             A = x[-2:] / math.sqrt(self.size)
-            flipped, all_of_class = np.array([zero_flipped, one_flipped]), np.array([zero, one])
+            flipped = np.array([flipped_zero, flipped_one])
+            all_of_class = np.array([class_zero, class_one])
             learned = np.divide(flipped, A, out=np.zeros(2), where=A != 0.0)
-            turn = 2.0 * (all_of_class * A / (1.0 + A**2) - learned)
-            gradient[-2:] = turn / math.sqrt(self.size)
-        self.square = float(gradient @ gradient)
+            slope_of_A = 2.0 * (all_of_class * A / (1.0 + A**2) - learned)
+            gradient[-2:] = slope_of_A / math.sqrt(self.size)
+        self.squared_gradient = float(gradient @ gradient)
         return float(self.penalty @ theta**2 - value), gradient
 
 
@@ -151,18 +223,52 @@ def fit_two_classes(
     learn_omega: bool = True,
     rounds: int = 500,
 ) -> Fit:
-    """theta and Omega together by L-BFGS from theta = 0, one pass over the rows for each evaluation.
+    """Fit the weights and the flip matrix together by L-BFGS, with one pass for each evaluation.
 
-    After every stage of some rounds the scale is computed again, so that it fits where f is large.
-    ZT (r, n): the features by columns.   y (n,): observed labels, 0.0 and 1.0.   a (n,): weights > 0.
-    penalty (r,) >= 0.   omega (2, 2): where to begin, or the matrix itself where it is not learned.
+    After every stage of some rounds the scale is computed again, so that it fits where the decision
+    values are large.
+
+    Parameters
+    ----------
+    ZT : ndarray of shape (r, n)
+        Features by columns.
+    y : ndarray of shape (n,)
+        Observed labels, 0.0 and 1.0.
+    a : ndarray of shape (n,)
+        Weights of the rows, above 0.
+    penalty : ndarray of shape (r,)
+        Penalties on the squared weights, at least 0.
+    omega : ndarray of shape (2, 2)
+        Flip matrix where to begin, or the matrix itself where it is not learned.
+    learn_omega : bool, default True
+        Whether the flip matrix is learned.
+    rounds : int, default 500
+        Largest number of rounds.
+
+    Returns
+    -------
+    Fit
+        The fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.noise import flip_matrix
+    >>> from noisylabels.solvers.flipped_linear import fit_two_classes
+    >>> x = np.linspace(-1.0, 1.0, 60)
+    >>> ZT = np.stack([x, np.ones(60)])
+    >>> labels = (x > 0.0).astype(float)
+    >>> fit = fit_two_classes(ZT, labels, np.ones(60), np.array([0.1, 0.0]), flip_matrix.START)
+    >>> bool(fit.converged and fit.theta[0] > 1.0)
+    True
     """
     descent = _Descent(np.ascontiguousarray(ZT), y, a, penalty, omega, learn_omega)
-    least = SMALLEST_SHARE * math.log(2.0) * descent.size
+    smallest_objective = SMALLEST_SHARE * math.log(2.0) * descent.size
     objectives: list[float] = []
 
     def is_near(tolerance: float) -> bool:
-        return descent.square <= 2.0 * tolerance * max(-objectives[-1], least)
+        left_to_gain = 0.5 * descent.squared_gradient
+        return left_to_gain <= tolerance * max(-objectives[-1], smallest_objective)
 
     def stop_when_near(intermediate_result: OptimizeResult) -> None:
         objectives.append(-float(intermediate_result.fun))
@@ -171,15 +277,28 @@ def fit_two_classes(
 
     x = descent.start()
     while len(objectives) < rounds:
-        most = min(STAGE, rounds - len(objectives))
-        options: Any = {"maxcor": MEMORY, "maxiter": most, "maxfun": 2 * STAGE, "ftol": 0.0, "gtol": 0.0}
         before = len(objectives)
-        found = minimize(descent, x, jac=True, method="L-BFGS-B", callback=stop_when_near, options=options)
-        x = descent.rescale(found.x)
+        options: Any = {
+            "maxcor": MEMORY,
+            "maxiter": min(STAGE, rounds - before),
+            "maxfun": 2 * STAGE,
+            "ftol": 0.0,
+            "gtol": 0.0,
+        }
+        result = minimize(
+            descent,
+            x,
+            jac=True,
+            method="L-BFGS-B",
+            callback=stop_when_near,
+            options=options,
+        )
+        x = descent.rescale(result.x)
         value, _ = descent(x)
         if len(objectives) == before or is_near(AIMED):
             break
     objectives.append(-value)
     converged = math.isfinite(value) and is_near(ENOUGH)
+    theta = descent.theta_at(x)
     final = descent.omega_at(x)
-    return Fit(descent.theta_at(x), final, penalty, objectives, converged, flips.permuted(final))
+    return Fit(theta, final, penalty, objectives, converged, flips.permuted(final))

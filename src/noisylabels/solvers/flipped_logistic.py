@@ -1,7 +1,9 @@
-"""Logistic regression whose labels were flipped at random: its likelihood, and many models on one kernel.
+r"""Logistic regression whose labels were flipped at random, and many models on one kernel.
 
-P~^1 = omega01 (1 - sigma) + omega11 sigma,  P~^0 = 1 - P~^1,  q = P(y = 1 | f, y~);
-d log P~ / d f = q - sigma.
+With the flip rates :math:`\omega_{01}` and :math:`\omega_{10}` the probability of an observed
+label is :math:`\tilde P^1 = \omega_{01} (1 - \sigma) + \omega_{11} \sigma`,
+:math:`\tilde P^0 = 1 - \tilde P^1`. The slope of :math:`\log \tilde P` in f is :math:`q - \sigma`
+with :math:`q = P(y = 1 \mid f, \tilde y)`.
 
 Source: Kabán and Bootkrajang, LABELNOISE 2017, eq. (1)-(6).
 """
@@ -34,7 +36,7 @@ PRIOR_FACTORS = {"slides": 1.0, "exact": 0.5}
 START = 0.2  # omega01 and omega10 at the start
 MEMORY = 5  # pairs of L-BFGS
 CURVATURE = 0.15  # a typical sigma (1 - sigma)
-TOLERANCE = 1e-6  # what is still to be gained, relative to the objective, but to no less than
+TOLERANCE = 1e-6  # what may be left to gain, relative to the objective, which counts as at least:
 SMALLEST_SHARE = 0.1  # of n log 2, the objective of f = 0
 ROUNDS = 300
 LONGEST = 0.5  # largest step of a and b
@@ -44,28 +46,41 @@ SPARSE = 0.03  # share of entries below which the entries are listed
 
 @compile_kernel(error_model="numpy")
 def _weights(omega01: float, omega10: float, y: float) -> tuple[float, float]:
-    """omega_0y and omega_1y of an observed label y, 0.0 or 1.0."""
-    omega00, omega11 = 1.0 - omega01, 1.0 - omega10
-    return omega00 + y * (omega01 - omega00), omega10 + y * (omega11 - omega10)
+    """Compute omega_0y and omega_1y of an observed label y, 0.0 or 1.0."""
+    omega00 = 1.0 - omega01
+    omega11 = 1.0 - omega10
+    w0 = omega00 + y * (omega01 - omega00)
+    w1 = omega10 + y * (omega11 - omega10)
+    return w0, w1
 
 
 @compile_kernel(error_model="numpy")
-def _terms(f: Floats, step: Floats, t: float, y: Floats, omega01: float, omega10: float, out: Floats) -> None:
-    """The terms of the three sums of `likelihood`, then q - sigma, from 0, BLOCK, 2 BLOCK, 3 BLOCK of out."""
+def _terms(
+    f: Floats,
+    step: Floats,
+    t: float,
+    y: Floats,
+    omega01: float,
+    omega10: float,
+    out: Floats,
+) -> None:
+    """Write the terms of the sums of `likelihood`, then q - sigma, in four blocks of out."""
     for n in range(len(f)):
-        here = fma(t, step[n], f[n])
-        e = exp_of_negative(-min(abs(here), LARGEST))
+        u = fma(t, step[n], f[n])
+        e = exp_of_negative(-min(abs(u), LARGEST))
         w0, w1 = _weights(omega01, omega10, y[n])
-        e1 = 1.0 if here > 0.0 else e  # sigma = e1 / (1 + e)
-        e0 = e if here > 0.0 else 1.0
-        numerator = fma(w0, e0, w1 * e1)
-        both = 1.0 / (numerator * (1.0 + e))
-        over = both * (1.0 + e)  # 1 / numerator
+        e1 = 1.0 if u > 0.0 else e  # sigma = e1 / (1 + e)
+        e0 = e if u > 0.0 else 1.0
+        joint_one = w1 * e1
+        numerator = fma(w0, e0, joint_one)
+        inverse = 1.0 / (numerator * (1.0 + e))
+        over = inverse * (1.0 + e)  # 1 / numerator
         sign = 2.0 * y[n] - 1.0
-        out[n] = log_of_positive(numerator * numerator * both)
+        sigma = e1 * inverse * numerator
+        out[n] = log_of_positive(numerator * numerator * inverse)
         out[BLOCK + n] = sign * e0 * over
         out[2 * BLOCK + n] = sign * e1 * over
-        out[3 * BLOCK + n] = w1 * e1 * over - e1 * both * numerator
+        out[3 * BLOCK + n] = joint_one * over - sigma
 
 
 @compile_kernel(error_model="numpy")
@@ -78,44 +93,117 @@ def likelihood(
     omega10: float,
     slope: Floats,
 ) -> tuple[float, float, float]:
-    """sum_n log P~_n at f + t step, and its derivatives.
+    r"""Compute the log-likelihood after a step, and its derivatives.
 
-    f, step, y (n,), y the observed labels 0.0 and 1.0. Writes q - sigma to slope (n,).
-    Returns the sum and its derivatives with respect to omega01, sum (2y - 1)(1 - sigma) / P~,
-    and omega10, -sum (2y - 1) sigma / P~.
+    Parameters
+    ----------
+    f : ndarray of shape (n,)
+        Decision values.
+    step : ndarray of shape (n,)
+        Direction of the step.
+    t : float
+        Length of the step.
+    y : ndarray of shape (n,)
+        Observed labels, 0.0 and 1.0.
+    omega01 : float
+        Flip rate of class 0.
+    omega10 : float
+        Flip rate of class 1.
+    slope : ndarray of shape (n,)
+        Overwritten with :math:`q - \sigma`.
+
+    Returns
+    -------
+    value : float
+        The log-likelihood.
+    slope01 : float
+        Its derivative in the flip rate of class 0,
+        :math:`\sum (2 y - 1)(1 - \sigma) / \tilde P`.
+    slope10 : float
+        Its derivative in the flip rate of class 1, :math:`-\sum (2 y - 1) \sigma / \tilde P`.
     """
     block = np.empty(4 * BLOCK)  # one array, so that the compiler sees that nothing overlaps
-    value = up = down = 0.0
+    value = 0.0
+    slope01 = 0.0
+    slope10 = 0.0
     for start in range(0, len(f), BLOCK):
         stop = min(start + BLOCK, len(f))
         count = stop - start
         _terms(f[start:stop], step[start:stop], t, y[start:stop], omega01, omega10, block)
         put(slope[start:stop], block[3 * BLOCK : 3 * BLOCK + count])
         value += sum_lanes(block, 0, count)
-        up += sum_lanes(block, BLOCK, count)
-        down -= sum_lanes(block, 2 * BLOCK, count)
-    return value, up, down
+        slope01 += sum_lanes(block, BLOCK, count)
+        slope10 -= sum_lanes(block, 2 * BLOCK, count)
+    return value, slope01, slope10
 
 
 @compile_kernel(error_model="numpy")
 def posterior(f: Floats, y: Floats, omega01: float, omega10: float) -> Floats:
-    """q_n = P(y_n = 1 | f_n, y~_n) for f, y (n,), y the observed labels 0.0 and 1.0: (n,)."""
+    """Compute the probabilities that the true labels are 1.
+
+    Parameters
+    ----------
+    f : ndarray of shape (n,)
+        Decision values.
+    y : ndarray of shape (n,)
+        Observed labels, 0.0 and 1.0.
+    omega01 : float
+        Flip rate of class 0.
+    omega10 : float
+        Flip rate of class 1.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The probabilities, for known decision values and observed labels.
+    """
     q = np.empty(len(f))
     for n in range(len(f)):
         e = exp_of_negative(-min(abs(f[n]), LARGEST))
         w0, w1 = _weights(omega01, omega10, y[n])
-        zero, one = (w0 * e, w1) if f[n] > 0.0 else (w0, w1 * e)
-        q[n] = one / (zero + one)
+        joint_zero, joint_one = (w0 * e, w1) if f[n] > 0.0 else (w0, w1 * e)
+        q[n] = joint_one / (joint_zero + joint_one)
     return q
 
 
 def marginal_zeta(square: float, n: float, prior_factor: str, beta: float = BETA) -> float:
-    """zeta = c_zeta (n/2 + 1) / (||w||^2 / 2 + beta), from the marginal prior of n weights w.
+    r"""Compute the penalty on the squared norm of weights from their marginal prior.
 
-    square = ||w||^2. c_zeta = 1 ("slides") is what the paper uses; with 1/2 ("exact"), 2 zeta w is the
-    gradient of -log p(w).
-    Raises ValueError: another prior_factor.
-    Source: Kabán and Bootkrajang, LABELNOISE 2017, marginal prior of w.
+    Parameters
+    ----------
+    square : float
+        Squared norm of the weights.
+    n : float
+        Number of the weights.
+    prior_factor : {"slides", "exact"}
+        Factor of the penalty. "slides" is 1, what the paper uses. "exact" is 1/2, with which
+        :math:`2 \zeta w` is the gradient of :math:`-\log p(w)`.
+    beta : float, default 2.0
+        Rate of the exponential prior.
+
+    Returns
+    -------
+    float
+        The penalty :math:`\zeta`.
+
+    Raises
+    ------
+    ValueError
+        If `prior_factor` is another word.
+
+    Examples
+    --------
+    >>> from noisylabels.solvers.flipped_logistic import marginal_zeta
+    >>> marginal_zeta(0.0, 10, "slides")
+    3.0
+
+    Notes
+    -----
+    :math:`\zeta = c_\zeta (n/2 + 1) / (\lVert w \rVert^2 / 2 + \beta)`.
+
+    References
+    ----------
+    Kabán and Bootkrajang, LABELNOISE 2017, marginal prior of w.
     """
     factor = PRIOR_FACTORS[choice("prior_factor", prior_factor, PRIOR_FACTORS)]
     return factor * (n / 2.0 + 1.0) / (square / 2.0 + beta)
@@ -123,61 +211,173 @@ def marginal_zeta(square: float, n: float, prior_factor: str, beta: float = BETA
 
 @dataclass(frozen=True)
 class Columns:
-    """f = K w + b = Z theta with the penalty zeta ||theta_1..p||^2; Z (n, r) or, with a bias, (n, r + 1).
+    r"""The columns of a linear model that is equal to a kernel model.
 
-    norms : of its columns.   penalised : how many of them, from the first.   back (r,) : w = Q (back theta).
+    Parameters
+    ----------
+    Z : ndarray of shape (n, r) or (n, r + 1)
+        The columns, the one of the bias last.
+    norms : ndarray of shape (r,) or (r + 1,)
+        Norms of the columns.
+    penalised : int
+        How many columns are penalised, from the first.
+    factors : ndarray of shape (r,)
+        Factors that turn weights of the columns into weights of the eigenvectors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.solvers.flipped_logistic import Columns
+    >>> Columns(np.eye(2), np.ones(2), 1, np.ones(2)).mask.tolist()
+    [1.0, 0.0]
+
+    Notes
+    -----
+    :math:`f = K w + b = Z \theta` with the penalty :math:`\zeta \sum_{j \le p} \theta_j^2` and
+    :math:`w = Q\, \mathrm{diag}(factors)\, \theta`.
     """
 
     Z: Floats
     norms: Floats
     penalised: int
-    back: Floats
+    factors: Floats
 
     @property
     def mask(self) -> Floats:
-        """1.0 for penalised columns, else 0.0."""
+        """Mask of the penalised columns.
+
+        Returns
+        -------
+        ndarray of shape (r,) or (r + 1,)
+            1.0 for penalised columns, else 0.0.
+        """
         return (np.arange(len(self.norms)) < self.penalised).astype(float)
 
     def weights(self, theta: Floats) -> tuple[Floats, Floats]:
-        """v (C, r) and b (C,) of theta (C, r) or (C, r + 1): f = K Q v + b."""
-        r = len(self.back)
+        """Turn weights of the columns into weights of the eigenvectors.
+
+        Parameters
+        ----------
+        theta : ndarray of shape (C, r) or (C, r + 1)
+            Weights of the columns of each model.
+
+        Returns
+        -------
+        v : ndarray of shape (C, r)
+            Weights of the eigenvectors.
+        b : ndarray of shape (C,)
+            The biases.
+        """
+        r = len(self.factors)
         b = theta[:, r] if theta.shape[1] > r else np.zeros(len(theta))
-        return theta[:, :r] * self.back, b
+        return theta[:, :r] * self.factors, b
 
 
-def columns(basis: Basis, bias: str, penalty: str, least: float = 0.0) -> Columns:
-    """The columns of a variant of kernel logistic regression, but those of w with n norms^2 <= ``least``.
+def columns(basis: Basis, bias: str, penalty: str, smallest: float = 0.0) -> Columns:
+    r"""Make the columns of a variant of kernel logistic regression.
 
-    penalty "weights" : zeta ||w||^2, with Z = Q diag(lam) and w = Q theta.
-            "rkhs"    : zeta w^T K w, the norm of the function space, with Z = Q diag(lam)^1/2 and
-                        w = Q diag(lam)^-1/2 theta.
-    bias "none"; "free" : a last column of ones, not penalised;
-         "penalised"    : the same column, with zeta b^2 in the penalty, as if b was one more weight. With
-                          "rkhs" that is the penalty of the kernel kappa + 1 without a bias.
+    Parameters
+    ----------
+    basis : Basis
+        Eigenvalues and eigenvectors of the kernel matrix.
+    bias : {"none", "free", "penalised"}
+        Whether there is a last column of ones, and whether it is penalised as if the bias was one
+        more weight. With the penalty "rkhs" that is the kernel plus 1 without a bias.
+    penalty : {"weights", "rkhs"}
+        Whether the squared norm of the weights is penalised, with :math:`Z = Q \Lambda` and
+        :math:`w = Q \theta`, or that of the function, :math:`w^T K w`, with
+        :math:`Z = Q \Lambda^{1/2}` and :math:`w = Q \Lambda^{-1/2} \theta`.
+    smallest : float, default 0.0
+        Columns are left out where n times the squared norm is at most this.
+
+    Returns
+    -------
+    Columns
+        The columns.
+
+    Raises
+    ------
+    ValueError
+        If `bias` or `penalty` is another word.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.kernels.gaussian import Basis
+    >>> from noisylabels.solvers.flipped_logistic import columns
+    >>> basis = Basis(np.eye(2), np.array([4.0, 1.0]))
+    >>> columns(basis, "free", "rkhs").Z.tolist()
+    [[2.0, 0.0, 1.0], [0.0, 1.0, 1.0]]
+
+    Notes
+    -----
     The paper's eq. (1) is "none" with "weights"; the others are ours.
-    Raises ValueError: unknown bias or penalty.
     """
     check_variant(bias, penalty)
     root = basis.lam if penalty == "weights" else np.sqrt(basis.lam)
-    r = int(np.count_nonzero(root**2 * len(basis.Q) > least))
+    r = int(np.count_nonzero(root**2 * len(basis.Q) > smallest))
     norms = root[:r]
-    Z, back = basis.Q[:, :r] * norms, norms / basis.lam[:r]
+    Z = basis.Q[:, :r] * norms
+    factors = norms / basis.lam[:r]
     if bias == "none":
-        return Columns(Z, norms, r, back)
+        return Columns(Z, norms, r, factors)
     n = len(Z)
-    penalised = r + (bias == "penalised")
-    return Columns(np.column_stack([Z, np.ones(n)]), np.append(norms, np.sqrt(n)), penalised, back)
+    penalised = r + 1 if bias == "penalised" else r
+    with_ones = np.column_stack([Z, np.ones(n)])
+    return Columns(with_ones, np.append(norms, np.sqrt(n)), penalised, factors)
 
 
 def check_variant(bias: str, penalty: str) -> None:
-    """ValueError: a bias or a penalty that is not known."""
+    """Check the words that name a variant.
+
+    Parameters
+    ----------
+    bias : {"none", "free", "penalised"}
+        See `columns`.
+    penalty : {"weights", "rkhs"}
+        See `columns`.
+
+    Raises
+    ------
+    ValueError
+        If one is another word.
+
+    Examples
+    --------
+    >>> from noisylabels.solvers.flipped_logistic import check_variant
+    >>> check_variant("free", "rkhs")
+    """
     choice("bias", bias, get_args(Bias))
     choice("penalty", penalty, get_args(Penalty))
 
 
 @dataclass(frozen=True)
 class Solution:
-    """C models f = K Q v + bias: v (C, r); bias, omega01, omega10, objective (minimised), converged (C,)."""
+    """Models of one basis.
+
+    Parameters
+    ----------
+    v : ndarray of shape (C, r)
+        Weights of the eigenvectors.
+    bias : ndarray of shape (C,)
+        The biases.
+    omega01 : ndarray of shape (C,)
+        Flip rates of class 0.
+    omega10 : ndarray of shape (C,)
+        Flip rates of class 1.
+    objective : ndarray of shape (C,)
+        The objectives, which are minimised.
+    converged : ndarray of shape (C,)
+        Whether the minima were reached.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.solvers.flipped_logistic import Solution
+    >>> zero = np.zeros(1)
+    >>> Solution(np.zeros((1, 2)), zero, zero, zero, zero, zero == 0).converged.tolist()
+    [True]
+    """
 
     v: Floats
     bias: Floats
@@ -185,6 +385,94 @@ class Solution:
     omega10: Floats
     objective: Floats
     converged: NDArray[np.bool_]
+
+
+class _Batch:
+    """The models that are still being fitted, one row of each array for each of them."""
+
+    def __init__(
+        self,
+        reading: Columns,
+        column: NDArray[np.int64],
+        zeta: Floats,
+        robust: bool,
+    ) -> None:
+        C = len(zeta)
+        n, r = reading.Z.shape
+        self.r = r
+        self.penalised = reading.penalised
+        self.robust = robust
+        self.number = np.arange(C)  # of each model
+        self.column = column
+        self.zeta = zeta
+        self.x = np.zeros((C, r + 2))
+        self.x[:, r:] = math.sqrt(START / (1.0 - START)) if robust else 0.0
+        self.scale = np.empty((C, r + 2))
+        self.scale[:, :r] = 1.0 / (CURVATURE * reading.norms**2 + 2.0 * zeta[:, np.newaxis])
+        self.scale[:, self.penalised : r] = 1.0 / (CURVATURE * n)
+        self.scale[:, r:] = 1.0 / n
+        self.F = np.zeros((C, n))
+        self.slope = np.empty((C, n))
+        self.step = np.zeros((C, n))
+        self.d = np.zeros((C, r + 2))
+        self.g = np.zeros((C, r + 2))
+        self.old = np.zeros((C, r + 2))
+        self.S = np.zeros((C, MEMORY, r + 2))
+        self.Y = np.zeros((C, MEMORY, r + 2))
+        self.rho = np.zeros((C, MEMORY))
+        self.value = np.full(C, np.inf)
+        self.state = np.zeros(C, np.int64)
+        self.product = np.empty((C, r))
+
+    def search(self, labels: Floats) -> None:
+        search(
+            self.x,
+            self.d,
+            self.F,
+            self.step,
+            self.slope,
+            self.g,
+            labels,
+            self.column,
+            self.zeta,
+            self.penalised,
+            self.value,
+            self.state,
+            self.robust,
+        )
+
+    def choose_direction(self, round_: int, tolerance: float) -> None:
+        direction(
+            self.x,
+            self.d,
+            self.g,
+            self.old,
+            self.product,
+            self.scale,
+            self.S,
+            self.Y,
+            self.rho,
+            self.zeta,
+            self.penalised,
+            self.value,
+            self.state,
+            round_,
+            tolerance,
+            self.F,
+        )
+
+    def keep(self, mask: NDArray[np.bool_]) -> None:
+        """Drop the models outside the mask."""
+        self.number = self.number[mask]
+        self.column = self.column[mask]
+        self.zeta = self.zeta[mask]
+        self.value = self.value[mask]
+        self.state = self.state[mask]
+        for name in ("x", "d", "g", "old", "scale", "F", "S", "Y", "rho"):
+            setattr(self, name, _front(getattr(self, name), mask))
+        remaining = len(self.number)  # slope and step are written before they are read
+        self.slope = self.slope[:remaining]
+        self.step = self.step[:remaining]
 
 
 @single_threaded_if_small
@@ -198,95 +486,147 @@ def fit_batch(
     bias: str = "none",
     penalty: str = "weights",
 ) -> Solution:
-    """min_{theta, a, b}  -sum_n log P~_n + zeta ||theta_1..p||^2,  f = Z theta, by L-BFGS in lockstep,
+    r"""Fit many models on one kernel by L-BFGS in lockstep.
 
-    omega01 = a^2 / (1 + a^2),  omega10 = b^2 / (1 + b^2).
-    Model c is fitted to the labels of row column[c] of labels (L, n), 0.0 or 1.0, with penalty zeta[c].
-    bias, penalty : see `columns`, which defines Z.
+    Each model starts from weights of 0 and flip rates of 0.2, and does not depend on the others.
 
-    One model is one row of each array, so that a step of all models is two matrix products, F = Theta Z^T
-    and (q - sigma) Z; what lies between is one compiled pass. Because Z^T Z is diagonal (a bias apart), the
-    Hessian in theta is nearly diag(h norms^2 + 2 zeta), and L-BFGS starts from its inverse. f is linear along
-    a search direction: the line search costs no matrix product. A model that has converged leaves the batch.
-    Each model starts from theta = 0 and omega01 = omega10 = 0.2 and does not depend on the others.
-    Directions with norms^2 n / (4 zeta) <= ``tolerance``, which together cannot gain more than that, are left
-    out: their v is 0.
+    Parameters
+    ----------
+    basis : Basis
+        Eigenvalues and eigenvectors of the kernel matrix.
+    labels : ndarray of shape (L, n)
+        Rows of observed labels, 0.0 and 1.0.
+    column : ndarray of shape (C,)
+        To which row of labels each model is fitted.
+    zeta : ndarray of shape (C,)
+        Penalty of each model.
+    robust : bool
+        Whether the flip rates are learned; else they are 0.
+    tolerance : float, default 1e-6
+        What may be left to gain, relative to the objective.
+    bias : {"none", "free", "penalised"}, default "none"
+        See `columns`.
+    penalty : {"weights", "rkhs"}, default "weights"
+        See `columns`.
+
+    Returns
+    -------
+    Solution
+        The models.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.kernels.gaussian import Basis
+    >>> from noisylabels.solvers.flipped_logistic import fit_batch
+    >>> basis = Basis(np.eye(2), np.ones(2))
+    >>> column = np.zeros(1, np.int64)
+    >>> fit = fit_batch(basis, np.array([[0.0, 1.0]]), column, np.array([0.1]), False)
+    >>> bool(fit.converged[0] and fit.v[0, 0] < 0.0 < fit.v[0, 1])
+    True
+
+    Notes
+    -----
+    :math:`\min_{\theta, a, b} -\sum_n \log \tilde P_n + \zeta \sum_{j \le p} \theta_j^2` with
+    :math:`f = Z \theta`, :math:`\omega_{01} = a^2 / (1 + a^2)` and
+    :math:`\omega_{10} = b^2 / (1 + b^2)`.
+
+    One model is one row of each array, so that a step of all models is two matrix products,
+    :math:`F = \Theta Z^T` and :math:`(q - \sigma) Z`; what is between is one compiled pass.
+    Because :math:`Z^T Z` is diagonal (a bias apart), the Hessian in :math:`\theta` is nearly
+    :math:`\mathrm{diag}(h\, norms^2 + 2 \zeta)`, and L-BFGS starts from its inverse. f is linear
+    along a search direction: the line search costs no matrix product. A model that has converged
+    leaves the batch. Directions with :math:`n\, norms^2 / (4 \zeta)` at most the tolerance, which
+    together cannot gain more than that, are left out: their v is 0.
     """
-    n, C = len(basis.Q), len(zeta)
-    reading = columns(basis, bias, penalty, least=4.0 * tolerance * zeta.min())
-    penalised, r = reading.penalised, len(reading.norms)
-    times_Z, times_ZT = _product(reading.Z), _product(np.ascontiguousarray(reading.Z.T))
-    x = np.zeros((C, r + 2))
-    x[:, r:] = math.sqrt(START / (1.0 - START)) if robust else 0.0
+    C = len(zeta)
+    reading = columns(basis, bias, penalty, smallest=4.0 * tolerance * zeta.min())
+    r = len(reading.norms)
+    times_Z = _product(reading.Z)
+    times_ZT = _product(np.ascontiguousarray(reading.Z.T))
     theta = np.zeros((C, r))
     omega = np.zeros((C, 2))
-    objective, converged = np.zeros(C), np.zeros(C, bool)
-    scale = np.empty((C, r + 2))
-    scale[:, :r] = 1.0 / (CURVATURE * reading.norms**2 + 2.0 * zeta[:, np.newaxis])
-    scale[:, penalised:r] = 1.0 / (CURVATURE * n)
-    scale[:, r:] = 1.0 / n
-    here = np.arange(C)  # the models that are still in the batch
-    F, slope = np.zeros((C, n)), np.empty((C, n))
-    d, g, old = np.zeros((C, r + 2)), np.zeros((C, r + 2)), np.zeros((C, r + 2))
-    S, Y, rho = np.zeros((C, MEMORY, r + 2)), np.zeros((C, MEMORY, r + 2)), np.zeros((C, MEMORY))
-    value, state = np.full(C, np.inf), np.zeros(C, np.int64)
-    step = np.zeros((C, n))
-    product = np.empty((C, r))
+    objective = np.zeros(C)
+    converged = np.zeros(C, bool)
+    batch = _Batch(reading, column, zeta, robust)
     for round_ in range(ROUNDS):
-        search(x, d, F, step, slope, g, labels, column, zeta, penalised, value, state, robust)
-        times_Z(slope, product[: len(here)])
-        direction(
-            x, d, g, old, product, scale, S, Y, rho, zeta, penalised, value, state, round_, tolerance, F
-        )
-        done = state != 0 if round_ < ROUNDS - 1 else np.ones(len(here), bool)
+        batch.search(labels)
+        times_Z(batch.slope, batch.product[: len(batch.number)])
+        batch.choose_direction(round_, tolerance)
+        done = batch.state != 0
+        if round_ == ROUNDS - 1:
+            done[:] = True
         if done.any():
-            index = here[done]
-            theta[index], objective[index] = x[done, :r], value[done]
-            converged[index] = state[done] == 1
-            omega[index] = x[done, r:] ** 2 / (1.0 + x[done, r:] ** 2)
-            keep = ~done
-            here, column, zeta, value, state = here[keep], column[keep], zeta[keep], value[keep], state[keep]
-            x, d, g, old, scale, F, S, Y, rho = (
-                _front(array, keep) for array in (x, d, g, old, scale, F, S, Y, rho)
-            )
-            slope, step = slope[: len(here)], step[: len(here)]  # both are written before they are read
-        if len(here) == 0:
+            number = batch.number[done]
+            theta[number] = batch.x[done, :r]
+            objective[number] = batch.value[done]
+            converged[number] = batch.state[done] == 1
+            square = batch.x[done, r:] ** 2
+            omega[number] = square / (1.0 + square)
+            batch.keep(~done)
+        if len(batch.number) == 0:
             break
-        times_ZT(d[:, :r], step)
+        times_ZT(batch.d[:, :r], batch.step)
     v = np.zeros((C, len(basis.lam)))
-    v[:, : len(reading.back)], b = reading.weights(theta)
+    v[:, : len(reading.factors)], b = reading.weights(theta)
     return Solution(v, b, omega[:, 0], omega[:, 1], objective, converged)
 
 
-def _front(array: Floats, keep: NDArray[np.bool_]) -> Floats:
-    """The rows to keep, moved to the front of their memory: new memory would cost more than a step."""
-    move(array.reshape(len(array), -1), keep)
-    return array[: np.count_nonzero(keep)]
+def _front(array: Floats, mask: NDArray[np.bool_]) -> Floats:
+    """Move the rows of the mask to the front: new memory would cost more than a step."""
+    move(array.reshape(len(array), -1), mask)
+    return array[: np.count_nonzero(mask)]
 
 
 @compile_kernel(error_model="numpy")
-def move(rows: Floats, keep: NDArray[np.bool_]) -> None:
-    """Rows (C, p) to keep, in order, in the place of the first ones."""
-    to = 0
+def move(rows: Floats, mask: NDArray[np.bool_]) -> None:
+    """Move some rows to the front, in their order.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (C, p)
+        The rows, changed in place.
+    mask : ndarray of shape (C,)
+        Which of them are moved.
+    """
+    target = 0
     for c in range(len(rows)):
-        if keep[c]:
-            if to < c:
+        if mask[c]:
+            if target < c:
                 for i in range(rows.shape[1]):
-                    rows[to, i] = rows[c, i]
-            to += 1
+                    rows[target, i] = rows[c, i]
+            target += 1
 
 
 def _product(M: Floats) -> Callable[[Floats, Floats], object]:
-    """(A, out) -> out = A M; narrow kernels have M with few entries."""
+    """Make a function (A, out) -> out = A M; narrow kernels have M with few entries."""
     if np.count_nonzero(M) > SPARSE * M.size:
         return lambda A, out: np.matmul(A, M, out=out)
     columns = csc_array(M)
-    return lambda A, out: sparse_product(A, columns.indptr, columns.indices, columns.data, out)
+
+    def multiply(A: Floats, out: Floats) -> None:
+        sparse_product(A, columns.indptr, columns.indices, columns.data, out)
+
+    return multiply
 
 
 @compile_kernel(error_model="numpy")
 def sparse_product(A, start, index, entry, out):  # type: ignore[no-untyped-def]
-    """out = A M for the columns of M: entry[start[j]:start[j + 1]] in the rows index[...]."""
+    """Multiply a matrix by a sparse matrix.
+
+    Parameters
+    ----------
+    A : ndarray of shape (C, m)
+        The matrix.
+    start : ndarray of shape (k + 1,)
+        Where each column of the sparse matrix begins among its entries.
+    index : ndarray of shape (nnz,)
+        Rows of the entries.
+    entry : ndarray of shape (nnz,)
+        The entries.
+    out : ndarray of shape (C, k)
+        Overwritten with the product.
+    """
     for c in range(len(A)):
         for j in range(len(start) - 1):
             total = 0.0
@@ -297,13 +637,37 @@ def sparse_product(A, start, index, entry, out):  # type: ignore[no-untyped-def]
 
 @compile_kernel(error_model="numpy")
 def rate(a: float) -> float:
-    """omega = a^2 / (1 + a^2), which is 0 at a finite a and smooth there."""
+    r"""Compute a flip rate from the root of its odds.
+
+    Parameters
+    ----------
+    a : float
+        The root.
+
+    Returns
+    -------
+    float
+        :math:`a^2 / (1 + a^2)`, which is 0 at a finite a and smooth there.
+    """
     return a * a / (1.0 + a * a)
 
 
 @compile_kernel(error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
 def dot(x: Floats, y: Floats) -> float:
-    """sum_i x_i y_i."""
+    """Compute the scalar product of two vectors, in any order.
+
+    Parameters
+    ----------
+    x : ndarray of shape (n,)
+        One vector.
+    y : ndarray of shape (n,)
+        The other one.
+
+    Returns
+    -------
+    float
+        The product.
+    """
     total = 0.0
     for i in range(len(x)):
         total += x[i] * y[i]
@@ -311,24 +675,75 @@ def dot(x: Floats, y: Floats) -> float:
 
 
 @compile_kernel(error_model="numpy")
-def search(x, d, F, step, slope, g, labels, column, zeta, penalised, value, state, robust):  # type: ignore[no-untyped-def]
-    """Backtracking along d; moves x, F and value; leaves q - sigma in slope and the slopes of a, b in g."""
-    r, p = x.shape[1] - 2, penalised
+def search(  # type: ignore[no-untyped-def]
+    x,
+    d,
+    F,
+    step,
+    slope,
+    g,
+    labels,
+    column,
+    zeta,
+    penalised,
+    value,
+    state,
+    robust,
+):
+    r"""Search along the directions of all models by backtracking.
+
+    Parameters
+    ----------
+    x : ndarray of shape (C, r + 2)
+        Weights and roots of the odds of the flip rates of each model, moved in place.
+    d : ndarray of shape (C, r + 2)
+        Directions, overwritten with the steps.
+    F : ndarray of shape (C, n)
+        Decision values, moved in place.
+    step : ndarray of shape (C, n)
+        Change of the decision values along the directions.
+    slope : ndarray of shape (C, n)
+        Overwritten with :math:`q - \sigma`.
+    g : ndarray of shape (C, r + 2)
+        Gradients; the slopes of the flip rates are overwritten.
+    labels : ndarray of shape (L, n)
+        Rows of observed labels.
+    column : ndarray of shape (C,)
+        The row of labels of each model.
+    zeta : ndarray of shape (C,)
+        Penalties.
+    penalised : int
+        How many weights are penalised.
+    value : ndarray of shape (C,)
+        The objectives, overwritten.
+    state : ndarray of shape (C,)
+        Set to 2 where no step lowers the objective.
+    robust : bool
+        Whether flip rates are learned.
+    """
+    r = x.shape[1] - 2
+    p = penalised
     for c in range(len(x)):
         y = labels[column[c]]
-        xx, xd, dd = dot(x[c, :p], x[c, :p]), dot(x[c, :p], d[c, :p]), dot(d[c, :p], d[c, :p])
+        xx = dot(x[c, :p], x[c, :p])
+        xd = dot(x[c, :p], d[c, :p])
+        dd = dot(d[c, :p], d[c, :p])
         gd = dot(g[c], d[c])
         t = 1.0
         if robust:
             longest = max(abs(d[c, r]), abs(d[c, r + 1]))
             if longest > LONGEST:
                 t = LONGEST / longest
-        omega01 = omega10 = 0.0
-        new = up = down = 0.0
+        omega01 = 0.0
+        omega10 = 0.0
+        new = 0.0
+        slope01 = 0.0
+        slope10 = 0.0
         for k in range(HALVINGS):
             if robust:
-                omega01, omega10 = rate(x[c, r] + t * d[c, r]), rate(x[c, r + 1] + t * d[c, r + 1])
-            fit, up, down = likelihood(F[c], step[c], t, y, omega01, omega10, slope[c])
+                omega01 = rate(x[c, r] + t * d[c, r])
+                omega10 = rate(x[c, r + 1] + t * d[c, r + 1])
+            fit, slope01, slope10 = likelihood(F[c], step[c], t, y, omega01, omega10, slope[c])
             new = zeta[c] * (xx + 2.0 * t * xd + t * t * dd) - fit
             if new <= value[c] + 1e-4 * t * gd:
                 break
@@ -347,13 +762,66 @@ def search(x, d, F, step, slope, g, labels, column, zeta, penalised, value, stat
             d[c, i] *= t
             x[c, i] += d[c, i]
         if robust:
-            g[c, r] = -up * 2.0 * x[c, r] * (1.0 - omega01) ** 2
-            g[c, r + 1] = -down * 2.0 * x[c, r + 1] * (1.0 - omega10) ** 2
+            g[c, r] = -slope01 * 2.0 * x[c, r] * (1.0 - omega01) ** 2
+            g[c, r + 1] = -slope10 * 2.0 * x[c, r + 1] * (1.0 - omega10) ** 2
 
 
 @compile_kernel(error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
-def direction(x, d, g, old, product, scale, S, Y, rho, zeta, penalised, value, state, round_, tolerance, F):  # type: ignore[no-untyped-def]
-    """The gradient at x, the pair (step just done, change of the gradient), and the next direction in d."""
+def direction(  # type: ignore[no-untyped-def]
+    x,
+    d,
+    g,
+    old,
+    product,
+    scale,
+    S,
+    Y,
+    rho,
+    zeta,
+    penalised,
+    value,
+    state,
+    round_,
+    tolerance,
+    F,
+):
+    r"""Compute the gradients, store the last steps, and choose the next directions by L-BFGS.
+
+    Parameters
+    ----------
+    x : ndarray of shape (C, r + 2)
+        Weights and roots of the odds of the flip rates of each model.
+    d : ndarray of shape (C, r + 2)
+        The steps just done, overwritten with the next directions.
+    g : ndarray of shape (C, r + 2)
+        Gradients; those of the weights are overwritten.
+    old : ndarray of shape (C, r + 2)
+        Gradients before the steps, overwritten with the gradients.
+    product : ndarray of shape (at least C, r)
+        :math:`(q - \sigma) Z`.
+    scale : ndarray of shape (C, r + 2)
+        Diagonal of the inverse Hessian to start from.
+    S : ndarray of shape (C, 5, r + 2)
+        Stored steps.
+    Y : ndarray of shape (C, 5, r + 2)
+        Stored changes of the gradients.
+    rho : ndarray of shape (C, 5)
+        Inverses of their products, 0 for a pair that is not used.
+    zeta : ndarray of shape (C,)
+        Penalties.
+    penalised : int
+        How many weights are penalised.
+    value : ndarray of shape (C,)
+        The objectives.
+    state : ndarray of shape (C,)
+        0 for models that go on; set to 1 where a model has converged.
+    round_ : int
+        Number of rounds before this one.
+    tolerance : float
+        What may be left to gain, relative to the objective.
+    F : ndarray of shape (C, n)
+        Decision values.
+    """
     size = x.shape[1]
     r = size - 2
     memory = S.shape[1]
@@ -372,7 +840,8 @@ def direction(x, d, g, old, product, scale, S, Y, rho, zeta, penalised, value, s
                 S[c, k, i] = d[c, i]
                 Y[c, k, i] = g[c, i] - old[c, i]
             sy = dot(S[c, k], Y[c, k])
-            ss, yy = dot(S[c, k], S[c, k]), dot(Y[c, k], Y[c, k])
+            ss = dot(S[c, k], S[c, k])
+            yy = dot(Y[c, k], Y[c, k])
             rho[c, k] = 1.0 / sy if sy > 1e-10 * math.sqrt(ss * yy) else 0.0
         for i in range(size):
             old[c, i] = g[c, i]
@@ -401,5 +870,6 @@ def direction(x, d, g, old, product, scale, S, Y, rho, zeta, penalised, value, s
                 for i in range(size):
                     d[c, i] += beta * S[c, k, i]
         gd = dot(g[c], d[c])
-        if max(-gd, plain) <= 2.0 * tolerance * max(value[c], SMALLEST_SHARE * math.log(2.0) * F.shape[1]):
+        smallest_objective = SMALLEST_SHARE * math.log(2.0) * F.shape[1]
+        if max(-gd, plain) <= 2.0 * tolerance * max(value[c], smallest_objective):
             state[c] = 1

@@ -1,10 +1,12 @@
-"""Logistic regression of K >= 2 classes whose labels were flipped at random, and two solvers.
+r"""Logistic regression of several classes whose labels were flipped at random, and two solvers.
 
-max_{W, Omega}  sum_n a_n log P~_n - 2 sum_i penalty_i ||W_i||^2,  F = Z W,  sum_j W_ij = 0.
+The fit maximises :math:`\sum_n a_n \log \tilde P_n - 2 \sum_i p_i \lVert W_i \rVert^2` over
+:math:`W` and :math:`\Omega`, with the penalties :math:`p`, :math:`F = Z W` and
+:math:`\sum_j W_{ij} = 0`.
 
-The columns of W (r, K) sum to zero by themselves where they are penalised, and by choice where they are not.
-No class is singled out, so that a permutation of the classes permutes W and Omega. With two classes
-f = F_1 - F_0 = Z theta has the penalty penalty_i theta_i^2.
+The columns of W (r, K) sum to zero by themselves where they are penalised, and by choice where
+they are not. No class is singled out, so that a permutation of the classes permutes W and the flip
+matrix. With two classes :math:`f = F_1 - F_0 = Z \theta` has the penalty :math:`p_i \theta_i^2`.
 
 Source: Bootkrajang and Kabán, ECML PKDD 2012.
 """
@@ -17,7 +19,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,14 +34,15 @@ from noisylabels.validation import Floats
 EM_TOLERANCE = 1e-5  # of the changes of f and Omega
 NEAR = 1e-2  # the same, below which rounds of more than two classes are extrapolated
 SMALLEST_CURVATURE, SMALLEST_STEP = 1e-6, 2.0**-39
-RIDGES = (0.0, 1e-14, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2)  # of a Newton step, relative to the diagonal
+RIDGES = (0.0, 1e-14, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2)
+"""Of a Newton step, relative to the diagonal."""
 
 # of `lbfgs`
 CURVATURE = 0.6  # K times a typical s_j s_k over that of f = 0
 BLOCK = 1024  # rows
 MEMORY = 10  # pairs of L-BFGS
 ROUNDS = 1000
-TOLERANCE = 1e-9  # what is still to be gained, relative to the objective, but to no less than
+TOLERANCE = 1e-9  # what may be left to gain, relative to the objective, which counts as at least:
 SMALLEST_SHARE = 0.1  # of n log K, the objective of f = 0
 SAFE = 1e-10  # added to the diagonal of the typical Hessian, relative to its mean
 LARGEST = 500.0  # exponent of a ratio of probabilities
@@ -48,10 +51,29 @@ SILENT = 5e-4  # half of the smallest 1 - omega_01 - omega_10 of a weighted fit
 
 @dataclass(frozen=True)
 class Fit:
-    """theta (r,) of two classes, or W (r, K) whose rows sum to zero; Omega (K, K); the last penalty (r,);
-    the objective per round; converged.
+    """A logistic regression and the flip matrix of its labels.
 
-    permuted : class names changed places on the way, and Omega was reset.
+    Parameters
+    ----------
+    theta : ndarray of shape (r,) or (r, K)
+        Weights of two classes, or of more classes, whose rows sum to zero.
+    omega : ndarray of shape (K, K)
+        Flip matrix, rows for the true classes.
+    penalty : ndarray of shape (r,)
+        The last penalty.
+    objectives : list of float
+        The objective after each round.
+    converged : bool
+        Whether the maximum was reached.
+    permuted : bool
+        Whether class names changed places on the way, and the flip matrix was reset.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.solvers.flipped_softmax import Fit
+    >>> Fit(np.zeros(1), np.eye(2), np.ones(1), [-1.0], True, False).converged
+    True
     """
 
     theta: Floats
@@ -62,18 +84,129 @@ class Fit:
     permuted: bool
 
 
+class ClassPairs(NamedTuple):
+    """All pairs of classes, the smaller number first.
+
+    Attributes
+    ----------
+    smaller : ndarray of shape (K (K - 1) / 2,)
+        The class with the smaller number.
+    larger : ndarray of shape (K (K - 1) / 2,)
+        The other class.
+    outer : ndarray of shape ((K - 1) squared, K (K - 1) / 2)
+        Outer product of the difference of their rows of `contrasts` with itself, flat, by columns.
+    """
+
+    smaller: NDArray[np.intp]
+    larger: NDArray[np.intp]
+    outer: Floats
+
+
 @cache
 def contrasts(K: int) -> Floats:
-    """C (K, K-1) with orthonormal columns that sum to zero: W = V C^T and ||W|| = ||V||."""
+    r"""Make orthonormal contrasts of classes.
+
+    Parameters
+    ----------
+    K : int
+        Number of classes.
+
+    Returns
+    -------
+    ndarray of shape (K, K - 1)
+        A matrix C with orthonormal columns that sum to zero, so that :math:`W = V C^T` has the norm
+        of V.
+
+    Examples
+    --------
+    >>> from noisylabels.solvers.flipped_softmax import contrasts
+    >>> contrasts(3).shape
+    (3, 2)
+    """
     return np.ascontiguousarray(helmert(K).T)
 
 
 @cache
-def pairs(K: int) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
-    """j < k of K classes, (K (K-1)/2,) each, and (c_j - c_k)(c_j - c_k)^T ((K-1)^2, K (K-1)/2)."""
-    i, j = np.array(list(combinations(range(K), 2))).T
-    between = contrasts(K)[i] - contrasts(K)[j]
-    return i, j, (between[:, :, np.newaxis] * between[:, np.newaxis]).reshape(len(i), -1).T
+def pairs(K: int) -> ClassPairs:
+    """List the pairs of classes and the outer products of their contrasts.
+
+    Parameters
+    ----------
+    K : int
+        Number of classes.
+
+    Returns
+    -------
+    ClassPairs
+        The pairs.
+
+    Examples
+    --------
+    >>> from noisylabels.solvers.flipped_softmax import pairs
+    >>> pairs(3).smaller.tolist(), pairs(3).larger.tolist()
+    ([0, 0, 1], [1, 2, 2])
+    """
+    smaller, larger = np.array(list(combinations(range(K), 2))).T
+    C = contrasts(K)
+    difference = C[smaller] - C[larger]
+    outer = difference[:, :, np.newaxis] * difference[:, np.newaxis]
+    return ClassPairs(smaller, larger, outer.reshape(len(smaller), -1).T)
+
+
+class _Surrogate:
+    """Decision values, objective and Newton steps of the EM surrogate of one fit."""
+
+    def __init__(
+        self,
+        Z: Floats,
+        labels: NDArray[np.intp],
+        a: Floats,
+        penalty: Floats,
+        K: int,
+    ) -> None:
+        self.Z = Z
+        self.labels = labels
+        self.a = a
+        self.penalty = penalty
+        self.K = K
+        self.C = contrasts(K)
+        # `log_sum` of K > 2 columns, stored for the next call with the same array.
+        self._last_F: Floats | None = None
+        self._last_norm: Floats | None = None
+
+    def start(self) -> Floats:
+        r = self.Z.shape[1]
+        return np.zeros(r if self.K == 2 else (r, self.K - 1))
+
+    def decisions(self, V: Floats) -> Floats:
+        if self.K == 2:
+            return self.Z @ V
+        return (self.C @ (V.T @ self.Z.T)).T
+
+    def norm(self, F: Floats) -> Floats | None:
+        if self.K > 2 and self._last_F is not F:
+            self._last_F = F
+            self._last_norm = flips.log_sum(F)
+        return self._last_norm
+
+    def evaluate(self, V: Floats, F: Floats, omega: Floats) -> tuple[float, Floats]:
+        """Compute the objective and q."""
+        log_P, q = flips.expected(F, self.labels, omega, self.norm(F))
+        if self.K == 2:
+            cost = self.penalty @ V**2
+        else:
+            cost = 2.0 * self.penalty @ (V**2).sum(axis=1)
+        return float(self.a @ log_P - cost), q
+
+    def newton_step(self, V: Floats, F: Floats, q: Floats) -> Floats:
+        norm = self.norm(F)
+        if norm is None:
+            return _binary_step(self.Z, F, q, self.a, self.penalty, V)
+        s = np.exp(F - norm)
+        return _softmax_step(self.Z, s, q, self.a, self.penalty, V)
+
+    def weights(self, V: Floats) -> Floats:
+        return V if self.K == 2 else V @ self.C.T
 
 
 @single_threaded_if_small
@@ -88,122 +221,187 @@ def em_newton(
     penalty_of: Callable[[Floats], Floats] | None = None,
     rounds: int = 50,
 ) -> Fit:
-    """The plain solver: a Newton step on the EM surrogate, an update of Omega, repeat; theta of two classes.
+    r"""Fit by Newton steps on the EM surrogate and updates of the flip matrix in turn.
 
-    Two classes: f = Z theta, h = a max(sigma (1 - sigma), 1e-6),
-    d = (Z^T diag(h) Z + 2 diag(penalty))^-1 (Z^T (a (q - sigma)) - 2 penalty theta).
-    More: F = Z V C^T (C of `contrasts`); the surrogate has the gradient Z^T (a (q - s)) C - 4 penalty V and
-    the Hessian -sum_{j<k} (Z^T diag(h_jk) Z) (x) (c_j - c_k)(c_j - c_k)^T - 4 diag(penalty),
-    h_jk = a max(s_j s_k, 1e-6). A round costs O(n r^2 K^2 + r^3 K^3): for few columns, or as a reference.
-    Near the end every second round is followed by `_leap`, unless the objective decreases.
-    The step is halved until the objective does not decrease.
-    Z (n, r), labels (n,) in 0..K-1, penalty (r,) >= 0, omega (K, K) where to begin; weights a (n,).
-    penalty_of : the penalty for the next round from theta, for penalties with a prior.
-    Stops when the changes of all f_j - f_k are <= 1e-5 (1 + max|f_j - f_k|) and those of Omega <= 1e-5.
+    This is the plain solver, for few columns, or as a reference.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n, r)
+        Features.
+    labels : ndarray of shape (n,)
+        Observed labels, numbers of classes from 0.
+    penalty : ndarray of shape (r,)
+        Penalties on the squared weights, at least 0.
+    omega : ndarray of shape (K, K)
+        Flip matrix where to begin.
+    learn_omega : bool, default True
+        Whether the flip matrix is learned.
+    weights : ndarray of shape (n,), optional
+        Weights of the rows; None for 1.
+    penalty_of : callable, optional
+        The penalty of the next round as a function of the weights, for penalties with a prior.
+    rounds : int, default 50
+        Largest number of rounds.
+
+    Returns
+    -------
+    Fit
+        The fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.noise import flip_matrix
+    >>> from noisylabels.solvers.flipped_softmax import em_newton
+    >>> x = np.linspace(-1.0, 1.0, 60)
+    >>> Z = np.column_stack([x, np.ones(60)])
+    >>> fit = em_newton(Z, (x > 0.0).astype(int), np.array([0.1, 0.0]), flip_matrix.START)
+    >>> bool(fit.converged and fit.theta[0] > 1.0)
+    True
+
+    Notes
+    -----
+    Two classes: :math:`f = Z \theta`, :math:`h = a \max(\sigma (1 - \sigma), 10^{-6})`
+    and the step is
+    :math:`H^{-1} (Z^T (a (q - \sigma)) - 2 p \theta)` with
+    :math:`H = Z^T \mathrm{diag}(h) Z + 2\, \mathrm{diag}(p)`.
+
+    More classes: :math:`F = Z V C^T` with C of `contrasts`. The surrogate has the gradient
+    :math:`Z^T (a (q - s)) C - 4 p V` and the Hessian
+    :math:`-\sum_{j<k} H_{jk} \otimes (c_j - c_k)(c_j - c_k)^T - 4\, \mathrm{diag}(p)` with
+    :math:`H_{jk} = Z^T \mathrm{diag}(h_{jk}) Z` and :math:`h_{jk} = a \max(s_j s_k, 10^{-6})`. A
+    round costs :math:`O(n r^2 K^2 + r^3 K^3)`. Near the end every second round is followed by an
+    extrapolation, unless the objective decreases.
+
+    A step is halved until the objective does not decrease. The fit stops when the changes of all
+    :math:`f_j - f_k` are at most :math:`10^{-5} (1 + \max |f_j - f_k|)` and those of
+    :math:`\Omega` at most :math:`10^{-5}`.
     """
     K = len(omega)
     a = np.ones(len(Z)) if weights is None else weights
-    C, V = contrasts(K), np.zeros(Z.shape[1] if K == 2 else (Z.shape[1], K - 1))
+    surrogate = _Surrogate(Z, labels, a, penalty, K)
+    V = surrogate.start()
     objectives: list[float] = []
-    permuted = converged = False
-    known: list[Any] = [None, None]
-
-    def decisions(V: Floats) -> Floats:
-        return Z @ V if K == 2 else (C @ (V.T @ Z.T)).T
-
-    def norm(F: Floats) -> Floats | None:
-        """`log_sum` of K > 2 columns, kept for the next call with the same array."""
-        if K > 2 and known[0] is not F:
-            known[:] = F, flips.log_sum(F)
-        return known[1]
-
-    def state(V: Floats, F: Floats) -> tuple[float, Floats]:
-        """The objective and q."""
-        log_P, q = flips.expected(F, labels, omega, norm(F))
-        cost = penalty @ V**2 if K == 2 else 2.0 * penalty @ (V**2).sum(axis=1)
-        return float(a @ log_P - cost), q
-
-    F = decisions(V)
-    value, q = state(V, F)
+    permuted = False
+    converged = False
+    F = surrogate.decisions(V)
+    value, q = surrogate.evaluate(V, F, omega)
     trail: list[tuple[Floats, Floats, Floats]] = []
     for _ in range(rounds):
         if len(trail) == 3:
-            here = V, F, omega, value, q
+            before_leap = V, F, omega, value, q
             V, F, omega = _leap(*trail)
-            value, q = state(V, F)
-            if flips.permuted(omega) or not value >= here[3]:
-                V, F, omega, value, q = here
+            value, q = surrogate.evaluate(V, F, omega)
+            if flips.permuted(omega) or not value >= before_leap[3]:
+                V, F, omega, value, q = before_leap
             trail = [(V, F, omega)]
-        if (scale := norm(F)) is None:
-            direction = _binary_step(Z, F, q, a, penalty, V)
-        else:
-            direction = _softmax_step(Z, np.exp(F - scale), q, a, penalty, V)
-        along, old, t = decisions(direction), value, 1.0
+        direction = surrogate.newton_step(V, F, q)
+        along = surrogate.decisions(direction)
+        old_value = value
+        t = 1.0
         while True:
-            there = F + t * along
-            value, q = state(V + t * direction, there)
-            if t == 0.0 or value >= old:
+            trial_F = F + t * along
+            value, q = surrogate.evaluate(V + t * direction, trial_F, omega)
+            if t == 0.0 or value >= old_value:
                 break
             t = 0.5 * t if t > SMALLEST_STEP else 0.0
-        V, F = V + t * direction, there
-        moved = 0.0
+        V = V + t * direction
+        F = trial_F
+        change = 0.0
         if learn_omega:
-            after = flips.updated(q, labels, omega, a)
-            if flips.permuted(after):
-                permuted, after = True, flips.projected(K)
-            moved = float(np.abs(after - omega).max())
-            omega = after
-            value, q = state(V, F)
+            new_omega = flips.updated(q, labels, omega, a)
+            if flips.permuted(new_omega):
+                permuted = True
+                new_omega = flips.projected(K)
+            change = float(np.abs(new_omega - omega).max())
+            omega = new_omega
+            value, q = surrogate.evaluate(V, F, omega)
         objectives.append(value)
         if penalty_of is not None:
-            before, penalty = penalty, penalty_of(V)
-            moved = max(moved, float(np.abs(penalty - before).max() / (1e-300 + before.max())))
-            value = state(V, F)[0]
-        moved = max(moved, t * _widest(along) / (1.0 + _widest(F)))
-        if moved <= EM_TOLERANCE:
+            old_penalty = surrogate.penalty
+            surrogate.penalty = penalty_of(V)
+            largest_change = np.abs(surrogate.penalty - old_penalty).max()
+            change = max(change, float(largest_change / (1e-300 + old_penalty.max())))
+            value = surrogate.evaluate(V, F, omega)[0]
+        change = max(change, t * _widest(along) / (1.0 + _widest(F)))
+        if change <= EM_TOLERANCE:
             converged = True
             break
-        trail = [*trail, (V, F, omega)] if K > 2 and moved <= NEAR else []
-    return Fit(V if K == 2 else V @ C.T, omega, penalty, objectives, converged, permuted)
+        if K > 2 and change <= NEAR:
+            trail.append((V, F, omega))
+        else:
+            trail = []
+    theta = surrogate.weights(V)
+    return Fit(theta, omega, surrogate.penalty, objectives, converged, permuted)
 
 
 def _leap(*points: tuple[Floats, ...]) -> list[Floats]:
-    """x_0 + 2 l r + l^2 v of x = (V, F, Omega), r = x_1 - x_0, v = x_2 - x_1 - r, l = |r| / |v| of V, Omega.
+    """Extrapolate x_0 + 2 l r + l^2 v of x = (V, F, Omega), r = x_1 - x_0, v = x_2 - x_1 - r.
 
-    l >= 1, where this is x_2, is halved while an entry of Omega would lose 99 %.
+    l = |r| / |v| of V and Omega. l >= 1, where this is x_2, is halved while an entry of Omega would
+    lose 99 %.
     Source: SQUAREM, Varadhan and Roland, Scandinavian Journal of Statistics 35, 2008.
     """
-    moves = [(x0, x1 - x0, x2 - x1 - (x1 - x0)) for x0, x1, x2 in zip(*points, strict=True)]
-    square_r, square_v = (sum(float((moves[i][k] ** 2).sum()) for i in (0, 2)) for k in (1, 2))
+    moves = []
+    for x0, x1, x2 in zip(*points, strict=True):
+        r = x1 - x0
+        moves.append((x0, r, x2 - x1 - r))
+    square_r = 0.0
+    square_v = 0.0
+    for _, r, v in (moves[0], moves[2]):
+        square_r += float((r**2).sum())
+        square_v += float((v**2).sum())
     length = max(1.0, math.sqrt(square_r / max(square_v, 1e-300)))
+    smallest_omega = 0.01 * points[2][2]
     while True:
         x = [x0 + 2.0 * length * r + length**2 * v for x0, r, v in moves]
-        if length == 1.0 or (x[2] >= 0.01 * points[2][2]).all():
+        if length == 1.0 or (x[2] >= smallest_omega).all():
             return x
         length = max(1.0, 0.5 * length)
 
 
 def _widest(F: Floats) -> float:
-    """The largest |f_nj - f_nk|."""
-    return float(np.abs(F).max() if F.ndim == 1 else np.ptp(F, axis=1).max())
+    """Compute the largest |f_nj - f_nk|."""
+    if F.ndim == 1:
+        return float(np.abs(F).max())
+    return float(np.ptp(F, axis=1).max())
 
 
-def _binary_step(Z: Floats, f: Floats, q: Floats, a: Floats, penalty: Floats, theta: Floats) -> Floats:
-    """The direction in theta (r,)."""
+def _binary_step(
+    Z: Floats,
+    f: Floats,
+    q: Floats,
+    a: Floats,
+    penalty: Floats,
+    theta: Floats,
+) -> Floats:
+    """Compute the direction in theta (r,)."""
     sigma = expit(f)
     h = a * np.maximum(sigma * (1.0 - sigma), SMALLEST_CURVATURE)
     hessian = (Z.T * h) @ Z
     hessian[np.diag_indices_from(hessian)] += 2.0 * penalty
-    return solve_newton(hessian, Z.T @ (a * (q - sigma)) - 2.0 * penalty * theta)
+    gradient = Z.T @ (a * (q - sigma)) - 2.0 * penalty * theta
+    return solve_newton(hessian, gradient)
 
 
-def _softmax_step(Z: Floats, s: Floats, q: Floats, a: Floats, penalty: Floats, V: Floats) -> Floats:
-    """The direction in V (r, K-1)."""
-    (r, k), C = V.shape, contrasts(s.shape[1])
-    gradient = Z.T @ (a[:, np.newaxis] * (q - s)) @ C - 4.0 * penalty[:, np.newaxis] * V
-    i, j, outer = pairs(k + 1)
-    h = a * np.maximum(s.T[i] * s.T[j], SMALLEST_CURVATURE)
-    grams = (Z.T * h[:, np.newaxis]).reshape(-1, len(Z)) @ Z
+def _softmax_step(
+    Z: Floats,
+    s: Floats,
+    q: Floats,
+    a: Floats,
+    penalty: Floats,
+    V: Floats,
+) -> Floats:
+    """Compute the direction in V (r, K-1)."""
+    r, k = V.shape
+    C = contrasts(s.shape[1])
+    residual = a[:, np.newaxis] * (q - s)
+    gradient = Z.T @ residual @ C - 4.0 * penalty[:, np.newaxis] * V
+    smaller, larger, outer = pairs(k + 1)
+    h = a * np.maximum(s.T[smaller] * s.T[larger], SMALLEST_CURVATURE)
+    weighted = Z.T * h[:, np.newaxis]
+    grams = weighted.reshape(-1, len(Z)) @ Z
     hessian = (outer @ grams.reshape(len(h), -1)).reshape(k, k, r, r)
     flat = hessian.transpose(2, 0, 3, 1).reshape(r * k, r * k)
     flat.flat[:: r * k + 1] += np.repeat(4.0 * penalty, k)
@@ -211,10 +409,30 @@ def _softmax_step(Z: Floats, s: Floats, q: Floats, a: Floats, penalty: Floats, V
 
 
 def solve_newton(hessian: Floats, gradient: Floats) -> Floats:
-    """Solve H d = g for H (r, r) that is positive definite but for rounding, with as small a ridge as can be.
+    """Solve a linear system that is positive definite but for rounding, with the smallest ridge.
 
-    Columns that depend on each other leave H singular where the penalty is far below their size. The ridge
-    is relative to the diagonal, so that it does not depend on the units of the columns.
+    Columns that depend on each other leave the matrix singular where the penalty is far below their
+    size. The ridge is relative to the diagonal, so that it does not depend on the units of the
+    columns.
+
+    Parameters
+    ----------
+    hessian : ndarray of shape (r, r)
+        The symmetric matrix; its diagonal is changed.
+    gradient : ndarray of shape (r,)
+        The right-hand side.
+
+    Returns
+    -------
+    ndarray of shape (r,)
+        The solution; that of the diagonal alone where no ridge is enough.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.solvers.flipped_softmax import solve_newton
+    >>> solve_newton(np.diag([2.0, 4.0]), np.array([1.0, 1.0])).round(12).tolist()
+    [0.5, 0.25]
     """
     diagonal = np.diag(hessian).copy()
     for ridge in RIDGES:
@@ -226,33 +444,95 @@ def solve_newton(hessian: Floats, gradient: Floats) -> Floats:
 
 
 def gram(Z: Floats, weights: Floats | None = None) -> Floats:
-    """Z^T diag(a) Z (r, r), block by block."""
+    """Compute the weighted products of all columns, block by block.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n, r)
+        The columns.
+    weights : ndarray of shape (n,), optional
+        Weights of the rows; None for 1.
+
+    Returns
+    -------
+    ndarray of shape (r, r)
+        The products.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.solvers.flipped_softmax import gram
+    >>> gram(np.array([[1.0], [2.0]]), np.array([1.0, 0.5])).tolist()
+    [[3.0]]
+    """
     if weights is None:
         return Z.T @ Z
-    total = np.zeros((Z.shape[1], Z.shape[1]))
-    for at in range(0, len(Z), BLOCK):
-        block = Z[at : at + BLOCK]
-        total += (block.T * weights[at : at + BLOCK]) @ block
+    r = Z.shape[1]
+    total = np.zeros((r, r))
+    for start in range(0, len(Z), BLOCK):
+        block = Z[start : start + BLOCK]
+        total += (block.T * weights[start : start + BLOCK]) @ block
     return total
 
 
 def likelihood(
-    Z: Floats, W: Floats, labels: NDArray[np.intp], omega: Floats, weights: Floats | None = None
+    Z: Floats,
+    W: Floats,
+    labels: NDArray[np.intp],
+    omega: Floats,
+    weights: Floats | None = None,
 ) -> tuple[float, Floats, Floats]:
-    """sum_n a_n log P~_n, its gradient Z^T (a (q - s)) in W (r, K), and R (K, K), block by block."""
-    value, slope, R = 0.0, np.zeros_like(W), np.zeros_like(omega)
+    r"""Compute the weighted log-likelihood and what its gradients need, block by block.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n, r)
+        Features.
+    W : ndarray of shape (r, K)
+        Weights of the classes.
+    labels : ndarray of shape (n,)
+        Observed labels, numbers of classes from 0.
+    omega : ndarray of shape (K, K)
+        Flip matrix.
+    weights : ndarray of shape (n,), optional
+        Weights of the rows; None for 1.
+
+    Returns
+    -------
+    value : float
+        The log-likelihood :math:`\sum_n a_n \log \tilde P_n`.
+    slope : ndarray of shape (r, K)
+        Its gradient :math:`Z^T (a (q - s))` in W.
+    R : ndarray of shape (K, K)
+        Its gradient in the entries of the flip matrix.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.solvers.flipped_softmax import likelihood
+    >>> value, _, _ = likelihood(np.ones((1, 1)), np.zeros((1, 2)), np.array([0]), np.eye(2))
+    >>> round(value, 4)
+    -0.6931
+    """
+    value = 0.0
+    slope = np.zeros_like(W)
+    R = np.zeros_like(omega)
     one_hot = np.eye(len(omega))
     with np.errstate(divide="ignore"):
         log_omega = np.log(omega)
-    for at in range(0, len(Z), BLOCK):
-        block, y = Z[at : at + BLOCK], labels[at : at + BLOCK]
+    for start in range(0, len(Z), BLOCK):
+        rows = slice(start, start + BLOCK)
+        block = Z[rows]
+        y = labels[rows]
+        a = np.ones((len(y), 1)) if weights is None else weights[rows, np.newaxis]
         log_s = log_softmax(block @ W, axis=1)
         joint = log_s + log_omega.T[y]
         log_P = logsumexp(joint, axis=1, keepdims=True)
-        a = np.ones((len(y), 1)) if weights is None else weights[at : at + BLOCK, np.newaxis]
+        q = np.exp(joint - log_P)
+        ratio = np.exp(np.minimum(log_s - log_P, LARGEST))
         value += float((a * log_P).sum())
-        slope += block.T @ (a * (np.exp(joint - log_P) - np.exp(log_s)))
-        R += np.exp(np.minimum(log_s - log_P, LARGEST)).T @ (a * one_hot[y])
+        slope += block.T @ (a * (q - np.exp(log_s)))
+        R += ratio.T @ (a * one_hot[y])
     return value, slope, R
 
 
@@ -267,23 +547,66 @@ def lbfgs(
     weights: Floats | None = None,
     tolerance: float = TOLERANCE,
 ) -> Fit:
-    """W and Omega together from W = 0 by L-BFGS, in passes over blocks of rows: for many columns or rows.
+    r"""Fit the weights and the flip matrix together by L-BFGS, in passes over blocks of rows.
 
-    omega_jk = A_jk^2 / (1 + sum_{l != j} A_jl^2), A_jj = 1: an entry is 0 at a finite A and smooth there.
-    The gradient of sum_n a_n log P~_n is a (q - s) in f, and in A_jl, l != j,
-    2 A_jl / (1 + sum A_j^2) (R_jl - sum_k R_jk omega_jk),  R_jk = sum_{n: y~_n = k} a_n s_nj / P~_n.
-    W = L^-T U C^T is scaled by the Cholesky factor of (0.6 / K) Z^T Z + 4 diag(penalty), a typical Hessian,
-    and A by 1/sqrt(n), so that the squared norm of the gradient is about twice what is left to gain.
-    A pass reads Z once and needs memory for a block beside it.
-    Z (n, r), labels (n,) in 0..K-1, penalty (r,) >= 0, omega (K, K) where to begin; weights a (n,).
-    If the class names change places, Omega is reset and kept, and W is fitted to that.
+    This is the solver for many columns or rows. If the class names change places, the flip matrix
+    is reset and fixed, and the weights are fitted to that.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n, r)
+        Features.
+    labels : ndarray of shape (n,)
+        Observed labels, numbers of classes from 0.
+    penalty : ndarray of shape (r,)
+        Penalties on the squared weights, at least 0.
+    omega : ndarray of shape (K, K)
+        Flip matrix where to begin.
+    learn_omega : bool, default True
+        Whether the flip matrix is learned.
+    weights : ndarray of shape (n,), optional
+        Weights of the rows; None for 1.
+    tolerance : float, default 1e-9
+        What may be left to gain, relative to the objective.
+
+    Returns
+    -------
+    Fit
+        The fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.noise import flip_matrix
+    >>> from noisylabels.solvers.flipped_softmax import lbfgs
+    >>> x = np.linspace(-1.0, 1.0, 60)
+    >>> Z = np.column_stack([x, np.ones(60)])
+    >>> fit = lbfgs(Z, (x > 0.0).astype(int), np.array([0.1, 0.0]), flip_matrix.START)
+    >>> bool(fit.converged and fit.theta[0] > 1.0)
+    True
+
+    Notes
+    -----
+    :math:`\omega_{jk} = A_{jk}^2 / (1 + \sum_{l \ne j} A_{jl}^2)` with :math:`A_{jj} = 1`, so that
+    an entry is 0 at a finite A and smooth there. The gradient of
+    :math:`\sum_n a_n \log \tilde P_n` is :math:`a (q - s)` in f, and in :math:`A_{jl}`,
+    :math:`l \ne j`, :math:`2 A_{jl} / (1 + \sum A_j^2) (R_{jl} - \sum_k R_{jk} \omega_{jk})` with
+    :math:`R_{jk} = \sum_{n: \tilde y_n = k} a_n s_{nj} / \tilde P_n`.
+
+    :math:`W = L^{-T} U C^T` is scaled by the Cholesky factor of
+    :math:`(0.6 / K) Z^T Z + 4\, \mathrm{diag}(p)`, a typical Hessian, and A by
+    :math:`1 / \sqrt{n}`, so that the squared norm of the gradient is about twice what is left to
+    gain. A pass reads Z once, and needs memory for a block.
     """
     fit = _Descent(Z, labels, penalty, omega, weights, learn_omega).run(tolerance)
+    if not learn_omega:
+        return fit
     # weights can make a class vanish, after which the labels of two classes say nothing about f
-    if learn_omega and flips.permuted(fit.omega if weights is None else fit.omega + SILENT):
+    checked = fit.omega if weights is None else fit.omega + SILENT
+    if flips.permuted(checked):
         reset = flips.projected(len(omega))
-        again = _Descent(Z, labels, penalty, reset, weights, False).run(tolerance)
-        return replace(again, permuted=True)
+        second_fit = _Descent(Z, labels, penalty, reset, weights, False).run(tolerance)
+        return replace(second_fit, permuted=True)
     return fit
 
 
@@ -299,61 +622,95 @@ class _Descent:
         weights: Floats | None,
         learn_omega: bool,
     ) -> None:
-        self.Z, self.labels, self.penalty, self.omega, self.weights = Z, labels, penalty, omega, weights
-        self.learn_omega, self.K = learn_omega, len(omega)
-        self.C, self.off = contrasts(self.K), ~np.eye(self.K, dtype=bool)
+        self.Z = Z
+        self.labels = labels
+        self.penalty = penalty
+        self.omega = omega
+        self.weights = weights
+        self.learn_omega = learn_omega
+        self.K = len(omega)
+        self.C = contrasts(self.K)
+        self.off_diagonal = ~np.eye(self.K, dtype=bool)
         self.size = float(len(Z) if weights is None else weights.sum())
         typical = CURVATURE / self.K * gram(Z, weights)
         diagonal = typical[np.diag_indices_from(typical)] + 4.0 * penalty
         typical[np.diag_indices_from(typical)] = diagonal + SAFE * diagonal.mean()
         self.L = cholesky(typical, lower=True, overwrite_a=True, check_finite=False)
-        self.square = np.inf  # of the gradient of the last call
+        self.squared_gradient = np.inf  # of the last call
 
-    def weights_of(self, U: Floats) -> Floats:
-        return np.asarray(solve_triangular(self.L, U, lower=True, trans="T", check_finite=False)) @ self.C.T
+    def weights_at(self, x: Floats) -> Floats:
+        r = len(self.L)
+        U = x[: r * (self.K - 1)].reshape(r, self.K - 1)
+        V = np.asarray(solve_triangular(self.L, U, lower=True, trans="T", check_finite=False))
+        return V @ self.C.T
 
     def omega_at(self, x: Floats) -> tuple[Floats, Floats]:
-        """A and Omega."""
+        """Compute A and Omega."""
         A = np.eye(self.K)
-        A[self.off] = x[-self.K * (self.K - 1) :] / math.sqrt(self.size)
-        return A, A**2 / (A**2).sum(axis=1, keepdims=True)
+        if not self.learn_omega:
+            return A, self.omega
+        count = self.K * (self.K - 1)
+        A[self.off_diagonal] = x[-count:] / math.sqrt(self.size)
+        square = A**2
+        return A, square / square.sum(axis=1, keepdims=True)
 
     def __call__(self, x: Floats) -> tuple[float, Floats]:
-        """The objective to be minimised, and its gradient."""
-        U = x[: len(self.L) * (self.K - 1)].reshape(len(self.L), self.K - 1)
-        W = self.weights_of(U)
-        A, omega = self.omega_at(x) if self.learn_omega else (np.eye(self.K), self.omega)
+        """Compute the objective to be minimised, and its gradient."""
+        W = self.weights_at(x)
+        A, omega = self.omega_at(x)
         fit, slope, R = likelihood(self.Z, W, self.labels, omega, self.weights)
         value = 2.0 * float(self.penalty @ (W**2).sum(axis=1)) - fit
-        back = (4.0 * self.penalty[:, np.newaxis] * W - slope) @ self.C
-        gradient = solve_triangular(self.L, back, lower=True, check_finite=False).reshape(-1)
+        slope_of_V = (4.0 * self.penalty[:, np.newaxis] * W - slope) @ self.C
+        slope_of_U = solve_triangular(self.L, slope_of_V, lower=True, check_finite=False)
+        gradient = slope_of_U.reshape(-1)
         if self.learn_omega:
-            of_row = (R * omega).sum(axis=1, keepdims=True)
-            turn = 2.0 * A / (A**2).sum(axis=1, keepdims=True) * (of_row - R)
-            gradient = np.append(gradient, turn[self.off] / math.sqrt(self.size))
-        self.square = float(gradient @ gradient)
+            mean_of_row = (R * omega).sum(axis=1, keepdims=True)
+            square_of_row = (A**2).sum(axis=1, keepdims=True)
+            slope_of_A = 2.0 * A / square_of_row * (mean_of_row - R)
+            scaled = slope_of_A[self.off_diagonal] / math.sqrt(self.size)
+            gradient = np.append(gradient, scaled)
+        self.squared_gradient = float(gradient @ gradient)
         return value, gradient
 
-    def run(self, tolerance: float) -> Fit:
+    def start(self) -> Floats:
         x = np.zeros(len(self.L) * (self.K - 1))
-        if self.learn_omega:
-            ratio = self.omega / np.diag(self.omega)[:, np.newaxis]
-            x = np.append(x, np.sqrt(ratio[self.off] * self.size))
+        if not self.learn_omega:
+            return x
+        ratio = self.omega / np.diag(self.omega)[:, np.newaxis]
+        return np.append(x, np.sqrt(ratio[self.off_diagonal] * self.size))
+
+    def run(self, tolerance: float) -> Fit:
         objectives: list[float] = []
-        least = SMALLEST_SHARE * math.log(self.K) * self.size
+        smallest_objective = SMALLEST_SHARE * math.log(self.K) * self.size
 
-        def met() -> bool:
-            return self.square <= 2.0 * tolerance * max(objectives[-1], least)
+        def is_near() -> bool:
+            left_to_gain = 0.5 * self.squared_gradient
+            return left_to_gain <= tolerance * max(objectives[-1], smallest_objective)
 
-        def watch(intermediate_result: OptimizeResult) -> None:
+        def stop_when_near(intermediate_result: OptimizeResult) -> None:
             objectives.append(float(intermediate_result.fun))
-            if met():
+            if is_near():
                 raise StopIteration
 
-        options: Any = {"maxcor": MEMORY, "maxiter": ROUNDS, "maxfun": 2 * ROUNDS, "ftol": 0.0, "gtol": 0.0}
-        found = minimize(self, x, jac=True, method="L-BFGS-B", callback=watch, options=options)
-        objectives.append(self(found.x)[0])
-        omega = self.omega_at(found.x)[1] if self.learn_omega else self.omega
-        W = self.weights_of(found.x[: len(self.L) * (self.K - 1)].reshape(len(self.L), self.K - 1))
+        options: Any = {
+            "maxcor": MEMORY,
+            "maxiter": ROUNDS,
+            "maxfun": 2 * ROUNDS,
+            "ftol": 0.0,
+            "gtol": 0.0,
+        }
+        result = minimize(
+            self,
+            self.start(),
+            jac=True,
+            method="L-BFGS-B",
+            callback=stop_when_near,
+            options=options,
+        )
+        x = result.x
+        objectives.append(self(x)[0])
+        _, omega = self.omega_at(x)
+        W = self.weights_at(x)
         theta = W if self.K > 2 else W[:, 1] - W[:, 0]
-        return Fit(theta, omega, self.penalty, [-value for value in objectives], met(), False)
+        maximised = [-value for value in objectives]
+        return Fit(theta, omega, self.penalty, maximised, is_near(), False)

@@ -1,15 +1,27 @@
-"""Linear classifiers by their margins: losses that saturate, and the margin distribution.
+r"""Linear classifiers by their margins: losses that saturate, and the margin distribution.
 
-`descend` and `coordinate_search`: losses that saturate, means over the signed rows u_n = s_n x_n of U;
-  the sigmoid, sigma(-kappa u_n.h), which tends to the 0-1 loss as kappa grows;
-  the angle's, min(1, 2 f_k(theta_n)), cos theta_n = u_n.h / ||h|| with rows of norm 1, f_k from a table.
-Source: Nguyen and Sanner, ICML 2013; Kabán and Bootkrajang, LABELNOISE 2017.
+`descend` and `coordinate_search` minimise losses that saturate, means over the signed rows
+:math:`u_n = s_n x_n`:
 
-`interior_point`: min_w 1/2 w.A w - b.w + C sum_n max(0, 1 - w.z_n) with z_n = s_n x_n,
-A = I + (4 lam1 / n^2) (n sum z z^T - (sum z)(sum z)^T),  b = (lam2 / n) sum z.
-Its dual is min_{0 <= alpha <= C} 1/2 u.A^-1 u - sum alpha,  u = b + sum alpha_n z_n,  and w = A^-1 u. Every
-iterate keeps A w = u and z_n.w - 1 = p_n - q_n with p, q > 0, so that alpha.p + (C - alpha).q is the gap.
-Source: Zhang and Zhou, KDD 2014, who descend along the coordinates of the dual; the minimum is the same.
+* the sigmoid :math:`\sigma(-\kappa u_n \cdot h)`, which tends to the 0-1 loss as :math:`\kappa`
+grows; * that of the angle, :math:`\min(1, 2 f_k(\theta_n))` with
+  :math:`\cos \theta_n = u_n \cdot h / \lVert h \rVert`, rows of norm 1 and :math:`f_k` from a
+  table.
+
+Sources: Nguyen and Sanner, ICML 2013; Kabán and Bootkrajang, LABELNOISE 2017.
+
+`interior_point` solves
+:math:`\min_w \frac{1}{2} w^T A w - b^T w + C \sum_n \max(0, 1 - w \cdot z_n)` with
+:math:`z_n = s_n x_n`,
+:math:`A = I + (4 \lambda_1 / n^2) (n \sum z z^T - (\sum z)(\sum z)^T)` and
+:math:`b = (\lambda_2 / n) \sum z`. Its dual is
+:math:`\min_{0 \le \alpha \le C} \frac{1}{2} u^T A^{-1} u - \sum \alpha` with
+:math:`u = b + \sum \alpha_n z_n` and :math:`w = A^{-1} u`. Every iterate keeps :math:`A w = u` and
+:math:`z_n \cdot w - 1 = p_n - q_n` with :math:`p, q > 0`, so that
+:math:`\alpha \cdot p + (C - \alpha) \cdot q` is the gap.
+
+Source: Zhang and Zhou, KDD 2014, who descend along the coordinates of the dual; the minimum is the
+same.
 """
 
 from __future__ import annotations
@@ -34,31 +46,53 @@ NO_TABLE = np.zeros((2, 1))
 
 @compile_kernel(error_model="numpy")
 def _angle_loss(c: float, table: Floats) -> tuple[float, float]:
-    """(2 f_k(theta), its derivative in c) at c = cos theta > 0, by cubic Hermite interpolation in theta.
+    """Interpolate (2 f_k(theta), its derivative in c) at c = cos theta > 0, by cubics in theta.
 
-    table (2, m + 1) : f_k and its slope at m + 1 equal steps of theta from 0 to pi/2.
+    table (2, m + 1): f_k and its slope at m + 1 equal steps of theta from 0 to pi/2.
     """
     theta = math.acos(min(c, 1.0))
     m = table.shape[1] - 1
     h = 0.5 * math.pi / m
     i = min(int(theta / h), m - 1)
     t = theta / h - i
-    left, right = table[0, i], table[0, i + 1]
-    start, end = h * table[1, i], h * table[1, i + 1]
-    d = left - right
-    value = left + t * (start + t * (-3.0 * d - 2.0 * start - end + t * (2.0 * d + start + end)))
-    rise = start + t * (2.0 * (-3.0 * d - 2.0 * start - end) + 3.0 * t * (2.0 * d + start + end))
-    return 2.0 * value, -2.0 * rise / h / max(math.sin(theta), SMALLEST_SINE)
+    left_value = table[0, i]
+    right_value = table[0, i + 1]
+    start = h * table[1, i]
+    end = h * table[1, i + 1]
+    d = left_value - right_value
+    square_term = -3.0 * d - 2.0 * start - end
+    cubic_term = 2.0 * d + start + end
+    value = left_value + t * (start + t * (square_term + t * cubic_term))
+    rise = start + t * (2.0 * square_term + 3.0 * t * cubic_term)
+    sine = max(math.sin(theta), SMALLEST_SINE)
+    return 2.0 * value, -2.0 * rise / h / sine
 
 
 @compile_kernel(error_model="numpy")
 def loss(UT: Floats, h: Floats, kappa: float, table: Floats, gradient: Floats) -> float:
-    """The mean loss at h (d,) for the columns u_n of UT (d, n); writes its gradient.
+    """Compute the mean loss of a direction, and its gradient.
 
-    kappa > 0 : the sigmoid's.   kappa = 0 : the angle's, by the table.
+    Parameters
+    ----------
+    UT : ndarray of shape (d, n)
+        Signed rows, by columns.
+    h : ndarray of shape (d,)
+        Weights of the classifier.
+    kappa : float
+        Slope of the sigmoid; 0 for the loss of the angle.
+    table : ndarray of shape (2, m + 1)
+        Values and slopes of the loss of the angle at equal steps; `NO_TABLE` for the sigmoid.
+    gradient : ndarray of shape (d,)
+        Overwritten with the gradient.
+
+    Returns
+    -------
+    float
+        The mean loss.
     """
     d, n = UT.shape
-    f, slope = np.empty(n), np.zeros(n)
+    f = np.empty(n)
+    slope = np.zeros(n)
     scores(UT, h, f)
     size = 1.0 if kappa > 0.0 else math.sqrt((h * h).sum())
     total = radial = 0.0
@@ -76,47 +110,87 @@ def loss(UT: Floats, h: Floats, kappa: float, table: Floats, gradient: Floats) -
                 total += value
                 radial += slope[i] * c
     for j in range(d):
-        sum_ = 0.0
+        slope_of_weight = 0.0
         for i in range(n):
-            sum_ += slope[i] * UT[j, i]
-        gradient[j] = (sum_ - radial * h[j] / size) / (n * size)
+            slope_of_weight += slope[i] * UT[j, i]
+        gradient[j] = (slope_of_weight - radial * h[j] / size) / (n * size)
     return total / n
 
 
 @compile_kernel(error_model="numpy")
 def _direction(gradient: Floats, S: Floats, Y: Floats, stored: int) -> Floats:
-    """-H gradient by the two loops of L-BFGS, over the last `stored` pairs of S and Y (`MEMORY`, d)."""
+    """Compute -H gradient by the two loops of L-BFGS, over the last pairs of S and Y (8, d)."""
     q = -gradient
     alphas = np.zeros(MEMORY)
     first = max(0, stored - MEMORY)
     for i in range(stored - 1, first - 1, -1):
-        s, y = S[i % MEMORY], Y[i % MEMORY]
-        alphas[i % MEMORY] = (s * q).sum() / (s * y).sum()
-        q -= alphas[i % MEMORY] * y
+        k = i % MEMORY
+        s = S[k]
+        y = Y[k]
+        alphas[k] = (s * q).sum() / (s * y).sum()
+        q -= alphas[k] * y
     if stored > 0:
-        s, y = S[(stored - 1) % MEMORY], Y[(stored - 1) % MEMORY]
+        k = (stored - 1) % MEMORY
+        s = S[k]
+        y = Y[k]
         q *= (s * y).sum() / (y * y).sum()
     for i in range(first, stored):
-        s, y = S[i % MEMORY], Y[i % MEMORY]
-        q += (alphas[i % MEMORY] - (y * q).sum() / (s * y).sum()) * s
+        k = i % MEMORY
+        s = S[k]
+        y = Y[k]
+        beta = (y * q).sum() / (s * y).sum()
+        q += (alphas[k] - beta) * s
     return q
 
 
 @compile_kernel(error_model="numpy")
-def descend(UT: Floats, start: Floats, kappa: float, table: Floats, rounds: int) -> tuple[Floats, float, int]:
-    """(h, loss, rounds taken): L-BFGS from start (d,) with a backtracking line search; see `loss`."""
+def descend(
+    UT: Floats,
+    start: Floats,
+    kappa: float,
+    table: Floats,
+    rounds: int,
+) -> tuple[Floats, float, int]:
+    """Minimise the mean loss by L-BFGS with a backtracking line search.
+
+    Parameters
+    ----------
+    UT : ndarray of shape (d, n)
+        Signed rows, by columns.
+    start : ndarray of shape (d,)
+        Where to begin.
+    kappa : float
+        Slope of the sigmoid; 0 for the loss of the angle.
+    table : ndarray of shape (2, m + 1)
+        See `loss`.
+    rounds : int
+        Largest number of rounds.
+
+    Returns
+    -------
+    h : ndarray of shape (d,)
+        Weights of the classifier.
+    value : float
+        Their mean loss.
+    done : int
+        Number of rounds done.
+    """
     d = len(start)
-    h, gradient, after = start.copy(), np.empty(d), np.empty(d)
-    S, Y = np.empty((MEMORY, d)), np.empty((MEMORY, d))
+    h = start.copy()
+    gradient = np.empty(d)
+    after = np.empty(d)
+    S = np.empty((MEMORY, d))
+    Y = np.empty((MEMORY, d))
     stored: Any = np.int64(0)
     value = loss(UT, h, kappa, table, gradient)
-    for taken in range(rounds):
+    for done in range(rounds):
         if np.abs(gradient).max() <= STILL:
-            return h, value, taken
+            return h, value, done
         direction = _direction(gradient, S, Y, stored)
         fall = (direction * gradient).sum()
         if fall >= 0.0:
-            direction, stored = -gradient, 0
+            direction = -gradient
+            stored = 0
             fall = -(gradient * gradient).sum()
         t = 1.0 if stored else min(1.0, 0.1 / math.sqrt(-fall))
         for _ in range(HALVINGS):
@@ -125,7 +199,7 @@ def descend(UT: Floats, start: Floats, kappa: float, table: Floats, rounds: int)
                 break
             t *= 0.5
         else:
-            return h, value, taken
+            return h, value, done
         change = after - gradient
         if t * (direction * change).sum() > 1e-12 * (change * change).sum():
             put(S[stored % MEMORY], t * direction)
@@ -139,36 +213,67 @@ def descend(UT: Floats, start: Floats, kappa: float, table: Floats, rounds: int)
 
 @compile_kernel(error_model="numpy")
 def best_move(f: Floats, row: Floats) -> tuple[int, float]:
-    """(fewest errors of f + t row over t, the t nearest to 0 among the middles of the best intervals).
+    """Find the step along one coordinate with the fewest errors.
 
-    Between two neighbouring breakpoints -f_n / row_n the 0-1 loss is constant.
+    Between two neighbouring breakpoints, where the sign of a decision value changes, the 0-1 loss
+    is constant.
+
+    Parameters
+    ----------
+    f : ndarray of shape (n,)
+        Signed decision values; an error is at most 0.
+    row : ndarray of shape (n,)
+        How each of them changes with the step.
+
+    Returns
+    -------
+    errors : int
+        The fewest errors.
+    t : float
+        The step nearest to 0 among the middles of the best intervals.
     """
-    where = np.flatnonzero(row != 0.0)
+    changing = np.flatnonzero(row != 0.0)
     errors = 0  # far to the left, t = -infinity
     for n in range(len(f)):
         if row[n] > 0.0 or (row[n] == 0.0 and f[n] <= 0.0):
             errors += 1
-    if len(where) == 0:
+    if len(changing) == 0:
         return errors, 0.0
-    breaks = -f[where] / row[where]
+    breaks = -f[changing] / row[changing]
     order = np.argsort(breaks)
-    best, t = errors, breaks[order[0]] - 1.0
+    best = errors
+    t = breaks[order[0]] - 1.0
     for k in range(len(order)):
-        errors += -1 if row[where[order[k]]] > 0.0 else 1
-        here = breaks[order[k]]
-        following = breaks[order[k + 1]] if k + 1 < len(order) else here + 2.0
-        if following > here:
-            middle = 0.5 * (here + following)
+        errors += -1 if row[changing[order[k]]] > 0.0 else 1
+        start = breaks[order[k]]
+        end = breaks[order[k + 1]] if k + 1 < len(order) else start + 2.0
+        if end > start:
+            middle = 0.5 * (start + end)
             if errors < best or (errors == best and abs(middle) < abs(t)):
-                best, t = errors, middle
+                best = errors
+                t = middle
     return best, t
 
 
 @compile_kernel(error_model="numpy")
 def coordinate_search(UT: Floats, h: Floats, sweeps: int) -> int:
-    """Move h (d,), in place, along one coordinate after the other wherever the 0-1 loss falls; returns it.
+    """Lower the 0-1 loss along one coordinate after the other.
 
-    Ends when no coordinate improves, or after `sweeps` sweeps.
+    The search ends when no coordinate improves.
+
+    Parameters
+    ----------
+    UT : ndarray of shape (d, n)
+        Signed rows, by columns.
+    h : ndarray of shape (d,)
+        Weights of the classifier, changed in place.
+    sweeps : int
+        Largest number of sweeps over the coordinates.
+
+    Returns
+    -------
+    int
+        The number of errors.
     """
     f = np.empty(UT.shape[1])
     scores(UT, h, f)
@@ -178,14 +283,14 @@ def coordinate_search(UT: Floats, h: Floats, sweeps: int) -> int:
         for j in range(len(h)):
             best, t = best_move(f, UT[j])
             if best < errors:
-                moved = h[j]
+                old_weight = h[j]
                 h[j] += t
                 scores(UT, h, f)
-                now = (f <= 0.0).sum()
-                if now < errors:
-                    errors = now
+                new_errors = (f <= 0.0).sum()
+                if new_errors < errors:
+                    errors = new_errors
                 else:  # two breakpoints closer than rounding
-                    h[j] = moved
+                    h[j] = old_weight
                     scores(UT, h, f)
         if errors == before:
             break
@@ -197,7 +302,27 @@ TO_THE_EDGE = 0.99
 
 
 def quadratic(ZT: Floats, lam1: float) -> Floats:
-    """A (d, d) for the columns z_n of ZT (d, n)."""
+    """Compute the matrix of the quadratic term of `interior_point`.
+
+    Parameters
+    ----------
+    ZT : ndarray of shape (d, n)
+        Signed rows, by columns.
+    lam1 : float
+        Weight of the margin variance.
+
+    Returns
+    -------
+    ndarray of shape (d, d)
+        The matrix A.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.solvers.linear_margin import quadratic
+    >>> quadratic(np.array([[1.0, -1.0]]), 0.5).tolist()
+    [[3.0]]
+    """
     n = ZT.shape[1]
     total = ZT.sum(axis=1)
     scatter = n * (ZT @ ZT.T) - np.outer(total, total)
@@ -208,51 +333,87 @@ def quadratic(ZT: Floats, lam1: float) -> Floats:
 def interior_point(
     ZT: Floats, A: Floats, b: Floats, C: float, tolerance: float, rounds: int
 ) -> tuple[Floats, Floats, float, int]:
-    """(w, alpha, gap, rounds taken) for the columns z_n of ZT (d, n).
+    """Minimise a quadratic plus hinge losses by an interior-point method.
 
-    Stops when the gap is at most tolerance (1 + |dual value|), or no longer falls.
+    The iteration stops when the gap is at most the tolerance, relative to 1 plus the dual value, or
+    no longer falls.
+
+    Parameters
+    ----------
+    ZT : ndarray of shape (d, n)
+        Signed rows, by columns.
+    A : ndarray of shape (d, d)
+        Matrix of the quadratic term.
+    b : ndarray of shape (d,)
+        The linear term, which is subtracted.
+    C : float
+        Weight of the hinge losses.
+    tolerance : float
+        Gap that is small enough.
+    rounds : int
+        Largest number of rounds.
+
+    Returns
+    -------
+    w : ndarray of shape (d,)
+        Weights of the classifier.
+    alpha : ndarray of shape (n,)
+        Dual variables.
+    gap : float
+        The gap.
+    done : int
+        Number of rounds done.
     """
     d, n = ZT.shape
     alpha = np.full(n, 0.5 * C)
-    factor, w, margin = A.copy(), b.copy(), np.empty(n)
+    factor = A.copy()
+    w = b.copy()
+    margin = np.empty(n)
     for j in range(d):
         w[j] += (ZT[j] * alpha).sum()
     solve(factor, w)  # w = A^-1 (b + sum alpha_n z_n)
     scores(ZT, w, margin)
     p = np.maximum(margin - 1.0, 0.0) + 1.0
     q = p - (margin - 1.0)
-    along, d_alpha = np.empty(n), np.empty(n)
-    hessian, step = np.empty((d, d)), np.empty(d)
-    gap = np.inf
-    for taken in range(rounds):
-        rest = C - alpha
-        now = (alpha * p).sum() + (rest * q).sum()
+    along = np.empty(n)
+    d_alpha = np.empty(n)
+    hessian = np.empty((d, d))
+    step = np.empty(d)
+    last_gap = np.inf
+    for done in range(rounds):
+        slack = C - alpha
+        gap = (alpha * p).sum() + (slack * q).sum()
         value = alpha.sum() - 0.5 * ((b * w).sum() + (alpha * margin).sum())
-        if now <= tolerance * (1.0 + abs(value)) or now >= 0.999 * gap:
-            return w, alpha, now, taken
-        gap = now
-        mu = CENTRING * now / (2.0 * n)
-        inverse = 1.0 / (p / alpha + q / rest)
-        wanted = inverse * ((mu - p * alpha) / alpha - (mu - q * rest) / rest)
+        if gap <= tolerance * (1.0 + abs(value)) or gap >= 0.999 * last_gap:
+            return w, alpha, gap, done
+        last_gap = gap
+        mu = CENTRING * gap / (2.0 * n)
+        inverse = 1.0 / (p / alpha + q / slack)
+        miss_p = mu - p * alpha
+        miss_q = mu - q * slack
+        wanted = inverse * (miss_p / alpha - miss_q / slack)
         normal_equations(ZT, wanted, inverse, hessian, step)
         hessian += A
         solve(hessian, step)
         scores(ZT, step, along)
         put(d_alpha, wanted - inverse * along)
-        d_p = (mu - p * alpha - p * d_alpha) / alpha
-        d_q = (mu - q * rest + q * d_alpha) / rest
-        longest = min(min(_room(alpha, d_alpha), _room(rest, -d_alpha)), min(_room(p, d_p), _room(q, d_q)))
+        d_p = (miss_p - p * d_alpha) / alpha
+        d_q = (miss_q + q * d_alpha) / slack
+        room_of_dual = min(_room(alpha, d_alpha), _room(slack, -d_alpha))
+        room_of_margin = min(_room(p, d_p), _room(q, d_q))
+        longest = min(room_of_dual, room_of_margin)
         alpha += longest * d_alpha
         w += longest * step
         margin += longest * along
         p += longest * d_p
         q += longest * d_q
-    return w, alpha, (alpha * p).sum() + ((C - alpha) * q).sum(), rounds
+    final_gap = (alpha * p).sum() + ((C - alpha) * q).sum()
+    return w, alpha, final_gap, rounds
 
 
 @compile_kernel(error_model="numpy")
 def _room(value: Floats, change: Floats) -> float:
-    """The longest step, at most 1, up to which value + step change stays above 0, with a little room."""
+    """Find the longest step, at most 1, up to which value + step change stays well above 0."""
     longest = 1.0
     for i in range(len(value)):
         if change[i] < 0.0:

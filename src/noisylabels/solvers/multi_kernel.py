@@ -1,7 +1,8 @@
-"""Learning the weights of many kernels: the ascent path of rMKLR.
+r"""Learning the weights of many kernels: the ascent path of rMKLR.
 
-Path of L label columns: L(w, u, Omega) = sum_n log P~_n - zeta ||w||^2 - sum_i xi_i u_i^2,
-f = sum_i eta_i K_i w,  eta_i = u_i^2.  One round:
+The path of one label column ascends
+:math:`L(w, u, \Omega) = \sum_n \log \tilde P_n - \zeta \lVert w \rVert^2 - \sum_i \xi_i u_i^2` with
+:math:`f = \sum_i \eta_i K_i w` and :math:`\eta_i = u_i^2`. One round::
 
     w:     at most 10 conjugate-gradient steps, zeta fixed                    (`conjugate_gradient`)
     zeta = c (N/2 + 1) / (||w||^2 / 2 + beta)
@@ -9,13 +10,14 @@ f = sum_i eta_i K_i w,  eta_i = u_i^2.  One round:
     xi_i = 2 / eta_i
     Omega: with the posterior q of the current f                              (`flips.updated`)
 
-The marginal objective behind zeta and xi has its maximum where every kernel is off: the result is the end of
-this path, not an optimum. A greedier optimiser ends elsewhere, and worse. The path amplifies rounding (1e-16
-grows to 1e-6 in f). Therefore every sum has a fixed order, and no function of BLAS, NumPy or SciPy whose last
-bits depend on the processor is used; only `newton_steps` uses LAPACK.
+The marginal objective behind zeta and xi has its maximum where every kernel is off: the result is
+the end of this path, not an optimum. A greedier optimiser ends elsewhere, and worse. The path
+amplifies rounding (1e-16 grows to 1e-6 in f). Therefore every sum has a fixed order, and no
+function of BLAS, NumPy or SciPy whose last bits depend on the processor is used; only
+`newton_steps` uses LAPACK.
 
-Source: Kabán and Bootkrajang, LABELNOISE 2017, eq. (4)-(9) and the rMKLR box; Nocedal and Wright, Numerical
-Optimization, 2006, Algorithms 3.5, 3.6 and 5.4.
+Sources: Kabán and Bootkrajang, LABELNOISE 2017, eq. (4)-(9) and the rMKLR box; Nocedal and Wright,
+Numerical Optimization, 2006, Algorithms 3.5, 3.6 and 5.4.
 """
 
 from __future__ import annotations
@@ -47,36 +49,89 @@ HALVINGS = 14
 DECREASE, CURVATURE = 1e-4, 0.4  # the two Wolfe constants
 TRIALS = 40  # of a line search
 STATIONARY = 1e-5  # largest entry of a gradient that counts as zero
+STEPS = {"cg10": 10, "newton": 1000}  # of `SoftmaxPath`
+
+Fit = Callable[[Floats, Floats], float]
+"""f (p,) and where to write its gradient (p,) -> sum_n a_n log P~_n."""
 
 
 def u_gradient(F: Floats, residual: Floats, u: Floats, xi: Floats) -> Floats:
-    """dL/du_i = 2 u_i [sum_n (q_n - sigma_n) F_in - xi_i] for F (S, n), residual q - sigma (n,): (S,)."""
+    r"""Compute the gradient of the objective in the roots of the kernel weights.
+
+    Parameters
+    ----------
+    F : ndarray of shape (S, n)
+        What each kernel of weight 1 adds to f.
+    residual : ndarray of shape (n,)
+        :math:`q - \sigma`.
+    u : ndarray of shape (S,)
+        Roots of the kernel weights.
+    xi : ndarray of shape (S,)
+        Penalties of the kernel weights.
+
+    Returns
+    -------
+    ndarray of shape (S,)
+        :math:`2 u_i (\sum_n (q_n - \sigma_n) F_{in} - \xi_i)`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.solvers.multi_kernel import u_gradient
+    >>> u_gradient(np.ones((1, 2)), np.array([0.5, 0.25]), np.ones(1), np.zeros(1)).tolist()
+    [1.5]
+    """
     return 2.0 * u * (times(F, residual) - xi)
 
 
-Fit = Callable[[Floats, Floats], float]  # f (p,) and where to write its gradient (p,) -> sum_n a_n log P~_n
-
-
 def u_step(F: Floats, fit: Fit, u: Floats, xi: Floats, copies: Floats) -> Floats:
-    """u + t g/||g|| with the first t of 1, 1/2, ... 2^-14 that makes L grow by 1e-4 t ||g||; else u itself.
+    """Make one gradient step in the roots of the kernel weights.
 
-    F (S, p) : of every kernel what it adds to f.   u, xi (S,).   Kernel i stands for copies_i equal ones.
+    Parameters
+    ----------
+    F : ndarray of shape (S, p)
+        What each kernel of weight 1 adds to f.
+    fit : callable
+        The log-likelihood of f, which writes its gradient to the second argument.
+    u : ndarray of shape (S,)
+        Roots of the kernel weights.
+    xi : ndarray of shape (S,)
+        Penalties of the kernel weights.
+    copies : ndarray of shape (S,)
+        For how many equal kernels each one stands.
+
+    Returns
+    -------
+    ndarray of shape (S,)
+        The roots after the first step of length 1, 1/2, ..., 2**-14 that makes the objective grow
+        enough; unchanged if there is none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.solvers.multi_kernel import u_step
+    >>> def fit(f, gradient):
+    ...     gradient[:] = 1.0
+    ...     return float(f.sum())
+    >>> u_step(np.ones((1, 1)), fit, np.ones(1), np.zeros(1), np.ones(1)).tolist()
+    [2.0]
     """
-
     residual = np.empty(F.shape[1])
 
     def objective(v: Floats) -> float:
-        """L at v; leaves the gradient in f in ``residual``."""
-        return float(fit(combined(copies * v * v, F), residual) - dot(copies * xi, 0, v * v))
+        """Compute the objective at v; leaves the gradient in f in ``residual``."""
+        log_likelihood = fit(combined(copies * v * v, F), residual)
+        return float(log_likelihood - dot(copies * xi, 0, v * v))
 
     start = objective(u)
-    g = u_gradient(F, residual, u, xi)
-    norm = float(np.sqrt(dot(copies, 0, g * g)))
+    gradient = u_gradient(F, residual, u, xi)
+    norm = float(np.sqrt(dot(copies, 0, gradient * gradient)))
     if not (norm > 0.0 and np.isfinite(norm)):
         return u
+    largest_root = np.sqrt(LARGEST_ETA)
     t = 1.0
     for _ in range(HALVINGS + 1):
-        trial = np.clip(u + t * g / norm, -np.sqrt(LARGEST_ETA), np.sqrt(LARGEST_ETA))
+        trial = np.clip(u + t * gradient / norm, -largest_root, largest_root)
         if objective(trial) >= start + 1e-4 * t * norm:
             return trial
         t *= 0.5
@@ -86,10 +141,42 @@ def u_step(F: Floats, fit: Fit, u: Floats, xi: Floats, copies: Floats) -> Floats
 def newton_steps(
     K: Floats, w: Floats, y: Floats, omega: Floats, zeta: float, steps: int = 8
 ) -> tuple[Floats, Floats]:
-    """w and f = K w after ``steps`` damped Newton steps with the curvature of the EM surrogate.
+    r"""Make damped Newton steps with the curvature of the EM surrogate.
 
-    d = (K diag(h) K + 2 zeta I)^-1 (K (q - sigma) - 2 zeta w),
-    h = max(sigma (1 - sigma), 1e-6), halved until L grows.
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        Kernel matrix.
+    w : ndarray of shape (n,)
+        Where to begin.
+    y : ndarray of shape (n,)
+        Observed labels, 0.0 and 1.0.
+    omega : ndarray of shape (2, 2)
+        Flip matrix.
+    zeta : float
+        Penalty on the squared norm of the weights.
+    steps : int, default 8
+        Largest number of steps.
+
+    Returns
+    -------
+    w : ndarray of shape (n,)
+        The weights.
+    f : ndarray of shape (n,)
+        Their product with the kernel matrix.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.solvers.multi_kernel import newton_steps
+    >>> w, f = newton_steps(np.eye(2), np.zeros(2), np.array([0.0, 1.0]), np.eye(2), 1.0)
+    >>> bool(f[0] < 0.0 < f[1])
+    True
+
+    Notes
+    -----
+    A step is :math:`(K\, \mathrm{diag}(h) K + 2 \zeta I)^{-1} (K (q - \sigma) - 2 \zeta w)` with
+    :math:`h = \max(\sigma (1 - \sigma), 10^{-6})`, halved until the objective grows.
     """
 
     def objective(w: Floats, f: Floats) -> float:
@@ -99,62 +186,166 @@ def newton_steps(
     value = objective(w, f)
     for _ in range(steps):
         sigma = expit(f)
-        gradient = K @ (flips.posterior(f, y, omega) - sigma) - 2.0 * zeta * w
-        curvature = (K * np.maximum(sigma * (1.0 - sigma), 1e-6)) @ K
+        residual = flips.posterior(f, y, omega) - sigma
+        gradient = K @ residual - 2.0 * zeta * w
+        h = np.maximum(sigma * (1.0 - sigma), 1e-6)
+        curvature = (K * h) @ K
         curvature[np.diag_indices_from(curvature)] += 2.0 * zeta
         d = cho_solve(cho_factor(curvature), gradient)
-        Kd, t = K @ d, 1.0
+        Kd = K @ d
+        t = 1.0
         while not objective(w + t * d, f + t * Kd) >= value and t > 2.0**-HALVINGS:
             t *= 0.5
-        reached = objective(w + t * d, f + t * Kd)
-        if not reached > value:
+        new_value = objective(w + t * d, f + t * Kd)
+        if not new_value > value:
             break
-        w, f, value = w + t * d, f + t * Kd, reached
+        w = w + t * d
+        f = f + t * Kd
+        value = new_value
     return w, f
 
 
 class Path:
-    """The path of one label column (n,) of 0.0 and 1.0 over S' stacked kernels.
+    """The ascent path of one column of labels of two classes, over stacked kernels.
 
-    w : (n,).   eta : (S',) weights of the stacked kernels, pruned ones 0.   omega : (2, 2).
-    rounds : done.   converged : f and Omega came to rest.   swapped : the classes changed names on the way.
-    broken : a round was not finite.
+    Parameters
+    ----------
+    labels : ndarray of shape (n,)
+        Observed labels, 0.0 and 1.0.
+    kernels : int
+        Number of stacked kernels.
+    prior_factor : {"slides", "exact"}
+        See `noisylabels.solvers.flipped_logistic.marginal_zeta`.
+    beta : float
+        The same.
+
+    Attributes
+    ----------
+    w : ndarray of shape (n,)
+        Weights of the kernel functions at the training points.
+    omega : ndarray of shape (2, 2)
+        Flip matrix.
+    rounds : int
+        Number of rounds done.
+    converged : bool
+        Whether f and the flip matrix came to rest.
+    swapped : bool
+        Whether the classes changed names on the way.
+    broken : bool
+        Whether a round was not finite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.solvers.multi_kernel import Path
+    >>> path = Path(np.array([0.0, 1.0]), 2, "slides", 2.0)
+    >>> path.eta.tolist(), path.rounds
+    ([1.0, 1.0], 0)
     """
 
     def __init__(self, labels: NDArray[Any], kernels: int, prior_factor: str, beta: float) -> None:
-        self.y, self._prior = labels, (prior_factor, beta)
-        self.w = self.f = self._zero = np.zeros(len(labels))
-        self.u, self.xi = np.ones(kernels), np.zeros(kernels)
+        n = len(labels)
+        self.y = labels
+        self._prior = (prior_factor, beta)
+        self._zero = np.zeros(n)
+        self.w = self._zero
+        self.f = self._zero
+        self.u = np.ones(kernels)
+        self.xi = np.zeros(kernels)
         self.omega = flips.START
-        self.rounds, self.converged, self.swapped, self.broken = 0, False, False, False
+        self.rounds = 0
+        self.converged = False
+        self.swapped = False
+        self.broken = False
 
     @property
     def zeta(self) -> float:
-        """`marginal_zeta` of w."""
+        """Penalty on the squared norm of the weights, which depends on the weights.
+
+        Returns
+        -------
+        float
+            The penalty.
+        """
         return marginal_zeta(dot(self.w, 0, self.w), len(self.w), *self._prior)
 
     @property
     def eta(self) -> Floats:
-        """u_i^2, 0 below 1e-8 of the largest."""
+        """Weights of the stacked kernels, 0 below 1e-8 of the largest.
+
+        Returns
+        -------
+        ndarray of shape (S,)
+            The weights.
+        """
         eta = self.u * self.u
         return np.where(eta < PRUNED * eta.max(), 0.0, eta)
 
     def fit(self, f: Floats, slope: Floats) -> float:
-        """sum_n log P~_n at f; writes q - sigma to slope."""
-        return likelihood(f, self._zero, 0.0, self.y, self.omega[0, 1], self.omega[1, 0], slope)[0]
+        """Compute the log-likelihood and its gradient.
+
+        Parameters
+        ----------
+        f : ndarray of shape (n,)
+            Decision values.
+        slope : ndarray of shape (n,)
+            Overwritten with the gradient.
+
+        Returns
+        -------
+        float
+            The log-likelihood.
+        """
+        omega01 = self.omega[0, 1]
+        omega10 = self.omega[1, 0]
+        return likelihood(f, self._zero, 0.0, self.y, omega01, omega10, slope)[0]
 
     def solved(self, K: Floats, w_solver: str) -> Floats:
-        """w of the next round, for the kernel K (n, n)."""
+        """Compute the weights of the next round.
+
+        Parameters
+        ----------
+        K : ndarray of shape (n, n)
+            The mixed kernel matrix.
+        w_solver : {"cg10", "newton"}
+            The solver.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The weights.
+        """
         solver = conjugate_gradient if w_solver == "cg10" else newton_steps
         return solver(K, self.w, self.y, self.omega, self.zeta)[0]
 
     def flips(self, f: Floats) -> Floats:
-        """Omega by the posteriors at f."""
+        """Estimate the flip matrix by the posterior probabilities of the labels.
+
+        Parameters
+        ----------
+        f : ndarray of shape (n,)
+            Decision values.
+
+        Returns
+        -------
+        ndarray of shape (2, 2)
+            The flip matrix.
+        """
         q = posterior(f, self.y, self.omega[0, 1], self.omega[1, 0])
         return flips.updated(q, self.y, self.omega)
 
     def finish(self, w: Floats, F: Floats, copies: Floats) -> None:
-        """u, xi and Omega of the round that ends with w and F_i = K_i w, (S', n)."""
+        """Finish the round that ends with given weights.
+
+        Parameters
+        ----------
+        w : ndarray of shape (n,)
+            The weights.
+        F : ndarray of shape (S, n)
+            What each kernel of weight 1 adds to f.
+        copies : ndarray of shape (S,)
+            For how many equal kernels each one stands.
+        """
         u = u_step(F, self.fit, self.u, self.xi, copies)
         f = combined(copies * u * u, F)
         if not np.isfinite(f).all():
@@ -162,75 +353,197 @@ class Path:
             return
         omega = self.flips(f)
         if flips.permuted(omega):
-            self.swapped, omega = True, flips.projected(len(omega))
+            self.swapped = True
+            omega = flips.projected(len(omega))
         self.rounds += 1
-        self.converged = bool(
-            np.abs(f - self.f).max() <= STILL * (1.0 + np.abs(f).max())
-            and np.abs(omega - self.omega).max() <= STILL
-        )
-        self.w, self.f, self.u, self.xi, self.omega = w, f, u, penalty_rates(u * u), omega
+        f_rests = np.abs(f - self.f).max() <= STILL * (1.0 + np.abs(f).max())
+        omega_rests = np.abs(omega - self.omega).max() <= STILL
+        self.converged = bool(f_rests and omega_rests)
+        self.w = w
+        self.f = f
+        self.u = u
+        self.xi = penalty_rates(u * u)
+        self.omega = omega
 
 
 @compile_kernel(error_model="numpy")
-def softmax_fit(f: Floats, y: NDArray[np.intp], a: Floats, C: Floats, omega: Floats, slope: Floats) -> float:
-    """sum_n a_n log P~_n of the softmax of C f_n for f (K-1, n), y (n,), a (n,); its gradient to slope."""
-    K, value = len(omega), 0.0
+def softmax_fit(
+    f: Floats,
+    y: NDArray[np.intp],
+    a: Floats,
+    C: Floats,
+    omega: Floats,
+    slope: Floats,
+) -> float:
+    """Compute the log-likelihood of several classes and its gradient.
+
+    Parameters
+    ----------
+    f : ndarray of shape (K - 1, n)
+        Decision values of the contrasts.
+    y : ndarray of shape (n,)
+        Observed labels, numbers of classes from 0.
+    a : ndarray of shape (n,)
+        Weights of the rows.
+    C : ndarray of shape (K, K - 1)
+        Contrasts of the classes.
+    omega : ndarray of shape (K, K)
+        Flip matrix.
+    slope : ndarray of shape (K - 1, n)
+        Overwritten with the gradient.
+
+    Returns
+    -------
+    float
+        The log-likelihood.
+    """
+    K = len(omega)
+    value = 0.0
     s = np.empty(K)
     for n in range(len(y)):
+        weight = a[n]
+        label = y[n]
         top = -np.inf
         for k in range(K):
             s[k] = 0.0
             for j in range(K - 1):
                 s[k] += C[k, j] * f[j, n]
             top = max(top, s[k])
-        total = likely = 0.0
+        total = 0.0
+        likely = 0.0
         for k in range(K):
             s[k] = exp_of_negative(max(s[k] - top, -LARGEST))
             total += s[k]
-            likely += s[k] * omega[k, y[n]]
-        value += a[n] * log_of_positive(likely / total)
+            likely += s[k] * omega[k, label]
+        value += weight * log_of_positive(likely / total)
         for j in range(K - 1):
             slope[j, n] = 0.0
             for k in range(K):
-                slope[j, n] += a[n] * s[k] * (omega[k, y[n]] / likely - 1.0 / total) * C[k, j]
+                pull = omega[k, label] / likely - 1.0 / total
+                slope[j, n] += weight * s[k] * pull * C[k, j]
     return value
 
 
 class SoftmaxPath(Path):
-    """The path of K >= 2 classes with weights a (n,) of the examples, labels (n,) in 0..K-1.
+    r"""The ascent path of several classes with weights of the examples, over stacked kernels.
 
-    L = sum_n a_n log P~_n - zeta sum_n a_n ||v_n||^2 - sum_i xi_i u_i^2,  f = sum_i eta_i K_i diag(a) V,
-    P~ by the softmax of f C^T / 2^(1/2), C the contrasts of the classes (K, K-1): for two classes without
-    weights it is L of a `Path`. w (K-1, n) holds a_n v_n, and f is flat, (K-1) n. "newton" is
-    conjugate-gradient steps to the end here.
+    Parameters
+    ----------
+    labels : ndarray of shape (n,)
+        Observed labels, numbers of classes from 0.
+    K : int
+        Number of classes.
+    weights : ndarray of shape (n,)
+        Weights of the examples.
+    kernels : int
+        Number of stacked kernels.
+    prior_factor : {"slides", "exact"}
+        See `noisylabels.solvers.flipped_logistic.marginal_zeta`.
+    beta : float
+        The same.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.solvers.multi_kernel import SoftmaxPath
+    >>> path = SoftmaxPath(np.array([0, 1, 2]), 3, np.ones(3), 1, "slides", 2.0)
+    >>> path.classes(path.w).shape
+    (3, 3)
+
+    Notes
+    -----
+    The objective is
+    :math:`\sum_n a_n \log \tilde P_n - \zeta \sum_n a_n \lVert v_n \rVert^2 - \sum_i \xi_i u_i^2`
+    with :math:`f = \sum_i \eta_i K_i\, \mathrm{diag}(a) V` and :math:`\tilde P` by the softmax of
+    :math:`f C^T / \sqrt{2}`, C the contrasts of the classes. For two classes without weights it is
+    that of a `Path`. The attribute ``w`` (K - 1, n) holds :math:`a_n v_n`, and ``f`` is flat. The
+    solver "newton" makes conjugate-gradient steps to the end.
     """
 
     def __init__(
-        self, labels: NDArray[np.intp], K: int, weights: Floats, kernels: int, prior_factor: str, beta: float
+        self,
+        labels: NDArray[np.intp],
+        K: int,
+        weights: Floats,
+        kernels: int,
+        prior_factor: str,
+        beta: float,
     ) -> None:
         super().__init__(labels, kernels, prior_factor, beta)
-        self.C, self.a, self.root = contrasts(K) / np.sqrt(2.0), weights, np.sqrt(weights)
-        self.w, self.f = np.zeros((K - 1, len(labels))), np.zeros((K - 1) * len(labels))
+        n = len(labels)
+        self.C = contrasts(K) / np.sqrt(2.0)
+        self.a = weights
+        self.root = np.sqrt(weights)
+        self.w = np.zeros((K - 1, n))
+        self.f = np.zeros((K - 1) * n)
         self.omega = flips.start(K)
 
     @property
     def zeta(self) -> float:
-        """`marginal_zeta` of V, n (K-1) weights."""
+        """Penalty on the squared norm of the weights, which depends on the weights.
+
+        Returns
+        -------
+        float
+            The penalty.
+        """
         v = (self.w / self.root).reshape(-1)
-        return marginal_zeta(dot(v, 0, v), len(self.w) * float(self.a.sum()), *self._prior)
+        count = len(self.w) * float(self.a.sum())
+        return marginal_zeta(dot(v, 0, v), count, *self._prior)
 
     def classes(self, w: Floats) -> Floats:
-        """(n, K) of w or f (K-1, n)."""
+        """Turn values of the contrasts into values of the classes.
+
+        Parameters
+        ----------
+        w : ndarray of shape (K - 1, n)
+            Weights or decision values of the contrasts; may be flat.
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+            Values of the classes.
+        """
         return w.reshape(len(self.w), -1).T @ self.C.T
 
     def fit(self, f: Floats, slope: Floats) -> float:
-        """sum_n a_n log P~_n at f; writes its gradient to slope."""
+        """Compute the log-likelihood and its gradient.
+
+        Parameters
+        ----------
+        f : ndarray of shape ((K - 1) n,)
+            Decision values of the contrasts.
+        slope : ndarray of shape ((K - 1) n,)
+            Overwritten with the gradient.
+
+        Returns
+        -------
+        float
+            The log-likelihood.
+        """
         shape = self.w.shape
-        return softmax_fit(f.reshape(shape), self.y, self.a, self.C, self.omega, slope.reshape(shape))
+        f = f.reshape(shape)
+        slope = slope.reshape(shape)
+        return softmax_fit(f, self.y, self.a, self.C, self.omega, slope)
 
     def solved(self, K: Floats, w_solver: str) -> Floats:
-        """w of the next round, for the kernel K (n, n): `conjugate_gradient` in V diag(a)^1/2."""
-        zeta, v = self.zeta, self.w / self.root
+        """Compute the weights of the next round, by conjugate-gradient steps.
+
+        Parameters
+        ----------
+        K : ndarray of shape (n, n)
+            The mixed kernel matrix.
+        w_solver : {"cg10", "newton"}
+            Whether there are 10 steps, or as many as are needed.
+
+        Returns
+        -------
+        ndarray of shape (K - 1, n)
+            The weights.
+        """
+        # The variable is v = V diag(a)^(1/2).
+        zeta = self.zeta
+        v = self.w / self.root
 
         def times_K(x: Floats) -> Floats:
             return np.stack([times(K, row) for row in x])
@@ -238,84 +551,169 @@ class SoftmaxPath(Path):
         def inner(x: Floats, y: Floats) -> float:
             return dot(x.reshape(-1), 0, y.reshape(-1))
 
-        f, residual = times_K(self.w), np.empty_like(v)
+        f = times_K(self.w)
+        residual = np.empty_like(v)
         phi = zeta * inner(v, v) - self.fit(f, residual)
         g = 2.0 * zeta * v - times_K(residual) * self.root
-        d, square = -g, inner(g, g)
-        before = phi + 0.5 * np.sqrt(square)
-        steps, still = (10, STATIONARY) if w_solver == "cg10" else (1000, 1e-4 * STATIONARY)
-        for _ in range(steps):
+        d = -g
+        square = inner(g, g)
+        previous_phi = phi + 0.5 * np.sqrt(square)
+        still = STATIONARY if w_solver == "cg10" else 1e-4 * STATIONARY
+        for _ in range(STEPS[w_solver]):
             if not np.abs(g).max() > still:
                 break
             slope = inner(g, d)
             if not slope < 0.0:
-                d, slope = -g, -square
-            t, Kd = min(1.0, 2.02 * (phi - before) / slope), times_K(d * self.root)
-            t, done = t if t > 0.0 else 1.0, False
-            low, high = (0.0, phi, slope), (-1.0, phi, slope)
-            vv, vd, dd = inner(v, v), inner(v, d), inner(d, d)
+                d = -g
+                slope = -square
+            t = min(1.0, 2.02 * (phi - previous_phi) / slope)
+            t = t if t > 0.0 else 1.0
+            Kd = times_K(d * self.root)
+            low = (0.0, phi, slope)
+            high = (-1.0, phi, slope)
+            vv = inner(v, v)
+            vd = inner(v, d)
+            dd = inner(d, d)
+            done = False
             for _ in range(TRIALS):
-                here = zeta * (vv + t * (2.0 * vd + t * dd)) - self.fit(f + t * Kd, residual)
+                log_likelihood = self.fit(f + t * Kd, residual)
+                new_phi = zeta * (vv + t * (2.0 * vd + t * dd)) - log_likelihood
                 along = 2.0 * zeta * (vd + t * dd) - inner(residual, Kd)
-                done, t, low, high = _bracketed(t, here, along, phi, slope, low, high)
+                done, t, low, high = _bracketed(t, new_phi, along, phi, slope, low, high)
                 if done:
                     break
             if not done:
                 break
-            before, phi, v, f = phi, here, v + t * d, f + t * Kd
-            new = 2.0 * zeta * v - times_K(residual) * self.root
-            d, g = max(0.0, inner(new - g, new) / square) * d - new, new
+            previous_phi = phi
+            phi = new_phi
+            v = v + t * d
+            f = f + t * Kd
+            new_g = 2.0 * zeta * v - times_K(residual) * self.root
+            beta = max(0.0, inner(new_g - g, new_g) / square)
+            d = beta * d - new_g
+            g = new_g
             square = inner(g, g)
         return np.asarray(v * self.root)
 
     def flips(self, f: Floats) -> Floats:
-        """Omega by the posteriors at f."""
+        """Estimate the flip matrix by the posterior probabilities of the labels.
+
+        Parameters
+        ----------
+        f : ndarray of shape ((K - 1) n,)
+            Decision values of the contrasts.
+
+        Returns
+        -------
+        ndarray of shape (K, K)
+            The flip matrix.
+        """
         q = flips.posterior(self.classes(f), self.y, self.omega)
         return flips.updated(q, self.y, self.omega, self.a)
 
 
 def penalty_rates(eta: Floats) -> Floats:
-    """xi_i = 2 / max(eta_i, 1e-100)."""
+    """Compute the penalties of kernel weights, 2 divided by the weight.
+
+    Parameters
+    ----------
+    eta : ndarray of shape (S,)
+        Kernel weights; below 1e-100 they count as that.
+
+    Returns
+    -------
+    ndarray of shape (S,)
+        The penalties.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.solvers.multi_kernel import penalty_rates
+    >>> penalty_rates(np.array([0.5, 2.0])).tolist()
+    [4.0, 1.0]
+    """
     return 2.0 / np.maximum(eta, SMALLEST_ETA)
 
 
 def ascend(
-    stack: Stack, labels: NDArray[Any], T: int = 10, w_solver: str = "cg10", prior_factor: str = "slides",
-    beta: float = 2.0, weights: Floats | None = None,
-) -> list[Path]:  # fmt: skip
-    """The paths of L label columns (n, L) of 0.0 and 1.0, each the same as if it were alone.
+    stack: Stack,
+    labels: NDArray[Any],
+    T: int = 10,
+    w_solver: str = "cg10",
+    prior_factor: str = "slides",
+    beta: float = 2.0,
+    weights: Floats | None = None,
+) -> list[Path]:
+    """Follow the paths of columns of labels, each the same as if it were alone.
 
-    Labels (n,) in 0..K-1 have one `SoftmaxPath`, weights (n,) of the examples then 1 if not given.
-    T : most rounds.   w_solver : "cg10" or "newton".   prior_factor, beta : see `marginal_zeta`.
-    Raises ValueError: anything else.
+    Parameters
+    ----------
+    stack : Stack
+        The kernel matrices.
+    labels : ndarray of shape (n, L) or (n,)
+        Columns of 0.0 and 1.0, each of which has a `Path`; or numbers of classes from 0, which have
+        one `SoftmaxPath`.
+    T : int, default 10
+        Largest number of rounds.
+    w_solver : {"cg10", "newton"}, default "cg10"
+        Solver for the weights of the kernel functions.
+    prior_factor : {"slides", "exact"}, default "slides"
+        See `noisylabels.solvers.flipped_logistic.marginal_zeta`.
+    beta : float, default 2.0
+        The same.
+    weights : ndarray of shape (n,), optional
+        Weights of the examples for labels (n,); None for 1.
+
+    Returns
+    -------
+    list of Path
+        The paths.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.kernels.bank import Stack
+    >>> from noisylabels.solvers.multi_kernel import ascend
+    >>> stack = Stack(np.eye(4)[np.newaxis], np.ones(1), np.zeros(1, int), np.zeros(1))
+    >>> (path,) = ascend(stack, np.array([[0.0], [0.0], [1.0], [1.0]]), T=1)
+    >>> path.rounds
+    1
     """
     whole("T", T, 1)
     choice("w_solver", w_solver, get_args(WSolver))
     number("beta", beta, above=0)
+    kernels = len(stack.K)
     paths: list[Path]
     if labels.ndim == 1:
         a = np.ones(len(labels)) if weights is None else weights
-        paths = [SoftmaxPath(labels, int(labels.max()) + 1, a, len(stack.K), prior_factor, beta)]
+        K = int(labels.max()) + 1
+        paths = [SoftmaxPath(labels, K, a, kernels, prior_factor, beta)]
     else:
-        paths = [Path(np.ascontiguousarray(y), len(stack.K), prior_factor, beta) for y in labels.T]
+        columns = [np.ascontiguousarray(y) for y in labels.T]
+        paths = [Path(y, kernels, prior_factor, beta) for y in columns]
     for _ in range(T):
         active = [path for path in paths if not (path.converged or path.broken)]
         if not active:
             break
-        kernels = mixed(stack.K, np.stack([stack.copies * path.u**2 for path in active]))
-        w = [path.solved(K, w_solver) for path, K in zip(active, kernels, strict=True)]
-        F = responses(stack.K, np.concatenate([np.atleast_2d(own) for own in w]))
+        mixtures = mixed(stack.K, np.stack([stack.copies * path.u**2 for path in active]))
+        w = [path.solved(K, w_solver) for path, K in zip(active, mixtures, strict=True)]
+        all_columns = np.concatenate([np.atleast_2d(of_path) for of_path in w])
+        F = responses(stack.K, all_columns)
         parts = np.split(F, len(active))  # of all columns of each path
-        for path, own, part in zip(active, w, parts, strict=True):
-            path.finish(
-                own, np.ascontiguousarray(part.swapaxes(0, 1)).reshape(len(stack.K), -1), stack.copies
-            )
+        for path, of_path, part in zip(active, w, parts, strict=True):
+            by_kernel = np.ascontiguousarray(part.swapaxes(0, 1)).reshape(kernels, -1)
+            path.finish(of_path, by_kernel, stack.copies)
     return paths
 
 
 @compile_kernel(error_model="numpy")
 def _cubic(t0: float, phi0: float, slope0: float, t1: float, phi1: float, slope1: float) -> float:
-    """Where the cubic through two points with slopes has its minimum, kept inside the middle 80 %."""
+    """Find the minimum of the cubic through two points with slopes, inside the middle 80 %."""
     d1 = slope0 + slope1 - 3.0 * (phi0 - phi1) / (t0 - t1)
     square = d1 * d1 - slope0 * slope1
     middle = 0.5 * (t0 + t1)
@@ -323,96 +721,207 @@ def _cubic(t0: float, phi0: float, slope0: float, t1: float, phi1: float, slope1
         return middle
     d2 = np.sqrt(square) if t1 > t0 else -np.sqrt(square)
     t = t1 - (t1 - t0) * (slope1 + d2 - d1) / (slope1 - slope0 + 2.0 * d2)
-    low, high = min(t0, t1), max(t0, t1)
+    if not np.isfinite(t):
+        return middle
+    low = min(t0, t1)
+    high = max(t0, t1)
     margin = 0.1 * (high - low)
-    if not low + margin <= t <= high - margin:
-        return middle if not np.isfinite(t) else min(max(t, low + margin), high - margin)
-    return t
+    return min(max(t, low + margin), high - margin)
 
 
-Place = tuple[float, float, float]
+Point = tuple[float, float, float]
+"""t, phi and its slope."""
 
 
 @compile_kernel(error_model="numpy")
 def _bracketed(
-    t: float, here: float, along: float, phi: float, slope: float, low: Place, high: Place
-) -> tuple[bool, float, Place, Place]:
-    """Whether t meets the Wolfe conditions; else the next t and the ends (t, phi, slope) of the bracket.
+    t: float,
+    value: float,
+    along: float,
+    phi: float,
+    slope: float,
+    low: Point,
+    high: Point,
+) -> tuple[bool, float, Point, Point]:
+    """Decide whether t meets the Wolfe conditions; else find the next t and the bracket.
 
-    here, along : phi and its slope at t; phi, slope : at 0.   high[0] < 0 : no bracket yet.
+    value, along: phi and its slope at t.
+    phi, slope: the same at 0.
+    high[0] < 0: there is no bracket yet.
     """
-    if not here <= phi + DECREASE * t * slope or (low[0] > 0.0 and not here < low[1]):
-        high = (t, here, along)
+    decreases = value <= phi + DECREASE * t * slope
+    if not decreases or (low[0] > 0.0 and not value < low[1]):
+        high = (t, value, along)
     else:
         if abs(along) <= -CURVATURE * slope:
             return True, t, low, high
-        if along * (high[0] - low[0] if high[0] >= 0.0 else 1.0) >= 0.0:
+        width = high[0] - low[0] if high[0] >= 0.0 else 1.0
+        if along * width >= 0.0:
             high = low
-        low = (t, here, along)
+        low = (t, value, along)
     if high[0] < 0.0:
         return False, 2.0 * t, low, high
-    return False, _cubic(low[0], low[1], low[2], high[0], high[1], high[2]), low, high
+    next_t = _cubic(low[0], low[1], low[2], high[0], high[1], high[2])
+    return False, next_t, low, high
 
 
 @compile_kernel(error_model="numpy")
 def wolfe_step(
-    f: Floats, Kd: Floats, y: Floats, omega01: float, omega10: float, zeta: float,
-    ww: float, wd: float, dd: float, phi: float, slope: float, t: float, residual: Floats,
-) -> tuple[float, float]:  # fmt: skip
-    """A step t > 0 along d that meets the strong Wolfe conditions, and phi(w + t d); (0, phi): no such step.
+    f: Floats,
+    Kd: Floats,
+    y: Floats,
+    omega01: float,
+    omega10: float,
+    zeta: float,
+    ww: float,
+    wd: float,
+    dd: float,
+    phi: float,
+    slope: float,
+    t: float,
+    residual: Floats,
+) -> tuple[float, float]:
+    r"""Find a step that meets the strong Wolfe conditions.
 
-    f = K w, Kd = K d, y (n,); ww, wd, dd: products of w and d; phi, slope < 0: at t = 0; t: first trial.
-    Writes q - sigma at the last trial, which is the returned one unless t = 0, to residual (n,).
+    Parameters
+    ----------
+    f : ndarray of shape (n,)
+        Decision values :math:`K w`.
+    Kd : ndarray of shape (n,)
+        Their change :math:`K d` along the direction d.
+    y : ndarray of shape (n,)
+        Observed labels, 0.0 and 1.0.
+    omega01 : float
+        Flip rate of class 0.
+    omega10 : float
+        Flip rate of class 1.
+    zeta : float
+        Penalty on the squared norm of w.
+    ww : float
+        Product of w with itself.
+    wd : float
+        Product of w and d.
+    dd : float
+        Product of d with itself.
+    phi : float
+        The objective at w.
+    slope : float
+        Its slope along d, below 0.
+    t : float
+        The first trial.
+    residual : ndarray of shape (n,)
+        Overwritten with :math:`q - \sigma` at the last trial, which is the step, if there is one.
+
+    Returns
+    -------
+    t : float
+        The step; 0 if none was found.
+    phi : float
+        The objective after the step.
     """
-    low, high = (0.0, phi, slope), (-1.0, phi, slope)
+    low = (0.0, phi, slope)
+    high = (-1.0, phi, slope)
     for _ in range(TRIALS):
-        value = likelihood(f, Kd, t, y, omega01, omega10, residual)[0]
-        here = zeta * (ww + t * (2.0 * wd + t * dd)) - value
+        log_likelihood = likelihood(f, Kd, t, y, omega01, omega10, residual)[0]
+        value = zeta * (ww + t * (2.0 * wd + t * dd)) - log_likelihood
         along = 2.0 * zeta * (wd + t * dd) - dot(residual, 0, Kd)
-        done, t, low, high = _bracketed(t, here, along, phi, slope, low, high)
+        done, t, low, high = _bracketed(t, value, along, phi, slope, low, high)
         if done:
-            return t, here
+            return t, value
     return 0.0, phi
 
 
 @compile_kernel(error_model="numpy")
 def conjugate_gradient(
-    K: Floats, w: Floats, y: Floats, omega: Floats, zeta: float, iterations: int = 10
+    K: Floats,
+    w: Floats,
+    y: Floats,
+    omega: Floats,
+    zeta: float,
+    iterations: int = 10,
 ) -> tuple[Floats, Floats]:
-    """w and f = K w after at most ``iterations`` conjugate-gradient steps from w (n,); K (n, n) symmetric.
+    r"""Make conjugate-gradient steps for a kernel logistic regression with known flip rates.
 
-    Makes phi(w) = zeta ||w||^2 - sum_n log P~_n(f_n) smaller, grad phi = 2 zeta w - K (q - sigma), with
-    beta = max(0, (g - g_old).g / g_old.g_old) (Polak-Ribiere+) and a search for the strong Wolfe conditions.
-    f is linear in w: a search costs one product K d, its trial steps only O(n).
-    y : (n,) observed labels 0.0 and 1.0.   omega : (2, 2) flip matrix.   zeta : > 0.
-    The first trial step of a search expects the decrease of the previous one, and ||g||/2 at the start.
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        Kernel matrix.
+    w : ndarray of shape (n,)
+        Where to begin.
+    y : ndarray of shape (n,)
+        Observed labels, 0.0 and 1.0.
+    omega : ndarray of shape (2, 2)
+        Flip matrix.
+    zeta : float
+        Penalty on the squared norm of the weights, above 0.
+    iterations : int, default 10
+        Largest number of steps.
+
+    Returns
+    -------
+    w : ndarray of shape (n,)
+        The weights.
+    f : ndarray of shape (n,)
+        Their product with the kernel matrix.
+
+    Notes
+    -----
+    The steps lower :math:`\phi(w) = \zeta \lVert w \rVert^2 - \sum_n \log \tilde P_n(f_n)` with the
+    gradient :math:`g = 2 \zeta w - K (q - \sigma)`,
+    :math:`\beta = \max(0, (g - g_{old})^T g / g_{old}^T g_{old})` (Polak-Ribiere+) and a search for
+    the strong Wolfe conditions. f is linear in w: a search costs one product :math:`K d`, its trial
+    steps only O(n). The first trial step of a search expects the decrease of the previous one, and
+    :math:`\lVert g \rVert / 2` at the start.
     """
-    omega01, omega10 = omega[0, 1], omega[1, 0]
-    residual, zero = np.empty(len(w)), np.zeros(len(w))
+    omega01 = omega[0, 1]
+    omega10 = omega[1, 0]
+    residual = np.empty(len(w))
+    zero = np.zeros(len(w))
     f = times(K, w)
-    phi = zeta * dot(w, 0, w) - likelihood(f, zero, 0.0, y, omega01, omega10, residual)[0]
+    log_likelihood = likelihood(f, zero, 0.0, y, omega01, omega10, residual)[0]
+    phi = zeta * dot(w, 0, w) - log_likelihood
     gradient = 2.0 * zeta * w - times(K, residual)
     square = dot(gradient, 0, gradient)
     d = -gradient
-    before = phi + 0.5 * np.sqrt(square)
+    previous_phi = phi + 0.5 * np.sqrt(square)
     for _ in range(iterations):
         if not np.abs(gradient).max() > STATIONARY:
             break
         slope = dot(gradient, 0, d)
         if not slope < 0.0:
-            d, slope = -gradient, -square
-        t = min(1.0, 2.02 * (phi - before) / slope)
+            d = -gradient
+            slope = -square
+        first_trial = min(1.0, 2.02 * (phi - previous_phi) / slope)
+        if not first_trial > 0.0:
+            first_trial = 1.0
         Kd = times(K, d)
-        t, reached = wolfe_step(
-            f, Kd, y, omega01, omega10, zeta, dot(w, 0, w), dot(w, 0, d), dot(d, 0, d), phi, slope,
-            t if t > 0.0 else 1.0, residual,
-        )  # fmt: skip
+        ww = dot(w, 0, w)
+        wd = dot(w, 0, d)
+        dd = dot(d, 0, d)
+        t, new_phi = wolfe_step(
+            f,
+            Kd,
+            y,
+            omega01,
+            omega10,
+            zeta,
+            ww,
+            wd,
+            dd,
+            phi,
+            slope,
+            first_trial,
+            residual,
+        )
         if t == 0.0:
             break
-        before, phi = phi, reached
-        w, f = w + t * d, f + t * Kd
-        new = 2.0 * zeta * w - times(K, residual)
-        beta = max(0.0, dot(new - gradient, 0, new) / square)
-        d, gradient = beta * d - new, new
+        previous_phi = phi
+        phi = new_phi
+        w = w + t * d
+        f = f + t * Kd
+        new_gradient = 2.0 * zeta * w - times(K, residual)
+        beta = max(0.0, dot(new_gradient - gradient, 0, new_gradient) / square)
+        d = beta * d - new_gradient
+        gradient = new_gradient
         square = dot(gradient, 0, gradient)
     return w, f

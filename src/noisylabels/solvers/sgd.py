@@ -1,20 +1,26 @@
-"""Stochastic gradient descent on G(w) = (1/n) sum_i [lambda/2 ||w||^2 + r(y_i (x_i.w + b))].
+r"""Stochastic gradient descent on a mean loss of margins with a quadratic penalty.
 
-w <- w - eta_t [lambda w + r'(z_i) y_i x_i],  z_i = y_i (x_i.w + b) before the step. The factors
-1 - eta_t lambda are kept apart from the weights, w = s v, so that a step costs only the nonzero entries of
-its example; the sum of the weights over the steps is kept in the same lazy way.
+The objective is
+:math:`G(w) = \frac{1}{n} \sum_i [\frac{\lambda}{2} \lVert w \rVert^2 + r(y_i (x_i \cdot w + b))]`
+and a step is :math:`w \leftarrow w - \eta_t [\lambda w + r'(z_i) y_i x_i]`, where
+:math:`z_i = y_i (x_i \cdot w + b)` is the margin before the step. The factors
+:math:`1 - \eta_t \lambda` are kept apart from the weights, :math:`w = s v`, so that a step costs
+only the nonzero entries of its example. The sum of the weights over the steps is kept in the same
+lazy way.
 
-Step sizes by name. The paper says "learning rate eta" only; these interpretations of it are ours.
+The paper says "learning rate eta" only; these interpretations of it are ours. With the number t of
+earlier steps of the run and n examples in an epoch, the step sizes are, by name::
 
-warm_inv_epoch   eta0 min(1, (t+1)/n) / (1 + t/n)   ramp-up over the first epoch, then 1/epoch (our default)
-inv_sqrt_epoch   eta0 / sqrt(1 + t/n)
-bottou           eta0 / (1 + lambda eta0 t)          Bottou, Neural Networks: Tricks of the Trade, 2012
-asgd             eta0 / (1 + lambda eta0 t)^(3/4)    Xu, arXiv:1107.2490, for averaging
-constant         eta0                                Algorithm 1 to the letter
+    warm_inv_epoch   eta0 min(1, (t+1)/n) / (1 + t/n)   ramp in the first epoch, then 1/epoch
+    inv_sqrt_epoch   eta0 / sqrt(1 + t/n)
+    bottou           eta0 / (1 + lambda eta0 t)
+    asgd             eta0 / (1 + lambda eta0 t)^(3/4)   for averaging
+    constant         eta0                               Algorithm 1 to the letter
 
-t = 0, 1, ... counts the steps of the run, n the examples of an epoch.
+The default is "warm_inv_epoch".
 
-Source: Han, Tsang, Chen, ECML PKDD 2016, Algorithm 1; lazy sums: W. Xu, arXiv:1107.2490, Section 6.
+Sources: Han, Tsang, Chen, ECML PKDD 2016, Algorithm 1; lazy sums and "asgd": W. Xu,
+arXiv:1107.2490, Section 6; "bottou": Bottou, Neural Networks: Tricks of the Trade, 2012.
 """
 
 from __future__ import annotations
@@ -40,14 +46,32 @@ Order = NDArray[np.uint32]
 
 
 class DenseRows(NamedTuple):
-    """values: (n d,), row i at i d; d: number of features."""
+    """Rows of a dense matrix, one after the other.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n d,)
+        The entries; row i begins at i d.
+    d : int
+        Number of features.
+    """
 
     values: Array
     d: int
 
 
 class SparseRows(NamedTuple):
-    """CSR: row i has values[k] in columns indices[k] (uint32), indptr[i] <= k < indptr[i+1] (int64)."""
+    """Rows of a sparse matrix in CSR form.
+
+    Attributes
+    ----------
+    values : ndarray of shape (nnz,)
+        The stored entries, row after row.
+    indices : ndarray of shape (nnz,)
+        Their columns, as uint32.
+    indptr : ndarray of shape (n + 1,)
+        Where each row begins among the entries, as int64, and where the last one ends.
+    """
 
     values: Array
     indices: Array
@@ -58,7 +82,25 @@ Rows = DenseRows | SparseRows
 
 
 def as_rows(X: Any) -> Rows:
-    """Rows of an ndarray (n, d) or a scipy.sparse matrix; C-contiguous and CSR values are not copied."""
+    """Make rows for the compiled passes of a dense or sparse matrix.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n, d)
+        The matrix. Values that are C-contiguous or in CSR form are not copied.
+
+    Returns
+    -------
+    DenseRows or SparseRows
+        The rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.solvers.sgd import as_rows
+    >>> as_rows(np.eye(2)).values.tolist()
+    [1.0, 0.0, 0.0, 1.0]
+    """
     if isinstance(X, np.ndarray):
         return DenseRows(np.ascontiguousarray(X).reshape(-1), X.shape[1])
     csr = X.tocsr()
@@ -67,7 +109,25 @@ def as_rows(X: Any) -> Rows:
 
 
 def largest_square(X: Any) -> float:
-    """max_i ||x_i||^2 of an ndarray or a scipy.sparse matrix."""
+    """Compute the largest squared norm of a row.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n, d)
+        The rows.
+
+    Returns
+    -------
+    float
+        The largest squared norm.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.solvers.sgd import largest_square
+    >>> largest_square(np.array([[3.0, 4.0], [1.0, 1.0]]))
+    25.0
+    """
     if isinstance(X, np.ndarray):
         return float(np.einsum("ij,ij->i", X, X).max())
     return float(X.multiply(X).sum(axis=1).max())
@@ -83,7 +143,10 @@ def _hint(typing_context: Any, array: Any, k: Any) -> Any:
         word = ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, word, word, word])
         function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        builder.call(function, [address, word(0), word(3), word(1)])  # read, keep, data
+        read = word(0)
+        keep = word(3)
+        is_data = word(1)
+        builder.call(function, [address, read, keep, is_data])
         return context.get_dummy_value()
 
     return types.void(array, types.intp), generate
@@ -98,13 +161,13 @@ def _prefetch_indices(rows: Any, start: Any, count: Any) -> Any:
 
 
 def _either(dense: Callable[..., Any], sparse: Callable[..., Any]) -> Any:
-    """For compiled code: the one of two functions that suits the storage of their first argument, rows."""
+    """Choose for compiled code the function that suits the storage of the first argument, rows."""
 
-    def function(rows: Rows, *rest: Any) -> Any:
+    def function(rows: Rows, *arguments: Any) -> Any:
         raise NotImplementedError
 
     @overload(function, inline="always", strict=False)
-    def chosen(rows: Any, *rest: Any) -> Any:
+    def chosen(rows: Any, *arguments: Any) -> Any:
         return dense if rows.instance_class is DenseRows else sparse
 
     return function
@@ -115,13 +178,34 @@ _span = _either(
     lambda rows, i: (np.intp(i) * rows.d, rows.d),
     lambda rows, i: (rows.indptr[i], rows.indptr[i + 1] - rows.indptr[i]),
 )
-_column = _either(lambda rows, start, j: j, lambda rows, start, j: rows.indices[start + j])
-_fetch_columns = _either(lambda rows, start, count: None, _prefetch_indices)
+_column = _either(
+    lambda rows, start, j: j,
+    lambda rows, start, j: rows.indices[start + j],
+)
+_fetch_columns = _either(
+    lambda rows, start, count: None,
+    _prefetch_indices,
+)
 
 
 @compile_kernel(inline="always")
 def dot(rows: Rows, i: int, w: Floats) -> float:
-    """x_i.w in four interleaved partial sums."""
+    """Compute the product of a row and the weights, in four interleaved partial sums.
+
+    Parameters
+    ----------
+    rows : DenseRows or SparseRows
+        The rows.
+    i : int
+        Number of the row.
+    w : ndarray of shape (at least d,)
+        Weights.
+
+    Returns
+    -------
+    float
+        The product.
+    """
     x = rows.values
     start, count = _span(rows, i)
     a = b = c = e = 0.0
@@ -137,7 +221,19 @@ def dot(rows: Rows, i: int, w: Floats) -> float:
 
 @compile_kernel(inline="always")
 def add(rows: Rows, i: int, w: Floats, c: float) -> None:
-    """w += c x_i."""
+    """Add a multiple of a row to the weights.
+
+    Parameters
+    ----------
+    rows : DenseRows or SparseRows
+        The rows.
+    i : int
+        Number of the row.
+    w : ndarray of shape (at least d,)
+        Weights, changed in place.
+    c : float
+        Factor.
+    """
     start, count = _span(rows, i)
     for j in range(count):
         w[_column(rows, start, j)] += c * rows.values[start + j]
@@ -145,7 +241,20 @@ def add(rows: Rows, i: int, w: Floats, c: float) -> None:
 
 @compile_kernel(inline="always")
 def energy(rows: Rows, i: int) -> float:
-    """||x_i||^2."""
+    """Compute the squared norm of a row.
+
+    Parameters
+    ----------
+    rows : DenseRows or SparseRows
+        The rows.
+    i : int
+        Number of the row.
+
+    Returns
+    -------
+    float
+        The squared norm.
+    """
     start, count = _span(rows, i)
     total = 0.0
     for k in range(start, start + count):
@@ -155,7 +264,19 @@ def energy(rows: Rows, i: int) -> float:
 
 @compile_kernel(inline="always")
 def dots(rows: Rows, i: int, W: Floats, z: Floats) -> None:
-    """z = x_i W for the models in the columns of W (d, M)."""
+    """Compute the products of a row and the weights of many models.
+
+    Parameters
+    ----------
+    rows : DenseRows or SparseRows
+        The rows.
+    i : int
+        Number of the row.
+    W : ndarray of shape (at least d, M)
+        Weights of the models, by columns.
+    z : ndarray of shape (M,)
+        Overwritten with the products.
+    """
     start, count = _span(rows, i)
     z[:] = 0.0
     for j in range(count):
@@ -164,7 +285,19 @@ def dots(rows: Rows, i: int, W: Floats, z: Floats) -> None:
 
 @compile_kernel(inline="always")
 def adds(rows: Rows, i: int, W: Floats, c: Floats) -> None:
-    """W += x_i (outer) c for the models in the columns of W (d, M)."""
+    """Add multiples of a row to the weights of many models.
+
+    Parameters
+    ----------
+    rows : DenseRows or SparseRows
+        The rows.
+    i : int
+        Number of the row.
+    W : ndarray of shape (at least d, M)
+        Weights of the models, by columns, changed in place.
+    c : ndarray of shape (M,)
+        Factor of each model.
+    """
     start, count = _span(rows, i)
     for j in range(count):
         _gather(c, rows.values[start + j], W[_column(rows, start, j)])
@@ -172,14 +305,24 @@ def adds(rows: Rows, i: int, W: Floats, c: Floats) -> None:
 
 @compile_kernel(inline="always")
 def _gather(source: Floats, x: float, target: Floats) -> None:
-    """target += x source, one entry per model."""
+    """Add x times the source to the target, one entry per model."""
     for m in range(len(target)):
         target[m] += x * source[m]
 
 
 @compile_kernel(inline="always")
 def fetch(rows: Rows, y: Floats, i: int) -> None:
-    """Ask the memory for row i and its label, which are needed a few steps later."""
+    """Ask the memory for a row and its label, which are needed a few steps later.
+
+    Parameters
+    ----------
+    rows : DenseRows or SparseRows
+        The rows.
+    y : ndarray of shape (n,)
+        Labels.
+    i : int
+        Number of the row.
+    """
     _prefetch(y, np.intp(i))
     start, count = _span(rows, i)
     for k in range(start, start + count, LINE // rows.values.itemsize):
@@ -193,9 +336,22 @@ SMALLEST_SCALE_OF_SUM = 1e-4  # the lazy sum cancels by about 1/scale
 
 
 class Schedule(NamedTuple):
-    """eta_t = eta0 min(1, (t+1)/warm) / (1 + decay t)^power at the global step t = 0, 1, ...
+    r"""The step size as a function of the number of earlier steps, of one model or of M models.
 
-    Of M models: eta0 and decay (M,).
+    Attributes
+    ----------
+    eta0 : float or ndarray of shape (M,)
+        Factor of all steps.
+    decay : float or ndarray of shape (M,)
+        How fast the steps get smaller.
+    power : float
+        Power of the decrease.
+    warm : float
+        Number of the first steps that are shorter; 1 for none.
+
+    Notes
+    -----
+    :math:`\eta_t = \eta_0 \min(1, (t + 1) / \mathrm{warm}) / (1 + \mathrm{decay}\, t)^{power}`.
     """
 
     eta0: Any
@@ -207,8 +363,23 @@ class Schedule(NamedTuple):
 class Objective(NamedTuple):
     """The loss and what is added to it.
 
-    lam : lambda.   bias : value of the constant feature (0: no bias).   bias_lam : lambda of its weight.
-    positive, negative : (u, v) for the label +1 and -1: the loss is u r(z) + v r(-z); (1, 0) is r itself.
+    For labels +1 and -1 the loss is :math:`u r(z) + v r(-z)` with a pair (u, v) for each label;
+    (1, 0) is the loss itself.
+
+    Attributes
+    ----------
+    loss : Loss
+        The loss r of a margin.
+    lam : float
+        Penalty on the squared norm of the weights.
+    bias : float
+        Value of the constant feature, 0 for none.
+    bias_lam : float
+        Penalty on the square of its weight.
+    positive : tuple of two floats
+        The pair of label +1.
+    negative : tuple of two floats
+        The pair of label -1.
     """
 
     loss: Loss
@@ -221,7 +392,20 @@ class Objective(NamedTuple):
 
 @compile_kernel(error_model="numpy")
 def step_size(schedule: Schedule, t: int) -> float:
-    """eta_t of `Schedule`."""
+    """Compute the size of a step.
+
+    Parameters
+    ----------
+    schedule : Schedule
+        The schedule of one model.
+    t : int
+        Number of earlier steps.
+
+    Returns
+    -------
+    float
+        The step size.
+    """
     eta = schedule.eta0
     if t + 1 < schedule.warm:
         eta *= (t + 1) / schedule.warm
@@ -229,47 +413,102 @@ def step_size(schedule: Schedule, t: int) -> float:
     if schedule.power == 1.0:
         return eta / grown
     if schedule.power == 0.75:
-        return eta / (math.sqrt(grown) * math.sqrt(math.sqrt(grown)))
+        root = math.sqrt(grown)
+        return eta / (root * math.sqrt(root))
     return eta / grown**schedule.power
 
 
 def epoch(
-    rows: Rows, y: Floats, order: Order, w: Floats, total: Floats, averaged: bool,
-    objective: Objective, schedule: Schedule, t: int,
-) -> None:  # fmt: skip
-    """Step through rows[order], changing w in place; if averaged, total += sum of the weights.
+    rows: Rows,
+    y: Floats,
+    order: Order,
+    w: Floats,
+    total: Floats,
+    averaged: bool,
+    objective: Objective,
+    schedule: Schedule,
+    t: int,
+) -> None:
+    """Step through rows in an order, and change the weights in place.
 
-    y (n,) of -1.0 and +1.0; order: row numbers; w, total (d+1,), the bias last; t: steps done before.
+    Parameters
+    ----------
+    rows : DenseRows or SparseRows
+        The rows.
+    y : ndarray of shape (n,)
+        Labels, -1.0 and +1.0.
+    order : ndarray of uint32
+        Numbers of the rows, in the order of the steps.
+    w : ndarray of shape (d + 1,)
+        Weights, the bias last.
+    total : ndarray of shape (d + 1,)
+        Sum of the weights over the steps, added to if `averaged`.
+    averaged : bool
+        Whether the weights are summed.
+    objective : Objective
+        Loss and penalties.
+    schedule : Schedule
+        Step sizes.
+    t : int
+        Number of earlier steps.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.losses.margin import Log
+    >>> from noisylabels.solvers import sgd
+    >>> w, order = np.zeros(2), np.zeros(1, np.uint32)
+    >>> rows, labels = sgd.as_rows(np.ones((1, 1))), np.ones(1)
+    >>> objective = sgd.Objective(Log(), 0.0, 1.0, 0.0)
+    >>> steps = sgd.schedule("constant", 1.0, 0.0, 1)
+    >>> sgd.epoch(rows, labels, order, w, np.zeros(2), False, objective, steps, 0)
+    >>> w.tolist()
+    [0.5, 0.5]
     """
     loss, lam, bias, bias_lam, *mixed = objective
+    slopes = compiled_slope(loss)
+    parameters = columns([loss])
     terms = float(lam), float(bias), float(bias_lam), *mixed
-    _epoch(rows, y, order, w, total, averaged, compiled_slope(loss), columns([loss]), terms, schedule, t)
+    _epoch(rows, y, order, w, total, averaged, slopes, parameters, terms, schedule, t)
 
 
 @compile_kernel(error_model="numpy")
 def _epoch(
-    rows: Rows, y: Floats, order: Order, w: Floats, total: Floats, averaged: bool,
-    slopes: int, parameters: Floats, terms: Any, schedule: Schedule, t: int,
-) -> None:  # fmt: skip
+    rows: Rows,
+    y: Floats,
+    order: Order,
+    w: Floats,
+    total: Floats,
+    averaged: bool,
+    slopes: int,
+    parameters: Floats,
+    terms: Any,
+    schedule: Schedule,
+    t: int,
+) -> None:
     lam, constant, bias_lam, positive, negative = terms
     d = len(w) - 1
-    scale, kappa, bias = 1.0, 0.0, w[d]  # lazily: weights = scale w, their sum = total + kappa w
+    scale = 1.0  # lazily: the weights are scale w, their sum is total + kappa w
+    kappa = 0.0
+    bias = w[d]
     floor = SMALLEST_SCALE_OF_SUM if averaged else SMALLEST_SCALE
     last = len(order) - 1
-    margin, slope = np.empty(1), np.empty(1)
+    margin = np.empty(1)
+    slope = np.empty(1)
     for k in range(len(order)):
         fetch(rows, y, order[min(k + AHEAD, last)])
         i = order[k]
+        label = y[i]
         eta = step_size(schedule, t + k)
-        margin[0] = y[i] * (scale * dot(rows, i, w) + constant * bias)
-        u, v = positive if y[i] > 0 else negative
+        margin[0] = label * (scale * dot(rows, i, w) + constant * bias)
+        u, v = positive if label > 0 else negative
         over_arrays(slopes, margin.ctypes, parameters.ctypes, 1, slope.ctypes, 1)
         g = u * slope[0]
         if v != 0.0:
             margin[0] = -margin[0]
             over_arrays(slopes, margin.ctypes, parameters.ctypes, 1, slope.ctypes, 1)
             g -= v * slope[0]
-        step = -eta * y[i] * g
+        step = -eta * label * g
         scale *= 1.0 - eta * lam
         bias *= 1.0 - eta * bias_lam
         if step != 0.0:
@@ -279,7 +518,8 @@ def _epoch(
                 add(rows, i, total, -kappa * step / scale)
         if scale < floor:
             _flush(w, total, scale, kappa)
-            scale, kappa = 1.0, 0.0
+            scale = 1.0
+            kappa = 0.0
         if averaged:
             kappa += scale
             total[d] += bias
@@ -289,21 +529,56 @@ def _epoch(
 
 @compile_kernel(error_model="numpy")
 def softmax_epoch(
-    rows: Rows, y: Ints, order: Order, W: Floats, total: Floats, averaged: bool,
-    terms: tuple[float, float, float], schedule: Schedule, t: int,
-) -> None:  # fmt: skip
-    """`epoch` for (1/n) sum_i -log s_y(x_i.W^T) + lambda sum_k ||w_k||^2, s the softmax of K classes.
+    rows: Rows,
+    y: Ints,
+    order: Order,
+    W: Floats,
+    total: Floats,
+    averaged: bool,
+    terms: tuple[float, float, float],
+    schedule: Schedule,
+    t: int,
+) -> None:
+    r"""Step through rows in an order as `epoch` does, for the softmax of several classes.
 
-    y (n,) : in 0..K-1.   W, total (K, d+1).   terms : lambda, the constant feature, lambda of its weights.
-    The step is eta_t / 2: w_1 - w_0 of two classes moves as w of the logistic loss does.
+    Parameters
+    ----------
+    rows : DenseRows or SparseRows
+        The rows.
+    y : ndarray of shape (n,)
+        Labels, numbers of classes from 0.
+    order : ndarray of uint32
+        Numbers of the rows, in the order of the steps.
+    W : ndarray of shape (K, d + 1)
+        Weights of the classes, the biases last, changed in place.
+    total : ndarray of shape (K, d + 1)
+        Sum of the weights over the steps, added to if `averaged`.
+    averaged : bool
+        Whether the weights are summed.
+    terms : tuple of three floats
+        The penalty, the constant feature, and the penalty on its weights.
+    schedule : Schedule
+        Step sizes.
+    t : int
+        Number of earlier steps.
+
+    Notes
+    -----
+    The objective is
+    :math:`\frac{1}{n} \sum_i -\log s_{y_i}(W x_i) + \lambda \sum_k \lVert w_k \rVert^2` with the
+    softmax s. The step is :math:`\eta_t / 2`, so that :math:`w_1 - w_0` of two classes moves as w
+    of the logistic loss does.
     """
     lam, constant, bias_lam = terms
-    K, d = W.shape[0], W.shape[1] - 1
-    scale, kappa = 1.0, 0.0
+    K = W.shape[0]
+    d = W.shape[1] - 1
+    scale = 1.0
+    kappa = 0.0
     floor = SMALLEST_SCALE_OF_SUM if averaged else SMALLEST_SCALE
     z = np.empty(K)
     for k in range(len(order)):
-        i, eta = order[k], step_size(schedule, t + k)
+        i = order[k]
+        eta = step_size(schedule, t + k)
         for m in range(K):
             z[m] = scale * dot(rows, i, W[m]) + constant * W[m, d]
         z[:] = np.exp(z - z.max())
@@ -319,7 +594,8 @@ def softmax_epoch(
         if scale < floor:
             for m in range(K):
                 _flush(W[m], total[m], scale, kappa)
-            scale, kappa = 1.0, 0.0
+            scale = 1.0
+            kappa = 0.0
         if averaged:
             kappa += scale
     for m in range(K):
@@ -339,26 +615,74 @@ _BUCKET = 8192  # rows whose numbers fit the first-level cache
 
 
 def permutation(n: int, rng: np.random.Generator) -> Order:
-    """Uniformly random permutation of 0..n-1: random buckets that fit the cache, each shuffled.
+    """Draw a uniformly random permutation, in buckets that fit the cache.
 
-    Source: C. R. Rao, Sankhya A 23, 1961; M. Sandelius, J. Royal Stat. Soc. B 24, 1962.
+    Parameters
+    ----------
+    n : int
+        Length.
+    rng : numpy.random.Generator
+        Source of random numbers.
+
+    Returns
+    -------
+    ndarray of uint32 and shape (n,)
+        The numbers 0 to n - 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.solvers.sgd import permutation
+    >>> sorted(permutation(4, np.random.default_rng(0)).tolist())
+    [0, 1, 2, 3]
+
+    Notes
+    -----
+    Each number gets a random bucket, and each bucket is shuffled.
+
+    References
+    ----------
+    C. R. Rao, Sankhya A 23 (1961); M. Sandelius, J. Royal Stat. Soc. B 24 (1962).
     """
     order = np.empty(n, np.uint32)
-    bucket = rng.integers(1 + n // _BUCKET, size=n, dtype=np.uint32)
-    _fill(order, bucket, np.zeros(2 + n // _BUCKET, np.int64), rng.random(n))
+    buckets = 1 + n // _BUCKET
+    bucket = rng.integers(buckets, size=n, dtype=np.uint32)
+    ends = np.zeros(buckets + 1, np.int64)
+    _fill(order, bucket, ends, rng.random(n))
     return order
 
 
 def block_order(n: int, rng: np.random.Generator) -> Order:
-    """0..n-1 in shuffled blocks of 64 consecutive numbers, each block shuffled inside too."""
+    """Shuffle blocks of 64 neighbours, and the numbers in each block.
+
+    Parameters
+    ----------
+    n : int
+        Length.
+    rng : numpy.random.Generator
+        Source of random numbers.
+
+    Returns
+    -------
+    ndarray of uint32 and shape (n,)
+        The numbers 0 to n - 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.solvers.sgd import block_order
+    >>> sorted(block_order(3, np.random.default_rng(0)).tolist())
+    [0, 1, 2]
+    """
     order = np.empty(n, np.uint32)
-    _fill_blocks(order, permutation(-(-n // BLOCK), rng), rng.random(n))
+    blocks = permutation(-(-n // BLOCK), rng)
+    _fill_blocks(order, blocks, rng.random(n))
     return order
 
 
 @compile_kernel()
 def _shuffle(order: Array, start: int, stop: int, u: Array) -> None:
-    """Fisher-Yates on order[start:stop] with the uniform numbers u[start:stop]."""
+    """Shuffle order[start:stop] by Fisher and Yates with the uniform numbers u[start:stop]."""
     for i in range(stop - 1, start, -1):
         j = start + int(u[i] * (i - start + 1))
         order[i], order[j] = order[j], order[i]
@@ -366,7 +690,7 @@ def _shuffle(order: Array, start: int, stop: int, u: Array) -> None:
 
 @compile_kernel()
 def _fill(order: Array, bucket: Array, ends: Array, u: Array) -> None:
-    """Numbers sorted by their bucket, each bucket shuffled; ends: a zero per bucket and one more."""
+    """Sort numbers by their bucket and shuffle each; ends has a zero per bucket and one more."""
     for k in bucket:
         ends[k + 1] += 1
     for k in range(1, len(ends)):
@@ -382,15 +706,15 @@ def _fill(order: Array, bucket: Array, ends: Array, u: Array) -> None:
 
 @compile_kernel()
 def _fill_blocks(order: Array, blocks: Array, u: Array) -> None:
-    """The blocks one after the other, each shuffled."""
-    at = np.int64(0)
+    """Write the blocks one after the other, each shuffled."""
+    stop = np.int64(0)
     for block in blocks:
-        start = at
+        start = stop
         first = int(block) * BLOCK
         for i in range(first, min(first + BLOCK, len(order))):
-            order[at] = i
-            at += 1
-        _shuffle(order, start, at, u)
+            order[stop] = i
+            stop += 1
+        _shuffle(order, start, stop, u)
 
 
 ScheduleName = Literal["warm_inv_epoch", "inv_sqrt_epoch", "bottou", "asgd", "constant"]
@@ -399,78 +723,216 @@ _SAMPLE = 1000  # rows of Bottou's search
 
 
 def schedule(name: str, eta0: float, lam: float, n: int) -> Schedule:
-    """The schedule of that name.
+    """Make the schedule of a name.
 
-    Raises ValueError : an unknown name; eta0 lambda >= 1, which would reverse the weights.
+    Parameters
+    ----------
+    name : str
+        One of `SCHEDULES`; see the module.
+    eta0 : float
+        Factor of all steps.
+    lam : float
+        Penalty on the squared norm of the weights.
+    n : int
+        Number of steps of an epoch.
+
+    Returns
+    -------
+    Schedule
+        The schedule.
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown, or the product of `eta0` and `lam` is not below 1, which would
+        reverse the weights.
+
+    Examples
+    --------
+    >>> from noisylabels.solvers.sgd import schedule
+    >>> schedule("asgd", 0.5, 0.1, 100).power
+    0.75
     """
     choice("schedule", name, SCHEDULES)
     if eta0 * lam >= 1:
-        raise ValueError(f"eta0 lambda = {eta0:g} x {lam:g} must be < 1: such a step reverses the weights")
-    decay = {"warm_inv_epoch": 1 / n, "inv_sqrt_epoch": 1 / n, "constant": 0.0}.get(name, lam * eta0)
+        product = f"eta0 lambda = {eta0:g} x {lam:g}"
+        raise ValueError(f"{product} must be < 1: such a step reverses the weights")
+    if name in ("warm_inv_epoch", "inv_sqrt_epoch"):
+        decay = 1 / n
+    elif name == "constant":
+        decay = 0.0
+    else:
+        decay = lam * eta0
     power = {"inv_sqrt_epoch": 0.5, "asgd": 0.75}.get(name, 1.0)
-    return Schedule(float(eta0), float(decay), power, float(n if name == "warm_inv_epoch" else 1))
+    warm = n if name == "warm_inv_epoch" else 1
+    return Schedule(float(eta0), float(decay), power, float(warm))
 
 
 def scaled_step(multiplier: float, loss: Loss, size: float, lam: float) -> float:
-    """eta0 = multiplier / (L max_i ||x_i||^2), or 1/(2 lambda) where that would make eta0 lambda >= 1.
+    r"""Scale the first step by the curvature of the loss and the size of the rows.
 
-    loss.curvature: L;  size: max_i ||x_i||^2, the constant feature included.
+    Parameters
+    ----------
+    multiplier : float
+        Factor.
+    loss : Loss
+        The loss, with its curvature L.
+    size : float
+        Largest squared norm of a row, the constant feature included.
+    lam : float
+        Penalty on the squared norm of the weights.
+
+    Returns
+    -------
+    float
+        The factor :math:`\eta_0` of the steps.
+
+    Examples
+    --------
+    >>> from noisylabels.losses.margin import Log
+    >>> from noisylabels.solvers.sgd import scaled_step
+    >>> scaled_step(1.0, Log(), 4.0, 0.01)
+    1.0
+
+    Notes
+    -----
+    :math:`\eta_0` is the multiplier divided by :math:`L \max_i \lVert x_i \rVert^2`, or
+    :math:`1 / (2 \lambda)` where that would make :math:`\eta_0 \lambda \ge 1`.
     """
     eta0 = multiplier / (loss.curvature * max(size, np.finfo(float).tiny))
     return eta0 if eta0 * lam < 1 else 0.5 / lam
 
 
 def first_step(name: str, multiplier: float, X: Any, y: Floats, objective: Objective) -> float:
-    """eta0 of a schedule: `scaled_step`, or for "bottou" multiplier x `searched_step`.
+    r"""Choose the factor of the steps for a schedule.
 
-    "constant" : 1/(12 beta), beta = L max_i ||x_i||^2 + lambda, the best constant step of Theorem 1.
+    Parameters
+    ----------
+    name : str
+        Name of the schedule.
+    multiplier : float
+        Factor, not used by "constant".
+    X : ndarray or sparse matrix of shape (n, d)
+        The rows.
+    y : ndarray of shape (n,)
+        Labels, -1 and +1.
+    objective : Objective
+        Loss and penalties.
+
+    Returns
+    -------
+    float
+        `multiplier` times `searched_step` for "bottou", the constant step for "constant", else
+        `scaled_step`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.losses.margin import Log
+    >>> from noisylabels.solvers.sgd import Objective, first_step
+    >>> objective = Objective(Log(), lam=0.0, bias=1.0, bias_lam=0.0)
+    >>> first_step("asgd", 1.0, np.ones((2, 3)), np.array([-1.0, 1.0]), objective)
+    1.0
+
+    Notes
+    -----
+    The constant step is :math:`1 / (12 \beta)` with
+    :math:`\beta = L \max_i \lVert x_i \rVert^2 + \lambda`, the best one of Theorem 1.
     """
     if name == "bottou":
         return multiplier * searched_step(X, y, objective)
     size = largest_square(X) + objective.bias
     if name == "constant":
-        return 1.0 / (12.0 * (objective.loss.curvature * size + objective.lam))
+        beta = objective.loss.curvature * size + objective.lam
+        return 1.0 / (12.0 * beta)
     return scaled_step(multiplier, objective.loss, size, objective.lam)
 
 
 def searched_step(X: Any, y: Floats, objective: Objective) -> float:
-    """The power of two with the lowest objective after one "bottou" pass over (at most) the first 1000 rows.
+    """Search the power of two with the lowest objective after one "bottou" pass.
 
-    Doubles from 1 while that helps, else halves; y of -1 and +1.
+    The pass is over at most the first 1000 rows. The step doubles from 1 while that lowers the
+    objective, and halves otherwise.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n, d)
+        The rows.
+    y : ndarray of shape (n,)
+        Labels, -1 and +1.
+    objective : Objective
+        Loss and penalties.
+
+    Returns
+    -------
+    float
+        The power of two.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.losses.margin import Log
+    >>> from noisylabels.solvers.sgd import Objective, searched_step
+    >>> objective = Objective(Log(), lam=0.1, bias=1.0, bias_lam=0.1)
+    >>> X = np.array([[-1.0], [1.0]])
+    >>> float(np.log2(searched_step(X, X[:, 0], objective))).is_integer()
+    True
     """
     n = min(_SAMPLE, X.shape[0])
-    sample, labels, order = X[:n], y[:n], np.arange(n, dtype=np.uint32)
+    sample = X[:n]
+    labels = y[:n]
+    order = np.arange(n, dtype=np.uint32)
     rows = as_rows(sample)
+    lam = objective.lam
 
     def cost(eta0: float) -> float:
-        if eta0 * objective.lam >= 1:
+        if eta0 * lam >= 1:
             return np.inf
         w = np.zeros(X.shape[1] + 1)
-        steps = schedule("bottou", eta0, objective.lam, n)
-        epoch(rows, labels, order, w, np.zeros_like(w), False, objective, steps, 0)
+        unused = np.zeros_like(w)
+        steps = schedule("bottou", eta0, lam, n)
+        epoch(rows, labels, order, w, unused, False, objective, steps, 0)
         margins = labels * (sample @ w[:-1] + objective.bias * w[-1])
-        value = 0.5 * objective.lam * float(w[:-1] @ w[:-1]) + float(objective.loss.value(margins).mean())
+        mean_loss = float(objective.loss.value(margins).mean())
+        value = 0.5 * lam * float(w[:-1] @ w[:-1]) + mean_loss
         return value if np.isfinite(value) else np.inf
 
-    eta0, best, factor = 1.0, cost(1.0), 2.0
+    eta0 = 1.0
+    best = cost(1.0)
+    factor = 2.0
     if cost(2.0) >= best:
         factor = 0.5
-    while (trial := cost(eta0 * factor)) < best or not np.isfinite(best):
-        eta0, best = eta0 * factor, trial
+    while True:
+        trial = cost(eta0 * factor)
+        if not trial < best and np.isfinite(best):
+            break
+        eta0 *= factor
+        best = trial
         if not 2.0**-60 < eta0 < 2.0**60:
             break
     return eta0
 
 
-# Many models in one pass over the rows: the grids of cross-validation. They see the same rows in the same
-# order and differ in lambda, step size and the parameters of one loss. Their weights are the columns of
-# W (d+1, M): each nonzero entry of an example is read once and used M times. Model m does what `epoch` does.
+# Many models in one pass over the rows: the grids of cross-validation. They see the same rows in
+# the same order and differ in lambda, step size and the parameters of one loss. Their weights are
+# the columns of W (d+1, M): each nonzero entry of an example is read once and used M times. Model
+# m does what `epoch` does.
 
 Average = Literal["none", "epoch", "run"]
 
 
 class Candidate(NamedTuple):
-    """One point of a grid."""
+    """One point of a grid.
+
+    Attributes
+    ----------
+    loss : Loss
+        The loss of a margin.
+    lam : float
+        Penalty on the squared norm of the weights.
+    multiplier : float
+        Factor of the step size; see `scaled_step`.
+    """
 
     loss: Loss
     lam: float
@@ -478,73 +940,144 @@ class Candidate(NamedTuple):
 
 
 def fit_models(
-    X: Any, y: Floats, train: NDArray[np.integer[Any]], candidates: Sequence[Candidate],
-    rng: np.random.Generator, *, epochs: int, schedule: ScheduleName = "warm_inv_epoch",
+    X: Any,
+    y: Floats,
+    train: NDArray[np.integer[Any]],
+    candidates: Sequence[Candidate],
+    rng: np.random.Generator,
+    *,
+    epochs: int,
+    schedule: ScheduleName = "warm_inv_epoch",
     average: Average = "none",
-) -> Floats:  # fmt: skip
-    """Weights (d+1, M), the bias last, of `RobustSGDClassifier` for each candidate.
+) -> Floats:
+    """Fit `RobustSGDClassifier` for all points of a grid, in one pass over the rows for each epoch.
 
-    X (n, d), dense or CSR; y (n,) of -1.0 and +1.0; train: the rows to learn from, never copied.
-    The rows come in a new uniformly random order each epoch.
-    A step size that makes weights overflow leaves NaN in its column.
-    Raises ValueError : losses of different classes; a schedule that chooses its own first step.
+    The rows come in a new uniformly random order in each epoch. A step size that makes weights
+    overflow leaves NaN in its column.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, d)
+        The rows.
+    y : ndarray of shape (n,)
+        Labels, -1.0 and +1.0.
+    train : ndarray of integers
+        Numbers of the rows to learn from, which are not copied.
+    candidates : sequence of Candidate
+        The M points of the grid.
+    rng : numpy.random.Generator
+        Source of the orders.
+    epochs : int
+        Number of passes.
+    schedule : str, default "warm_inv_epoch"
+        Name of the step sizes.
+    average : {"none", "epoch", "run"}, default "none"
+        Over which steps the weights are averaged.
+
+    Returns
+    -------
+    ndarray of shape (d + 1, M)
+        The weights of each model, the bias last.
+
+    Raises
+    ------
+    ValueError
+        If the losses are of different classes, or the schedule chooses its own first step.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.losses.margin import Log
+    >>> from noisylabels.solvers.sgd import Candidate, fit_models
+    >>> X = np.linspace(-1.0, 1.0, 20)[:, np.newaxis]
+    >>> grid = [Candidate(Log(), lam, 1.0) for lam in (0.01, 1.0)]
+    >>> labels, rows = np.sign(X[:, 0]), np.arange(20)
+    >>> W = fit_models(X, labels, rows, grid, np.random.default_rng(0), epochs=5)
+    >>> bool(W[0, 0] > W[0, 1] > 0.0)
+    True
     """
-    kinds = {candidate.loss.name for candidate in candidates}
+    losses = [candidate.loss for candidate in candidates]
+    kinds = {loss.name for loss in losses}
     if len(kinds) != 1:
-        raise ValueError(f"the candidates of one pass must share the kind of loss, got {sorted(kinds)}")
-    slopes = compiled_slope(candidates[0].loss)
+        reason = f"got {sorted(kinds)}"
+        raise ValueError(f"the candidates of one pass must share the kind of loss, {reason}")
+    slopes = compiled_slope(losses[0])
     if schedule in ("constant", "bottou"):
         raise ValueError(f"the schedule {schedule!r} chooses its own step size, so it has no grid")
-    steps = _steps(candidates, schedule, largest_square(X[train]) + 1.0, len(train))
-    rows, lam = as_rows(X), np.array([candidate.lam for candidate in candidates], float)
-    parameters = columns([candidate.loss for candidate in candidates])
+    n = len(train)
+    steps = _steps(candidates, schedule, largest_square(X[train]) + 1.0, n)
+    rows = as_rows(X)
+    lam = np.array([candidate.lam for candidate in candidates], float)
+    parameters = columns(losses)
     W = np.zeros((X.shape[1] + 1, len(candidates)))
     total = np.zeros_like(W)
     for number in range(epochs):
-        order = train[permutation(len(train), rng)].astype(np.uint32)
+        order = train[permutation(n, rng)].astype(np.uint32)
         averaged = average == "epoch" or (average == "run" and number > 0)
         if average == "epoch":
             total[:] = 0.0
-        _epochs(rows, y, order, W, total, averaged, slopes, parameters, lam, steps, number * len(train))
+        t = number * n
+        _epochs(rows, y, order, W, total, averaged, slopes, parameters, lam, steps, t)
         if average == "epoch":
-            W[:] = total / len(train)
-    return total / ((epochs - 1) * len(train)) if average == "run" and epochs > 1 else W
+            W[:] = total / n
+    if average == "run" and epochs > 1:
+        return total / ((epochs - 1) * n)
+    return W
 
 
 def _steps(candidates: Sequence[Candidate], name: str, size: float, n: int) -> Schedule:
-    steps = [schedule(name, scaled_step(c.multiplier, c.loss, size, c.lam), c.lam, n) for c in candidates]
-    eta0, decay, _, _ = np.array(steps).T.copy()
-    return steps[0]._replace(eta0=eta0, decay=decay)
+    steps = []
+    for candidate in candidates:
+        lam = candidate.lam
+        eta0 = scaled_step(candidate.multiplier, candidate.loss, size, lam)
+        steps.append(schedule(name, eta0, lam, n))
+    factors, decays, _, _ = np.array(steps).T.copy()
+    return steps[0]._replace(eta0=factors, decay=decays)
 
 
 @compile_kernel(error_model="numpy")
 def _epochs(
-    rows: Rows, y: Floats, order: Order, W: Floats, total: Floats, averaged: bool,
-    slopes: int, parameters: Floats, lam: Floats, steps: Schedule, t: int,
-) -> None:  # fmt: skip
-    """`_epoch` for every model at once; slopes: where r' is; parameters (3, M); W, total (d+1, M)."""
-    d, M = W.shape[0] - 1, W.shape[1]
-    scale, kappa, eta = np.ones(M), np.zeros(M), np.empty(M)
-    z, step = np.empty(M), np.empty(M)
+    rows: Rows,
+    y: Floats,
+    order: Order,
+    W: Floats,
+    total: Floats,
+    averaged: bool,
+    slopes: int,
+    parameters: Floats,
+    lam: Floats,
+    steps: Schedule,
+    t: int,
+) -> None:
+    """Do `_epoch` for every model at once; parameters (3, M), W and total (d + 1, M)."""
+    d = W.shape[0] - 1
+    M = W.shape[1]
+    scale = np.ones(M)
+    kappa = np.zeros(M)
+    eta = np.empty(M)
+    z = np.empty(M)
+    step = np.empty(M)
     floor = SMALLEST_SCALE_OF_SUM if averaged else SMALLEST_SCALE
     last = len(order) - 1
     for k in range(len(order)):
         fetch(rows, y, order[min(k + AHEAD, last)])
         i = order[k]
+        label = y[i]
         dots(rows, i, W, z)
         for m in range(M):
-            eta[m] = step_size(Schedule(steps.eta0[m], steps.decay[m], steps.power, steps.warm), t + k)
+            of_model = Schedule(steps.eta0[m], steps.decay[m], steps.power, steps.warm)
+            eta[m] = step_size(of_model, t + k)
         for m in range(M):
-            z[m] = y[i] * (scale[m] * z[m] + W[d, m])
+            z[m] = label * (scale[m] * z[m] + W[d, m])
         over_arrays(slopes, z.ctypes, parameters.ctypes, M, step.ctypes, M)
-        low = 0
+        any_small = 0
         for m in range(M):
-            moved = -eta[m] * y[i] * step[m]
+            change = -eta[m] * label * step[m]
             shrink = 1.0 - eta[m] * lam[m]
             scale[m] *= shrink
-            low |= scale[m] < floor
-            step[m] = moved / scale[m]
-            W[d, m] = W[d, m] * shrink + moved
+            any_small |= scale[m] < floor
+            step[m] = change / scale[m]
+            W[d, m] = W[d, m] * shrink + change
         adds(rows, i, W, step)
         if averaged:
             for m in range(M):
@@ -552,16 +1085,17 @@ def _epochs(
                 kappa[m] += scale[m]
                 total[d, m] += W[d, m]
             adds(rows, i, total, step)
-        if low:
+        if any_small:
             small = np.flatnonzero(scale < floor)
             _flush_all(W, total, small, scale, kappa)
-            scale[small], kappa[small] = 1.0, 0.0
+            scale[small] = 1.0
+            kappa[small] = 0.0
     _flush_all(W, total, np.arange(M), scale, kappa)
 
 
 @compile_kernel()
 def _flush_all(W: Floats, total: Floats, chosen: Ints, scale: Floats, kappa: Floats) -> None:
-    """`_flush` for the chosen models."""
+    """Do `_flush` for the chosen models."""
     for j in range(W.shape[0] - 1):
         for m in chosen:
             total[j, m] += kappa[m] * W[j, m]
@@ -570,37 +1104,69 @@ def _flush_all(W: Floats, total: Floats, chosen: Ints, scale: Floats, kappa: Flo
 
 @compile_kernel(error_model="numpy")
 def pegasos(
-    rows: Rows, y: Floats, order: Order, state: Floats, lam: float, project: bool, constant: float
+    rows: Rows,
+    y: Floats,
+    order: Order,
+    state: Floats,
+    lam: float,
+    project: bool,
+    constant: float,
 ) -> None:
-    """Steps of 1/(lambda t) over rows[order]; `project`: then w <- min(1, 1/(sqrt(lambda) ||w||)) w.
+    r"""Step through rows in an order by Pegasos, whose steps need no size.
 
-    state (d + 3,) : w, b, ||(w, b)||^2, kept from step to step, and the steps done; changed in place.
+    Parameters
+    ----------
+    rows : DenseRows or SparseRows
+        The rows.
+    y : ndarray of shape (n,)
+        Labels, -1.0 and +1.0.
+    order : ndarray of uint32
+        Numbers of the rows, in the order of the steps.
+    state : ndarray of shape (d + 3,)
+        The weights, the bias, the squared norm of both and the number of steps done; changed in
+        place.
+    lam : float
+        Penalty on the squared norm of weights and bias.
+    project : bool
+        Whether every step is followed by a projection.
+    constant : float
+        The constant feature, 0 for no bias.
+
+    Notes
+    -----
+    Step t has the size :math:`1 / (\lambda t)`. The projection is
+    :math:`w \leftarrow \min(1, 1 / (\sqrt{\lambda} \lVert w \rVert)) w`.
     """
     d = len(state) - 3
-    w, b, square, done = state[:d], state[d], state[d + 1], state[d + 2]
+    w = state[:d]
+    b = state[d]
+    square = state[d + 1]
+    done = state[d + 2]
     scale = 1.0
     last = len(order) - 1
     for k in range(len(order)):
         fetch(rows, y, order[min(k + AHEAD, last)])
         i = order[k]
+        label = y[i]
         t = done + k + 1.0
         f = scale * dot(rows, i, w) + constant * b
-        step = y[i] / (lam * t) if y[i] * f < 1.0 else 0.0  # of the hinge loss
+        step = label / (lam * t) if label * f < 1.0 else 0.0  # of the hinge loss
         shrink = 1.0 - 1.0 / t  # 0 at t = 1, where w = 0 anyway
         if t > 1.0:
             scale *= shrink
         b *= shrink
         if step != 0.0:
             size = constant * constant + energy(rows, i)
-            square = shrink * shrink * square + 2.0 * shrink * step * f + step * step * size
+            cross_term = 2.0 * shrink * step * f
+            square = shrink * shrink * square + cross_term + step * step * size
             add(rows, i, w, step / scale)
             b += step * constant
         else:
             square *= shrink * shrink
         if project and square * lam > 1.0:
-            back = 1.0 / math.sqrt(square * lam)
-            scale *= back
-            b *= back
+            shortening = 1.0 / math.sqrt(square * lam)
+            scale *= shortening
+            b *= shortening
             square = 1.0 / lam
         if scale < SMALLEST_SCALE:
             for j in range(d):
@@ -608,4 +1174,6 @@ def pegasos(
             scale = 1.0
     for j in range(d):
         w[j] *= scale
-    state[d], state[d + 1], state[d + 2] = b, square, done + len(order)
+    state[d] = b
+    state[d + 1] = square
+    state[d + 2] = done + len(order)

@@ -1,12 +1,15 @@
-"""The support vector machine's dual along increasing C: SMO and Newton steps from the last C's solution.
+r"""The dual of the support vector machine along increasing C, each from the solution of the last C.
 
-max_beta  y.beta - beta.K beta / 2,  sum_i beta_i = 0,  0 <= y_i beta_i <= C,  y_i = +-1;
-f(x) = sum_i beta_i kappa(x, x_i) + b.  The residual r = y - K beta is the slope of the dual: optimal up to
-``tolerance`` once no beta_i that may grow has a residual that much above that of a beta_j that may shrink.
+The dual is :math:`\max_\beta\, y^T \beta - \frac{1}{2} \beta^T K \beta` with :math:`\sum_i \beta_i
+= 0`, :math:`0 \le y_i \beta_i \le C` and :math:`y_i = \pm 1`, and the decision value is
+:math:`f(x) = \sum_i \beta_i \kappa(x, x_i) + b`. The residual :math:`r = y - K \beta` is the slope
+of the dual. A point is optimal up to ``tolerance`` once no :math:`\beta_i` that may grow has a
+residual that much above that of a :math:`\beta_j` that may shrink.
 
-Sequential minimal optimisation moves the pair (i, j) that gains most (Fan, Chen, Lin, JMLR 6, 2005, WSS 2),
-the rule and the stopping criterion of LIBSVM. Where that is slow, at large C on wide kernels, the free
-variables 0 < y_i beta_i < C take Newton steps, the exact solution for these.
+Sequential minimal optimisation moves the pair (i, j) that gains most (Fan, Chen, Lin, JMLR 6,
+2005, WSS 2), the rule and the stopping criterion of LIBSVM. Where that is slow, at large C on wide
+kernels, the free variables :math:`0 < y_i \beta_i < C` take Newton steps, the exact solution for
+these.
 """
 
 from __future__ import annotations
@@ -27,186 +30,375 @@ NEWTON_CUBIC, NEWTON_SQUARE = 0.1, 6.0  # cost of a Newton step on m variables, 
 ROWS = 11  # of the work of `solve`
 BETA, R, SIGNS, DIAGONAL, LOWER, UPPER, GROW, SHRINK, ABOVE, BELOW, GAIN = range(ROWS)
 FAST = {"reassoc", "contract", "nsz", "arcp", "nnan"}
+SAME_SOLUTION = -1  # number of steps where the solution is that of the last C
+
+Path = tuple[Floats, Floats, NDArray[np.bool_], NDArray[np.int64]]
 
 
 def padded(K: Floats) -> Floats:
-    """K (n, n) with zero columns up to a multiple of `BLOCK`: (n, p)."""
+    """Pad a kernel matrix with zero columns up to a multiple of `BLOCK`.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        Kernel matrix.
+
+    Returns
+    -------
+    ndarray of shape (n, p)
+        The padded matrix.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.solvers.svm_path import padded
+    >>> padded(np.eye(3)).shape
+    (3, 32)
+    """
     n = len(K)
-    wide = np.zeros((n, -(-n // BLOCK) * BLOCK))
+    blocks = -(-n // BLOCK)
+    wide = np.zeros((n, blocks * BLOCK))
     wide[:, :n] = K
     return wide
 
 
 def path(
-    K: Floats, y: Floats, Cs: Floats, tolerance: float, max_steps: int, gap: float = 0.0
-) -> tuple[Floats, Floats, NDArray[np.bool_], NDArray[np.int64]]:
-    """Solutions for all of Cs, ascending; K (n, p) `padded`, y (n,) of -1.0 and +1.0 with both classes.
+    K: Floats,
+    y: Floats,
+    Cs: Floats,
+    tolerance: float,
+    max_steps: int,
+    gap: float = 0.0,
+) -> Path:
+    """Solve the dual for ascending values of C.
 
-    gap : a duality gap of at most gap n C is near enough as well; 0: only the tolerance is.
-    Returns beta (len(Cs), n), b, converged and the number of SMO steps, (len(Cs),) each. Once no beta is at
-    the bound C, the solution is that of every larger C.
+    Once no variable is at the bound C, the solution is that of every larger C.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, p)
+        Kernel matrix, `padded`.
+    y : ndarray of shape (n,)
+        Labels, -1.0 and +1.0, both classes.
+    Cs : ndarray of shape (m,)
+        Values of C, ascending.
+    tolerance : float
+        Difference of residuals that is optimal.
+    max_steps : int
+        Largest number of steps for one C.
+    gap : float, default 0.0
+        Duality gap that is near enough as well, relative to n C; 0 for none.
+
+    Returns
+    -------
+    betas : ndarray of shape (m, n)
+        The solutions.
+    intercepts : ndarray of shape (m,)
+        Their constants b.
+    converged : ndarray of shape (m,)
+        Whether they are optimal.
+    steps : ndarray of shape (m,)
+        Numbers of steps of sequential minimal optimisation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.solvers.svm_path import padded, path
+    >>> x = np.array([-1.0, 1.0])
+    >>> betas, intercepts, converged, _ = path(padded(np.outer(x, x)), x, np.ones(1), 1e-6, 100)
+    >>> betas.tolist(), bool(converged[0])
+    ([[-0.5, 0.5]], True)
     """
     n, p = K.shape
     work = np.zeros((ROWS, p))
-    work[R, :n], work[SIGNS, :n], work[DIAGONAL, :n] = y, y, K.diagonal()
-    betas, intercepts = np.zeros((len(Cs), n)), np.zeros(len(Cs))
-    converged, steps = np.ones(len(Cs), np.bool_), np.zeros(len(Cs), np.int64)
+    work[R, :n] = y
+    work[SIGNS, :n] = y
+    work[DIAGONAL, :n] = K.diagonal()
+    betas = np.zeros((len(Cs), n))
+    intercepts = np.zeros(len(Cs))
+    converged = np.ones(len(Cs), np.bool_)
+    steps = np.zeros(len(Cs), np.int64)
+    last = 0.0
     for k, C in enumerate(Cs):
-        last = Cs[k - 1] if k else 0.0
-        intercepts[k], steps[k], converged[k] = solve(K, work, C, last, tolerance, gap * n * C, max_steps)
+        solution = solve(K, work, C, last, tolerance, gap * n * C, max_steps)
+        intercepts[k], steps[k], converged[k] = solution
         if steps[k] < 0:
-            betas[k:], intercepts[k:], converged[k:], steps[k:] = (
-                betas[k - 1],
-                intercepts[k - 1],
-                converged[k - 1],
-                0,
-            )
+            betas[k:] = betas[k - 1]
+            intercepts[k:] = intercepts[k - 1]
+            converged[k:] = converged[k - 1]
+            steps[k:] = 0
             break
         betas[k] = work[BETA, :n]
+        last = C
     return betas, intercepts, converged, steps
 
 
 @compile_kernel(error_model="numpy")
 def solve(
-    K: Floats, work: Floats, C: float, last: float, tolerance: float, allowed: float, most: int
+    K: Floats,
+    work: Floats,
+    C: float,
+    last: float,
+    tolerance: float,
+    allowed: float,
+    max_steps: int,
 ) -> tuple[float, int, bool]:
-    """From the solution for C = ``last`` (0: from beta = 0) to that for C: b, steps (-1: the same), optimal.
+    """Solve the dual for one C, from the solution of a smaller C.
 
-    SMO, a Newton step whenever SMO has cost as much.   work : the rows named by `ROWS`; beta and r change.
-    allowed : duality gap that is near enough. The last columns, beyond the rows of K, are padding.
+    A Newton step is done whenever sequential minimal optimisation has cost as much as it costs.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, p)
+        Kernel matrix, `padded`.
+    work : ndarray of shape (11, p)
+        The rows named by `ROWS`, of which the variables and residuals hold the solution of the
+        smaller C. Overwritten.
+    C : float
+        Bound of the variables.
+    last : float
+        The smaller C; 0 to start from zero.
+    tolerance : float
+        Difference of residuals that is optimal.
+    allowed : float
+        Duality gap that is near enough.
+    max_steps : int
+        Largest number of steps.
+
+    Returns
+    -------
+    b : float
+        The intercept.
+    steps : int
+        Number of steps; -1 where the solution is that of the smaller C.
+    optimal : bool
+        Whether the solution is optimal.
     """
     n, p = K.shape
-    beta, r, lower, upper, diagonal = work[BETA], work[R], work[LOWER], work[UPPER], work[DIAGONAL]
-    grow, shrink = work[GROW], work[SHRINK]  # 0 where beta may grow (shrink), else -inf
-    above, below, gain = work[ABOVE], work[BELOW], work[GAIN]
+    beta = work[BETA]
+    r = work[R]
+    lower = work[LOWER]
+    upper = work[UPPER]
+    diagonal = work[DIAGONAL]
+    grow = work[GROW]  # 0 where beta may grow, else -inf
+    shrink = work[SHRINK]  # 0 where beta may shrink, else -inf
+    slopes_up = work[ABOVE]
+    slopes_down = work[BELOW]
+    gain = work[GAIN]
     if not stretch(beta, r, work[SIGNS], last, C, lower, upper):
-        return 0.0, -1, True
-    steps, since, wait, due, optimal = 0, 0, 2 * n, True, False
+        return 0.0, SAME_SOLUTION, True
+    steps = 0
+    since = 0  # steps after the last Newton step
+    wait = 2 * n  # steps until the next one is considered
+    due = True  # whether the slopes must be computed again
+    optimal = False
     while True:
         if due:
-            for i in range(p):
-                grow[i] = 0.0 if beta[i] < upper[i] else -np.inf
-                shrink[i] = 0.0 if beta[i] > lower[i] else -np.inf
-            move(r, K[0], K[0], 0.0, grow, shrink, above, below)
-            due, since = False, 0
-        i = largest(above)
-        top = above[i]
-        gains(top, below, K[i], diagonal[i], diagonal, gain)
+            for t in range(p):
+                _set_freedom(t, beta, lower, upper, grow, shrink)
+            move(r, K[0], K[0], 0.0, grow, shrink, slopes_up, slopes_down)
+            due = False
+            since = 0
+        i = largest(slopes_up)
+        top = slopes_up[i]
+        gains(top, slopes_down, K[i], diagonal[i], diagonal, gain)
         j = largest(gain)
         look = allowed > 0.0 and since % LOOK == 0
-        if look or top + below[j] <= tolerance:
-            bottom = below[largest(below)]
+        if look or top + slopes_down[j] <= tolerance:
+            bottom = slopes_down[largest(slopes_down)]
             optimal = top + bottom <= tolerance
             if not optimal and look:
-                optimal = duality_gap(beta, r, lower, upper, 0.5 * (top - bottom)) <= allowed
+                middle = 0.5 * (top - bottom)
+                optimal = duality_gap(beta, r, lower, upper, middle) <= allowed
             if optimal:
                 break
         curvature = diagonal[i] + diagonal[j] - 2.0 * K[i, j]
         curvature = curvature if curvature > SMALLEST_CURVATURE else SMALLEST_CURVATURE
         step = (top - r[j]) / curvature
-        step = upper[i] - beta[i] if upper[i] - beta[i] < step else step
-        step = beta[j] - lower[j] if beta[j] - lower[j] < step else step
-        beta[i] = upper[i] if step == upper[i] - beta[i] else beta[i] + step
-        beta[j] = lower[j] if step == beta[j] - lower[j] else beta[j] - step
-        for t in (i, j):
-            grow[t] = 0.0 if beta[t] < upper[t] else -np.inf
-            shrink[t] = 0.0 if beta[t] > lower[t] else -np.inf
-        move(r, K[i], K[j], step, grow, shrink, above, below)
+        room_above = upper[i] - beta[i]
+        room_below = beta[j] - lower[j]
+        step = room_above if room_above < step else step
+        step = room_below if room_below < step else step
+        beta[i] = upper[i] if step == room_above else beta[i] + step
+        beta[j] = lower[j] if step == room_below else beta[j] - step
+        _set_freedom(i, beta, lower, upper, grow, shrink)
+        _set_freedom(j, beta, lower, upper, grow, shrink)
+        move(r, K[i], K[j], step, grow, shrink, slopes_up, slopes_down)
         steps += 1
         since += 1
         wait -= 1
         if wait == 0:
-            m = np.int64(0)
-            for t in range(n):
-                m += lower[t] < beta[t] < upper[t]
+            m = _count_free(beta, lower, upper, n)
             wait = 2 * n
             if m >= 2 and NEWTON_CUBIC * m**3 + NEWTON_SQUARE * m**2 <= since * n:
                 newton_step(K, beta, r, lower, upper, m)
                 due = True
-            if steps >= most:
+            if steps >= max_steps:
                 break
     return intercept(beta, r, lower, upper, n), steps, optimal
 
 
 @compile_kernel(error_model="numpy")
-def stretch(beta, r, signs, last, C, lower, upper):  # type: ignore[no-untyped-def]
-    """Set the bounds for C; beta <- beta C / last if the dual is larger there; was any beta at a bound?
+def _set_freedom(t, beta, lower, upper, grow, shrink):  # type: ignore[no-untyped-def]
+    """Note whether a variable may grow and shrink."""
+    grow[t] = 0.0 if beta[t] < upper[t] else -np.inf
+    shrink[t] = 0.0 if beta[t] > lower[t] else -np.inf
 
-    Exact while a whole class is at the bound.
+
+@compile_kernel(error_model="numpy")
+def _count_free(beta, lower, upper, n):  # type: ignore[no-untyped-def]
+    """Count the variables that are at none of their bounds."""
+    free = np.int64(0)
+    for t in range(n):
+        free += lower[t] < beta[t] < upper[t]
+    return free
+
+
+@compile_kernel(error_model="numpy")
+def stretch(beta, r, signs, last, C, lower, upper):  # type: ignore[no-untyped-def]
+    """Set the bounds for C, and stretch the variables by C / `last` where that raises the dual.
+
+    The stretched variables are exact while a whole class is at the bound.
+
+    Parameters
+    ----------
+    beta : ndarray of shape (p,)
+        Variables, changed in place.
+    r : ndarray of shape (p,)
+        Residuals, changed in place.
+    signs : ndarray of shape (p,)
+        Labels, -1.0 and +1.0, and 0.0 for padding.
+    last : float
+        The smaller C; 0 for none.
+    C : float
+        The new bound.
+    lower : ndarray of shape (p,)
+        Overwritten with the lower bounds.
+    upper : ndarray of shape (p,)
+        Overwritten with the upper bounds.
+
+    Returns
+    -------
+    bool
+        Whether any variable was at its bound.
     """
-    linear, square, most = 0.0, 0.0, 0.0
+    linear, square, largest_size = 0.0, 0.0, 0.0
     for i in range(len(beta)):
-        linear += signs[i] * beta[i]
-        square += beta[i] * (signs[i] - r[i])
-        most = abs(beta[i]) if abs(beta[i]) > most else most
-        lower[i] = C * signs[i] if signs[i] < 0.0 else 0.0
-        upper[i] = C * signs[i] if signs[i] > 0.0 else 0.0
+        sign = signs[i]
+        linear += sign * beta[i]
+        square += beta[i] * (sign - r[i])
+        largest_size = abs(beta[i]) if abs(beta[i]) > largest_size else largest_size
+        lower[i] = C * sign if sign < 0.0 else 0.0
+        upper[i] = C * sign if sign > 0.0 else 0.0
     factor = C / last
     if last > 0.0 and (factor - 1.0) * linear > 0.5 * (factor**2 - 1.0) * square:
         for i in range(len(beta)):
             beta[i] *= factor
             r[i] = signs[i] - factor * (signs[i] - r[i])
-    return most >= last
+    return largest_size >= last
 
 
 @compile_kernel(error_model="numpy")
 def intercept(beta, r, lower, upper, n):  # type: ignore[no-untyped-def]
-    """b: the mean residual of the free variables, without any the middle of what the others allow."""
-    total, free, most, least = 0.0, 0, -np.inf, np.inf
+    """Compute the intercept of a solution.
+
+    Parameters
+    ----------
+    beta : ndarray of shape (p,)
+        Variables.
+    r : ndarray of shape (p,)
+        Residuals.
+    lower : ndarray of shape (p,)
+        Lower bounds.
+    upper : ndarray of shape (p,)
+        Upper bounds.
+    n : int
+        Number of variables without padding.
+
+    Returns
+    -------
+    float
+        The mean residual of the free variables; without any, the middle of what the others allow.
+    """
+    total, free, highest, lowest = 0.0, 0, -np.inf, np.inf
     for i in range(n):
         if lower[i] < beta[i] < upper[i]:
             total += r[i]
             free += 1
         elif beta[i] < upper[i]:
-            most = r[i] if r[i] > most else most
+            highest = r[i] if r[i] > highest else highest
         else:
-            least = r[i] if r[i] < least else least
-    return total / free if free else 0.5 * (most + least)
+            lowest = r[i] if r[i] < lowest else lowest
+    return total / free if free else 0.5 * (highest + lowest)
 
 
 @compile_kernel(error_model="numpy")
 def newton_step(K, beta, r, lower, upper, m):  # type: ignore[no-untyped-def]
-    """Towards the solution for the m free variables at fixed sum; one that reaches a bound stays there.
+    r"""Move the free variables towards their solution at fixed sum.
 
-    The step d solves [[K_FF, 1], [1, 0]] [d, b] = [r_F, 0] by sweeps of all pivots; another sweep of a
-    variable takes it out of the system and leaves the rest of the step without it.
+    A variable that reaches a bound stays there, and the others go on.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, p)
+        Kernel matrix, `padded`.
+    beta : ndarray of shape (p,)
+        Variables, changed in place.
+    r : ndarray of shape (p,)
+        Residuals, changed in place.
+    lower : ndarray of shape (p,)
+        Lower bounds.
+    upper : ndarray of shape (p,)
+        Upper bounds.
+    m : int
+        Number of free variables.
+
+    Notes
+    -----
+    The step d solves :math:`[[K_{FF}, 1], [1, 0]]\, [d, b] = [r_F, 0]` by sweeps of all pivots.
+    Another sweep of a variable takes it out of the system, and leaves the rest of the step without
+    it.
     """
-    free, memory = np.empty(m, np.int64), np.empty((m + 4, m + 2))
-    G, inside, total, row = memory[3:], memory[0], memory[1], memory[2]
+    free = np.empty(m, np.int64)
+    memory = np.empty((m + 4, m + 2))
+    inside = memory[0]
+    total = memory[1]
+    row = memory[2]
+    G = memory[3:]
     a = 0
     for i in range(len(K)):
         if lower[i] < beta[i] < upper[i]:
-            free[a], inside[a], total[a] = i, 1.0, 0.0
+            free[a] = i
+            inside[a] = 1.0
+            total[a] = 0.0
             a += 1
-    for a in range(m):
-        for c in range(a, m):
-            G[a, c] = K[free[a], free[c]]
-        G[a, a] += RIDGE
-        G[a, m], G[a, m + 1] = 1.0, r[free[a]]
-    G[m, m], G[m, m + 1] = 0.0, 0.0
-    for a in range(m + 1):
-        sweep(G, a, row, 1.0)
-    left = m
-    while left >= 2:
+    _solve_free(K, r, free, G, row, m)
+    remaining = m
+    while remaining >= 2:
         mean = 0.0  # rounding must not change the sum of beta
         for a in range(m):
-            mean += G[a, m + 1] / left
+            mean += G[a, m + 1] / remaining
         t = 1.0
         hit: Any = np.int64(-1)
         bound = 0.0
         for a in range(m):
             if inside[a] == 1.0:
                 G[a, m + 1] -= mean
-                d, i = G[a, m + 1], free[a]
+                d = G[a, m + 1]
+                i = free[a]
                 limit = (upper[i] if d > 0.0 else lower[i]) - beta[i]
-                if abs(limit - total[a]) < t * abs(d):
-                    t, hit, bound = abs((limit - total[a]) / d), a, limit
+                room = limit - total[a]
+                if abs(room) < t * abs(d):
+                    t = abs(room / d)
+                    hit = a
+                    bound = limit
         for a in range(m):
             total[a] += t * G[a, m + 1]
         if hit < 0:
             break
-        total[hit], inside[hit] = bound, 0.0
-        left -= 1
+        total[hit] = bound
+        inside[hit] = 0.0
+        remaining -= 1
         sweep(G, hit, row, 0.0)
         for a in range(m):
             G[a, m + 1] *= 1.0 - t
@@ -220,11 +412,38 @@ def newton_step(K, beta, r, lower, upper, m):  # type: ignore[no-untyped-def]
 
 
 @compile_kernel(error_model="numpy")
-def sweep(G, h, row, kept):  # type: ignore[no-untyped-def]
-    """Exchange variable h of the symmetric system G (m, m + 1), of which the upper triangle is kept.
+def _solve_free(K, r, free, G, row, m):  # type: ignore[no-untyped-def]
+    """Write the Newton system of the free variables to G, and sweep all its pivots."""
+    for a in range(m):
+        for c in range(a, m):
+            G[a, c] = K[free[a], free[c]]
+        G[a, a] += RIDGE
+        G[a, m] = 1.0
+        G[a, m + 1] = r[free[a]]
+    G[m, m] = 0.0
+    G[m, m + 1] = 0.0
+    for a in range(m + 1):
+        sweep(G, a, row, 1.0)
 
-    Once for each variable (``kept`` 1): minus the inverse, and in the last column the solution. Then with
-    ``kept`` 0: both without h, and zeros in its place.
+
+@compile_kernel(error_model="numpy")
+def sweep(G, h, row, inverted):  # type: ignore[no-untyped-def]
+    """Exchange a variable of a symmetric linear system.
+
+    Sweeping each variable once, with `inverted` 1, makes minus the inverse, and the solution in the
+    last column. A sweep with `inverted` 0 then makes both without the variable, and zeros in its
+    place.
+
+    Parameters
+    ----------
+    G : ndarray of shape (m, m + 1)
+        The system, of which the upper triangle is stored; changed in place.
+    h : int
+        The variable.
+    row : ndarray of shape (m + 1,)
+        Work.
+    inverted : float
+        1.0 or 0.0.
     """
     m = len(G)
     for a in range(m + 1):
@@ -234,22 +453,57 @@ def sweep(G, h, row, kept):  # type: ignore[no-untyped-def]
         subtract(G[a], row[a] * pivot, row, a)
     for a in range(m + 1):
         if a < h:
-            G[a, h] = kept * row[a] * pivot
+            G[a, h] = inverted * row[a] * pivot
         else:
-            G[h, a] = kept * row[a] * pivot
-    G[h, h] = -pivot * kept
+            G[h, a] = inverted * row[a] * pivot
+    G[h, h] = -pivot * inverted
 
 
 @compile_kernel(error_model="numpy", fastmath=FAST)
 def subtract(v, factor, w, start):  # type: ignore[no-untyped-def]
-    """v -= factor w from ``start``."""
+    """Subtract a multiple of a vector, from a place on.
+
+    Parameters
+    ----------
+    v : ndarray of shape (n,)
+        Changed in place.
+    factor : float
+        The multiple.
+    w : ndarray of shape (n,)
+        What is subtracted.
+    start : int
+        The first entry that is changed.
+    """
     for t in range(start, len(v)):
         v[t] -= factor * w[t]
 
 
 @compile_kernel(error_model="numpy", fastmath=FAST)
 def duality_gap(beta, r, lower, upper, b):  # type: ignore[no-untyped-def]
-    """Primal minus dual: sum_i C max(0, y_i (r_i - b)) - beta_i (r_i - b), no term of which is negative."""
+    r"""Compute the primal objective minus the dual.
+
+    Parameters
+    ----------
+    beta : ndarray of shape (p,)
+        Variables.
+    r : ndarray of shape (p,)
+        Residuals.
+    lower : ndarray of shape (p,)
+        Lower bounds.
+    upper : ndarray of shape (p,)
+        Upper bounds.
+    b : float
+        Intercept.
+
+    Returns
+    -------
+    float
+        The gap.
+
+    Notes
+    -----
+    :math:`\sum_i C \max(0, y_i (r_i - b)) - \beta_i (r_i - b)`, no term of which is negative.
+    """
     total = 0.0
     for t in range(len(r)):
         u = r[t] - b
@@ -258,20 +512,56 @@ def duality_gap(beta, r, lower, upper, b):  # type: ignore[no-untyped-def]
 
 
 @compile_kernel(error_model="numpy", fastmath=FAST)
-def move(r, ki, kj, step, grow, shrink, above, below):  # type: ignore[no-untyped-def]
-    """r -= step (ki - kj); above = r where beta may grow, below = -r where it may shrink, elsewhere -inf."""
+def move(r, ki, kj, step, grow, shrink, slopes_up, slopes_down):  # type: ignore[no-untyped-def]
+    """Move the residuals after a step of two variables, and write the slopes that may be followed.
+
+    Parameters
+    ----------
+    r : ndarray of shape (p,)
+        Residuals, changed in place.
+    ki : ndarray of shape (p,)
+        Row of the kernel matrix of the variable that grows.
+    kj : ndarray of shape (p,)
+        Row of the variable that shrinks.
+    step : float
+        Size of the step.
+    grow : ndarray of shape (p,)
+        0.0 where a variable may grow, else -inf.
+    shrink : ndarray of shape (p,)
+        0.0 where a variable may shrink, else -inf.
+    slopes_up : ndarray of shape (p,)
+        Overwritten with the residuals where a variable may grow, else -inf.
+    slopes_down : ndarray of shape (p,)
+        Overwritten with minus the residuals where a variable may shrink, else -inf.
+    """
     for t in range(len(r)):
         value = r[t] - step * (ki[t] - kj[t])
         r[t] = value
-        above[t] = value + grow[t]
-        below[t] = shrink[t] - value
+        slopes_up[t] = value + grow[t]
+        slopes_down[t] = shrink[t] - value
 
 
 @compile_kernel(error_model="numpy", fastmath=FAST)
-def gains(top, below, ki, kii, diagonal, gain):  # type: ignore[no-untyped-def]
-    """Twice the gain of the dual if beta_i with residual ``top`` grows at the cost of each other variable."""
-    for t in range(len(below)):
-        fall = top + below[t]
+def gains(top, slopes_down, ki, kii, diagonal, gain):  # type: ignore[no-untyped-def]
+    """Compute what the dual gains if a variable grows at the cost of each other variable.
+
+    Parameters
+    ----------
+    top : float
+        Residual of the variable that grows.
+    slopes_down : ndarray of shape (p,)
+        Minus the residuals where a variable may shrink, else -inf.
+    ki : ndarray of shape (p,)
+        Row of the kernel matrix of the variable that grows.
+    kii : float
+        Its diagonal entry.
+    diagonal : ndarray of shape (p,)
+        Diagonal of the kernel matrix.
+    gain : ndarray of shape (p,)
+        Overwritten with twice the gains.
+    """
+    for t in range(len(slopes_down)):
+        fall = top + slopes_down[t]
         fall = fall if fall > 0.0 else 0.0
         curvature = kii + diagonal[t] - 2.0 * ki[t]
         curvature = curvature if curvature > SMALLEST_CURVATURE else SMALLEST_CURVATURE
@@ -280,9 +570,19 @@ def gains(top, below, ki, kii, diagonal, gain):  # type: ignore[no-untyped-def]
 
 @compile_kernel(error_model="numpy", fastmath=FAST)
 def largest(v):  # type: ignore[no-untyped-def]
-    """Index of the first of the largest entries; len(v) is a multiple of `BLOCK`.
+    """Find the first of the largest entries.
 
-    Eight running maxima, because the compiler does not split one.
+    There are eight running maxima, because the compiler does not split one.
+
+    Parameters
+    ----------
+    v : ndarray of shape (p,)
+        Entries; the length is a multiple of `BLOCK`.
+
+    Returns
+    -------
+    int
+        Index of the entry.
     """
     best, block = -np.inf, 0
     for start in range(0, len(v), BLOCK):
@@ -297,7 +597,10 @@ def largest(v):  # type: ignore[no-untyped-def]
             f = w[k + 5] if w[k + 5] > f else f
             g = w[k + 6] if w[k + 6] > g else g
             h = w[k + 7] if w[k + 7] > h else h
-        a, c, e, g = max(a, b), max(c, d), max(e, f), max(g, h)
+        a = max(a, b)
+        c = max(c, d)
+        e = max(e, f)
+        g = max(g, h)
         top = max(max(a, c), max(e, g))
         if top > best:
             best, block = top, start
