@@ -25,10 +25,33 @@ SMALLEST_VARIANCE = 1e-12  # within the classes, relative to the variance of z
 
 @dataclass
 class Discriminants:
-    """P discriminants f(x) = sum_k w_k kappa(x, x_k) + b, one a row, w = Q v.
+    """Discriminants on one kernel, one a row of each array.
 
-    v (P, r), b (P,); omega01, omega10 (P,); posterior (P, n), P(y = 1 | x, observed label).
-    converged (P,) : the posteriors came to rest.   lost (P,) : a class was, the model is a constant.
+    Parameters
+    ----------
+    v : ndarray of shape (P, r)
+        Weights of the eigenvectors of the kernel matrix.
+    b : ndarray of shape (P,)
+        Constants.
+    omega01 : ndarray of shape (P,)
+        Flip rates of class 0.
+    omega10 : ndarray of shape (P,)
+        Flip rates of class 1.
+    posterior : ndarray of shape (P, n)
+        Probabilities that the true labels are 1, for known observed labels.
+    converged : ndarray of shape (P,)
+        Whether the posterior probabilities came to rest.
+    lost : ndarray of shape (P,)
+        Whether a class was lost, and the model is a constant.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.classifiers.kernel_fisher import Discriminants
+    >>> zero = np.zeros(1)
+    >>> models = Discriminants(np.zeros((1, 2)), zero, zero, zero, zero, zero == 0, zero > 0)
+    >>> models.converged.tolist()
+    [True]
     """
 
     v: Floats
@@ -41,107 +64,242 @@ class Discriminants:
 
 
 def ridges(K: Floats, mu: ArrayLike, n: float | None = None) -> Floats:
-    """mu tr(K^2) / n, n = len(K) if not given; ValueError: not finite, or not above 0."""
-    return numbers("mu", mu, above=0) * float((K * K).sum()) / (len(K) if n is None else n)
+    """Scale ridges to a kernel matrix.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        Kernel matrix.
+    mu : float or array_like
+        Ridges, above 0.
+    n : float, optional
+        Number of rows, or sum of their weights; None for that of the matrix.
+
+    Returns
+    -------
+    ndarray
+        The ridges times the trace of the squared matrix, divided by n.
+
+    Raises
+    ------
+    ValueError
+        If a ridge is not finite or not above 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.classifiers.kernel_fisher import ridges
+    >>> ridges(np.eye(2), 3.0).tolist()
+    [3.0]
+    """
+    size = len(K) if n is None else n
+    trace = float((K * K).sum())
+    return numbers("mu", mu, above=0) * trace / size
 
 
 def directions(basis: Basis, centred: Floats, mu: Floats, root: Floats | None = None) -> Floats:
-    """(K H K + mu I)^-1 K r_c in the basis (P, r), for centred posteriors r_c (P, n), H = I - 1 1^T / n.
+    r"""Compute the directions of discriminants in the basis of the kernel matrix.
 
-    With n_1 + n_0 = n and r the posteriors, the scatter within the classes is
-    S_w = K^2 - n_1 m_1 m_1^T - n_0 m_0 m_0^T = K H K - (n_1 n_0 / n) (m_1 - m_0)(m_1 - m_0)^T,
-    and m_1 - m_0 is K r_c times a number.
-    So this is (S_w + mu I)^-1 (m_1 - m_0) up to a factor, which the Gaussians along the direction do not see.
-    K H K + mu I is diagonal in the basis but for one rank-1 term (Woodbury).
-    root (n,) : square roots of the rows' weights, if they have any; the basis is that of root K root, and
-    centred is multiplied with root.
+    Parameters
+    ----------
+    basis : Basis
+        Eigenvalues and eigenvectors of the kernel matrix, or of its product with `root` on both
+        sides.
+    centred : ndarray of shape (P, n)
+        Posterior probabilities minus their mean, multiplied with `root`.
+    mu : ndarray of shape (P,)
+        Ridges.
+    root : ndarray of shape (n,), optional
+        Square roots of the weights of the rows; None for 1.
+
+    Returns
+    -------
+    ndarray of shape (P, r)
+        The directions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.classifiers.kernel_fisher import directions
+    >>> from noisylabels.kernels.gaussian import Basis
+    >>> basis = Basis(np.eye(2), np.ones(2))
+    >>> directions(basis, np.array([[0.5, -0.5]]), np.ones(1)).tolist()
+    [[0.25, -0.25]]
+
+    Notes
+    -----
+    The result is :math:`(K H K + \mu I)^{-1} K r_c` for centred posteriors :math:`r_c` and
+    :math:`H = I - 1 1^T / n`. With :math:`n_1 + n_0 = n` and the posteriors r, the scatter within
+    the classes is :math:`S_w = K^2 - n_1 m_1 m_1^T - n_0 m_0 m_0^T`, which is
+    :math:`K H K - (n_1 n_0 / n) (m_1 - m_0)(m_1 - m_0)^T`, and :math:`m_1 - m_0` is
+    :math:`K r_c` times a number. So this is :math:`(S_w + \mu I)^{-1} (m_1 - m_0)` up to a factor,
+    which the Gaussians along the direction do not see. :math:`K H K + \mu I` is diagonal in the
+    basis but for one term of rank 1 (Woodbury).
     """
-    Q, lam = basis.Q, basis.lam
+    Q = basis.Q
+    lam = basis.lam
     n = len(Q) if root is None else root @ root
-    ones = Q.sum(axis=0) if root is None else root @ Q  # the constant vector in the basis
-    diagonal = lam**2 + mu[:, np.newaxis]
-    tilt = lam * ones / diagonal
+    constant_vector = Q.sum(axis=0) if root is None else root @ Q  # in the basis
+    ridge = mu[:, np.newaxis]
+    diagonal = lam**2 + ridge
+    tilt = lam * constant_vector / diagonal
     # 1 - (1/n) sum ones^2 lam^2 / diagonal, without cancellation
-    rest = max(n - float(ones @ ones), 0.0) + (mu[:, np.newaxis] * ones**2 / diagonal).sum(axis=1)
+    outside = max(n - float(constant_vector @ constant_vector), 0.0)
+    denominator = outside + (ridge * constant_vector**2 / diagonal).sum(axis=1)
     d = (centred @ Q) * lam
-    return d / diagonal + tilt * ((tilt * d).sum(axis=1) / rest)[:, np.newaxis]
+    factor = (tilt * d).sum(axis=1) / denominator
+    return d / diagonal + tilt * factor[:, np.newaxis]
 
 
 @single_threaded_if_small
 def expectation_maximisation(
-    basis: Basis, labels: Floats, mu: Floats, rounds: int = ROUNDS, threshold: str = "posterior",
+    basis: Basis,
+    labels: Floats,
+    mu: Floats,
+    rounds: int = ROUNDS,
+    threshold: str = "posterior",
     weights: Floats | None = None,
-) -> Discriminants:  # fmt: skip
-    """Discriminants for P rows of observed labels (P, n), 0.0 or 1.0, and ridges mu (P,).
+) -> Discriminants:
+    """Fit discriminants by expectation and maximisation.
 
-    weights a (n,) : of the rows, 1 if not given; the basis is then that of sqrt(a_i a_j) K_ij.
-    rounds, threshold : see `RobustKernelFisherClassifier`.
-    A row with one class only, or in which a class has less than one point left by its posteriors, becomes a
-    constant. What has converged leaves the batch.
-    Raises ValueError: rounds that are not whole numbers >= 0, unknown threshold.
+    A row with one class only, or in which a class has less than one point left by its posterior
+    probabilities, becomes a constant. What has converged leaves the batch.
+
+    Parameters
+    ----------
+    basis : Basis
+        Eigenvalues and eigenvectors of the kernel matrix; with weights, of that times the square
+        roots of the weights on both sides.
+    labels : ndarray of shape (P, n)
+        Rows of observed labels, 0.0 and 1.0.
+    mu : ndarray of shape (P,)
+        Ridges.
+    rounds : int, default 50
+        See `RobustKernelFisherClassifier`.
+    threshold : {"posterior", "midpoint"}, default "posterior"
+        The same.
+    weights : ndarray of shape (n,), optional
+        Weights of the rows; None for 1.
+
+    Returns
+    -------
+    Discriminants
+        The discriminants.
+
+    Raises
+    ------
+    ValueError
+        If `rounds` or `threshold` is out of range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.classifiers.kernel_fisher import expectation_maximisation
+    >>> from noisylabels.kernels.gaussian import Basis
+    >>> basis = Basis(np.eye(2), np.ones(2))
+    >>> expectation_maximisation(basis, np.ones((1, 2)), np.ones(1)).lost.tolist()
+    [True]
     """
     whole("rounds", rounds, 0)
     choice("threshold", threshold, get_args(Threshold))
     trust = START if rounds else 1.0  # labels that are believed are a fixed point
-    models, n = labels.shape[0], labels.shape[1] if weights is None else weights.sum()
-    a, root = np.ones(labels.shape[1]), None
-    if weights is not None:
-        a, root = weights, np.sqrt(weights)
-    QT = np.ascontiguousarray(basis.Q.T if root is None else (basis.Q / root[:, np.newaxis]).T)
-    found = Discriminants(
-        v=np.zeros((models, len(basis.lam))), b=np.zeros(models),
-        omega01=np.full(models, np.nan), omega10=np.full(models, np.nan),
+    models, points = labels.shape
+    n = points if weights is None else weights.sum()
+    root = None if weights is None else np.sqrt(weights)
+    a = np.ones(points) if weights is None else weights
+    Q = basis.Q if root is None else basis.Q / root[:, np.newaxis]
+    QT = np.ascontiguousarray(Q.T)
+    fitted = Discriminants(
+        v=np.zeros((models, len(basis.lam))),
+        b=np.zeros(models),
+        omega01=np.full(models, np.nan),
+        omega10=np.full(models, np.nan),
         posterior=np.where(labels == 1, trust, 1 - trust),
-        converged=np.zeros(models, dtype=bool), lost=np.zeros(models, dtype=bool),
-    )  # fmt: skip
+        converged=np.zeros(models, dtype=bool),
+        lost=np.zeros(models, dtype=bool),
+    )
     constant = np.isin(labels.mean(axis=1), (0.0, 1.0))
-    found.b[constant] = 2 * labels[constant, 0] - 1
-    found.lost[constant] = True
+    fitted.b[constant] = 2 * labels[constant, 0] - 1
+    fitted.lost[constant] = True
     live = np.flatnonzero(~constant)
     for _ in range(max(rounds, 1)):
-        r = found.posterior[live]
+        r = fitted.posterior[live]
         n1 = (r if root is None else r * a).sum(axis=1)
         lost = (n1 < 1) | (n - n1 < 1)
-        found.b[live[lost]] = np.where(n1[lost] < 1, -1.0, 1.0)
-        found.v[live[lost]], found.lost[live[lost]] = 0.0, True
-        live, n1 = live[~lost], n1[~lost]
+        fitted.b[live[lost]] = np.where(n1[lost] < 1, -1.0, 1.0)
+        fitted.v[live[lost]] = 0.0
+        fitted.lost[live[lost]] = True
+        live = live[~lost]
+        n1 = n1[~lost]
         if not len(live):
             break
-        r = found.posterior[live]
-        centred = r - (r.mean(axis=1, keepdims=True) if root is None else n1[:, np.newaxis] / n)
-        v = directions(basis, centred if root is None else centred * root, mu[live], root)
-        slope, offset, up, down, change = posteriors((v * basis.lam) @ QT, r, labels[live], a)
+        r = fitted.posterior[live]
+        if root is None:
+            centred = r - r.mean(axis=1, keepdims=True)
+        else:
+            centred = (r - n1[:, np.newaxis] / n) * root
+        v = directions(basis, centred, mu[live], root)
+        z = (v * basis.lam) @ QT
+        slope, offset, omega01, omega10, change = posteriors(z, r, labels[live], a)
         if threshold == "midpoint":
             offset -= np.log(n1 / (n - n1))
-        found.v[live], found.b[live] = slope[:, np.newaxis] * v, offset
-        found.omega01[live], found.omega10[live], found.posterior[live] = up, down, r
-        found.converged[live] = change < TOLERANCE
+        fitted.v[live] = slope[:, np.newaxis] * v
+        fitted.b[live] = offset
+        fitted.omega01[live] = omega01
+        fitted.omega10[live] = omega10
+        fitted.posterior[live] = r
+        fitted.converged[live] = change < TOLERANCE
         live = live[change >= TOLERANCE]
-    return found
+    return fitted
 
 
 @compile_kernel(error_model="numpy")
 def posteriors(
     z: Floats, r: Floats, labels: Floats, a: Floats
 ) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-    """From posteriors r (P, n) the Gaussians along z (P, n) and the flip rates; from these r again, in place.
+    """Estimate Gaussians and flip rates from posterior probabilities, and these from them again.
 
-    log-odds of the true label = slope z + offset + log omega_{1,y~} / omega_{0,y~}.
-    a (n,) : weights of the points.
-    Returns slope, offset, omega01, omega10 and the largest change of r, (P,) each.
+    Parameters
+    ----------
+    z : ndarray of shape (P, n)
+        Values of the points along the direction of each model.
+    r : ndarray of shape (P, n)
+        Posterior probabilities, overwritten with the new ones.
+    labels : ndarray of shape (P, n)
+        Observed labels, 0.0 and 1.0.
+    a : ndarray of shape (n,)
+        Weights of the points.
+
+    Returns
+    -------
+    slope : ndarray of shape (P,)
+        Slope of the log-odds of the true label in z.
+    offset : ndarray of shape (P,)
+        Their constant, without the logarithm of the ratio of flip rates of the observed label.
+    omega01 : ndarray of shape (P,)
+        Flip rates of class 0.
+    omega10 : ndarray of shape (P,)
+        Flip rates of class 1.
+    change : ndarray of shape (P,)
+        The largest changes of a probability.
     """
-    models, points, n = z.shape[0], z.shape[1], a.sum()
-    slope, offset, change = np.zeros(models), np.zeros(models), np.zeros(models)
-    up, down = np.zeros(models), np.zeros(models)
+    models, points = z.shape
+    n = a.sum()
+    slope = np.zeros(models)
+    offset = np.zeros(models)
+    change = np.zeros(models)
+    omega01 = np.zeros(models)
+    omega10 = np.zeros(models)
     for p in range(models):
         centre = (a * z[p]).sum() / n
-        n1 = weighted = square = kept = observed = 0.0
+        n1 = weighted = square = unflipped = observed = 0.0
         for i in range(points):
-            t, mass = z[p, i] - centre, a[i] * r[p, i]
+            t = z[p, i] - centre
+            mass = a[i] * r[p, i]
             n1 += mass
             weighted += mass * t
             square += a[i] * t * t
-            kept += mass * labels[p, i]
+            unflipped += mass * labels[p, i]
             observed += a[i] * labels[p, i]
         n0 = n - n1
         mean1, mean0 = weighted / n1, -weighted / n0  # z - centre has mean 0
@@ -150,14 +308,17 @@ def posteriors(
             slope[p] = (mean1 - mean0) / variance
         middle = np.log(n1 / n0) - slope[p] * (mean1 + mean0) / 2
         offset[p] = middle - slope[p] * centre
-        up[p], down[p] = max(observed - kept, 0.0) / n0, max(n1 - kept, 0.0) / n1
-        if_one, if_zero = np.log((1.0 - down[p]) / up[p]), np.log(down[p] / (1.0 - up[p]))
+        omega01[p] = max(observed - unflipped, 0.0) / n0
+        omega10[p] = max(n1 - unflipped, 0.0) / n1
+        if_one = np.log((1.0 - omega10[p]) / omega01[p])
+        if_zero = np.log(omega10[p] / (1.0 - omega01[p]))
         for i in range(points):
-            odds = slope[p] * (z[p, i] - centre) + middle + (if_one if labels[p, i] == 1.0 else if_zero)
-            new = 1.0 / (1.0 + np.exp(-odds))
+            of_label = if_one if labels[p, i] == 1.0 else if_zero
+            log_odds = slope[p] * (z[p, i] - centre) + middle + of_label
+            new = 1.0 / (1.0 + np.exp(-log_odds))
             change[p] = max(change[p], abs(new - r[p, i]))
             r[p, i] = new
-    return slope, offset, up, down, change
+    return slope, offset, omega01, omega10, change
 
 
 @dataclass(eq=False, repr=False)
@@ -171,6 +332,8 @@ class RobustKernelFisherClassifier(TrueLabelPosterior, KernelClassifier):
         variance of the features, see `noisylabels.kernels.gaussian.width_of`.
     mu : float, default 1e-3
         Ridge, above 0, in units of the trace of the squared kernel matrix over n.
+    class_weight : dict or "balanced", optional
+        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
     parametrisation : str, default "sigma2"
         What the width means, see `noisylabels.kernels.gaussian.rbf`.
     rounds : int, default 50
@@ -178,8 +341,6 @@ class RobustKernelFisherClassifier(TrueLabelPosterior, KernelClassifier):
     threshold : {"posterior", "midpoint"}, default "posterior"
         "midpoint" leaves the frequencies of the classes out of the decision value, which is then 0
         halfway between the means. EM itself always has that term.
-    class_weight : dict or "balanced", optional
-        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
 
     Attributes
     ----------
@@ -190,7 +351,9 @@ class RobustKernelFisherClassifier(TrueLabelPosterior, KernelClassifier):
     dual_coef_ : ndarray (n,)
         Weights of the training rows.
     intercept_ : float
+        Constant of the decision value.
     classes_ : ndarray (2,)
+        The classes.
     flip_matrix_ : ndarray (K, K)
         Probability of each observed class, given the true one (rows).
     converged_ : bool
@@ -244,17 +407,36 @@ class RobustKernelFisherClassifier(TrueLabelPosterior, KernelClassifier):
     threshold: Threshold = "posterior"
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit to X (n, d) and the labels y (n,), with weights a (n,) >= 0 of the examples, 1 if not given."""
+        """Fit the classifier to samples and labels.
+
+        Parameters
+        ----------
+        X : ndarray or sparse matrix of shape (n, d)
+            Samples.
+        y : array_like of shape (n,)
+            Labels of two classes.
+        sample_weight : array_like of shape (n,), optional
+            Weights of the samples, at least 0; None for 1.
+
+        Returns
+        -------
+        RobustKernelFisherClassifier
+            The classifier.
+        """
         X, labels, a = self._examples(X, y, sample_weight)
         K = self._kernel(X, a)
-        space, mu = basis(K), ridges(K, number("mu", self.mu), None if a is None else a.sum())
+        space = basis(K)
+        size = None if a is None else a.sum()
+        mu = ridges(K, number("mu", self.mu), size)
         y = labels[np.newaxis].astype(float)
         model = expectation_maximisation(space, y, mu, self.rounds, self.threshold, a)
-        w, self.intercept_ = space.Q @ model.v[0], float(model.b[0])
+        w = space.Q @ model.v[0]
+        self.intercept_ = float(model.b[0])
         self.dual_coef_ = w if a is None else np.sqrt(a) * w
         self.flip_matrix_ = flips.from_rates(float(model.omega01[0]), float(model.omega10[0]))
         self.converged_ = bool(model.converged[0])
-        self._flag(lost_class=bool(model.lost[0]), classes_swapped=bool(model.omega01 + model.omega10 >= 1))
+        classes_swapped = bool(model.omega01 + model.omega10 >= 1)
+        self._flag(lost_class=bool(model.lost[0]), classes_swapped=classes_swapped)
         return self
 
     @classmethod
@@ -268,19 +450,45 @@ class RobustKernelFisherClassifier(TrueLabelPosterior, KernelClassifier):
         threshold: Threshold = "posterior",
         wanted: NDArray[np.bool_] | None = None,
     ) -> Fits:
-        """One model per column of labels (n, L), 0 or 1, and per mu in grid (G,), all on one kernel.
+        """Fit one model to each column of labels for each ridge, all on one kernel.
 
-        A column with one class only, or a fit that loses a class, is a constant, flagged; also flagged:
-        classes swapped, and the constant of what is not ``wanted`` (L, G). Fits that the rounds stop are not:
-        EM is slow on wide kernels.
-        Raises ValueError: mu <= 0, wrong rounds or threshold.
+        A column with one class only, or a fit that loses a class, is a constant, flagged. Swapped
+        classes and the constants of what is not wanted are flagged, too. Fits that the rounds stop
+        are not: EM is slow on wide kernels.
+
+        Parameters
+        ----------
+        gram : Gram
+            Kernel matrices of the training points and of the held-out points.
+        labels : ndarray of shape (n, L)
+            Columns of 0 and 1.
+        grid : array_like of shape (G,)
+            Ridges, above 0.
+        rounds : int, default 50
+            Rounds of EM, at most.
+        threshold : {"posterior", "midpoint"}, default "posterior"
+            See the class.
+        wanted : ndarray of shape (L, G), optional
+            Which models are needed; None for all.
+
+        Returns
+        -------
+        Fits
+            Decision values at the held-out points.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of range.
         """
-        y, mu = np.asarray(labels, dtype=float).T, ridges(gram.K, grid)
+        y = np.asarray(labels, dtype=float).T
+        mu = ridges(gram.K, grid)
         fits = Fits.constant(y, len(mu), len(gram.K_out))
-        left = np.flatnonzero(fits.flagged if wanted is None else wanted)
-        at = column, g = divmod(left, len(mu))
+        numbers_of_models = np.flatnonzero(fits.flagged if wanted is None else wanted)
+        column, g = divmod(numbers_of_models, len(mu))
         models = expectation_maximisation(gram.basis, y[column], mu[g], rounds, threshold)
-        fits.scores[at] = models.v @ gram.Z_out.T + models.b[:, np.newaxis]
-        fits.omega01[at], fits.omega10[at] = models.omega01, models.omega10
-        fits.flagged[at] = models.lost | (models.omega01 + models.omega10 >= 1)
+        fits.scores[column, g] = models.v @ gram.Z_out.T + models.b[:, np.newaxis]
+        fits.omega01[column, g] = models.omega01
+        fits.omega10[column, g] = models.omega10
+        fits.flagged[column, g] = models.lost | (models.omega01 + models.omega10 >= 1)
         return fits

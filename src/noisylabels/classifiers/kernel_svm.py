@@ -26,6 +26,8 @@ class KernelSVMClassifier(Repeated, FitFlags, KernelClassifier):
         variance of the features, see `noisylabels.kernels.gaussian.width_of`.
     C : float, default 1.0
         Weight of the hinge losses, above 0.
+    class_weight : dict or "balanced", optional
+        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
     parametrisation : str, default "sigma2"
         What the width means, see `noisylabels.kernels.gaussian.rbf`.
     tolerance : float, default 1e-3
@@ -35,8 +37,6 @@ class KernelSVMClassifier(Repeated, FitFlags, KernelClassifier):
     gap : float, default 0.0
         A duality gap of at most ``gap * n * C`` ends the descent as well; 0 means that it does not.
         liquidSVM's rule is 1e-3.
-    class_weight : dict or "balanced", optional
-        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
 
     Attributes
     ----------
@@ -47,8 +47,11 @@ class KernelSVMClassifier(Repeated, FitFlags, KernelClassifier):
     dual_coef_ : ndarray (n,)
         Weights of the training rows.
     intercept_ : float
+        Constant of the decision value.
     classes_ : ndarray (2,)
+        The classes.
     converged_ : bool
+        Whether the optimality conditions hold.
     flags_ : tuple of str
         ``not_converged``.
     flagged_ : bool
@@ -93,13 +96,36 @@ class KernelSVMClassifier(Repeated, FitFlags, KernelClassifier):
     max_steps: int = 100_000
     gap: float = 0.0
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> KernelSVMClassifier:
-        """Fit to X (n, d) and the labels y (n,), with weights (n,) as `Weighted` says."""
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+    ) -> KernelSVMClassifier:
+        """Fit the classifier to samples and labels.
+
+        Parameters
+        ----------
+        X : ndarray or sparse matrix of shape (n, d)
+            Samples.
+        y : array_like of shape (n,)
+            Labels of two classes.
+        sample_weight : array_like of shape (n,), optional
+            Weights, see `noisylabels.classifiers.base.Weighted`.
+
+        Returns
+        -------
+        KernelSVMClassifier
+            The classifier.
+        """
         Cs = np.array([number("C", self.C, above=0)])
         X, labels, _ = self._examples(X, y, sample_weight)
         K = self._kernel(X, multiple=BLOCK)
-        beta, b, converged = self._path(K, labels.astype(float), Cs, self.tolerance, self.max_steps, self.gap)
-        self.dual_coef_, self.intercept_, self.converged_ = beta[0], float(b[0]), bool(converged[0])
+        y = labels.astype(float)
+        beta, b, converged = self._path(K, y, Cs, self.tolerance, self.max_steps, self.gap)
+        self.dual_coef_ = beta[0]
+        self.intercept_ = float(b[0])
+        self.converged_ = bool(converged[0])
         self._flag(not_converged=not self.converged_)
         return self
 
@@ -115,23 +141,52 @@ class KernelSVMClassifier(Repeated, FitFlags, KernelClassifier):
         gap: float = 0.0,
         wanted: NDArray[np.bool_] | None = None,
     ) -> Fits:
-        """One model per column of labels (n, L), 0 or 1, and per C in grid (G,), all on one kernel.
+        """Fit one model to each column of labels for each C, all on one kernel.
 
-        A column with one class only is that class everywhere, flagged, and so is every C above the largest
-        that is ``wanted`` (L, G); flagged is also what has not converged after ``max_steps``.
-        Raises ValueError: C <= 0.
+        A column with one class only is that class everywhere, flagged, and so is every C above the
+        largest that is wanted. What has not converged is flagged, too.
+
+        Parameters
+        ----------
+        gram : Gram
+            Kernel matrices of the training points and of the held-out points.
+        labels : ndarray of shape (n, L)
+            Columns of 0 and 1.
+        grid : array_like of shape (G,)
+            Values of C, above 0.
+        tolerance : float, default 1e-3
+            Largest violation of the optimality conditions.
+        max_steps : int, default 100000
+            Most steps of the solver.
+        gap : float, default 0.0
+            Duality gap that is near enough, relative to n C.
+        wanted : ndarray of shape (L, G), optional
+            Which models are needed; None for all.
+
+        Returns
+        -------
+        Fits
+            Decision values at the held-out points.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of range.
         """
-        y, Cs = np.asarray(labels, dtype=float).T, numbers("C", grid, above=0)
+        y = np.asarray(labels, dtype=float).T
+        Cs = numbers("C", grid, above=0)
         order = np.argsort(Cs, kind="stable")
-        fits, K = Fits.constant(y, len(Cs), len(gram.K_out)), padded(gram.K)
+        fits = Fits.constant(y, len(Cs), len(gram.K_out))
+        K = padded(gram.K)
         for k, column in enumerate(y):
-            here = order
+            on_path = order
             if wanted is not None:
-                here = order[: np.max(np.flatnonzero(wanted[k, order]), initial=-1) + 1]
-            if len(here) and column.min() < column.max():
-                beta, b, converged = cls._path(K, column, Cs[here], tolerance, max_steps, gap)
-                fits.scores[k, here] = beta @ gram.K_out.T + b[:, np.newaxis]
-                fits.flagged[k, here] = ~converged
+                last = np.max(np.flatnonzero(wanted[k, order]), initial=-1)
+                on_path = order[: last + 1]
+            if len(on_path) and column.min() < column.max():
+                beta, b, converged = cls._path(K, column, Cs[on_path], tolerance, max_steps, gap)
+                fits.scores[k, on_path] = beta @ gram.K_out.T + b[:, np.newaxis]
+                fits.flagged[k, on_path] = ~converged
         return fits
 
     @staticmethod
@@ -142,6 +197,3 @@ class KernelSVMClassifier(Repeated, FitFlags, KernelClassifier):
         whole("max_steps", max_steps, 1)
         number("gap", gap, least=0)
         return path(K, 2 * labels - 1, Cs, tolerance, max_steps, gap)[:3]
-
-
-# The kernel Fisher discriminant that models flipped labels (rKFD)

@@ -15,7 +15,13 @@ from noisylabels.classifiers.base import FitFlags, LinearBinaryClassifier, Repea
 from noisylabels.classifiers.projections import flip_probability, margins, slope, uniform_bound
 from noisylabels.seeding import generator
 from noisylabels.solvers import weighted_logistic
-from noisylabels.solvers.linear_margin import NO_TABLE, coordinate_search, descend, interior_point, quadratic
+from noisylabels.solvers.linear_margin import (
+    NO_TABLE,
+    coordinate_search,
+    descend,
+    interior_point,
+    quadratic,
+)
 from noisylabels.validation import Floats, choice, number, numbers, whole
 
 Choice = tuple[float, float, float]  # lam1, lam2, C
@@ -40,6 +46,8 @@ class LargeMarginDistributionClassifier(Repeated, FitFlags, LinearBinaryClassifi
     C : float or list of float, default 10.0
         Weight of the hinge losses, above 0. Cross-validation chooses among the values of lists,
         ties to the smaller lam1, then lam2, then C.
+    class_weight : dict or "balanced", optional
+        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
     lam1 : float or list of float, default 1 / 32
         Weight of the variance of the margins, at least 0.
     lam2 : float or list of float, default 1 / 32
@@ -50,8 +58,6 @@ class LargeMarginDistributionClassifier(Repeated, FitFlags, LinearBinaryClassifi
         Rounds of the interior-point method, at most.
     random_state : int or numpy.random.Generator, optional
         Seed of the folds.
-    class_weight : dict or "balanced", optional
-        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
 
     Attributes
     ----------
@@ -113,38 +119,68 @@ class LargeMarginDistributionClassifier(Repeated, FitFlags, LinearBinaryClassifi
     def fit(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> LargeMarginDistributionClassifier:
-        """Minimise for X (n, d) and y (n,), with weights (n,) as `Weighted` says.
+        """Fit the classifier to samples and labels.
 
-        Equal rows may lie in different folds.
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+            Samples.
+        y : array_like of shape (n,)
+            Labels of two classes.
+        sample_weight : array_like of shape (n,), optional
+            Weights, see `noisylabels.classifiers.base.Weighted`.
+
+        Returns
+        -------
+        LargeMarginDistributionClassifier
+            The classifier.
         """
         whole("folds", self.folds, 2)
         whole("max_iter", self.max_iter, 1)
-        lam1, lam2 = numbers("lam1", self.lam1, least=0), numbers("lam2", self.lam2, least=0)
-        values = (np.unique(each).tolist() for each in (lam1, lam2, numbers("C", self.C, above=0)))
-        choices: list[Choice] = list(product(*values))
+        lam1 = numbers("lam1", self.lam1, least=0)
+        lam2 = numbers("lam2", self.lam2, least=0)
+        C = numbers("C", self.C, above=0)
+        grids = [np.unique(values).tolist() for values in (lam1, lam2, C)]
+        choices: list[Choice] = list(product(*grids))
         U, s = self._signed(X, y, sample_weight)
         self.errors_: dict[Choice, float] = {}
         if len(choices) > 1:
             folds = fold_numbers(s, self.folds, generator(self.random_state))
-            self.errors_ = fold_errors(
-                U, folds, choices, lambda train: lambda c: _ldm(train, c, ROUGH, self.max_iter)[0]
-            )
+
+            def solver(train: Floats) -> Callable[[Choice], Floats]:
+                return lambda choice: _ldm(train, choice, ROUGH, self.max_iter)[0]
+
+            self.errors_ = fold_errors(U, folds, choices, solver)
         chosen = min(self.errors_, key=lambda choice: self.errors_[choice], default=choices[0])
         self.lam1_, self.lam2_, self.C_ = chosen
-        w, self.dual_gap_, self.n_iter_, self.converged_ = _ldm(U, chosen, TOLERANCE, self.max_iter)
-        self._flag(no_folds=len(choices) > 1 and not self.errors_, not_converged=not self.converged_)
-        self.coef_, self.intercept_ = w[np.newaxis, :-1].copy(), w[-1:].copy()
+        w, self.dual_gap_, self.n_iter_, self.converged_ = _ldm(
+            U,
+            chosen,
+            TOLERANCE,
+            self.max_iter,
+        )
+        no_folds = len(choices) > 1 and not self.errors_
+        self._flag(no_folds=no_folds, not_converged=not self.converged_)
+        self.coef_ = w[np.newaxis, :-1].copy()
+        self.intercept_ = w[-1:].copy()
         return self
 
 
-def _ldm(U: Floats, choice: Choice, tolerance: float, rounds: int) -> tuple[Floats, float, int, bool]:
-    """(w, dual gap, rounds, whether the gap is below the tolerance) for rows s_i x_i of U (n, d)."""
+def _ldm(
+    U: Floats,
+    choice: Choice,
+    tolerance: float,
+    rounds: int,
+) -> tuple[Floats, float, int, bool]:
+    """Compute w, the dual gap, the rounds and whether the gap is small, for rows s_i x_i of U."""
     lam1, lam2, C = choice
     UT = np.ascontiguousarray(U.T)
     b = lam2 * UT.mean(axis=1)
-    w, alpha, gap, taken = interior_point(UT, quadratic(UT, lam1), b, C, tolerance, rounds)
+    A = quadratic(UT, lam1)
+    w, alpha, gap, done = interior_point(UT, A, b, C, tolerance, rounds)
     value = alpha.sum() - 0.5 * (b @ w + alpha @ (w @ UT))
-    return w, float(gap), int(taken), bool(gap <= tolerance * (1.0 + abs(value)))
+    is_small = gap <= tolerance * (1.0 + abs(value))
+    return w, float(gap), int(done), bool(is_small)
 
 
 @dataclass(eq=False, repr=False)
@@ -232,7 +268,20 @@ class BoundMinimiser(FitFlags, LinearBinaryClassifier):
     random_state: Any = None
 
     def fit(self, X: Any, y: ArrayLike) -> BoundMinimiser:
-        """Minimise for X (n, d) and y (n,); the bound is one for independent examples, which weigh 1."""
+        """Fit the classifier to samples and labels.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+            Samples, which the bound takes as independent.
+        y : array_like of shape (n,)
+            Labels of two classes.
+
+        Returns
+        -------
+        BoundMinimiser
+            The classifier.
+        """
         ks = self._candidates()
         U, s = self._signed(X, y)
         Z = s[:, np.newaxis] * U
@@ -248,22 +297,25 @@ class BoundMinimiser(FitFlags, LinearBinaryClassifier):
 
             self.by_k_ = fold_errors(U, folds, ks, solver)
         elif self.k == "bound":
-            for k in [k for k in ks if k <= U.shape[1]] or ks[:1]:
+            allowed = [k for k in ks if k <= U.shape[1]]
+            for k in allowed or ks[:1]:
                 h = self._minimised(U, k, starts)[0]
                 self.by_k_[k] = uniform_bound(margins(h, Z, s), k, self.delta).total
         self._flag(no_folds=self.k == "cv" and not self.by_k_)
         self.k_ = min(self.by_k_, key=lambda k: self.by_k_[k], default=ks[0])
         h, self.risk_, self.n_iter_ = self._minimised(U, self.k_, starts)
         self.bound_ = uniform_bound(margins(h, Z, s), self.k_, self.delta)
-        self.coef_, self.intercept_ = h[np.newaxis, :-1].copy(), h[-1:].copy()
+        self.coef_ = h[np.newaxis, :-1].copy()
+        self.intercept_ = h[-1:].copy()
         return self
 
     def _candidates(self) -> list[int]:
-        """The values of k to choose from, in increasing order."""
+        """List the values of k to choose from, in increasing order."""
         whole("folds", self.folds, 2)
         number("delta", self.delta, above=0, below=1)
         whole("max_iter", self.max_iter, 1)
-        ks = {whole("ks", k, 1) for k in (self.ks if np.iterable(self.ks) else [self.ks])}
+        values = self.ks if np.iterable(self.ks) else [self.ks]
+        ks = {whole("ks", k, 1) for k in values}
         if not ks:
             raise ValueError("ks: at least one k is needed, got none")
         if not isinstance(self.k, str):
@@ -272,12 +324,13 @@ class BoundMinimiser(FitFlags, LinearBinaryClassifier):
         return sorted(ks)
 
     def _minimised(self, U: Floats, k: int, starts: list[Floats]) -> tuple[Floats, float, int]:
-        """(h of norm 1, risk, rounds of at least 1), the best of all starts."""
-        UT = np.ascontiguousarray((U / np.linalg.norm(U, axis=1, keepdims=True)).T)
+        """Compute h of norm 1, its risk and the rounds of at least 1, the best of all starts."""
+        units = U / np.linalg.norm(U, axis=1, keepdims=True)
+        UT = np.ascontiguousarray(units.T)
         theta = np.linspace(0.0, 0.5 * math.pi, INTERVALS + 1)
         table = np.vstack([flip_probability(theta, k), slope(theta, k)])
-        found = [descend(UT, h, 0.0, table, self.max_iter) for h in starts]
-        h, risk, rounds = min(found, key=lambda each: each[1])
+        ends = [descend(UT, h, 0.0, table, self.max_iter) for h in starts]
+        h, risk, rounds = min(ends, key=lambda end: end[1])
         return h / np.linalg.norm(h), float(risk), max(1, int(rounds))
 
 
@@ -287,6 +340,8 @@ class ZeroOneLossClassifier(Repeated, LinearBinaryClassifier):
 
     Parameters
     ----------
+    class_weight : dict or "balanced", optional
+        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
     starts : int, default 5
         Random starting points, next to the linear support vector machine, logistic regression and
         the mean of the signed rows.
@@ -294,8 +349,6 @@ class ZeroOneLossClassifier(Repeated, LinearBinaryClassifier):
         Rounds of the search over all coordinates, at most.
     random_state : int or numpy.random.Generator, optional
         Seed of the starting points.
-    class_weight : dict or "balanced", optional
-        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
 
     Attributes
     ----------
@@ -341,53 +394,131 @@ class ZeroOneLossClassifier(Repeated, LinearBinaryClassifier):
     sweeps: int = 20
     random_state: Any = None
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> ZeroOneLossClassifier:
-        """Search for X (n, d) and y (n,), with weights (n,) as `Weighted` says."""
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+    ) -> ZeroOneLossClassifier:
+        """Fit the classifier to samples and labels.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+            Samples.
+        y : array_like of shape (n,)
+            Labels of two classes.
+        sample_weight : array_like of shape (n,), optional
+            Weights, see `noisylabels.classifiers.base.Weighted`.
+
+        Returns
+        -------
+        ZeroOneLossClassifier
+            The classifier.
+        """
         whole("sweeps", self.sweeps, 1)
         U, _ = self._signed(X, y, sample_weight)
         UT = np.ascontiguousarray(U.T)
-        found = []
-        for h in start_points(U, self.starts, generator(self.random_state)):
+        ends = []
+        for start in start_points(U, self.starts, generator(self.random_state)):
+            h = start
             for kappa in KAPPAS:
                 h, smooth, _ = descend(UT, h, kappa, NO_TABLE, ROUNDS)
                 errors = coordinate_search(UT, h, self.sweeps)
-            found.append((errors, smooth, h))
-        _, _, h = min(found, key=lambda each: each[:2])
-        self.coef_, self.intercept_ = h[np.newaxis, :-1].copy(), h[-1:].copy()
+            ends.append((errors, smooth, h))
+        _, _, h = min(ends, key=lambda end: end[:2])
+        self.coef_ = h[np.newaxis, :-1].copy()
+        self.intercept_ = h[-1:].copy()
         self.errors_ = int(np.count_nonzero(self.predict(X) != y))
         return self
 
 
 def fold_errors(
-    U: Floats, folds: NDArray[np.intp] | None, choices: Sequence[T],
+    U: Floats,
+    folds: NDArray[np.intp] | None,
+    choices: Sequence[T],
     solver: Callable[[Floats], Callable[[T], Floats]],
-) -> dict[T, float]:  # fmt: skip
-    """Share of wrong points of all folds together, for every choice; solver(train)(choice) is h (d,).
+) -> dict[T, float]:
+    """Compute the share of wrong points of all folds together, for every choice.
 
-    U (n, d) : rows s_i x_i.   folds (n,) : the fold of each; None: there can be no folds, so no errors.
+    Parameters
+    ----------
+    U : ndarray of shape (n, d)
+        Signed rows.
+    folds : ndarray of shape (n,) or None
+        The fold of each row; None where there can be no folds, and so no errors.
+    choices : sequence
+        The choices.
+    solver : callable
+        Takes the rows of a training set, and returns the weights (d,) as a function of the choice.
+
+    Returns
+    -------
+    dict
+        The share of each choice.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.classifiers.large_margin import fold_errors
+    >>> def solver(train):
+    ...     return lambda sign: np.array([sign])
+    >>> fold_errors(np.ones((4, 1)), np.array([0, 0, 1, 1]), [1.0, -1.0], solver)
+    {1.0: 0.0, -1.0: 1.0}
     """
     if folds is None:
         return {}
     wrong = dict.fromkeys(choices, 0)
     for fold in range(folds.max() + 1):
-        solved, test = solver(U[folds != fold]), U[folds == fold]
-        for each in choices:
-            wrong[each] += int(np.count_nonzero(test @ solved(each) <= 0))
-    return {each: count / len(U) for each, count in wrong.items()}
+        solve_for = solver(U[folds != fold])
+        test = U[folds == fold]
+        for candidate in choices:
+            margin = test @ solve_for(candidate)
+            wrong[candidate] += int(np.count_nonzero(margin <= 0))
+    return {candidate: count / len(U) for candidate, count in wrong.items()}
 
 
 def start_points(U: Floats, random: int, rng: np.random.Generator) -> list[Floats]:
-    """Directions of norm 1 (d,) from which to search, for rows s_i x_i of U (n, d), x_i ending in 1.
+    """Choose directions from which to search.
 
-    The linear SVM with C = 1, logistic regression, the mean of u_n / ||u_n||, `random` Gaussian draws; a
-    direction that gets every point wrong is reversed. Raises ValueError: random < 0.
+    They are the linear SVM with C of 1, logistic regression, the mean of the rows of norm 1, and
+    Gaussian draws. A direction that gets every point wrong is reversed.
+
+    Parameters
+    ----------
+    U : ndarray of shape (n, d)
+        Signed rows, whose last feature was 1.
+    random : int
+        Number of Gaussian draws.
+    rng : numpy.random.Generator
+        Their source.
+
+    Returns
+    -------
+    list of ndarray of shape (d,)
+        Directions of norm 1.
+
+    Raises
+    ------
+    ValueError
+        If `random` is below 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.classifiers.large_margin import start_points
+    >>> U = np.array([[1.0, 1.0], [2.0, -1.0]])
+    >>> len(start_points(U, 2, np.random.default_rng(0)))
+    5
     """
     random = whole("starts", random, 0)
     d = U.shape[1]
-    svm = interior_point(np.ascontiguousarray(U.T), np.eye(d), np.zeros(d), 1.0, 1e-6, 100)[0]
+    UT = np.ascontiguousarray(U.T)
+    svm = interior_point(UT, np.eye(d), np.zeros(d), 1.0, 1e-6, 100)[0]
     mean = (U / np.linalg.norm(U, axis=1, keepdims=True)).mean(axis=0)
     s = U[:, -1]
-    ZT = np.ascontiguousarray((s[:, np.newaxis] * U).T[::-1])  # the constant first, which has no penalty
+    rows = s[:, np.newaxis] * U
+    ZT = np.ascontiguousarray(rows.T[::-1])  # the constant first, which has no penalty
     theta = np.zeros(d)
     weighted_logistic.fit(ZT, s, np.ones(len(s)), theta, RIDGE, np.zeros(2), False, STEPS)
     points = [svm, theta[::-1].copy(), mean, *rng.standard_normal((random, d))]

@@ -134,7 +134,12 @@ class RobustSGDClassifier(Repeated, LinearBinaryClassifier):
     epoch_rows: int | None = None
     random_state: Any = None
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> RobustSGDClassifier:
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+    ) -> RobustSGDClassifier:
         """``epochs`` passes over X (n, d), dense or CSR, and y (n,), from w = 0.
 
         sample_weight : (n,), see `noisylabels.classifiers.base.Weighted`.
@@ -151,23 +156,42 @@ class RobustSGDClassifier(Repeated, LinearBinaryClassifier):
         n = X.shape[0]
         self._start(X, labels, n)
         rng = generator(self.random_state)
-        if self.shuffle and self.shuffle != BLOCKS:  # a copy: an epoch then reads blocks of neighbours
+        if self.shuffle and self.shuffle != BLOCKS:
             base = sgd.permutation(n, rng)
-            X, labels = X[base], labels[..., base]
-        rows, given = sgd.as_rows(X), np.arange(n, dtype=np.uint32)
+            X = X[base]  # a copy: an epoch then reads blocks of neighbours
+            labels = labels[..., base]
+        rows = sgd.as_rows(X)
+        order = np.arange(n, dtype=np.uint32)
         for _ in range(self.epochs):
-            self._pass(rows, labels, sgd.block_order(n, rng) if self.shuffle else given)
+            if self.shuffle:
+                order = sgd.block_order(n, rng)
+            self._pass(rows, labels, order)
             self._decide_constants(labels)
             yield self
 
     @staticmethod
     def fit_grid(
-        X: Any, y: Floats, train: NDArray[np.integer[Any]], candidates: Sequence[sgd.Candidate],
-        rng: np.random.Generator, *, epochs: int, schedule: sgd.ScheduleName = "warm_inv_epoch",
+        X: Any,
+        y: Floats,
+        train: NDArray[np.integer[Any]],
+        candidates: Sequence[sgd.Candidate],
+        rng: np.random.Generator,
+        *,
+        epochs: int,
+        schedule: sgd.ScheduleName = "warm_inv_epoch",
         average: sgd.Average = "none",
-    ) -> Floats:  # fmt: skip
+    ) -> Floats:
         """Weights for each `noisylabels.solvers.sgd.Candidate` of a grid, in one pass."""
-        return sgd.fit_models(X, y, train, candidates, rng, epochs=epochs, schedule=schedule, average=average)
+        return sgd.fit_models(
+            X,
+            y,
+            train,
+            candidates,
+            rng,
+            epochs=epochs,
+            schedule=schedule,
+            average=average,
+        )
 
     def partial_fit(
         self,
@@ -176,38 +200,46 @@ class RobustSGDClassifier(Repeated, LinearBinaryClassifier):
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """One pass over X in the order given, from the current weights; ``classes`` is needed if y lacks one.
+        """Go over X once in its order, from the current weights.
 
-        The first call fixes the step sizes: its rows count as one epoch (or ``epoch_rows`` do), and their
-        largest norm scales eta0. With ``epoch_rows`` and ``eta0`` the steps are the same whatever the chunks.
+        ``classes`` is needed if y lacks one. The first call fixes the step sizes: its rows count
+        as one epoch (or ``epoch_rows`` do), and their largest norm scales eta0. With
+        ``epoch_rows`` and ``eta0`` the steps are the same whatever the chunks.
         """
         first = not hasattr(self, "t_")
         X, labels, _ = self._checked(X, y, classes, self._part(first), sample_weight)
         n = X.shape[0]
         if first:
             self._start(X, labels, self.epoch_rows or n)
-        rows, at = sgd.as_rows(X), 0
-        while at < n:
+        rows = sgd.as_rows(X)
+        start = 0
+        while start < n:
             done = self.t_ % self.epoch_rows if self.epoch_rows else 0
-            left = self.epoch_rows - done if self.epoch_rows else n
-            order = np.arange(at, min(at + left, n), dtype=np.uint32)
-            at += len(order)
-            self._pass(rows, labels, order, begins=done == 0, ends=not self.epoch_rows or len(order) == left)
+            remaining = self.epoch_rows - done if self.epoch_rows else n
+            order = np.arange(start, min(start + remaining, n), dtype=np.uint32)
+            start += len(order)
+            ends = not self.epoch_rows or len(order) == remaining
+            self._pass(rows, labels, order, begins=done == 0, ends=ends)
         return self
 
     def objective(self, X: Any, y: ArrayLike) -> float:
-        """G = (1/n) sum_i r(y_i f(x_i)) + lambda/2 ||(w, b)||^2 of the fitted weights; b only if regularised.
+        """Compute the objective of the fitted weights on samples X (n, d) and labels y (n,).
 
-        Of K > 2 classes the sum of the K problems, or (1/n) sum_i -log s_y(f(x_i)) + lambda sum_k ||w_k||^2.
+        It is (1/n) sum_i r(y_i f(x_i)) + lambda/2 ||(w, b)||^2, b only if regularised. Of K > 2
+        classes it is the sum of the K problems, or
+        (1/n) sum_i -log s_y(f(x_i)) + lambda sum_k ||w_k||^2.
         """
-        f, several = self.decision_function(X), len(self.coef_) > 1
+        f = self.decision_function(X)
+        several = len(self.coef_) > 1
         bias = self.regularise_intercept * self.intercept_
         square = float((self.coef_**2).sum() + bias @ bias)
         if several and self._link():
-            own = np.searchsorted(self.classes_, y)
-            return float(-log_softmax(f, axis=1)[np.arange(len(own)), own].mean()) + self.lam * square
-        own = self.classes_[:, np.newaxis] if several else self.classes_[1]
-        losses = resolve(self.loss).value(np.where(np.asarray(y) == own, 1.0, -1.0) * f.T)
+            labels = np.searchsorted(self.classes_, y)
+            log_probability = log_softmax(f, axis=1)[np.arange(len(labels)), labels]
+            return float(-log_probability.mean()) + self.lam * square
+        positive = self.classes_[:, np.newaxis] if several else self.classes_[1]
+        signs = np.where(np.asarray(y) == positive, 1.0, -1.0)
+        losses = resolve(self.loss).value(signs * f.T)
         return float(losses.mean() * len(self.coef_)) + 0.5 * self.lam * square
 
     def _checked_objective(self) -> sgd.Objective:
@@ -224,66 +256,78 @@ class RobustSGDClassifier(Repeated, LinearBinaryClassifier):
             whole("epoch_rows, if not None", self.epoch_rows, 1)
         if self.eta0 is not None:
             number("eta0, if not None", self.eta0, above=0)
-        positive, negative = (1.0, 0.0), (1.0, 0.0)
+        positive = (1.0, 0.0)
+        negative = (1.0, 0.0)
         if self.noise_rates is not None:
             if len(self.classes_) > 2:
                 raise ValueError("noise_rates: the two flip rates of two classes; y has more")
             finite("noise_rates", self.noise_rates, (2,))
-            up, down = self.noise_rates
-            if not (0 <= up <= 1 and 0 <= down <= 1 and up + down < 1):
-                raise ValueError(
-                    f"noise_rates: must lie in [0, 1] and sum to less than 1, got ({up:g}, {down:g})"
-                )
-            left = 1.0 - up - down
-            positive, negative = ((1 - down) / left, -up / left), ((1 - up) / left, -down / left)
+            second, first = self.noise_rates
+            if not (0 <= second <= 1 and 0 <= first <= 1 and second + first < 1):
+                rule = "noise_rates: must lie in [0, 1] and sum to less than 1"
+                raise ValueError(f"{rule}, got ({second:g}, {first:g})")
+            unflipped = 1.0 - second - first
+            positive = ((1 - first) / unflipped, -second / unflipped)
+            negative = ((1 - second) / unflipped, -first / unflipped)
         bias = float(self.fit_intercept)
         bias_lam = self.lam if self.regularise_intercept else 0.0
         return sgd.Objective(loss, float(self.lam), bias, float(bias_lam), positive, negative)
 
     def _start(self, X: Any, labels: Floats, n: int) -> None:
-        """Weights, sums and step sizes of a new run with n rows in an epoch."""
+        """Set weights, sums and step sizes of a new run with n rows in an epoch."""
         self._objective = self._checked_objective()
         signs = np.atleast_2d(labels)
         self._w, self._sum = np.zeros((2, len(signs), X.shape[1] + 1))
         self.t_ = self._summed = self.n_iter_ = 0
         eta0 = self.eta0
         if eta0 is None:
-            eta0 = min(sgd.first_step(self.schedule, self.multiplier, X, s, self._objective) for s in signs)
+            options = (self.schedule, self.multiplier, X)
+            eta0 = min(sgd.first_step(*options, s, self._objective) for s in signs)
         self.schedule_ = sgd.schedule(self.schedule, eta0, self.lam, n)
 
     def _grow(self, d: int) -> None:
-        """Go on with rows of d entries, more than before: the further ones have been 0 in all rows so far."""
-        known = self.n_features_in_
-        further = np.zeros((len(self._w), d - known))
-        self._w = np.insert(self._w, [known], further, axis=1)
-        self._sum = np.insert(self._sum, [known], further, axis=1)
+        """Go on with rows of d entries, of which the new ones were 0 in all rows before."""
+        old_d = self.n_features_in_
+        further = np.zeros((len(self._w), d - old_d))
+        self._w = np.insert(self._w, [old_d], further, axis=1)
+        self._sum = np.insert(self._sum, [old_d], further, axis=1)
         self.coef_ = np.append(self.coef_, further, axis=1)
         self.n_features_in_ = d
 
     def _pass(
-        self, rows: Any, labels: Floats, order: NDArray[np.uint32], begins: bool = True, ends: bool = True
+        self,
+        rows: Any,
+        labels: Floats,
+        order: NDArray[np.uint32],
+        begins: bool = True,
+        ends: bool = True,
     ) -> None:
-        """An epoch, or a piece that begins or ends one; then coef_ and intercept_ are the weights that the
-        averaging option tells: inside an epoch of "epoch" the last ones.
+        """Do an epoch, or a piece that begins or ends one.
+
+        Then coef_ and intercept_ are the weights that the averaging option asks for: inside an
+        epoch of "epoch" the last ones.
         """
-        w, total = self._w, self._sum
+        w = self._w
+        total = self._sum
+        objective = self._objective
+        steps = self.schedule_
         averaged = self.average == "epoch" or (self.average == "run" and self.n_iter_ > 0)
         if self.average == "epoch" and begins:
             total[:] = 0.0
             self._summed = 0
         if labels.ndim > 1 and self._link():
-            terms = self._objective.lam, self._objective.bias, self._objective.bias_lam
+            terms = (objective.lam, objective.bias, objective.bias_lam)
             y = labels.argmax(axis=0)
-            sgd.softmax_epoch(rows, y, order, w, total, averaged, terms, self.schedule_, self.t_)
+            sgd.softmax_epoch(rows, y, order, w, total, averaged, terms, steps, self.t_)
         else:
-            for s, own, added in zip(np.atleast_2d(labels), w, total, strict=True):
-                sgd.epoch(rows, s, order, own, added, averaged, self._objective, self.schedule_, self.t_)
+            for s, w_k, total_k in zip(np.atleast_2d(labels), w, total, strict=True):
+                sgd.epoch(rows, s, order, w_k, total_k, averaged, objective, steps, self.t_)
         self.t_ += len(order)
         self.n_iter_ += ends
         if not np.isfinite(w).all():
             raise ValueError(
                 f"the weights are not finite after epoch {max(self.n_iter_, 1)}: "
-                f"eta0 = {self.schedule_.eta0:g} is too large "
+                f"eta0 = {steps.eta0:g} is too large "
                 "for these data; give a smaller eta0 or multiplier, or scale the features"
             )
         self._summed += averaged * len(order)
@@ -291,7 +335,7 @@ class RobustSGDClassifier(Repeated, LinearBinaryClassifier):
             w[:] = total / self._summed
         learned = total / self._summed if averaged and self.average == "run" else w
         self.coef_ = learned[:, :-1].copy()
-        self.intercept_ = self._objective.bias * learned[:, -1]
+        self.intercept_ = objective.bias * learned[:, -1]
 
 
 @dataclass(eq=False, repr=False)
@@ -360,8 +404,13 @@ class LiblinearClassifier(Weighted, LinearBinaryClassifier):
     max_iter: int = 1000
     random_state: Any = None
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> LiblinearClassifier:
-        """Solve for X (n, d), dense or CSR, and y (n,), with weights (n,), of which only ratios count."""
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+    ) -> LiblinearClassifier:
+        """Fit to X (n, d), dense or CSR, and y (n,), with weights (n,) whose ratios count."""
         from sklearn.svm import LinearSVC
 
         lam = number("lam", self.lam, least=SMALLEST_LAM, most=LARGEST_LAM)
@@ -369,17 +418,30 @@ class LiblinearClassifier(Weighted, LinearBinaryClassifier):
         flag("dual", self.dual)
         whole("max_iter", self.max_iter, 1, 2**31 - 1)
         if self.loss == "hinge" and not self.dual:
-            raise ValueError("loss: LIBLINEAR solves the hinge loss in the dual only: add dual=True")
+            reason = "LIBLINEAR solves the hinge loss in the dual only"
+            raise ValueError(f"loss: {reason}: add dual=True")
         X, labels, a = self._checked(X, y, sample_weight=sample_weight)
-        size, tolerance = len(labels) if a is None else a.sum(), 0.1 if self.dual else 0.01
-        if a is not None and not self.dual:  # times the share of the rarer class, in LIBLINEAR that of rows
-            share = min(a[labels > 0].sum(), a[labels < 0].sum()) / size
-            tolerance *= share / (min((labels > 0).sum(), (labels < 0).sum()) / len(labels))
+        size = len(labels) if a is None else a.sum()
+        tolerance = 0.1 if self.dual else 0.01
+        if a is not None and not self.dual:
+            # LIBLINEAR multiplies by the share of rows of the rarer class, not of their weights.
+            is_positive = labels > 0
+            is_negative = labels < 0
+            share = min(a[is_positive].sum(), a[is_negative].sum()) / size
+            share_of_rows = min(is_positive.sum(), is_negative.sum()) / len(labels)
+            tolerance *= share / share_of_rows
         solver = LinearSVC(
-            loss=self.loss, dual=self.dual, tol=tolerance, C=1.0 / (lam * size), max_iter=self.max_iter,
+            loss=self.loss,
+            dual=self.dual,
+            tol=tolerance,
+            C=1.0 / (lam * size),
+            max_iter=self.max_iter,
             random_state=self.random_state,
-        ).fit(X, labels, a)  # fmt: skip
-        self.coef_, self.intercept_, self.n_iter_ = solver.coef_, solver.intercept_, solver.n_iter_
+        )
+        solver.fit(X, labels, a)
+        self.coef_ = solver.coef_
+        self.intercept_ = solver.intercept_
+        self.n_iter_ = solver.n_iter_
         return self
 
 
@@ -450,13 +512,19 @@ class PegasosClassifier(Repeated, LinearBinaryClassifier):
     fit_intercept: bool = True
     random_state: Any = None
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> PegasosClassifier:
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+    ) -> PegasosClassifier:
         """Run on X (n, d), dense or CSR, and y (n,), from w = 0, with weights (n,)."""
         self._check_parameters()
         X, labels, _ = self._checked(X, y, sample_weight=sample_weight)
         n = len(labels)
-        wanted = max(math.ceil(10.0 / float(self.lam)), n)
-        steps = wanted if self.max_passes is None else min(wanted, math.ceil(float(self.max_passes) * n))
+        steps = max(math.ceil(10.0 / float(self.lam)), n)
+        if self.max_passes is not None:
+            steps = min(steps, math.ceil(float(self.max_passes) * n))
         self._start(X.shape[1])
         self._walk(X, labels, steps)
         self._decide_constants(labels)
@@ -469,7 +537,7 @@ class PegasosClassifier(Repeated, LinearBinaryClassifier):
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """n steps on rows drawn from X (n, d), after the steps done; ``classes`` is needed if y lacks one."""
+        """Do n steps on rows drawn from X (n, d); ``classes`` is needed if y lacks one."""
         first = not hasattr(self, "t_")
         self._check_parameters()
         X, labels, _ = self._checked(X, y, classes, self._part(first), sample_weight)
@@ -485,25 +553,31 @@ class PegasosClassifier(Repeated, LinearBinaryClassifier):
             number("max_passes, if not None", self.max_passes, above=0)
 
     def _start(self, d: int) -> None:
-        """State of a new run: w, b, ||(w, b)||^2, steps done; and its draws."""
-        self._state, self._rng, self.t_ = np.zeros(d + 3), generator(self.random_state), 0
+        """Set the state of a new run (w, b, ||(w, b)||^2 and the steps done) and its draws."""
+        self._state = np.zeros(d + 3)
+        self._rng = generator(self.random_state)
+        self.t_ = 0
 
     def _grow(self, d: int) -> None:
-        """Go on with rows of d entries, more than before: the further ones have been 0 in all rows so far."""
-        known = self.n_features_in_
-        further = np.zeros(d - known)
-        self._state = np.insert(self._state, [known], further)
+        """Go on with rows of d entries, of which the new ones were 0 in all rows before."""
+        old_d = self.n_features_in_
+        further = np.zeros(d - old_d)
+        self._state = np.insert(self._state, [old_d], further)
         self.coef_ = np.append(self.coef_, further[np.newaxis], axis=1)
         self.n_features_in_ = d
 
     def _walk(self, X: Any, labels: Floats, steps: int) -> Self:
-        """That many steps on rows of X."""
-        rows, state = sgd.as_rows(X), self._state
+        """Do steps on rows of X."""
+        rows = sgd.as_rows(X)
+        state = self._state
+        lam = float(self.lam)
+        constant = float(self.fit_intercept)
         end = self.t_ + steps
         while self.t_ < end:
-            order = self._rng.integers(len(labels), size=min(PIECE, end - self.t_), dtype=np.uint32)
-            sgd.pegasos(rows, labels, order, state, float(self.lam), self.project, float(self.fit_intercept))
+            size = min(PIECE, end - self.t_)
+            order = self._rng.integers(len(labels), size=size, dtype=np.uint32)
+            sgd.pegasos(rows, labels, order, state, lam, self.project, constant)
             self.t_ += len(order)
         self.coef_ = state[np.newaxis, :-3].copy()
-        self.intercept_ = float(self.fit_intercept) * state[-3:-2]
+        self.intercept_ = constant * state[-3:-2]
         return self

@@ -24,15 +24,15 @@ class RobustLogisticRegression(Weighted, TrueLabelPosterior, LinearBinaryClassif
     ----------
     lam : float, default 1e-3
         Penalty of the weights, above 0; the bias is not penalised.
+    class_weight : dict or "balanced", optional
+        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
     omega : array_like (K, K), default 0.8 on the diagonal for two classes
-        Flip matrix where the fit begins, rows are true classes. The default stands for 0.8 on the diagonal
-        and equal other entries for any number of classes.
+        Flip matrix where the fit begins, rows are true classes. The default stands for 0.8 on the
+        diagonal and equal other entries for any number of classes.
     learn_omega : bool, default True
         False keeps the flip matrix as given; with the identity this is plain logistic regression.
     max_iter : int, default 500
         Most rounds of the solver.
-    class_weight : dict or "balanced", optional
-        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
 
     Attributes
     ----------
@@ -75,21 +75,22 @@ class RobustLogisticRegression(Weighted, TrueLabelPosterior, LinearBinaryClassif
     -----
     The fit maximises :math:`\sum_n a_n \log \tilde P_n - \lambda \lVert w \rVert^2` with
     :math:`f = x \cdot w + b` and
-    :math:`\tilde P^k = \omega_{0k} (1 - \sigma(f)) + \omega_{1k} \sigma(f)`.
-    For more classes the softmax of :math:`f_1, \ldots, f_K`, whose sum is 0, takes the place of
-    :math:`\sigma`, and the penalty is :math:`2 \lambda \sum_k \lVert w_k \rVert^2`, which for two classes is
-    the one above. The flip matrix is identified by its diagonal, which holds the largest entry of each row
+    :math:`\tilde P^k = \omega_{0k} (1 - \sigma(f)) + \omega_{1k} \sigma(f)`. For more classes the
+    softmax of :math:`f_1, \ldots, f_K`, whose sum is 0, takes the place of :math:`\sigma`, and the
+    penalty is :math:`2 \lambda \sum_k \lVert w_k \rVert^2`, which for two classes is the one
+    above. The flip matrix is identified by its diagonal, which holds the largest entry of each row
     and column.
 
-    Columns are centred and scaled inside, which changes rounding only. Two classes are solved by L-BFGS on
-    weights and flip rates together. More classes, fits that do not converge, and classes that change their
-    names are solved by the authors' method: a Newton step on the surrogate of EM and an update of the flip
-    matrix in turn. The likelihood can have several maxima; both methods begin at w = 0 and one flip matrix.
+    Columns are centred and scaled inside, which changes rounding only. Two classes are solved by
+    L-BFGS on weights and flip rates together. More classes, fits that do not converge, and classes
+    that change their names are solved by the authors' method: a Newton step on the surrogate of EM
+    and an update of the flip matrix in turn. The likelihood can have several maxima; both methods
+    begin at w = 0 and one flip matrix.
 
     References
     ----------
-    Bootkrajang and Kabán (2012), Label-noise robust logistic regression and its applications, ECML PKDD; the
-    start of the flip matrix is that of their public code.
+    Bootkrajang and Kabán (2012), Label-noise robust logistic regression and its applications, ECML
+    PKDD; the start of the flip matrix is that of their public code.
     """
 
     name = "robust_logistic"
@@ -104,7 +105,22 @@ class RobustLogisticRegression(Weighted, TrueLabelPosterior, LinearBinaryClassif
     max_iter: int = 500
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit to X (n, d) and the labels y (n,), with weights a (n,) >= 0 of the examples, 1 if not given."""
+        """Fit the classifier to samples and labels.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+            Samples.
+        y : array_like of shape (n,)
+            Labels.
+        sample_weight : array_like of shape (n,), optional
+            Weights of the samples, at least 0; None for 1.
+
+        Returns
+        -------
+        RobustLogisticRegression
+            The classifier.
+        """
         number("lam", self.lam, above=0)
         flag("learn_omega", self.learn_omega)
         whole("max_iter", self.max_iter, 1)
@@ -116,15 +132,22 @@ class RobustLogisticRegression(Weighted, TrueLabelPosterior, LinearBinaryClassif
         W = fit.theta.T.reshape(-1, len(ZT))
         self.coef_ = W[:, 1:] / scale
         self.intercept_ = W[:, 0] - self.coef_ @ centre
-        self.flip_matrix_, self.objectives_ = fit.omega, fit.objectives
-        self.converged_, self.n_iter_ = fit.converged, len(fit.objectives)
+        self.flip_matrix_ = fit.omega
+        self.objectives_ = fit.objectives
+        self.converged_ = fit.converged
+        self.n_iter_ = len(fit.objectives)
         self._flag(not_converged=not fit.converged, classes_swapped=fit.permuted)
         return self
 
     def _solve(
-        self, ZT: Floats, labels: NDArray[np.intp], penalty: Floats, omega: Floats, weights: Floats | None
+        self,
+        ZT: Floats,
+        labels: NDArray[np.intp],
+        penalty: Floats,
+        omega: Floats,
+        weights: Floats | None,
     ) -> Fit:
-        """W and Omega of two classes by L-BFGS; by EM for more, where it fails or where the classes swap."""
+        """Fit two classes by L-BFGS; by EM more, or where that fails or the classes swap."""
         if len(omega) == 2:
             a = np.ones(len(labels)) if weights is None else weights
             fit = fit_two_classes(
@@ -139,14 +162,44 @@ class RobustLogisticRegression(Weighted, TrueLabelPosterior, LinearBinaryClassif
             if fit.converged and not fit.permuted:
                 return fit
         return em_newton(
-            ZT.T, labels, penalty, omega, learn_omega=self.learn_omega, weights=weights, rounds=self.max_iter
+            ZT.T,
+            labels,
+            penalty,
+            omega,
+            learn_omega=self.learn_omega,
+            weights=weights,
+            rounds=self.max_iter,
         )
 
 
 def standardised_columns(X: Floats, weights: Floats | None = None) -> tuple[Floats, Floats, Floats]:
-    """A row of ones and the columns of X (n, d), centred and scaled, (1 + d, n); the means and the scales.
+    """Centre and scale the columns of a matrix, and put a row of ones before them.
 
-    Newton steps and L-BFGS lose their digits where columns have other units or lie far from 0.
+    Newton steps and L-BFGS lose their digits where columns have other units or are far from 0.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        The matrix.
+    weights : ndarray of shape (n,), optional
+        Weights of the rows; None for 1.
+
+    Returns
+    -------
+    ZT : ndarray of shape (1 + d, n)
+        The ones, and the columns as rows.
+    centre : ndarray of shape (d,)
+        The means.
+    scale : ndarray of shape (d,)
+        The standard deviations, 1 for a constant column.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.classifiers.logistic import standardised_columns
+    >>> ZT, centre, scale = standardised_columns(np.array([[1.0], [3.0]]))
+    >>> ZT.tolist(), centre.tolist(), scale.tolist()
+    ([[1.0, 1.0], [-1.0, 1.0]], [2.0], [1.0])
     """
     n, d = X.shape
     ZT = np.ones((1 + d, n))

@@ -1,7 +1,7 @@
-"""Random projections: how often they flip the sign of an inner product, and generalisation bounds from that.
+"""Random projections: how often they flip the sign of a product, and bounds on errors from that.
 
-Source: Kabán and Bootkrajang, LABELNOISE 2017; Kabán, "Structure-aware error bounds for linear classification
-with the zero-one loss", 2017.
+Sources: Kabán and Bootkrajang, LABELNOISE 2017; Kabán, "Structure-aware error bounds for linear
+classification with the zero-one loss", 2017.
 """
 
 from __future__ import annotations
@@ -20,10 +20,40 @@ BATCH = 2_000_000  # entries of the projections that are drawn at once
 
 
 def flip_probability(theta: ArrayLike, k: ArrayLike) -> Floats:
-    """f_k(theta) = I_{(1 - cos theta) / 2}(k/2, k/2) = P((R h).(R x) <= 0), R (k, d) with Gaussian entries.
+    r"""Compute how often a random Gaussian projection flips the sign of an inner product.
 
-    theta in [0, pi], the angle between h and x; I is the regularised incomplete beta function; k >= 1.
-    Raises ValueError : theta outside [0, pi], k < 1. Source: Kabán and Bootkrajang, LABELNOISE 2017.
+    Parameters
+    ----------
+    theta : array_like
+        Angle between the two vectors, from 0 to pi.
+    k : array_like
+        Dimension of the projection, at least 1.
+
+    Returns
+    -------
+    ndarray
+        The probabilities.
+
+    Raises
+    ------
+    ValueError
+        If an angle or a dimension is out of range.
+
+    Examples
+    --------
+    >>> import math
+    >>> from noisylabels.classifiers.projections import flip_probability
+    >>> round(float(flip_probability(math.pi / 2, 3)), 12)
+    0.5
+
+    Notes
+    -----
+    :math:`f_k(\theta) = P((R h) \cdot (R x) \le 0) = I_{(1 - \cos \theta) / 2}(k/2, k/2)` for R
+    (k, d) with Gaussian entries; I is the regularised incomplete beta function.
+
+    References
+    ----------
+    Kabán and Bootkrajang (2017), LABELNOISE.
     """
     theta = _angle(theta)
     half = _dimension(k) / 2.0
@@ -31,35 +61,131 @@ def flip_probability(theta: ArrayLike, k: ArrayLike) -> Floats:
 
 
 def slope(theta: ArrayLike, k: ArrayLike) -> Floats:
-    """d f_k / d theta = sin(theta)^(k - 1) / B(1/2, k/2)."""
-    theta, k = _angle(theta), _dimension(k)
-    return np.asarray(np.sin(theta) ** (k - 1.0) * np.exp(-betaln(0.5, k / 2.0)))
+    r"""Compute the derivative of `flip_probability` in the angle.
+
+    Parameters
+    ----------
+    theta : array_like
+        Angle, from 0 to pi.
+    k : array_like
+        Dimension of the projection, at least 1.
+
+    Returns
+    -------
+    ndarray
+        The derivatives :math:`\sin(\theta)^{k - 1} / B(1/2, k/2)`.
+
+    Examples
+    --------
+    >>> from noisylabels.classifiers.projections import slope
+    >>> round(float(slope(1.0, 1)), 4)
+    0.3183
+    """
+    angle = _angle(theta)
+    dimension = _dimension(k)
+    constant = np.exp(-betaln(0.5, dimension / 2.0))
+    return np.asarray(np.sin(angle) ** (dimension - 1.0) * constant)
 
 
 def gaussian_bound(margin: ArrayLike, k: ArrayLike) -> Floats:
-    """f_k(theta) <= exp(-k cos(theta)^2 / 2) for margin = cos theta > 0; 1 for margins <= 0."""
+    r"""Bound `flip_probability` for Gaussian entries.
+
+    Parameters
+    ----------
+    margin : array_like
+        Cosine of the angle.
+    k : array_like
+        Dimension of the projection, at least 1.
+
+    Returns
+    -------
+    ndarray
+        The bounds :math:`\exp(-k \cos(\theta)^2 / 2)`; 1 for margins of at most 0.
+
+    Examples
+    --------
+    >>> from noisylabels.classifiers.projections import gaussian_bound
+    >>> round(float(gaussian_bound(1.0, 2)), 4)
+    0.3679
+    """
     return _exponential(margin, k, 2.0)
 
 
 def sub_gaussian_bound(margin: ArrayLike, k: ArrayLike) -> Floats:
-    """exp(-k cos(theta)^2 / 8) for margin = cos theta > 0, sub-Gaussian entries; 1 for margins <= 0."""
+    r"""Bound the same probability for sub-Gaussian entries.
+
+    Parameters
+    ----------
+    margin : array_like
+        Cosine of the angle.
+    k : array_like
+        Dimension of the projection, at least 1.
+
+    Returns
+    -------
+    ndarray
+        The bounds :math:`\exp(-k \cos(\theta)^2 / 8)`; 1 for margins of at most 0.
+
+    Examples
+    --------
+    >>> from noisylabels.classifiers.projections import sub_gaussian_bound
+    >>> round(float(sub_gaussian_bound(1.0, 8)), 4)
+    0.3679
+    """
     return _exponential(margin, k, 8.0)
 
 
 def simulated(
-    margin: float, k: int, trials: int, rng: np.random.Generator, entries: str = "gaussian", d: int = 10
+    margin: float,
+    k: int,
+    trials: int,
+    rng: np.random.Generator,
+    entries: str = "gaussian",
+    d: int = 10,
 ) -> float:
-    """Share of `trials` projections R (k, d) with (R h).(R x) <= 0, where cos(h, x) = margin.
+    """Simulate how often a random projection flips the sign of an inner product.
 
-    entries : "gaussian" or "rademacher", +-1 with equal probability; there h and x are a new random pair of
-        directions in every trial, because the probability depends on them.
-    Raises ValueError : margin outside [-1, 1], k or trials < 1, d < 2, unknown entries.
+    Parameters
+    ----------
+    margin : float
+        Cosine of the angle between the two vectors.
+    k : int
+        Dimension of the projection, at least 1.
+    trials : int
+        Number of projections.
+    rng : numpy.random.Generator
+        Source of random numbers.
+    entries : {"gaussian", "rademacher"}, default "gaussian"
+        Entries of the projection. Rademacher entries are -1 and +1 with equal probability; the
+        vectors are then a new random pair in every trial, because the probability depends on them.
+    d : int, default 10
+        Number of features, at least 2.
+
+    Returns
+    -------
+    float
+        The share of flipped signs.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.classifiers.projections import simulated
+    >>> simulated(-1.0, 2, 100, np.random.default_rng(0))
+    1.0
     """
     number("margin", margin, least=-1, most=1)
-    for name, value, least in (("k", k, 1), ("trials", trials, 1), ("d", d, 2)):
-        whole(name, value, least)
+    whole("k", k, 1)
+    whole("trials", trials, 1)
+    whole("d", d, 2)
     choice("entries", entries, ENTRIES)
-    flips, done, batch = 0, 0, max(1, BATCH // (k * d))
+    flips = 0
+    done = 0
+    batch = max(1, BATCH // (k * d))
     while done < trials:
         size = min(batch, trials - done)
         flips += _flips(margin, k, size, rng, entries, d)
@@ -67,11 +193,18 @@ def simulated(
     return flips / trials
 
 
-def _flips(margin: float, k: int, size: int, rng: np.random.Generator, entries: str, d: int) -> int:
+def _flips(
+    margin: float,
+    k: int,
+    size: int,
+    rng: np.random.Generator,
+    entries: str,
+    d: int,
+) -> int:
     across = math.sqrt(1.0 - margin**2)
     if entries == "gaussian":  # R h and R x are Gaussian with correlation cos theta, whatever d is
-        along, other = rng.standard_normal((2, size, k))
-        projected = (along, margin * along + across * other)
+        Rh, independent = rng.standard_normal((2, size, k))
+        Rx = margin * Rh + across * independent
     else:
         R = rng.integers(0, 2, (size, k, d)).astype(float) * 2.0 - 1.0
         h = rng.standard_normal((size, d))
@@ -79,15 +212,19 @@ def _flips(margin: float, k: int, size: int, rng: np.random.Generator, entries: 
         u = rng.standard_normal((size, d))
         u -= (u * h).sum(axis=1, keepdims=True) * h
         u /= np.linalg.norm(u, axis=1, keepdims=True)
-        projected = (np.einsum("tkd,td->tk", R, h), np.einsum("tkd,td->tk", R, margin * h + across * u))
-    return int(np.count_nonzero((projected[0] * projected[1]).sum(axis=1) <= 0.0))
+        x = margin * h + across * u
+        Rh = np.einsum("tkd,td->tk", R, h)
+        Rx = np.einsum("tkd,td->tk", R, x)
+    products = (Rh * Rx).sum(axis=1)
+    return int(np.count_nonzero(products <= 0.0))
 
 
 def _exponential(margin: ArrayLike, k: ArrayLike, divisor: float) -> Floats:
     c = np.asarray(margin, dtype=float)
     if not (np.abs(c) <= 1.0).all():
         raise ValueError("margin, a cosine, must lie in [-1, 1]")
-    return np.asarray(np.where(c > 0.0, np.exp(-_dimension(k) * c**2 / divisor), 1.0))
+    bound = np.exp(-_dimension(k) * c**2 / divisor)
+    return np.asarray(np.where(c > 0.0, bound, 1.0))
 
 
 def _angle(theta: ArrayLike) -> Floats:
@@ -100,13 +237,30 @@ def _angle(theta: ArrayLike) -> Floats:
 def _dimension(k: ArrayLike) -> Floats:
     dimension = np.asarray(k, dtype=float)
     if not (np.isfinite(dimension) & (dimension >= 1.0)).all():
-        raise ValueError(f"k, the dimension of the projection, must be at least 1, got {dimension.tolist()}")
+        rule = "k, the dimension of the projection, must be at least 1"
+        raise ValueError(f"{rule}, got {dimension.tolist()}")
     return dimension
 
 
 @dataclass(frozen=True)
 class Bound:
-    """Three terms: 1/n sum_i min(1, 2 f_k(theta_i)), 2 sqrt(2/pi) sqrt(k/n), 3 sqrt(log(2/delta) / (2n))."""
+    r"""The three terms of a bound on the error.
+
+    Parameters
+    ----------
+    risk : float
+        :math:`\tfrac1n \sum_i \min(1, 2 f_k(\theta_i))`.
+    complexity : float
+        :math:`2 \sqrt{2 / \pi} \sqrt{k / n}`.
+    confidence : float
+        :math:`3 \sqrt{\log(2 / \delta) / (2 n)}`.
+
+    Examples
+    --------
+    >>> from noisylabels.classifiers.projections import Bound
+    >>> Bound(0.25, 0.5, 0.125).total
+    0.875
+    """
 
     risk: float
     complexity: float
@@ -114,35 +268,93 @@ class Bound:
 
     @property
     def total(self) -> float:
-        """Their sum, which bounds the error with probability 1 - delta."""
+        """Sum of the terms, which bounds the error with probability 1 - delta.
+
+        Returns
+        -------
+        float
+            The sum.
+        """
         return self.risk + self.complexity + self.confidence
 
 
 def margins(h: ArrayLike, X: ArrayLike, s: ArrayLike) -> Floats:
-    """cos theta_i = s_i h.x_i / (||h|| ||x_i||) for h (d,), X (n, d), s (n,) of -1 and +1.
+    r"""Compute the margins of a linear classifier, as cosines.
 
-    Rows of X of norm 0 have no angle and are left out, so the result has at most n entries.
-    Raises ValueError : h = 0, every row is 0.
+    Parameters
+    ----------
+    h : array_like of shape (d,)
+        Weights of the classifier.
+    X : array_like of shape (n, d)
+        Samples. Those of norm 0 have no angle and are left out.
+    s : array_like of shape (n,)
+        Labels, -1 and +1.
+
+    Returns
+    -------
+    ndarray of shape (at most n,)
+        :math:`s_i h \cdot x_i / (\lVert h \rVert \lVert x_i \rVert)`.
+
+    Raises
+    ------
+    ValueError
+        If the weights or all samples are 0.
+
+    Examples
+    --------
+    >>> from noisylabels.classifiers.projections import margins
+    >>> margins([1, 0], [[2, 0], [0, 3]], [-1, 1]).tolist()
+    [-1.0, 0.0]
     """
-    h, X, s = np.asarray(h, dtype=float), np.asarray(X, dtype=float), np.asarray(s, dtype=float)
+    h = np.asarray(h, dtype=float)
+    X = np.asarray(X, dtype=float)
+    s = np.asarray(s, dtype=float)
     norms = np.linalg.norm(X, axis=1)
     size = float(np.linalg.norm(h))
     if size == 0.0:
         raise ValueError("h is the zero vector: its angles are undefined")
-    used = norms > 0.0
-    if not used.any():
+    has_angle = norms > 0.0
+    if not has_angle.any():
         raise ValueError("every row of X is zero: no angle is defined")
-    return np.clip(s[used] * (X[used] @ h) / (norms[used] * size), -1.0, 1.0)
+    products = s[has_angle] * (X[has_angle] @ h)
+    return np.clip(products / (norms[has_angle] * size), -1.0, 1.0)
 
 
 def uniform_bound(cosines: ArrayLike, k: int, delta: float) -> Bound:
-    """err(h) <= the sum of the terms of `Bound`, for all h at once, with probability 1 - delta; k <= d.
+    """Bound the error of a linear classifier with high probability, for all classifiers at once.
 
-    cosines (n,) : see `margins`. Raises ValueError : k < 1, delta outside (0, 1), no cosines.
+    Parameters
+    ----------
+    cosines : array_like of shape (n,)
+        See `margins`.
+    k : int
+        Dimension of the projection, at most the number of features.
+    delta : float
+        The bound holds with probability 1 - delta.
+
+    Returns
+    -------
+    Bound
+        The terms of the bound.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range, or there are no cosines.
+
+    Examples
+    --------
+    >>> from noisylabels.classifiers.projections import uniform_bound
+    >>> round(uniform_bound([0.0] * 100, 1, 0.05).risk, 12)
+    1.0
     """
     c = np.atleast_1d(np.asarray(cosines, dtype=float))
     if not len(c) or not (np.abs(c) <= 1.0).all():
         raise ValueError("cosines must be numbers in [-1, 1], at least one")
-    confidence = 3.0 * math.sqrt(math.log(2.0 / number("delta", delta, above=0, below=1)) / (2.0 * len(c)))
-    risk = float(np.minimum(1.0, 2.0 * flip_probability(np.arccos(c), k)).mean())
-    return Bound(risk, 2.0 * math.sqrt(2.0 / math.pi) * math.sqrt(k / len(c)), confidence)
+    n = len(c)
+    delta = number("delta", delta, above=0, below=1)
+    confidence = 3.0 * math.sqrt(math.log(2.0 / delta) / (2.0 * n))
+    flipped = flip_probability(np.arccos(c), k)
+    risk = float(np.minimum(1.0, 2.0 * flipped).mean())
+    complexity = 2.0 * math.sqrt(2.0 / math.pi) * math.sqrt(k / n)
+    return Bound(risk, complexity, confidence)
