@@ -1,4 +1,4 @@
-"""What the experiments of noisy_online share: clean sequences, noisy copies, comparators, rows of regret."""
+"""Clean sequences, noisy copies, comparators and rows of regret of all experiments on copies."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -14,9 +14,10 @@ from noisylabels.validation import Floats
 from reproduction.run.protocol_loop import Repetition, Row
 from reproduction.spec.settings import Count, Distinct, Model, NonNegative, Positive
 
+PER_HORIZON = "each is a run with its sequence, noise and step"
 Horizons = Annotated[
     Distinct[Count],
-    Field(description="rounds T, or passes over a base set; each is a run with its sequence, noise and step"),
+    Field(description=f"rounds T, or passes over a base set; {PER_HORIZON}"),
 ]
 ExponentHorizons = Annotated[
     list[Annotated[int, Field(ge=2)]],
@@ -27,7 +28,10 @@ Factors = Annotated[Distinct[Positive], Field(description="multiples of the theo
 Powers = Annotated[Distinct[Annotated[float, Field(gt=1)]], Field(description="p")]
 Components = Annotated[int, Field(ge=1, description="principal components kept")]
 Shape = Literal["gaussian", "rademacher", "uniform"]
-TargetNoise = Annotated[NonNegative, Field(description="standard deviation of the noise on targets")]
+TargetNoise = Annotated[
+    NonNegative,
+    Field(description="standard deviation of the noise on targets"),
+]
 REGRET = ("regret", "regret_per_round", "bound", "bound_ratio", "exponent")
 """Metrics of `regret_rows`."""
 STEPS = 200
@@ -56,10 +60,12 @@ Tensor = Literal["linear"] | PolynomialTensor | GaussianTensor
 
 
 def tensor_kernel(spec: Tensor) -> TensorKernel:
-    """The kernel of the settings."""
+    """Make the kernel of the settings."""
     if isinstance(spec, GaussianTensor):
         return tensor.gaussian(spec.gaussian)
-    return tensor.linear() if spec == "linear" else tensor.polynomial(spec.polynomial, scale=spec.scale)
+    if isinstance(spec, PolynomialTensor):
+        return tensor.polynomial(spec.polynomial, scale=spec.scale)
+    return tensor.linear()
 
 
 # Clean sequences
@@ -76,9 +82,18 @@ class Clean(NamedTuple):
 class Task:
     """Where clean sequences of d inputs come from.
 
-    draw : (T, generator) -> a clean sequence of T rounds.
-    y_size : bound of |y_t|.
-    rounds : of one unit of the horizon, 1 or the number of rows of a base set that is passed over.
+    Parameters
+    ----------
+    draw : callable
+        Draws a clean sequence, from a number of rounds T and a generator.
+    d : int
+        Number of inputs.
+    y_size : float
+        Bound of |y_t|.
+    rounds : int, default 1
+        Rounds of one unit of the horizon: 1, or the number of rows of a base set.
+    source : str, default "synthetic"
+        The column ``source`` of the result table.
     """
 
     draw: Callable[[int, np.random.Generator], Clean]
@@ -92,8 +107,14 @@ class Task:
 class LinearTask(Task):
     """A task with what theory may know of its instances.
 
-    A, b : E xx' (d, d) and E yx (d,) of a round, so that the mean loss of w is w'Aw - 2b'w + E y^2.
-    x_size : bound of ||x_t||.
+    Parameters
+    ----------
+    A : ndarray of shape (d, d)
+        E xx' of a round.
+    b : ndarray of shape (d,)
+        E yx of a round, so that the mean loss of w is w'Aw - 2b'w + E y^2.
+    x_size : float
+        Bound of ||x_t||.
     """
 
     A: Floats
@@ -101,12 +122,15 @@ class LinearTask(Task):
     x_size: float
 
     def excess(self, w: Floats, other: Floats) -> float:
-        """Mean clean loss of w less that of another vector."""
+        """Compute the mean clean loss of w, less that of the other vector."""
         return float(w @ self.A @ w - 2 * self.b @ w - other @ self.A @ other + 2 * self.b @ other)
 
 
 def sphere(w: Floats, spread: float) -> LinearTask:
-    """x_t uniform on the unit sphere, y_t = <w, x_t> + U[-spread, spread]; the second part is clean too."""
+    """Make the task with x_t uniform on the unit sphere and y_t = <w, x_t> + U[-spread, spread].
+
+    The uniform part of y_t is clean too.
+    """
     d = len(w)
 
     def draw(T: int, rng: np.random.Generator) -> Clean:
@@ -114,91 +138,135 @@ def sphere(w: Floats, spread: float) -> LinearTask:
         X /= np.sqrt(np.einsum("ij,ij->i", X, X))[:, None]
         return Clean(X, X @ w + rng.uniform(-spread, spread, T))
 
-    return LinearTask(draw, d, float(np.linalg.norm(w)) + spread, A=np.eye(d) / d, b=w / d, x_size=1.0)
+    y_size = float(np.linalg.norm(w)) + spread
+    return LinearTask(draw, d, y_size, A=np.eye(d) / d, b=w / d, x_size=1.0)
 
 
 def base_set(base: Clean, source: str) -> LinearTask:
-    """Passes over a base set, each in a new random order."""
+    """Make the task of passing over a base set, each time in a new random order."""
     X, y = base
 
     def draw(T: int, rng: np.random.Generator) -> Clean:
-        order = np.concatenate([rng.permutation(len(y)) for _ in range(T // len(y))])
+        passes = T // len(y)
+        order = np.concatenate([rng.permutation(len(y)) for _ in range(passes)])
         return Clean(X[order], y[order])
 
-    x_size, y_size = float(np.sqrt((X**2).sum(axis=1)).max()), float(np.abs(y).max())
-    moments = {"A": X.T @ X / len(y), "b": X.T @ y / len(y)}
-    return LinearTask(draw, X.shape[1], y_size, len(y), source, x_size=x_size, **moments)
+    return LinearTask(
+        draw,
+        d=X.shape[1],
+        y_size=float(np.abs(y).max()),
+        rounds=len(y),
+        source=source,
+        A=X.T @ X / len(y),
+        b=X.T @ y / len(y),
+        x_size=float(np.sqrt((X**2).sum(axis=1)).max()),
+    )
 
 
 def target(direction: list[float], length: float) -> Floats:
-    """The vector of that direction and length."""
+    """Make the vector of that direction and length."""
     v = np.asarray(direction, dtype=float)
     return np.asarray(length * v / np.linalg.norm(v))
 
 
 def diabetes() -> Clean:
-    """(442, 10) measurements and (442,) progressions of the diabetes data of scikit-learn, unscaled."""
+    """Load scikit-learn's diabetes data, unscaled: measurements (442, 10), progressions (442,)."""
     from sklearn.datasets import load_diabetes
 
     return Clean(*load_diabetes(return_X_y=True, scaled=False))
 
 
 def real(X: Floats, y: Floats, count: int, scale: float | None) -> Clean:
-    """Standardised, ``count`` principal components, scaled; targets centred, the largest of size 1.
+    """Make a base set of real data from its first principal components.
 
-    Constant columns are left out; the largest loading of each component is positive.
-    scale: standard deviation over all entries; None makes the longest row 1 long.
+    Columns are standardised; constant ones are left out. The largest loading of each component is
+    positive. Targets are centred, and the largest has size 1.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Inputs.
+    y : ndarray of shape (n,)
+        Targets.
+    count : int
+        Number of components.
+    scale : float or None
+        Standard deviation over all entries; None makes the longest row 1 long.
     """
     deviation = X.std(axis=0)
-    kept = deviation > 0
-    Z = (X[:, kept] - X[:, kept].mean(axis=0)) / deviation[kept]
+    varies = deviation > 0
+    Z = (X[:, varies] - X[:, varies].mean(axis=0)) / deviation[varies]
     _, _, V = np.linalg.svd(Z, full_matrices=False)
     V = V[:count]
-    signs = np.sign(V[np.arange(len(V)), np.abs(V).argmax(axis=1)])
+    largest_loading = np.abs(V).argmax(axis=1)
+    signs = np.sign(V[np.arange(len(V)), largest_loading])
     Z = Z @ (V * signs[:, None]).T
-    Z = Z / (np.sqrt((Z**2).sum(axis=1)).max() if scale is None else Z.std() / scale)
+    if scale is None:
+        lengths = np.sqrt((Z**2).sum(axis=1))
+        Z = Z / lengths.max()
+    else:
+        Z = Z / (Z.std() / scale)
     centred = y - y.mean()
     return Clean(Z, centred / np.abs(centred).max())
 
 
 class Copies:
-    """Noisy copies of a clean sequence, by number: the same number gives the same copy to every learner.
+    """Noisy copies of a clean sequence; the same number gives the same copy to every learner.
 
-    rng : name -> generator, of streams such as ``512 copy 1`` and ``512 targets`` for 512 rounds.
+    Parameters
+    ----------
+    clean : Clean
+        The clean sequence.
+    law : FeatureNoise
+        The noise of the copies.
+    rng : callable
+        Makes the generator of a stream, such as ``512 copy 1`` and ``512 targets`` for 512 rounds.
     """
 
-    def __init__(self, clean: Clean, law: FeatureNoise, rng: Callable[[str], np.random.Generator]) -> None:
-        self._clean, self._law, self._rng = clean, law, rng
-        self._total, self._count = np.zeros_like(clean.X), 0
-        self._kept: dict[int, Floats] = {}
+    def __init__(
+        self,
+        clean: Clean,
+        law: FeatureNoise,
+        rng: Callable[[str], np.random.Generator],
+    ) -> None:
+        self._clean = clean
+        self._law = law
+        self._rng = rng
+        self._total = np.zeros_like(clean.X)
+        self._count = 0
+        self._stored: dict[int, Floats] = {}
 
     def copy(self, number: int) -> Floats:
-        """x~_1..x~_T (T, d), the copies of that number, from 1."""
-        if number not in self._kept:
+        """Return the copies x~_1..x~_T (T, d) of a number, from 1."""
+        if number not in self._stored:
             T = len(self._clean.y)
             copy = self._clean.X + self._law.draw(self._rng(f"{T} copy {number}"), T)
             if number > 2:  # only the first two are asked for again
                 return copy
-            self._kept[number] = copy
-        return self._kept[number]
+            self._stored[number] = copy
+        return self._stored[number]
 
     def mean(self, count: int) -> Floats:
-        """Mean of the first ``count`` copies; ask for growing counts, they are added up once."""
+        """Return the mean of the first ``count`` copies.
+
+        Ask for growing counts: then every copy is added once.
+        """
         if count < self._count:
-            self._total, self._count = np.zeros_like(self._total), 0
+            self._total = np.zeros_like(self._total)
+            self._count = 0
         while self._count < count:
             self._count += 1
             self._total += self.copy(self._count)
         return self._total / count
 
     def targets(self, deviation: float) -> Floats:
-        """y~_1..y~_T with Gaussian noise."""
+        """Draw the targets y~_1..y~_T with Gaussian noise."""
         T = len(self._clean.y)
         return self._clean.y + deviation * self._rng(f"{T} targets").standard_normal(T)
 
 
-# Comparators: the best fixed predictor on clean data. A solver that only nearly arrives would make regret
-# look smaller, so every one checks that it has arrived.
+# Comparators: the best fixed predictor on clean data. A solver that only nearly arrives would make
+# regret look smaller, so every one checks that it has arrived.
 
 
 class Comparator(NamedTuple):
@@ -209,63 +277,102 @@ class Comparator(NamedTuple):
 
 
 def best_linear(X: Floats, y: Floats, B_w: float) -> Comparator:
-    """min sum_t (<w, x_t> - y_t)^2 subject to ||w||^2 <= B_w; X: (T, d), y: (T,)."""
+    """Find the best linear predictor of a sequence in the ball.
+
+    It solves min sum_t (<w, x_t> - y_t)^2 subject to ||w||^2 <= B_w; X: (T, d), y: (T,).
+    """
     w = best_quadratic(X.T @ X, X.T @ y, B_w)
     return Comparator(w, float(((X @ w - y) ** 2).sum()))
 
 
 def best_quadratic(A: Floats, b: Floats, B_w: float) -> Floats:
-    """argmin w'Aw - 2b'w subject to ||w||^2 <= B_w, by the eigenvalues of A and bisection of the multiplier.
+    """Minimise a quadratic function in the ball.
 
-    A: (d, d) symmetric, positive semi-definite.   b: (d,), in the range of A.
-    Raises ValueError : A has a negative eigenvalue.
-    RuntimeError : the multiplier of the constraint was not found to a relative 1e-10.
+    It solves min w'Aw - 2b'w subject to ||w||^2 <= B_w, by the eigenvalues of A and bisection of
+    the multiplier.
+
+    Parameters
+    ----------
+    A : ndarray of shape (d, d)
+        Symmetric, positive semi-definite.
+    b : ndarray of shape (d,)
+        A vector in the range of A.
+    B_w : float
+        Bound of the squared norm.
+
+    Returns
+    -------
+    ndarray of shape (d,)
+        The minimiser w.
+
+    Raises
+    ------
+    ValueError
+        If A has a negative eigenvalue.
+    RuntimeError
+        If the multiplier of the constraint was not found to a relative 1e-10.
     """
     values, basis = np.linalg.eigh(A)
     if values[0] < -1e-10 * abs(values).max():
-        raise ValueError(f"quadratic: A is not positive semi-definite, smallest eigenvalue {values[0]:.3g}")
-    kept = values > 1e-13 * values[-1]
-    z = np.where(kept, basis.T @ b, 0.0)
-    values = np.where(kept, values, 1.0)  # z is 0 there, so that any divisor does
+        smallest = f"smallest eigenvalue {values[0]:.3g}"
+        raise ValueError(f"quadratic: A is not positive semi-definite, {smallest}")
+    is_positive = values > 1e-13 * values[-1]
+    z = np.where(is_positive, basis.T @ b, 0.0)
+    values = np.where(is_positive, values, 1.0)  # z is 0 there, so that any divisor does
 
-    multiplier = _multiplier(lambda m: float(((z / (values + m)) ** 2).sum()), B_w)
+    def squared_norm(m: float) -> float:
+        return float(((z / (values + m)) ** 2).sum())
+
+    multiplier = _find_multiplier(squared_norm, B_w)
     return np.asarray(basis @ (z / (values + multiplier)))
 
 
 def best_kernel(K: Floats, y: Floats, B_w: float) -> Comparator:
-    """min sum_t (f(x_t) - y_t)^2, f = sum_j gamma_j k(x_j, .), subject to gamma' K gamma <= B_w.
+    """Find the best predictor in the ball of a kernel's function space.
 
-    Kernel ridge, gamma = (K + lambda I)^+ y, with the lambda at which the constraint is met. Eigenvalues of K
-    that rounding cannot tell from 0 are 0.
+    It solves min sum_t (f(x_t) - y_t)^2, f = sum_j gamma_j k(x_j, .), subject to
+    gamma' K gamma <= B_w. The solution is kernel ridge, gamma = (K + lambda I)^+ y, with the lambda
+    at which the constraint is met. Eigenvalues of K that rounding cannot tell from 0 are 0.
     K: (n, n) Gram matrix of the clean points. Raises RuntimeError : see `best_quadratic`.
     """
     values, basis = np.linalg.eigh(K)
     values[values <= len(K) * np.finfo(float).eps * values[-1]] = 0.0
     z = basis.T @ y
-    scale = values + _multiplier(lambda m: float((values * (z / (values + m)) ** 2)[values > 0].sum()), B_w)
+
+    def squared_norm(m: float) -> float:
+        terms = values * (z / (values + m)) ** 2
+        return float(terms[values > 0].sum())
+
+    scale = values + _find_multiplier(squared_norm, B_w)
     gamma = basis @ np.divide(z, scale, out=np.zeros_like(z), where=scale > 0)
     return Comparator(gamma, float(((K @ gamma - y) ** 2).sum()))
 
 
-def _multiplier(norm2: Callable[[float], float], B_w: float) -> float:
-    """The lambda >= 0 with norm2(lambda) = B_w, or 0 where norm2(0) is inside the ball already."""
+def _find_multiplier(squared_norm: Callable[[float], float], B_w: float) -> float:
+    """Find lambda >= 0 with squared_norm(lambda) = B_w; 0 if the ball holds squared_norm(0)."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        inside = norm2(0.0) <= B_w
-    if inside:
+        is_inside = squared_norm(0.0) <= B_w
+    if is_inside:
         return 0.0
-    low, high = 1e-300, 1.0
-    while norm2(high) > B_w:
+    low = 1e-300
+    high = 1.0
+    while squared_norm(high) > B_w:
         high *= 2.0
     for _ in range(STEPS):
         middle = float(np.sqrt(low * high))
-        low, high = (middle, high) if norm2(middle) > B_w else (low, middle)
-    if not abs(norm2(high) - B_w) <= 1e-10 * B_w:
-        raise _not_there(f"norm {norm2(high):.12g} instead of {B_w:.12g} after {STEPS} bisections")
+        if squared_norm(middle) > B_w:
+            low = middle
+        else:
+            high = middle
+    reached = squared_norm(high)
+    if not abs(reached - B_w) <= 1e-10 * B_w:
+        raise _not_there(f"norm {reached:.12g} instead of {B_w:.12g} after {STEPS} bisections")
     return high
 
 
 def _not_there(state: str) -> RuntimeError:
-    return RuntimeError(f"comparator: {state}; its loss is not known, so that regret cannot be reported")
+    consequence = "its loss is not known, so that regret cannot be reported"
+    return RuntimeError(f"comparator: {state}; {consequence}")
 
 
 def best_smooth(
@@ -275,15 +382,40 @@ def best_smooth(
     B_w: float,
     most_steps: int = 50_000,
 ) -> Comparator:
-    """min mean_t loss_t(<w, phi_t>) subject to ||w||^2 <= B_w, by accelerated projected gradient.
+    """Find the best linear predictor in the ball under a smooth loss.
 
-    loss, derivative : of the vector of predictions a (n,): losses, and their derivatives in a.
-    features : (n, D) clean feature vectors phi_t.
-    The loss returned is the total. Raises RuntimeError : not there after ``most_steps``.
+    It solves min mean_t loss_t(<w, phi_t>) subject to ||w||^2 <= B_w, by accelerated projected
+    gradient.
+
+    Parameters
+    ----------
+    loss : callable
+        Losses (n,) of the predictions a (n,).
+    derivative : callable
+        Their derivatives in a.
+    features : ndarray of shape (n, D)
+        Clean feature vectors phi_t.
+    B_w : float
+        Bound of the squared norm.
+    most_steps : int, default 50,000
+        Largest number of steps.
+
+    Returns
+    -------
+    Comparator
+        The predictor, and its total loss.
+
+    Raises
+    ------
+    RuntimeError
+        If the minimum was not found after ``most_steps``.
     """
-    n, radius = len(features), float(np.sqrt(B_w))
+    n = len(features)
+    radius = float(np.sqrt(B_w))
     w = np.zeros(features.shape[1])
-    ahead, momentum, rate = w, 1.0, 1.0
+    ahead = w
+    momentum = 1.0
+    rate = 1.0
 
     def objective(v: Floats) -> float:
         return float(loss(features @ v).mean())
@@ -299,17 +431,20 @@ def best_smooth(
         while True:
             following = projected(ahead - rate * gradient)
             step = following - ahead
-            if objective(following) <= value + gradient @ step + step @ step / (2 * rate) + 1e-15:
+            quadratic_bound = value + gradient @ step + step @ step / (2 * rate)
+            if objective(following) <= quadratic_bound + 1e-15:
                 break
             rate /= 2
         residual = float(np.linalg.norm(step)) / rate
         if residual < TOLERANCE:
             return Comparator(following, float(loss(features @ following).sum()))
-        if (ahead - following) @ (following - w) > 0:
+        goes_uphill = (ahead - following) @ (following - w) > 0
+        if goes_uphill:
             momentum = 1.0
-        faster = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
-        ahead = following + (momentum - 1) / faster * (following - w)
-        w, momentum = following, faster
+        next_momentum = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
+        ahead = following + (momentum - 1) / next_momentum * (following - w)
+        w = following
+        momentum = next_momentum
     raise _not_there(f"residual {residual:.2g} after {most_steps} steps, tolerance {TOLERANCE:g}")
 
 
@@ -320,30 +455,36 @@ Runs = dict[int, tuple[float, float | None]]
 
 
 def regret_rows(repetition: Repetition, runs: Runs, lasts: Iterable[int]) -> Iterator[Row]:
-    """regret and regret_per_round at x = T; bound and bound_ratio where there is a bound; exponent.
+    """Make rows of regret and regret per round at x = T, of its bound if it has one, and exponents.
 
-    The theorems bound the expectation: single runs may exceed the bound, the mean of bound_ratio may not be
-    above 1.
+    The theorems bound the expectation: single runs may exceed the bound, but the mean of
+    bound_ratio may not be above 1.
     """
     for T, (regret, bound) in runs.items():
         values = {"regret": regret, "regret_per_round": regret / T}
         if bound is not None:
             values |= {"bound": bound, "bound_ratio": regret / bound}
         yield from repetition.rows(values, x=T)
-    yield from exponents(repetition, "exponent", {T: regret for T, (regret, _) in runs.items()}, lasts)
+    regrets = {T: regret for T, (regret, _) in runs.items()}
+    yield from exponents(repetition, "exponent", regrets, lasts)
 
 
 def exponents(
-    repetition: Repetition, metric: str, values: Mapping[int, float], lasts: Iterable[int]
+    repetition: Repetition,
+    metric: str,
+    values: Mapping[int, float],
+    lasts: Iterable[int],
 ) -> Iterator[Row]:
-    """Least-squares slopes of log value on log T over the last horizons, x = their number.
+    """Make rows of the least-squares slopes of log value on log T, x = number of last horizons.
 
-    None where a value is <= 0.
+    There is no row where a value is 0 or less.
     """
     for last in lasts:
         horizons = sorted(values)[-last:]
         tail = [values[T] for T in horizons]
         if len(horizons) == last and min(tail) > 0:
-            a, b = np.log(np.asarray(horizons, dtype=float)), np.log(tail)
-            a -= a.mean()
-            yield repetition.row(metric, float((a * (b - b.mean())).sum() / (a**2).sum()), x=last)
+            log_T = np.log(np.asarray(horizons, dtype=float))
+            log_T -= log_T.mean()
+            log_value = np.log(tail)
+            covariance = (log_T * (log_value - log_value.mean())).sum()
+            yield repetition.row(metric, float(covariance / (log_T**2).sum()), x=last)

@@ -7,7 +7,7 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, NamedTuple, Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -22,7 +22,16 @@ from reproduction.run.protocol_loop import Loop, Repetition, Row
 from reproduction.run.tuning import TunedFilter, check_grids, grid_values
 from reproduction.spec import settings as keys
 from reproduction.spec.protocol import protocol
-from reproduction.spec.settings import Count, Distinct, Label, Methods, Model, Positive, Some, Trials
+from reproduction.spec.settings import (
+    Count,
+    Distinct,
+    Label,
+    Methods,
+    Model,
+    Positive,
+    Some,
+    Trials,
+)
 
 Inputs = Annotated[int, Field(ge=3, description="inputs")]
 Rounds = Annotated[int, Field(ge=1, description="rounds")]
@@ -37,33 +46,51 @@ BOUNDED = ("*_loss", "*_bound", "*_ratio")
 
 
 def instances(rng: np.random.Generator, kind: str, T: int, n: int) -> Floats:
-    """T rows of n entries: +-1, uniform on the sphere ("unit"), Gaussian, or Student t of 3 df ("heavy")."""
+    """Draw T rows of n entries.
+
+    The entries are +-1 ("signs"), Gaussian, or Student's t with 3 degrees of freedom ("heavy"), or
+    the rows are uniform on the sphere ("unit").
+    """
     if kind == "signs":
         return np.where(rng.integers(0, 2, (T, n), dtype=np.int8) > 0, 1.0, -1.0)
     if kind == "heavy":
         return rng.standard_t(3, (T, n))
     X = rng.standard_normal((T, n))
-    return X / np.sqrt(np.einsum("ij,ij->i", X, X))[:, None] if kind == "unit" else X
+    if kind == "unit":
+        return X / np.sqrt(np.einsum("ij,ij->i", X, X))[:, None]
+    return X
 
 
 def ones(n: int, k: int) -> Floats:
-    """n weights, the first k of them 1, the others 0."""
+    """Make n weights, the first k of them 1, the others 0."""
     return np.where(np.arange(n) < k, 1.0, 0.0)
 
 
 @dataclass(frozen=True)
 class Theorem:
-    """What the theorems ask for and promise: p, q, X_p = max_t ||x_t||_p, eta = 1/((p-1) X_p^2)."""
+    """What the theorems ask for and promise.
+
+    The rate of the filtering bound is eta = 1/((p-1) X_p^2).
+
+    Parameters
+    ----------
+    p : float
+        Power of the norm of the rows; q is its dual.
+    x_size : float
+        Largest norm X_p = max_t ||x_t||_p of a row.
+    """
 
     p: float
     x_size: float
 
     @classmethod
     def of(cls, p: float | str, X: Floats) -> "Theorem":
-        """X_p measured on all rows of the run (two passes over the data)."""
+        """Measure X_p on all rows of the run, which takes two passes over the data."""
         p = exponent(p, X.shape[1])
         block = max(1, 2**16 // X.shape[1])
-        return cls(p, max(float(norm(X[i : i + block], p).max()) for i in range(0, len(X), block)))
+        starts = range(0, len(X), block)
+        norms = [float(norm(X[start : start + block], p).max()) for start in starts]
+        return cls(p, max(norms))
 
     @property
     def eta(self) -> float:
@@ -71,36 +98,49 @@ class Theorem:
         return theory.rate(self.p, self.x_size)
 
     def filter(self, alpha: float = 1.0) -> PNormLMS:
-        """p-norm LMS with alpha times this rate."""
+        """Make p-norm LMS with alpha times this rate."""
         return PNormLMS(theory.rate(self.p, self.x_size, alpha), self.p)
 
     def penalty(self, u: Floats) -> float:
-        """K = (p-1) X_p^2 ||u||_q^2."""
+        """Compute K = (p-1) X_p^2 ||u||_q^2."""
         return theory.penalty(self.p, self.x_size, float(norm(u, dual(self.p))))
 
 
 def theorems_of(X: Floats) -> dict[str, Theorem]:
-    """LMS and p-norm LMS with p = 2 ln n."""
+    """Make the theorems of LMS and of p-norm LMS with p = 2 ln n."""
     return {"lms": Theorem.of(2.0, X), "pnorm_lms": Theorem.of("auto", X)}
 
 
 def checked(repetition: Repetition, name: str, loss: float, bound: float) -> float:
-    """loss / bound. Raises RuntimeError : the loss is above its bound; with the place."""
-    place = " ".join(f"{key} {value}" for key, value in repetition.columns.items() if value != "")
+    """Compute loss / bound.
+
+    Raises RuntimeError : the loss is above its bound; the message names the place.
+    """
+    columns = repetition.columns.items()
+    place = " ".join(f"{key} {value}" for key, value in columns if value != "")
     return theory.checked_ratio(loss, bound, f"{name}, {place}")
 
 
 def bounded(
-    repetition: Repetition, name: str, loss: float, bound: float, x: float = float("nan")
+    repetition: Repetition,
+    name: str,
+    loss: float,
+    bound: float,
+    x: float = float("nan"),
 ) -> Iterator[Row]:
-    """Rows name_loss, name_bound, name_ratio. Raises RuntimeError : the loss is above its bound."""
+    """Make the rows name_loss, name_bound and name_ratio.
+
+    Raises RuntimeError : the loss is above its bound.
+    """
     ratio = checked(repetition, f"{name} bound", loss, bound)
-    return repetition.rows({f"{name}_loss": loss, f"{name}_bound": bound, f"{name}_ratio": ratio}, x=x)
+    metrics = {f"{name}_loss": loss, f"{name}_bound": bound, f"{name}_ratio": ratio}
+    return repetition.rows(metrics, x=x)
 
 
 def runs(loop: Loop, count: int) -> Iterator[Repetition]:
-    """``count`` runs for each repetition, numbered through."""
-    for number in range(loop.repetitions.start * count, loop.repetitions.stop * count):
+    """Yield ``count`` runs for each repetition, numbered through."""
+    first = loop.repetitions.start * count
+    for number in range(first, loop.repetitions.stop * count):
         yield Repetition(loop.seeds, number, {"repetition": number})
 
 
@@ -139,7 +179,7 @@ class Expected(Model):
 
 
 class BoundsSettings(Trials):
-    """The filtering, prediction and expected bounds beside the losses that they bound."""
+    """The filtering, prediction and expected bounds next to the losses that they bound."""
 
     filtering: Filtering
     prediction: Prediction
@@ -154,10 +194,12 @@ class BoundsSettings(Trials):
     ),
 )
 def bounds(settings: BoundsSettings, loop: Loop) -> Iterator[Row]:
-    """Losses, bounds and their ratios.
+    """Measure losses, bounds and their ratios.
 
-    Filtering: one repetition per configuration; noise = kind of labels, setting = kind of rows, x = p.
-    Prediction: noise = "sd ..", setting = grid | tuned, x = alpha. Expected: x = T, the rounds so far.
+    Filtering: one repetition per configuration; noise = kind of labels, setting = kind of rows,
+    x = p.
+    Prediction: noise = "sd ..", setting = grid | tuned, x = alpha.
+    Expected: x = T, the rounds so far.
     """
     for repetition in runs(loop, settings.filtering.configurations):
         yield from _filtering(settings.filtering, repetition)
@@ -167,38 +209,60 @@ def bounds(settings: BoundsSettings, loop: Loop) -> Iterator[Row]:
 
 
 def _filtering(s: Filtering, repetition: Repetition) -> Iterator[Row]:
-    """The bound and its steps; p = 2 against LMS; rotated rows."""
+    """Check the bound and its steps, p = 2 against LMS, and rotated rows."""
     rng = repetition.rng("configuration")
     n = int(rng.integers(2, s.largest_n + 1))
     T = int(rng.integers(20, s.most_rounds + 1))
-    kind, labels = str(rng.choice(s.instances)), str(rng.choice(["noisy", "adversarial"]))
+    kind = str(rng.choice(s.instances))
+    labels = str(rng.choice(["noisy", "adversarial"]))
     X = instances(rng, kind, T, n)
-    u = rng.standard_normal(n) * (rng.random(n) < (0.1 if rng.random() < 0.5 else 1.0))
-    if not u.any():
-        u[int(rng.integers(n))] = 1.0
+    u = _draw_target(rng, n)
     noise = rng.uniform(0, s.most_noise) * rng.standard_normal(T)
-    y = X @ u + noise if labels == "noisy" else rng.standard_normal(T) * rng.uniform(0.1, 10)
+    if labels == "noisy":
+        y = X @ u + noise
+    else:
+        y = rng.standard_normal(T) * rng.uniform(0.1, 10)
     theorem = Theorem.of(rng.uniform(2, 2 + 2 * np.log(n)), X)
     yhat = theorem.filter().run(X, y)
     repetition = repetition.with_columns(noise=labels, setting=kind)
-    named = repetition.with_columns(method="pnorm_lms")
-    loss, energy = float(((X @ u - yhat) ** 2).sum()), float(((y - X @ u) ** 2).sum())
-    yield from bounded(named, "filtering", loss, energy + theorem.penalty(u), theorem.p)
-    yield named.row("smallest_step_slack", smallest_slack(X, y, u, yhat, theorem), x=theorem.p)
+    of_pnorm = repetition.with_columns(method="pnorm_lms")
+    loss = float(((X @ u - yhat) ** 2).sum())
+    energy = float(((y - X @ u) ** 2).sum())
+    yield from bounded(of_pnorm, "filtering", loss, energy + theorem.penalty(u), theorem.p)
+    slack = smallest_slack(X, y, u, yhat, theorem)
+    yield of_pnorm.row("smallest_step_slack", slack, x=theorem.p)
     eta = Theorem.of(2.0, X).eta
-    lms, two = LMS(eta).run(X, y), PNormLMS(eta, 2.0).run(X, y)
-    rotated = X @ np.linalg.qr(rng.standard_normal((n, n)))[0]
+    yhat_lms = LMS(eta).run(X, y)
+    yhat_at_p_2 = PNormLMS(eta, 2.0).run(X, y)
+    rotation = np.linalg.qr(rng.standard_normal((n, n)))[0]
+    rotated = X @ rotation
+    lms_rotated = LMS(eta).run(rotated, y)
+    pnorm_rotated = theorem.filter().run(rotated, y)
     scale = float(np.abs(y).max())
     for method, metric, difference in (
-        ("pnorm_lms", "difference_from_lms_at_p_2", two - lms),
-        ("lms", "difference_after_rotation", LMS(eta).run(rotated, y) - lms),
-        ("pnorm_lms", "difference_after_rotation", theorem.filter().run(rotated, y) - yhat),
+        ("pnorm_lms", "difference_from_lms_at_p_2", yhat_at_p_2 - yhat_lms),
+        ("lms", "difference_after_rotation", lms_rotated - yhat_lms),
+        ("pnorm_lms", "difference_after_rotation", pnorm_rotated - yhat),
     ):
         yield repetition.row(metric, float(np.abs(difference).max()) / scale, method=method)
 
 
+def _draw_target(rng: np.random.Generator, n: int) -> Floats:
+    """Draw a Gaussian target, half of the time a sparse one, that is not zero."""
+    weights = rng.standard_normal(n)
+    uniform = rng.random(n)
+    share = 0.1 if rng.random() < 0.5 else 1.0
+    u = weights * (uniform < share)
+    if not u.any():
+        u[int(rng.integers(n))] = 1.0
+    return u
+
+
 def smallest_slack(X: Floats, y: Floats, u: Floats, yhat: Floats, theorem: Theorem) -> float:
-    """min over t of d(u, w_{t-1}) - d(u, w_t) - eta/2 [(u.x_t - yhat_t)^2 - (y_t - u.x_t)^2], over d(u, 0).
+    """Compute the smallest slack of a step, as a share of the initial divergence d(u, 0).
+
+    It is the minimum over t of
+    d(u, w_{t-1}) - d(u, w_t) - eta/2 [(u.x_t - yhat_t)^2 - (y_t - u.x_t)^2].
 
     Raises RuntimeError: a step below 0 (beyond rounding), which the theorem excludes.
     """
@@ -208,58 +272,81 @@ def smallest_slack(X: Floats, y: Floats, u: Floats, yhat: Floats, theorem: Theor
     progress = 0.5 * theorem.eta * ((X @ u - yhat) ** 2 - (y - X @ u) ** 2)
     slack = float((-np.diff(d) - progress).min()) / d[0]
     if slack < -theory.TOLERANCE * max(1.0, d.max() / d[0]):
-        raise RuntimeError(
-            f"a step of p-norm LMS makes less progress than the theorem says: slack {slack:.3g}"
-        )
+        progress_message = "a step of p-norm LMS makes less progress than the theorem says"
+        raise RuntimeError(f"{progress_message}: slack {slack:.3g}")
     return slack
 
 
+class _PredictionRun(NamedTuple):
+    """A run of p-norm LMS with alpha times the theorem's rate, on labels with noise."""
+
+    repetition: Repetition
+    theorem: Theorem
+    noise: float
+    alpha: float
+    energy: float
+
+
 def _prediction(s: Prediction, repetition: Repetition) -> Iterator[Row]:
+    """Check the prediction bound on a grid of alpha, and at the best alpha of the bound."""
     u = ones(s.n, s.ones)
     X = instances(repetition.rng("prediction x"), "gaussian", s.rounds, s.n)
     standard = repetition.rng("prediction noise").standard_normal(s.rounds)
-    jobs: list[tuple[Repetition, Theorem, float, float, float]] = []
+    planned: list[_PredictionRun] = []
     for method, theorem in theorems_of(X).items():
-        for sd in s.noises:
-            energy = float((sd * standard) @ (sd * standard))
-            here = repetition.with_columns(noise=f"sd {sd:g}", method=method)
+        for noise in s.noises:
+            energy = float((noise * standard) @ (noise * standard))
+            of_method = repetition.with_columns(noise=f"sd {noise:g}", method=method)
+            on_grid = of_method.with_columns(setting="grid")
+            for alpha in s.alphas:
+                planned.append(_PredictionRun(on_grid, theorem, noise, alpha, energy))
             best = theory.best_alpha(energy, theorem.penalty(u))
-            jobs += [(here.with_columns(setting="grid"), theorem, sd, alpha, energy) for alpha in s.alphas]
-            jobs.append((here.with_columns(setting="tuned"), theorem, sd, best, energy))
-    labels = np.array([X @ u + sd * standard for _, _, sd, _, _ in jobs])
-    filters = [theorem.filter(alpha) for _, theorem, _, alpha, _ in jobs]
+            tuned = of_method.with_columns(setting="tuned")
+            planned.append(_PredictionRun(tuned, theorem, noise, best, energy))
+    labels = np.array([X @ u + run.noise * standard for run in planned])
+    filters = [run.theorem.filter(run.alpha) for run in planned]
     losses = ((PNormLMS.run_many(filters, X, labels) - labels) ** 2).sum(axis=1)
-    for (here, theorem, _, alpha, energy), loss in zip(jobs, losses, strict=True):
-        bound = theory.prediction(energy, theorem.penalty(u), alpha)
-        tuned = here.columns["setting"] == "tuned"
-        yield from bounded(here, "prediction", float(loss), bound, float("nan") if tuned else alpha)
-        if tuned:
-            yield here.row("alpha", alpha)
+    for run, loss in zip(planned, losses, strict=True):
+        bound = theory.prediction(run.energy, run.theorem.penalty(u), run.alpha)
+        if run.repetition.columns["setting"] == "tuned":
+            yield from bounded(run.repetition, "prediction", float(loss), bound)
+            yield run.repetition.row("alpha", run.alpha)
+        else:
+            yield from bounded(run.repetition, "prediction", float(loss), bound, run.alpha)
 
 
 def _expected(s: Expected, loop: Loop) -> Iterator[Row]:
-    """Rows and target are fixed; only the noise differs between runs.
+    """Measure the mean loss; rows and target are fixed, only the noise differs between runs.
 
     Every run also obeys the bound with the noise that it has seen, which is checked.
     """
-    X = instances(loop.seeds.generator("shared", "expected x"), "unit", s.rounds, s.n) * np.sqrt(s.n)
+    rng = loop.seeds.generator("shared", "expected x")
+    X = instances(rng, "unit", s.rounds, s.n) * np.sqrt(s.n)
     u = ones(s.n, s.ones) / np.sqrt(s.ones)
-    clean, eps = X @ u, s.noise**2
+    clean = X @ u
+    eps = s.noise**2
     marks = np.unique(np.geomspace(1, s.rounds, s.points).round().astype(int))
     theorems = theorems_of(X)
     for repetition in runs(loop, s.runs):
         noise = s.noise * repetition.rng("expected noise").standard_normal(s.rounds)
-        guesses = PNormLMS.run_many([each.filter() for each in theorems.values()], X, clean + noise)
-        seen = np.cumsum(noise**2)
-        for (method, theorem), guess in zip(theorems.items(), guesses, strict=True):
+        filters = [theorem.filter() for theorem in theorems.values()]
+        predictions = PNormLMS.run_many(filters, X, clean + noise)
+        energy = float(np.cumsum(noise**2)[-1])
+        for (method, theorem), yhat in zip(theorems.items(), predictions, strict=True):
             K = theorem.penalty(u)
-            total = np.cumsum((clean - guess) ** 2)
-            here = repetition.with_columns(noise=f"sd {s.noise:g}", method=method, setting="expected")
-            yield from bounded(here, "filtering", float(total[-1]), float(seen[-1] + K), s.rounds)
+            total = np.cumsum((clean - yhat) ** 2)
+            columns = {"noise": f"sd {s.noise:g}", "method": method, "setting": "expected"}
+            of_method = repetition.with_columns(**columns)
+            yield from bounded(of_method, "filtering", float(total[-1]), energy + K, s.rounds)
             for t in marks:
-                loss, bound = total[t - 1] / t, eps + K / t
-                found = {"mean_loss": loss, "expected_bound": bound, "expected_ratio": loss / bound}
-                yield from here.rows(found, x=int(t))
+                loss = total[t - 1] / t
+                bound = eps + K / t
+                metrics = {
+                    "mean_loss": loss,
+                    "expected_bound": bound,
+                    "expected_ratio": loss / bound,
+                }
+                yield from of_method.rows(metrics, x=int(t))
 
 
 # Sparse and dense targets
@@ -274,7 +361,7 @@ class Task(Model):
 
 
 class Comparison(Model):
-    """Sparse target with dense instances, dense target with sparse instances: which geometry wins."""
+    """Sparse target with dense instances, and the other way round: which geometry wins."""
 
     sizes: Distinct[Inputs]
     rounds_per_input: Count = Field(description="T = min(this times n, most_rounds)")
@@ -283,13 +370,18 @@ class Comparison(Model):
 
 
 class Interpolation(Model):
-    """Which p for which sparsity? Dense +-1 instances, u = k entries 1/sqrt(k): equal energy for every k."""
+    """Which p is best for which sparsity, on dense +-1 instances.
+
+    The target u has k entries 1/sqrt(k), so that every k has the same energy.
+    """
 
     n: Inputs
     rounds: Rounds
     noise: Noise
     ones: Distinct[Ones]
-    powers: Some[Annotated[float, Field(ge=2)] | Literal["auto"]] = Field(description="p; auto = 2 ln n")
+    powers: Some[Annotated[float, Field(ge=2)] | Literal["auto"]] = Field(
+        description="p; auto = 2 ln n",
+    )
 
 
 class SparsitySettings(Trials):
@@ -304,7 +396,10 @@ class SparsitySettings(Trials):
     labels=("k=*", "lms", "pnorm_lms", "eg_pm", "target", *BOUNDED, "noise_energy", "best_p"),
 )
 def sparsity(settings: SparsitySettings, loop: Loop) -> Iterator[Row]:
-    """Filtering loss; setting = name of the task, x = n; then setting = "k=..", x = p, best_p."""
+    """Measure filtering losses; setting = name of the task, x = n.
+
+    Then the losses for each sparsity: setting = "k=..", x = p; and best_p.
+    """
     s = settings.comparison
     for repetition in loop:
         for (name, task), n in itertools.product(s.tasks.items(), s.sizes):
@@ -318,45 +413,59 @@ def sparsity(settings: SparsitySettings, loop: Loop) -> Iterator[Row]:
 
 
 def _compared(X: Floats, u: Floats, noise: Floats, repetition: Repetition) -> Iterator[Row]:
+    """Compare LMS, p-norm LMS and EG+- on one sequence."""
     n = X.shape[1]
     clean = X @ u
-    y, energy = clean + noise, float(noise @ noise)
+    y = clean + noise
+    energy = float(noise @ noise)
     yield repetition.row("noise_energy", energy, method="target", x=n)
     for method, theorem in theorems_of(X).items():
         f = LMS(theorem.eta) if method == "lms" else theorem.filter()
         yhat = f.run(X, y)
-        loss, bound = float(((clean - yhat) ** 2).sum()), energy + theorem.penalty(u)
+        loss = float(((clean - yhat) ** 2).sum())
+        bound = energy + theorem.penalty(u)
         yield from bounded(repetition.with_columns(method=method), "filtering", loss, bound, n)
         yield repetition.row("prediction_loss", ((y - yhat) ** 2).sum(), method=method, x=n)
-    budget, top = float(np.abs(u).sum()), float(np.abs(X).max())
-    yhat = EGPlusMinus(1.0 / (3.0 * (budget * top) ** 2), budget).run(X, y)
+    budget = float(np.abs(u).sum())
+    largest_entry = float(np.abs(X).max())
+    rate = 1.0 / (3.0 * (budget * largest_entry) ** 2)
+    yhat = EGPlusMinus(rate, budget).run(X, y)
     repetition = repetition.with_columns(method="eg_pm")
-    bound = theory.eg_plus_minus(energy, budget, top, n)
+    bound = theory.eg_plus_minus(energy, budget, largest_entry, n)
     yield from bounded(repetition, "prediction", float(((y - yhat) ** 2).sum()), bound, n)
     yield repetition.row("filtering_loss", ((clean - yhat) ** 2).sum(), x=n)
 
 
 def _interpolated(s: Interpolation, repetition: Repetition) -> Iterator[Row]:
+    """Measure the loss of every p for every sparsity of the target."""
     X = instances(repetition.rng("x"), "signs", s.rounds, s.n)
     noise = s.noise * repetition.rng("noise").standard_normal(s.rounds)
     energy = float(noise @ noise)
     theorems = [Theorem.of(p, X) for p in s.powers]
     targets = {k: ones(s.n, k) / np.sqrt(k) for k in s.ones}
     labels = np.repeat([X @ u + noise for u in targets.values()], len(theorems), axis=0)
-    guesses = PNormLMS.run_many([each.filter() for _ in targets for each in theorems], X, labels)
-    losses = ((labels - noise - guesses) ** 2).sum(axis=1).reshape(len(targets), len(theorems))
-    for (k, u), line in zip(targets.items(), losses, strict=True):
-        here = repetition.with_columns(setting=f"k={k}", method="pnorm_lms")
-        for theorem, loss in zip(theorems, line, strict=True):
-            yield from bounded(here, "filtering", float(loss), energy + theorem.penalty(u), theorem.p)
-        yield here.row("best_p", theorems[int(np.argmin(line))].p)
+    filters = []
+    for _ in targets:
+        filters += [theorem.filter() for theorem in theorems]
+    predictions = PNormLMS.run_many(filters, X, labels)
+    losses = ((labels - noise - predictions) ** 2).sum(axis=1)
+    losses = losses.reshape(len(targets), len(theorems))
+    for (k, u), losses_of_target in zip(targets.items(), losses, strict=True):
+        of_target = repetition.with_columns(setting=f"k={k}", method="pnorm_lms")
+        for theorem, loss in zip(theorems, losses_of_target, strict=True):
+            bound = energy + theorem.penalty(u)
+            yield from bounded(of_target, "filtering", float(loss), bound, theorem.p)
+        yield of_target.row("best_p", theorems[int(np.argmin(losses_of_target))].p)
 
 
 # Rows of a Hadamard matrix
 
 
 class HadamardSettings(Trials):
-    """Rows of a Hadamard matrix, one of its columns as target: rotation invariant filters need all n rows."""
+    """Rows of a Hadamard matrix, with one of its columns as target.
+
+    Rotation invariant filters need all n rows.
+    """
 
     sizes: Distinct[int] = Field(description="powers of two, at least 4")
 
@@ -369,9 +478,15 @@ class HadamardSettings(Trials):
 
 
 def marks(n: int) -> list[int]:
-    """Numbers of rows seen at which errors are kept: all to 16, then about 12 per doubling, n/4 and n."""
-    fine = {round(2 ** (i / 12)) for i in range(12 * 4, 12 * int(math.log2(n)) + 1)}
-    return sorted({k for k in {*range(min(16, n) + 1), *fine, n // 4, n} if k <= n})
+    """List the numbers of rows at which errors are measured.
+
+    These are all to 16, then about 12 per doubling, n/4 and n.
+    """
+    first = range(min(16, n) + 1)
+    twelfths = range(12 * 4, 12 * int(math.log2(n)) + 1)
+    fine = [round(2 ** (i / 12)) for i in twelfths]
+    numbers = {*first, *fine, n // 4, n}
+    return sorted(k for k in numbers if k <= n)
 
 
 @protocol(
@@ -379,8 +494,9 @@ def marks(n: int) -> list[int]:
     labels=("n=*", "lms", "pnorm_lms", "eg", *BOUNDED, "error*", "largest_error_k_over_ln_n"),
 )
 def hadamard(settings: HadamardSettings, loop: Loop) -> Iterator[Row]:
-    """error = 1/n sum_i (H_i.(w_k - u))^2 = ||w_k - u||^2 after k rows of one pass; setting = "n=..", x = k.
+    """Measure the error over all rows after k rows of one pass; setting = "n=..", x = k.
 
+    error = 1/n sum_i (H_i.(w_k - u))^2 = ||w_k - u||^2.
     LMS with eta = 1/n has error 1 - k/n whatever the order of the rows.
     """
     from scipy.linalg import hadamard as sylvester
@@ -395,32 +511,41 @@ def hadamard(settings: HadamardSettings, loop: Loop) -> Iterator[Row]:
         }
         for repetition in loop:
             rng = repetition.rng(f"order {n}")
-            order, column = rng.permutation(n), int(rng.integers(n))
+            order = rng.permutation(n)
+            column = int(rng.integers(n))
             for method, (f, bound) in filters.items():
-                yield from _one_pass(
-                    f, bound, H[order], column, repetition.with_columns(setting=f"n={n}", method=method)
-                )
+                of_method = repetition.with_columns(setting=f"n={n}", method=method)
+                yield from _one_pass(f, bound, H[order], column, of_method)
 
 
-def _one_pass(f: Filter, bound: float, X: Floats, column: int, repetition: Repetition) -> Iterator[Row]:
+def _one_pass(
+    f: Filter,
+    bound: float,
+    X: Floats,
+    column: int,
+    repetition: Repetition,
+) -> Iterator[Row]:
+    """Run a filter over all rows once, and measure its error on the way."""
     n = len(X)
     u = np.eye(n)[column]
     f._start(n)
-    loss, scaled = 0.0, 0.0
-    for seen, k in itertools.pairwise([0, *marks(n)]):
-        if k > seen:
-            y = X[seen:k, column]
-            loss += float(((f.run(X[seen:k], y) - y) ** 2).sum())
+    loss = 0.0
+    largest_scaled_error = 0.0
+    for n_seen, k in itertools.pairwise([0, *marks(n)]):
+        if k > n_seen:
+            y = X[n_seen:k, column]
+            loss += float(((f.run(X[n_seen:k], y) - y) ** 2).sum())
         error = float(((f.w - u) ** 2).sum())
         if repetition.columns["method"] == "lms" and abs(error - (1 - k / n)) > 1e-9:
-            raise RuntimeError(f"LMS error {error:.12g} after {k} of {n} Hadamard rows is not 1 - k/n")
+            place = f"after {k} of {n} Hadamard rows"
+            raise RuntimeError(f"LMS error {error:.12g} {place} is not 1 - k/n")
         yield repetition.row("error", error, x=k)
         yield from bounded(repetition, "online", loss, bound, k)
         if k >= 2 * math.log(n):
-            scaled = max(scaled, error * k / math.log(n))
+            largest_scaled_error = max(largest_scaled_error, error * k / math.log(n))
         if k == n // 4:
             yield repetition.row("error_at_quarter", error)
-    yield repetition.row("largest_error_k_over_ln_n", scaled)
+    yield repetition.row("largest_error_k_over_ln_n", largest_scaled_error)
 
 
 # The worst case
@@ -432,7 +557,9 @@ class HInfinitySettings(Trials):
     n: Inputs
     rounds: Distinct[Count] = Field(description="numbers of rows T; memory grows with T^2")
     steps: Some[Positive] = Field(description="LMS steps, times 1/X^2")
-    powers: Some[Annotated[Number, Field(gt=2)]] = Field(description="p of the adversaries and of the ascent")
+    powers: Some[Annotated[Number, Field(gt=2)]] = Field(
+        description="p of the adversaries and of the ascent",
+    )
     silent_rounds: Distinct[Count]
     ascent_rounds: Rounds
     starts: Count
@@ -440,11 +567,13 @@ class HInfinitySettings(Trials):
 
 
 @protocol(
-    HInfinitySettings, labels=("p=*", "lms*", "rls", "ascent", "silent *", "one-shot *", "worst u *", "ratio")
+    HInfinitySettings,
+    labels=("p=*", "lms*", "rls", "ascent", "silent *", "one-shot *", "worst u *", "ratio"),
 )
 def hinfinity(settings: HInfinitySettings, loop: Loop) -> Iterator[Row]:
-    """rho = sum (u.x - yhat)^2 / (sum (y - u.x)^2 + (p-1) X_p^2 ||u||_q^2): exact, by adversary, by ascent.
+    """Measure the worst ratio rho: exact, by adversaries and by gradient ascent.
 
+    rho = sum (u.x - yhat)^2 / (sum (y - u.x)^2 + (p-1) X_p^2 ||u||_q^2).
     setting = how u and y are chosen, x = T; see `noisylabels.filters.theory`.
     """
     n = settings.n
@@ -453,42 +582,62 @@ def hinfinity(settings: HInfinitySettings, loop: Loop) -> Iterator[Row]:
             yield from _adversaries(settings, repetition)
     for repetition in loop:
         for T in settings.rounds:
-            X, y = (
-                repetition.rng(f"x {T}").standard_normal((T, n)),
-                repetition.rng(f"y {T}").standard_normal(T),
-            )
+            X = repetition.rng(f"x {T}").standard_normal((T, n))
+            y = repetition.rng(f"y {T}").standard_normal(T)
             yield from _exact(X, y, repetition.with_columns(x=T), settings.steps)
         T = settings.ascent_rounds
         for p in settings.powers:
             X = repetition.rng(f"ascent x {p}").standard_normal((T, n))
-            rng, size = repetition.rng(f"starts {p}"), Theorem.of(p, X).x_size
-            points = (rng.standard_normal(n + T) for _ in range(settings.starts))
-            units = (point / np.linalg.norm(point) for point in points)
-            found = max(theory.ascend(X, p, size, unit, settings.climbs)[0] for unit in units)
-            yield _ratio(repetition.with_columns(setting="ascent", method=f"p={p:g}", x=T), found)
+            rng = repetition.rng(f"starts {p}")
+            size = Theorem.of(p, X).x_size
+            ratios = []
+            for _ in range(settings.starts):
+                point = rng.standard_normal(n + T)
+                start = point / np.linalg.norm(point)
+                ratios.append(theory.ascend(X, p, size, start, settings.climbs)[0])
+            of_ascent = repetition.with_columns(setting="ascent", method=f"p={p:g}", x=T)
+            yield _ratio(of_ascent, max(ratios))
 
 
 def _ratio(repetition: Repetition, value: float) -> Row:
-    """A row with a ratio that the theorem bounds by 1. Raises RuntimeError : it is above."""
+    """Make a row with a ratio that the theorem bounds by 1.
+
+    Raises RuntimeError : it is above.
+    """
     return repetition.row("ratio", checked(repetition, "ratio", value, 1.0))
 
 
 def _exact(X: Floats, y: Floats, repetition: Repetition, steps: list[float]) -> Iterator[Row]:
-    """Worst u for random labels (pencil), and worst u and noise (transfer matrix), for LMS steps and RLS."""
+    """Compute the exact worst cases for LMS steps and RLS.
+
+    These are the worst u for random labels (by a pencil of matrices), and the worst u and noise (by
+    the transfer matrix).
+    """
     size = Theorem.of(2.0, X).x_size
-    filters = {("lms" if s == 1 else f"lms x {s:g}"): s / size**2 * X for s in steps}
-    for method, gains in (filters | {"rls": theory.rls_gains(X)}).items():
+    gains_of_filters = {}
+    for step in steps:
+        method = "lms" if step == 1 else f"lms x {step:g}"
+        gains_of_filters[method] = step / size**2 * X
+    gains_of_filters["rls"] = theory.rls_gains(X)
+    for method, gains in gains_of_filters.items():
         worst = theory.worst_ratio(X, gains, size)
         if method == "lms" and abs(worst - 1) > theory.TOLERANCE:
-            raise RuntimeError(f"LMS: the worst case over u and noise is {worst:.12g}, not exactly 1")
-        given = theory.worst_target(X, _predictions(X, gains, y), y, size)[0]
-        for setting, value in ("worst u and noise", worst), ("worst u for given labels", given):
-            here = repetition.with_columns(method=method, setting=setting)
-            yield _ratio(here, value) if method == "lms" else here.row("ratio", value)
+            worst_case = f"the worst case over u and noise is {worst:.12g}"
+            raise RuntimeError(f"LMS: {worst_case}, not exactly 1")
+        worst_of_labels = theory.worst_target(X, _predictions(X, gains, y), y, size)[0]
+        ratios = {"worst u and noise": worst, "worst u for given labels": worst_of_labels}
+        for setting, value in ratios.items():
+            of_method = repetition.with_columns(method=method, setting=setting)
+            if method == "lms":
+                yield _ratio(of_method, value)
+            else:
+                yield of_method.row("ratio", value)
 
 
 def _predictions(X: Floats, gains: Floats, y: Floats) -> Floats:
-    w, yhat = np.zeros(X.shape[1]), np.empty(len(X))
+    """Predict each label before the weights move along its gain."""
+    w = np.zeros(X.shape[1])
+    yhat = np.empty(len(X))
     for t, (x, g) in enumerate(zip(X, gains, strict=True)):
         yhat[t] = w @ x
         w += g * (y[t] - yhat[t])
@@ -496,15 +645,24 @@ def _predictions(X: Floats, gains: Floats, y: Floats) -> Floats:
 
 
 def _adversaries(settings: HInfinitySettings, repetition: Repetition) -> Iterator[Row]:
-    """The one-shot and the silent adversary, run against the filters themselves."""
-    silent, one_shot = "silent adversary", "one-shot adversary"
+    """Run the one-shot and the silent adversary against the filters themselves."""
+    silent = "silent adversary"
+    one_shot = "one-shot adversary"
+    games = [(silent, T) for T in settings.silent_rounds]
+    games.append((one_shot, 1))
     for p in (2.0, *settings.powers):
-        here = repetition.with_columns(method="lms" if p == 2 else f"p={p:g}")
-        f = LMS(1.0) if p == 2 else PNormLMS(theory.rate(p, 1.0), p)
-        for setting, T in [*((silent, T) for T in settings.silent_rounds), (one_shot, 1)]:
+        f: Filter
+        if p == 2:
+            of_method = repetition.with_columns(method="lms")
+            f = LMS(1.0)
+        else:
+            of_method = repetition.with_columns(method=f"p={p:g}")
+            f = PNormLMS(theory.rate(p, 1.0), p)
+        for setting, T in games:
             X, y, u = theory.silent(settings.n, T, 1.0, p, clean=setting == one_shot)
             f._start(settings.n)
-            yield _ratio(here.with_columns(setting=setting, x=T), theory.ratio(X, y, u, f.run(X, y), p, 1.0))
+            ratio = theory.ratio(X, y, u, f.run(X, y), p, 1.0)
+            yield _ratio(of_method.with_columns(setting=setting, x=T), ratio)
 
 
 # Moving targets
@@ -535,87 +693,170 @@ class MovingSettings(Trials):
 
 
 def targets(scenario: str, T: int, n: int) -> Floats:
-    """u_1..u_T (T, n) between a (1 at 1-3) and b (-1 at three in the middle): "drift", or "jumps K"."""
-    a, b = np.zeros(n), np.zeros(n)
-    a[:3], b[n // 2 : n // 2 + 3] = 1.0, -1.0
+    """Make the targets u_1..u_T (T, n) of the scenario "drift" or "jumps K".
+
+    They move between a, which is 1 at the first three inputs, and b, which is -1 at three in the
+    middle.
+    """
+    a = np.zeros(n)
+    a[:3] = 1.0
+    b = np.zeros(n)
+    b[n // 2 : n // 2 + 3] = -1.0
     share = np.arange(T) / (T - 1)
     if scenario != "drift":
-        share = np.floor(np.arange(T) * (int(scenario.split()[1]) + 1) / T) % 2
+        share = np.floor(np.arange(T) * (_count_jumps(scenario) + 1) / T) % 2
     return np.outer(1 - share, a) + np.outer(share, b)
 
 
 def path_length(u: Floats, q: float) -> float:
-    """sum_t ||u_{t+1} - u_t||_q; u: (T, n)."""
+    """Compute sum_t ||u_{t+1} - u_t||_q of targets u (T, n)."""
     moves = np.diff(u, axis=0)
     return float(norm(moves[moves.any(axis=1)], q).sum())
 
 
 @protocol(
     MovingSettings,
-    labels=("U=*", "lms", "pnorm_lms", *BOUNDED, "*_error", "path_price", "excess_loss", "loss_slope"),
+    labels=(
+        *("U=*", "lms", "pnorm_lms", *BOUNDED),
+        *("*_error", "path_price", "excess_loss", "loss_slope"),
+    ),
 )
 def moving(settings: MovingSettings, loop: Loop) -> Iterator[Row]:
-    """noise = scenario, setting = "U=.. eta=..", x: round (tracking_error) or share of the run.
+    """Measure how filters track moving targets.
 
-    +-1 instances, y_t = u_t.x_t + noise. settled_error is the mean error in the last eighth of T up to there;
-    loss_slope of "jumps K" the added loss over the added price of the path, from the next smaller number of
-    jumps. Where the theorem applies (eta as it says, U_q large enough), the loss has a bound.
+    noise = scenario, setting = "U=.. eta=..", x: round (tracking_error) or share of the run. The
+    instances are +-1, y_t = u_t.x_t + noise. settled_error is the mean error in the last eighth of
+    T up to there. loss_slope of "jumps K" is the added loss over the added price of the path, from
+    the next smaller number of jumps. Where the theorem applies (eta as it says, U_q large enough),
+    the loss has a bound.
     """
-    T, n = settings.rounds, settings.n
+    T = settings.rounds
+    n = settings.n
     paths = {scenario: targets(scenario, T, n) for scenario in settings.scenarios}
-    prices: dict[tuple[str, str, int | str], dict[int, tuple[float, float]]] = {}
+    prices: dict[tuple[str, str, int | str], dict[int, _PathPrice]] = {}
     for repetition in loop:
         X = instances(repetition.rng("x"), "signs", T, n)
         noise = settings.noise * repetition.rng("noise").standard_normal(T)
-        energy, theorems = float(noise @ noise), theorems_of(X)
-        tried = [
-            (scenario, method, theorem, U, eta)
-            for scenario in settings.scenarios
-            for method, theorem in theorems.items()
-            for U in settings.radius_factors
-            for eta in settings.rate_factors
-            if (U, eta) == (1, 1) or scenario in settings.all_factors
-        ]
+        energy = float(noise @ noise)
         clean = {scenario: np.einsum("tn,tn->t", X, u) for scenario, u in paths.items()}
-        radii = [  # the largest ||u_t||_q is that of the first, the middle or the last target
-            float(U) * max(float(norm(paths[s][t], dual(theorem.p))) for t in (0, T - 1, T // 2))
-            for s, _, theorem, U, _ in tried
-        ]
-        filters = [  # radius inf: no bound
-            BoundedPNormLMS(eta * theorem.eta, theorem.p, radius)
-            if np.isfinite(radius)
-            else PNormLMS(eta * theorem.eta, theorem.p)
-            for radius, (_, _, theorem, _, eta) in zip(radii, tried, strict=True)
-        ]
-        guesses = PNormLMS.run_many(filters, X, np.array([clean[scenario] + noise for scenario, *_ in tried]))
-        for (scenario, method, theorem, U, eta), radius, guess in zip(tried, radii, guesses, strict=True):
-            setting = f"U={U} eta={eta:g}"
-            here = repetition.with_columns(noise=scenario, setting=setting, method=method)
-            errors = (clean[scenario] - guess) ** 2
+        trackers = _list_trackers(settings, theorems_of(X), paths)
+        labels = np.array([clean[tracker.scenario] + noise for tracker in trackers])
+        filters = [tracker.filter() for tracker in trackers]
+        predictions = PNormLMS.run_many(filters, X, labels)
+        for tracker, yhat in zip(trackers, predictions, strict=True):
+            scenario = tracker.scenario
+            method = tracker.method
+            setting = f"U={tracker.radius_factor} eta={tracker.rate_factor:g}"
+            labelled = repetition.with_columns(noise=scenario, setting=setting, method=method)
+            errors = (clean[scenario] - yhat) ** 2
             loss = float(errors.sum())
-            if U == "inf" or float(U) < 1 or eta != 1:
-                yield here.row("filtering_loss", loss)
-            else:
-                path = path_length(paths[scenario], dual(theorem.p))
-                bound = theory.moving(energy, theorem.p, theorem.x_size, radius, path)
-                price = 2 * (theorem.p - 1) * theorem.x_size**2 * radius * path
-                yield from bounded(here, "filtering", loss, bound)
-                yield from here.rows({"path_price": price, "excess_loss": loss - energy})
+            if tracker.has_bound():
+                path = path_length(paths[scenario], dual(tracker.theorem.p))
+                yield from bounded(labelled, "filtering", loss, tracker.bound(energy, path))
+                price = _PathPrice(tracker.price(path), loss - energy)
+                metrics = {"path_price": price.price, "excess_loss": price.excess_loss}
+                yield from labelled.rows(metrics)
                 if scenario.startswith("jumps"):
-                    jumps = prices.setdefault((method, setting, repetition.number), {})
-                    jumps[int(scenario.split()[1])] = (price, loss - energy)
+                    by_jumps = prices.setdefault((method, setting, repetition.number), {})
+                    by_jumps[_count_jumps(scenario)] = price
+            else:
+                yield labelled.row("filtering_loss", loss)
             for x, part in ((0.5, errors[: T // 2]), (1.0, errors)):
-                yield here.row("settled_error", part[-T // 8 :].mean(), x=x)
-            if scenario in settings.all_factors and (U, eta) in ((1, 1), (1, 0.2), ("inf", 1)):
+                yield labelled.row("settled_error", part[-T // 8 :].mean(), x=x)
+            factors = (tracker.radius_factor, tracker.rate_factor)
+            if scenario in settings.all_factors and factors in SHOWN_FACTORS:
                 starts = window_starts(T, settings.windows)
-                means = zip(np.append(starts[1:], T), window_means(errors, starts), strict=True)
-                yield from here.curve("tracking_error", means)
+                means = window_means(errors, starts)
+                ends = np.append(starts[1:], T)
+                yield from labelled.curve("tracking_error", zip(ends, means, strict=True))
+    yield from _loss_slopes(loop, prices)
+
+
+class _PathPrice(NamedTuple):
+    """The bound's term for the path of the targets, and the loss above the noise energy."""
+
+    price: float
+    excess_loss: float
+
+
+SHOWN_FACTORS = ((1, 1), (1, 0.2), ("inf", 1))
+"""Factors of radius and rate for which the tracking error is measured over time."""
+
+
+@dataclass(frozen=True)
+class _Tracker:
+    """A filter in a scenario: its bound on the weights, and its rate as multiples of the theorem's.
+
+    radius : of the ball of weights; inf where they have no bound.
+    """
+
+    scenario: str
+    method: str
+    theorem: Theorem
+    radius_factor: int | float | str
+    rate_factor: float
+    radius: float
+
+    def filter(self) -> PNormLMS:
+        """Make the filter."""
+        eta = self.rate_factor * self.theorem.eta
+        if np.isfinite(self.radius):
+            return BoundedPNormLMS(eta, self.theorem.p, self.radius)
+        return PNormLMS(eta, self.theorem.p)
+
+    def has_bound(self) -> bool:
+        """Decide whether the theorem applies: its rate, and a ball that holds all targets."""
+        if self.radius_factor == "inf":
+            return False
+        return float(self.radius_factor) >= 1 and self.rate_factor == 1
+
+    def bound(self, energy: float, path: float) -> float:
+        """Compute the theorem's bound of the loss."""
+        return theory.moving(energy, self.theorem.p, self.theorem.x_size, self.radius, path)
+
+    def price(self, path: float) -> float:
+        """Compute the bound's term for the path."""
+        return 2 * (self.theorem.p - 1) * self.theorem.x_size**2 * self.radius * path
+
+
+def _list_trackers(
+    settings: MovingSettings,
+    theorems: dict[str, Theorem],
+    paths: dict[str, Floats],
+) -> list[_Tracker]:
+    """List the filters of all scenarios, with every combination of factors where asked for."""
+    T = settings.rounds
+    factors = list(itertools.product(settings.radius_factors, settings.rate_factors))
+    trackers = []
+    for scenario in settings.scenarios:
+        for method, theorem in theorems.items():
+            # The largest ||u_t||_q is that of the first, the middle or the last target.
+            q = dual(theorem.p)
+            size = max(float(norm(paths[scenario][t], q)) for t in (0, T - 1, T // 2))
+            for U, eta in factors:
+                if (U, eta) == (1, 1) or scenario in settings.all_factors:
+                    radius = float(U) * size
+                    trackers.append(_Tracker(scenario, method, theorem, U, eta, radius))
+    return trackers
+
+
+def _count_jumps(scenario: str) -> int:
+    """Read the number of jumps of a scenario "jumps K"."""
+    return int(scenario.split()[1])
+
+
+def _loss_slopes(
+    loop: Loop,
+    prices: dict[tuple[str, str, int | str], dict[int, _PathPrice]],
+) -> Iterator[Row]:
+    """Make rows of the added loss over the added price, from each number of jumps to the next."""
     for (method, setting, number), by_jumps in prices.items():
         for fewer, more in itertools.pairwise(sorted(by_jumps)):
-            (price, loss), (higher, larger) = by_jumps[fewer], by_jumps[more]
+            added_loss = by_jumps[more].excess_loss - by_jumps[fewer].excess_loss
+            added_price = by_jumps[more].price - by_jumps[fewer].price
             columns: Row = {"method": method, "setting": setting, "repetition": number}
-            here = Repetition(loop.seeds, number, columns)
-            yield here.row("loss_slope", (larger - loss) / (higher - price), noise=f"jumps {more}")
+            repetition = Repetition(loop.seeds, number, columns)
+            yield repetition.row("loss_slope", added_loss / added_price, noise=f"jumps {more}")
 
 
 # A room response from speech
@@ -642,7 +883,19 @@ class RoomSettings(Trials):
 
 @dataclass(frozen=True)
 class Echo:
-    """A piece of speech with d - 1 zeros before it, what the microphone hears, response, noise variance."""
+    """A piece of speech in a room.
+
+    Parameters
+    ----------
+    padded : ndarray of shape (T + d - 1,)
+        The piece with d - 1 zeros before it.
+    heard : ndarray of shape (T,)
+        What the microphone hears.
+    response : ndarray of shape (d,)
+        The response of the room.
+    variance : float
+        Variance of the noise of the microphone.
+    """
 
     padded: Floats
     heard: Floats
@@ -650,30 +903,39 @@ class Echo:
     variance: float
 
     def misalignment(self, f: Filter, points: int) -> tuple[Floats, Floats]:
-        """20 log10 ||w - h|| in dB after each of `points` equal parts of the piece; (samples seen, dB)."""
-        d, T = len(self.response), len(self.heard)
+        """Measure 20 log10 ||w - h|| in dB after each of `points` equal parts of the piece.
+
+        Returns the numbers of samples heard, and the levels in dB.
+        """
+        d = len(self.response)
+        T = len(self.heard)
         ends = np.linspace(0, T, points + 1).astype(int)
         f._start(d)
         levels = np.empty(points)
-        for i, (start, stop) in enumerate(itertools.pairwise(ends)):
+        for i in range(points):
+            start = ends[i]
+            stop = ends[i + 1]
             rows = Sliding(self.padded[start : stop + d - 1], d, delay=d - 1, n=stop - start)
             f.run(rows, self.heard[start:stop])
             levels[i] = 20 * np.log10(np.linalg.norm(f.w - self.response))
         return ends[1:], levels
 
     def filter(self, method: TunedFilter, chosen: dict[str, float]) -> Filter:
-        """A filter of the settings; RLS knows the variance of the noise and that ||h|| = 1."""
-        known = {"prior": 1 / len(self.response), "noise": self.variance} if method.cls.name == "rls" else {}
-        built: Filter = method.build(**(chosen | known))
+        """Make a filter of the settings; RLS knows the noise variance and that ||h|| = 1."""
+        parameters = dict(chosen)
+        if method.cls.name == "rls":
+            parameters |= {"prior": 1 / len(self.response), "noise": self.variance}
+        built: Filter = method.build(**parameters)
         return built
 
 
 def echo(settings: RoomSettings, reflection: float, loop: Loop, number: int | str) -> Echo:
-    """The piece of a repetition, a random one of the recording; the tuning piece is shorter."""
+    """Make the piece of a repetition, a random one of the recording; that for tuning is shorter."""
     from reproduction.data.loaders import audio
 
     speech = loop.data["speech"].arrays
-    signal, rate = np.asarray(speech["signal"], dtype=float), int(speech["rate"])
+    signal = np.asarray(speech["signal"], dtype=float)
+    rate = int(speech["rate"])
     seconds = settings.tuning_seconds if number == TUNING else settings.seconds
     T = min(len(signal), round(seconds * rate))
     rng = loop.seeds.generator(number, "piece")
@@ -688,33 +950,46 @@ def echo(settings: RoomSettings, reflection: float, loop: Loop, number: int | st
 
 
 def tune_room(settings: RoomSettings, loop: Loop) -> dict[str, dict[str, dict[str, float]]]:
-    """``{room: {method: parameters}}``, those with the smallest mean misalignment on the tuning piece."""
+    """Find the parameters with the smallest mean misalignment on the tuning piece.
+
+    Returns ``{room: {method: parameters}}``.
+    """
     tuned: dict[str, dict[str, dict[str, float]]] = {}
     for room, reflection in settings.rooms.items():
         task = echo(settings, reflection, loop, TUNING)
         tuned[room] = {}
         for label, method in settings.methods.items():
-            values = itertools.product(*(grid_values(method.grids[name]) for name in method.tune))
-            points = [dict(zip(method.tune, point, strict=True)) for point in values]
-            scores = [_score(task, method, p, settings.points) for p in points] if len(points) > 1 else [0.0]
-            tuned[room][label] = points[int(np.argmin(scores))]
+            grids = [grid_values(method.grids[name]) for name in method.tune]
+            candidates = []
+            for values in itertools.product(*grids):
+                candidates.append(dict(zip(method.tune, values, strict=True)))
+            scores = [0.0]
+            if len(candidates) > 1:
+                scores = [_score(task, method, c, settings.points) for c in candidates]
+            tuned[room][label] = candidates[int(np.argmin(scores))]
     return tuned
 
 
 def _score(task: Echo, method: TunedFilter, chosen: dict[str, float], points: int) -> float:
     try:
         with np.errstate(over="ignore"):
-            return float(task.misalignment(task.filter(method, chosen), points)[1].mean())
+            _, levels = task.misalignment(task.filter(method, chosen), points)
+            return float(levels.mean())
     except ValueError:  # diverged
         return np.inf
 
 
-@protocol(RoomSettings, tune=tune_room, labels=("response", "tap", "misalignment", "mean_misalignment"))
+@protocol(
+    RoomSettings,
+    tune=tune_room,
+    labels=("response", "tap", "misalignment", "mean_misalignment"),
+)
 def room(settings: RoomSettings, loop: Loop) -> Iterator[Row]:
-    """Misalignment 20 log10 ||w_t - h|| of y = h * s + noise; noise = room, x = seconds of speech heard.
+    """Measure the misalignment 20 log10 ||w_t - h|| of filters that hear y = h * s + noise.
 
-    s is speech of unit variance, h the response of a simulated room, as long as the filter, ||h|| = 1. Each
-    repetition has another piece of the recording and other noise. Metric tap: the response, x = tap.
+    noise = room, x = seconds of speech heard. s is speech of unit variance, h the response of a
+    simulated room, as long as the filter, ||h|| = 1. Each repetition has another piece of the
+    recording and other noise. Metric tap: the response, x = tap.
     """
     speech = loop.data["speech"]
     rate = int(speech.arrays["rate"])
@@ -722,13 +997,17 @@ def room(settings: RoomSettings, loop: Loop) -> Iterator[Row]:
         for repetition in loop:
             task = echo(settings, reflection, loop, repetition.number)
             if repetition.number == 0:
-                yield from repetition.curve("tap", enumerate(task.response), noise=name, method="response")
+                taps = enumerate(task.response)
+                yield from repetition.curve("tap", taps, noise=name, method="response")
             for label, method in settings.methods.items():
                 f = task.filter(method, loop.tuned[name][label])
-                seen, levels = task.misalignment(f, settings.points)
-                here = repetition.with_columns(
-                    dataset="speech", source=speech.variant, noise=name, method=label
+                samples, levels = task.misalignment(f, settings.points)
+                of_method = repetition.with_columns(
+                    dataset="speech",
+                    source=speech.variant,
+                    noise=name,
+                    method=label,
                 )
-                times = (float(t) / rate for t in seen)
-                yield from here.curve("misalignment", zip(times, levels, strict=True))
-                yield here.row("mean_misalignment", levels.mean())
+                seconds = (float(t) / rate for t in samples)
+                yield from of_method.curve("misalignment", zip(seconds, levels, strict=True))
+                yield of_method.row("mean_misalignment", levels.mean())
