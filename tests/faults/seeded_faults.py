@@ -86,8 +86,8 @@ FAULTS = [
     ),
     Fault(
         "reproduction/judge/verdicts.py",
-        'else "below" if estimate <= bound.low',
-        'else "below" if estimate >= bound.low',
+        'return "below" if estimate <= bound.low',
+        'return "below" if estimate >= bound.low',
         "tests/judge/test_claims.py",
     ),
 ]

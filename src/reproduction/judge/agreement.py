@@ -1,17 +1,25 @@
-"""Agreement of whole tables with the paper: distance, winners, order, what the margin can distinguish.
+"""Agreement of whole tables with the paper: distance, winners, order, controls.
 
-The unit is the data set: cells of one set share its points, so that intervals come from means per set, and
-take the sets of the table as a sample of such sets.
+The unit is the data set: cells of one set share its points, so that intervals come from means per
+set, and take the sets of the table as a sample of such sets.
 """
 
-from itertools import combinations, product
+from itertools import combinations
 from math import inf
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from noisylabels.statistics import Estimate, mean_se, outside, share_interval, t_interval, tost, welch
+from noisylabels.statistics import (
+    Estimate,
+    mean_se,
+    outside,
+    share_interval,
+    t_interval,
+    tost,
+    welch,
+)
 from reproduction.judge.claims import JUDGED, listed
 from reproduction.judge.estimates import value
 from reproduction.judge.verdicts import ALPHA, NO_INTERVAL
@@ -25,155 +33,219 @@ from reproduction.spec.verdict_words import (
     REPRODUCED,
 )
 
-COLUMNS = ["paper", "artifact", "status", "metric", "noise", "method", "quantity", "control", "verdict"]
-COLUMNS += ["estimate", "low", "high", "sets", "cells"]
+COLUMNS = [
+    *["paper", "artifact", "status", "metric", "noise", "method", "quantity", "control", "verdict"],
+    *["estimate", "low", "high", "sets", "cells"],
+]
 LIMITS = "limits of agreement"
 """The quantity whose interval holds 95 % of the differences."""
+LIMIT_IN_SD = 1.96
+"""Standard deviations from the mean of a normal distribution to its limits of agreement."""
 LABELS = ["dataset", "noise", "method", "metric"]
 GROUP = ["metric", "noise", "method"]
+NAMES_OF_CELLS = {
+    "estimate": "ours",
+    "published": "printed",
+    "published_se": "se",
+    "published_df": "df",
+}
+"""Column of the verdicts -> column of `cells_of`."""
 Interval = tuple[float, float]
 
 
 def agreement(verdicts: pd.DataFrame, scale: str = "full") -> pd.DataFrame:
-    """Rows of `COLUMNS` for every artifact with at least two comparable published values.
+    """Measure how well each artifact with at least two comparable published values agrees.
 
-    verdicts : from `judge_files`.
-    ``status`` is "ran" at a reduced scale, where the values are ours and nothing is judged by them.
-    ``control`` and ``verdict``: how many values would have this verdict with the control in our place.
+    Parameters
+    ----------
+    verdicts : DataFrame
+        From `judge_files`.
+    scale : str, default "full"
+        At a reduced scale ``status`` is "ran": the values are ours and nothing is judged by them.
+
+    Returns
+    -------
+    DataFrame
+        Rows of `COLUMNS`. ``control`` and ``verdict`` count how many values would have this verdict
+        with the control in our place.
     """
     rows = []
     status = "judged" if scale in JUDGED else "ran"
     for (paper, artifact), part in verdicts.groupby(["paper", "artifact"], sort=False):
-        head = {"paper": paper, "artifact": artifact, "status": status, "control": "", "verdict": ""}
+        head = {"paper": paper, "artifact": artifact, "status": status}
+        head |= {"control": "", "verdict": ""}
         for group, cells in _groups(cells_of(part)):
             rows += [head | group | row for row in _measures(cells)]
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def cells_of(verdicts: pd.DataFrame) -> pd.DataFrame:
-    """The comparable values: `LABELS`, ours, printed, ..., ``line`` is what it shares with other methods.
+    """List the comparable values with the data set, noise, method and metric of each.
 
-    A mean over several sets is left out: it repeats the cells of its sets.
+    Columns: `LABELS`, ours, printed, ..., and ``line``, which is what a value shares with other
+    methods. A mean over several sets is left out: it repeats the cells of its sets.
     """
-    rows = verdicts[(verdicts["kind"] == PUBLISHED) & (verdicts["verdict"] != NOT_COMPARABLE)]
+    is_comparable = (verdicts["kind"] == PUBLISHED) & (verdicts["verdict"] != NOT_COMPARABLE)
+    rows = verdicts[is_comparable]
     rows = rows[rows["estimate"].notna()].drop_duplicates("id")
-    where = rows["where"].map(value)
-    single = ~where.map(lambda selector: isinstance(selector.get("dataset"), list)).astype(bool)
-    rows, where = rows[single], where[single]
-    texts = [{key: "|".join(map(str, listed(entry))) for key, entry in each.items()} for each in where]
-    labels = {column: [text.get(column, "") for text in texts] for column in LABELS}
-    lines = [repr(sorted((key, entry) for key, entry in text.items() if key != "method")) for text in texts]
-    names = {"estimate": "ours", "published": "printed", "published_se": "se", "published_df": "df"}
-    cells = rows[[*names, "margin", "constant_error", "verdict"]].rename(columns=names)
+    selectors = rows["where"].map(value)
+    is_mean_over_sets = selectors.map(lambda selector: isinstance(selector.get("dataset"), list))
+    is_single = ~is_mean_over_sets.astype(bool)
+    rows = rows[is_single]
+    texts = [_selector_as_text(selector) for selector in selectors[is_single]]
+    columns = {"line": [_line_of(text) for text in texts]}
+    for label in LABELS:
+        columns[label] = [text.get(label, "") for text in texts]
+    cells = rows[[*NAMES_OF_CELLS, "margin", "constant_error", "verdict"]]
+    cells = cells.rename(columns=NAMES_OF_CELLS)
     cells["df"] = cells["df"].fillna(inf)
-    return cells.assign(**labels, line=lines, gap=cells["ours"] - cells["printed"])
+    return cells.assign(**columns, gap=cells["ours"] - cells["printed"])
+
+
+def _selector_as_text(selector: Content) -> dict[str, str]:
+    return {column: "|".join(map(str, listed(entry))) for column, entry in selector.items()}
+
+
+def _line_of(selector: dict[str, str]) -> str:
+    """Write what a cell shares with those of other methods."""
+    return repr(sorted((column, text) for column, text in selector.items() if column != "method"))
 
 
 def _groups(cells: pd.DataFrame) -> list[tuple[dict[str, str], pd.DataFrame]]:
-    """All cells of a metric, those of each method, of each noise, and of each of both; none twice."""
-    found: dict[tuple[str, ...], pd.DataFrame] = {}
+    """Group all cells of a metric, those of a method, of a noise, and of both; no group twice."""
     several = [column for column in ("noise", "method") if cells[column].nunique() > 1]
-    for by_noise, by_method in product((False, True), repeat=2):
-        columns = [c for c, asked in (("noise", by_noise), ("method", by_method)) if asked and c in several]
-        for names, part in cells.groupby(["metric", *columns]):
-            place = dict(zip(["metric", *columns], map(str, names), strict=True))
-            found[tuple(place.get(column, "") for column in GROUP)] = part
-    parts = [(key, part) for key, part in sorted(found.items(), key=lambda item: item[0]) if len(part) > 1]
-    return [(dict(zip(GROUP, key, strict=True)), part) for key, part in parts]
+    groups: dict[tuple[str, ...], pd.DataFrame] = {}
+    for size in range(len(several) + 1):
+        for chosen in combinations(several, size):
+            columns = ["metric", *chosen]
+            for names, part in cells.groupby(columns):
+                label_of = dict(zip(columns, map(str, names), strict=True))
+                groups[tuple(label_of.get(column, "") for column in GROUP)] = part
+    large_groups = []
+    for labels, part in sorted(groups.items(), key=lambda item: item[0]):
+        if len(part) > 1:
+            large_groups.append((dict(zip(GROUP, labels, strict=True)), part))
+    return large_groups
 
 
 def _measures(cells: pd.DataFrame) -> list[Content]:
-    sets = cells["dataset"].nunique()
+    """Make the rows of one group of cells."""
+    n_sets = cells["dataset"].nunique()
 
-    def row(quantity: str, estimate: float, interval: Interval, n: int) -> Content:
-        figures = {"quantity": quantity, "estimate": estimate, "low": interval[0], "high": interval[1]}
-        return figures | {"sets": sets, "cells": n}
+    def row(quantity: str, estimate: float, interval: Interval, n_cells: int) -> Content:
+        low, high = interval
+        figures: Content = {"quantity": quantity, "estimate": estimate, "low": low, "high": high}
+        return figures | {"sets": n_sets, "cells": n_cells}
 
-    gap, n = cells["gap"], len(cells)
-    mean, half = gap.mean(), 1.96 * gap.std()
+    gap = cells["gap"]
+    n_cells = len(cells)
+    mean = gap.mean()
+    half_width = LIMIT_IN_SD * gap.std()
     rows = [
-        row("mean difference", *over_sets(cells, gap), n),
-        row("mean absolute difference", gap.abs().mean(), NO_INTERVAL, n),
-        row(LIMITS, mean, (mean - half, mean + half), n),
+        row("mean difference", *over_sets(cells, gap), n_cells),
+        row("mean absolute difference", gap.abs().mean(), NO_INTERVAL, n_cells),
+        row(LIMITS, mean, (mean - half_width, mean + half_width), n_cells),
     ]
     if (cells[["ours", "printed"]] > 0).all(axis=None):
-        ratio, interval = over_sets(cells, (cells["ours"] / cells["printed"]).map(np.log))
-        rows.append(row("mean ratio", float(np.exp(ratio)), tuple(np.exp(interval)), n))
+        log_ratio, interval = over_sets(cells, (cells["ours"] / cells["printed"]).map(np.log))
+        rows.append(row("mean ratio", float(np.exp(log_ratio)), tuple(np.exp(interval)), n_cells))
     lines = [line for _, line in cells.groupby("line", sort=False) if len(line) > 1]
-    for quantity, part in (("same winner", _winners(lines)), ("same order", orders(lines))):
-        if len(part):
-            rows.append(row(quantity, *share(part), len(part)))
-    for who, verdicts in _controls(cells, lines).items():
+    for quantity, is_same in (("same winner", _winners(lines)), ("same order", orders(lines))):
+        if len(is_same):
+            rows.append(row(quantity, *share(is_same), len(is_same)))
+    for control, verdicts in _controls(cells, lines).items():
         for verdict in OF_A_VALUE:
             count = row("count", verdicts.count(verdict), NO_INTERVAL, len(verdicts))
-            rows.append(count | {"control": who, "verdict": verdict})
+            rows.append(count | {"control": control, "verdict": verdict})
     return rows
 
 
 def over_sets(cells: pd.DataFrame, values: pd.Series) -> tuple[float, Interval]:
-    """Mean of the means per data set, and its t-interval over the sets."""
+    """Average the means per data set, with a t-interval over the sets."""
     estimate = mean_se(values.groupby(cells["dataset"], sort=False).mean())
     return estimate.mean, t_interval(estimate)
 
 
 def _winners(lines: list[pd.DataFrame]) -> pd.Series:
     """For each line, by data set: is our lowest value of a method that is lowest in the paper?"""
-    best = [line.iloc[int(line["ours"].to_numpy().argmin())] for line in lines]
-    won = [cell["printed"] == line["printed"].min() for cell, line in zip(best, lines, strict=True)]
-    return pd.Series(won, [cell["dataset"] for cell in best], dtype=float)
+    datasets = []
+    is_same = []
+    for line in lines:
+        our_best = line.iloc[int(line["ours"].to_numpy().argmin())]
+        datasets.append(our_best["dataset"])
+        is_same.append(our_best["printed"] == line["printed"].min())
+    return pd.Series(is_same, datasets, dtype=float)
 
 
 def orders(lines: list[pd.DataFrame]) -> pd.Series:
-    """For each pair of methods of a line that the paper orders, by data set: do ours have this order?"""
-    found: list[tuple[str, bool]] = []
+    """Decide for each pair of methods of a line whether our values have the paper's order.
+
+    The index is the data set. Pairs whose published values are equal are left out.
+    """
+    datasets = []
+    is_same = []
     for line in lines:
-        cells = zip(line["dataset"], line["printed"].to_numpy(), line["ours"].to_numpy(), strict=True)
-        for (dataset, theirs, ours), (_, other_theirs, other_ours) in combinations(cells, 2):
-            if theirs != other_theirs:
-                found.append((dataset, bool((theirs - other_theirs) * (ours - other_ours) > 0)))
-    return pd.Series([same for _, same in found], [dataset for dataset, _ in found], dtype=float)
+        dataset = line["dataset"].to_list()
+        printed = line["printed"].to_numpy()
+        ours = line["ours"].to_numpy()
+        for i, j in combinations(range(len(line)), 2):
+            if printed[i] != printed[j]:
+                datasets.append(dataset[i])
+                is_same.append(bool((printed[i] - printed[j]) * (ours[i] - ours[j]) > 0))
+    return pd.Series(is_same, datasets, dtype=float)
 
 
-def share(found: pd.Series) -> tuple[float, Interval]:
-    """Mean share, with a t-interval over data sets; Clopper's and Pearson's where all sets have the same."""
-    shares = found.groupby(level=0, sort=False).mean()
+def share(is_same: pd.Series) -> tuple[float, Interval]:
+    """Average the shares of the data sets, with a t-interval over the sets.
+
+    Where all sets have the same share the interval is Clopper's and Pearson's.
+    """
+    shares = is_same.groupby(level=0, sort=False).mean()
     estimate = mean_se(shares)
     if estimate.df > 0 and estimate.se == 0:
-        return estimate.mean, share_interval(round(estimate.mean * shares.size), shares.size)
+        n_same = round(estimate.mean * shares.size)
+        return estimate.mean, share_interval(n_same, shares.size)
     low, high = t_interval(estimate)
     return estimate.mean, (max(low, 0.0), min(high, 1.0))
 
 
 def _controls(cells: pd.DataFrame, lines: list[pd.DataFrame]) -> dict[str, list[str]]:
-    """Verdicts on our values, and on three that know nothing of ours or of the method, in their place.
+    """Judge our values, and in their place three that know nothing of ours or of the method.
 
-    A classifier that always names the larger class (for errors in percent or shares); the mean of the
-    published column; the published value of the next method of the line (the last one has the one before it).
+    A classifier that always names the larger class (for errors in percent or shares); the mean of
+    the published column; the published value of the next method of the line (for the last method,
+    that of the one before it).
     """
-    found: dict[str, list[str]] = {}
+    verdicts: dict[str, list[str]] = {}
     if cells["verdict"].isin(OF_A_VALUE).all():
-        found["ours"] = list(cells["verdict"])
-    known = cells[cells["constant_error"].notna() & (cells["metric"] == "error")]
-    if len(known):
-        percent = 100.0 if (cells["printed"] > 1).any() else 1.0
-        found["constant classifier"] = _instead(known, percent * known["constant_error"])
-    found["mean of the column"] = _instead(cells, cells.groupby(GROUP)["printed"].transform("mean"))
+        verdicts["ours"] = list(cells["verdict"])
+    errors = cells[cells["constant_error"].notna() & (cells["metric"] == "error")]
+    if len(errors):
+        unit = 100.0 if (cells["printed"] > 1).any() else 1.0
+        verdicts["constant classifier"] = _judge_instead(errors, unit * errors["constant_error"])
+    column_means = cells.groupby(GROUP)["printed"].transform("mean")
+    verdicts["mean of the column"] = _judge_instead(cells, column_means)
     if lines:
-        others = pd.concat([line.iloc[[*range(1, len(line)), -2]] for line in lines])
-        theirs = (others[column] for column in ("printed", "se", "df"))
-        found["neighbouring method"] = _instead(pd.concat(lines), *theirs)
-    return found
+        neighbours = pd.concat([line.iloc[[*range(1, len(line)), -2]] for line in lines])
+        verdicts["neighbouring method"] = _judge_instead(
+            pd.concat(lines), neighbours["printed"], neighbours["se"], neighbours["df"]
+        )
+    return verdicts
 
 
-def _instead(cells: pd.DataFrame, means: ArrayLike, se: ArrayLike = 0.0, df: ArrayLike = inf) -> list[str]:
-    """Verdicts by the two tests of a published value, with other values in place of ours."""
-    others = map(Estimate, *np.broadcast_arrays(means, se, df))
+def _judge_instead(
+    cells: pd.DataFrame, means: ArrayLike, se: ArrayLike = 0.0, df: ArrayLike = inf
+) -> list[str]:
+    """Apply the two tests of a published value to other values in place of ours."""
+    instead = map(Estimate, *np.broadcast_arrays(means, se, df))
     printed = map(Estimate, cells["printed"], cells["se"], cells["df"])
-    gaps = map(welch, others, printed)
+    gaps = map(welch, instead, printed)
     return [_verdict(gap, margin) for gap, margin in zip(gaps, cells["margin"], strict=True)]
 
 
 def _verdict(gap: Estimate, margin: float) -> str:
     if tost(gap, -margin, margin) < ALPHA:
         return REPRODUCED
-    return NOT_REPRODUCED if outside(gap, -margin, margin) < ALPHA else INCONCLUSIVE
+    if outside(gap, -margin, margin) < ALPHA:
+        return NOT_REPRODUCED
+    return INCONCLUSIVE

@@ -1,20 +1,22 @@
 """Verdicts: what follows from the estimates of an artifact for its published values and claims.
 
 The verdicts are those of `verdict_words.VERDICTS`. A published value has its verdict from
-D = ours - published and the tolerance, by its own interval; what survives a correction over the artifact is
-written next to it. A claim has it from its checks; p-values are Holm-adjusted over the claims of the
-artifact, and a claim of which only a weaker form is confirmed is partially reproduced.
+D = ours - published and the tolerance, by its own interval; what survives a correction over the
+artifact is written next to it. A claim has it from its checks; p-values are Holm-adjusted over the
+claims of the artifact. A claim of which only a weaker form is confirmed is partially reproduced.
 At a reduced scale every verdict is "ran".
-Every cell of a check has two p-values: ``hold`` (small: the bound is met) and ``contra`` (small: it is
-violated). A group holds when all its cells hold, a check when all its groups hold, or ``at_least`` so many.
-A verdict is a row of `VERDICT_COLUMNS`: numbers, words of the artifact, JSON. See ``docs/verdicts.md``.
+Every cell of a check has two p-values: ``agree`` (small: the bound is met) and ``contra`` (small:
+it is violated). A group holds when all its cells hold, a check when all its groups hold, or
+``at_least`` so many.
+A verdict is a row of `VERDICT_COLUMNS`: numbers, words of the artifact, JSON.
+See ``docs/verdicts.md``.
 """
 
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import compress
+from itertools import chain, compress
 from math import inf, isclose, isnan, nan, sqrt
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -57,6 +59,7 @@ from reproduction.judge.claims import (
 from reproduction.judge.controls import TOO_STRICT_BELOW, replace_method, simulate_power
 from reproduction.judge.estimates import (
     Bound,
+    Groups,
     Source,
     as_json,
     by_repetition,
@@ -94,7 +97,8 @@ from reproduction.spec.verdict_words import (
 
 T = TypeVar("T")
 
-ALPHA, POWER = 0.05, 0.8
+ALPHA = 0.05
+POWER = 0.8
 NO_INTERVAL = (nan, nan)
 NEW_POINTS = [f"new_points{part}" for part in ("", "_p", "_estimate", "_low", "_high", "_at")]
 COLUMNS_IN_WORDS = """
@@ -105,8 +109,10 @@ p_adjusted family holm bh stand_in reason otherwise missing rule constant_error 
 found_after n_needed power others others_passing
 """
 VERDICT_COLUMNS = [*COLUMNS_IN_WORDS.split(), *NEW_POINTS]
-WORDS = "statement expected where check at worst side remark holm bh stand_in reason otherwise missing rule"
-WORDS += " origin form_of found_after"
+WORDS = """
+statement expected where check at worst side remark holm bh stand_in reason otherwise missing rule
+origin form_of found_after
+"""
 TEXT = ["id", "kind", "place", "verdict", "flags", *WORDS.split(), "new_points", "new_points_at"]
 BLANK: Content = dict.fromkeys(VERDICT_COLUMNS, nan) | dict.fromkeys(TEXT, "")
 ASKED = ("rule", "where", "margin", "published", "published_se", "reason")
@@ -115,195 +121,337 @@ SAID = ("kind", "place", "statement", "expected", "origin", "form_of", "found_af
 Vector = NDArray[np.float64]
 
 
-def judge(artifact: Asked, table: pd.DataFrame, scale: str, points: Points | None = None) -> pd.DataFrame:
-    """Rows of `VERDICT_COLUMNS`, one per published value, then one per claim, in the order of the artifact.
+def judge(
+    artifact: Asked,
+    table: pd.DataFrame,
+    scale: str,
+    points: Points | None = None,
+) -> pd.DataFrame:
+    """Judge the published values, then the claims of an artifact, in its order.
 
     Parameters
     ----------
-    artifact : mapping with the optional lists ``published`` and ``claims``.
-    table : tidy result table (`results.COLUMNS`).   points : errors that were kept point by point.
-    scale : "full" and "part" give verdicts; anything else gives "ran".
+    artifact : mapping
+        With the optional lists ``published`` and ``claims``.
+    table : DataFrame
+        Tidy result table (`results.COLUMNS`).
+    scale : str
+        "full" and "part" give verdicts; anything else gives "ran".
+    points : Points, optional
+        Errors that were kept point by point.
+
+    Returns
+    -------
+    DataFrame
+        Rows of `VERDICT_COLUMNS`.
 
     Raises
     ------
-    VerdictError : names the published value or claim, the offending key and what is available.
+    VerdictError
+        Names the published value or claim, the offending key and what is available.
     """
     if scale in JUDGED and "judged_from" in artifact:
         table = table[table["repetition"] >= artifact["judged_from"]]
         points = None  # they are of all repetitions
-    source, done = Source.of(table, points), list[Content]()
-    for kind, key, model, find in (
-        ("published", "published", PublishedValue, _published),
-        ("claim", "claims", Claim, _claim),
-    ):
-        findings = []
-        for entry in artifact.get(key) or []:
-            try:
-                strict_yaml.check(model, entry, f"{kind} {entry.get('id', '?')}")
-                findings.append(find(_asked(artifact, entry), entry, source, scale))
-            except strict_yaml.ArtifactError as error:
-                raise VerdictError(str(error)) from None
-            except VerdictError as error:
-                raise type(error)(f"{kind} {entry['id']}: {error}") from None
-        if scale in JUDGED:
-            rows = _decided(findings)
-            if kind == "claim" and rows:
-                _add_controls(rows, findings, artifact, source)
-                _credit_weaker_forms(rows)
-        else:
-            rows = [_row(finding, RAN, finding.figures("", 1)) for finding in findings]
-        new = _for_new_points(findings, rows, scale)
-        done += [row | more for row, more in zip(rows, new, strict=True)]
-    return pd.DataFrame(done, columns=VERDICT_COLUMNS)
+    source = Source.of(table, points)
+    values = [
+        _find("published", PublishedValue, _published, artifact, entry, source, scale)
+        for entry in artifact.get("published") or []
+    ]
+    claims = [
+        _find("claim", Claim, _claim, artifact, entry, source, scale)
+        for entry in artifact.get("claims") or []
+    ]
+    if scale in JUDGED:
+        value_rows = _decided(values)
+        claim_rows = _decided(claims)
+        if claim_rows:
+            _add_controls(claim_rows, claims, artifact, source)
+            _credit_weaker_forms(claim_rows)
+    else:
+        value_rows = [_row(finding, RAN, finding.figures("", 1)) for finding in values]
+        claim_rows = [_row(finding, RAN, finding.figures("", 1)) for finding in claims]
+    value_rows = _add_new_points(values, value_rows, scale)
+    claim_rows = _add_new_points(claims, claim_rows, scale)
+    return pd.DataFrame([*value_rows, *claim_rows], columns=VERDICT_COLUMNS)
 
 
-def unmoved(artifact: Asked, kept: Iterable[Mapping[str, str]]) -> pd.DataFrame:
-    """The same where the table is gone: as it was judged, if it asks what it asked then, else `NOT_JUDGED`.
+def _find(
+    kind: str,
+    model: type[PublishedValue] | type[Claim],
+    find: "Callable[[Content, Asked, Source, str], Finding]",
+    artifact: Asked,
+    entry: Asked,
+    source: Source,
+    scale: str,
+) -> "Finding":
+    """Check an entry of an artifact and measure what it asks for; an error names the entry."""
+    try:
+        strict_yaml.check(model, entry, f"{kind} {entry.get('id', '?')}")
+        return find(_start_row(artifact, entry), entry, source, scale)
+    except strict_yaml.ArtifactError as error:
+        raise VerdictError(str(error)) from None
+    except VerdictError as error:
+        raise type(error)(f"{kind} {entry['id']}: {error}") from None
 
-    kept : earlier verdicts, rows of text.
+
+def unmoved(artifact: Asked, archived: Iterable[Mapping[str, str]]) -> pd.DataFrame:
+    """Take over earlier verdicts where the table is gone.
+
+    A verdict is as it was judged if the artifact asks what it asked then, else `NOT_JUDGED`.
+
+    Parameters
+    ----------
+    artifact : mapping
+        With the optional lists ``published`` and ``claims``.
+    archived : iterable of mappings
+        Earlier verdicts, rows of text.
+
+    Returns
+    -------
+    DataFrame
+        Rows of `VERDICT_COLUMNS`.
     """
-    before, done = {row["id"]: row for row in kept}, list[Content]()
+    earlier_rows = {row["id"]: row for row in archived}
+    rows = []
     for entry in [*(artifact.get("published") or []), *(artifact.get("claims") or [])]:
-        asked, earlier = BLANK | _asked(artifact, entry), before.get(entry["id"], {})
-        if all(as_text(asked[key]) == earlier.get(key, "") for key in ASKED):
-            cells = {key: earlier.get(key, "") for key in VERDICT_COLUMNS}
-            found = {key: cell if key in TEXT else float(cell or "nan") for key, cell in cells.items()}
-            asked = found | {key: asked[key] for key in SAID}
-        done.append(asked)
-    return pd.DataFrame(done, columns=VERDICT_COLUMNS)
+        row = BLANK | _start_row(artifact, entry)
+        earlier = earlier_rows.get(entry["id"], {})
+        if all(as_text(row[column]) == earlier.get(column, "") for column in ASKED):
+            row = _read_row(earlier) | {column: row[column] for column in SAID}
+        rows.append(row)
+    return pd.DataFrame(rows, columns=VERDICT_COLUMNS)
+
+
+def _read_row(texts: Mapping[str, str]) -> Content:
+    """Read a row of text: numbers in the columns of numbers, NaN for an empty cell."""
+    row: Content = {}
+    for column in VERDICT_COLUMNS:
+        text = texts.get(column, "")
+        row[column] = text if column in TEXT else float(text or "nan")
+    return row
 
 
 def as_text(cell: Any) -> str:
-    """A cell as `write` writes it."""
-    return cell if isinstance(cell, str) else "" if cell != cell else f"{cell:.6g}"
+    """Write a cell as `write` writes it."""
+    if isinstance(cell, str):
+        return cell
+    return "" if cell != cell else f"{cell:.6g}"
 
 
-def _asked(artifact: Asked, entry: Asked) -> Content:
-    """What a row says before anything is measured; an artifact of ours makes its published values ours."""
-    row = {
-        key: entry.get(key, "") for key in ("id", "place", "form_of", "found_after", "statement", "expected")
-    }
+def _start_row(artifact: Asked, entry: Asked) -> Content:
+    """Make what a row says before anything is measured.
+
+    The published values of an artifact of ours are ours.
+    """
+    words = ("id", "place", "form_of", "found_after", "statement", "expected")
+    row: Content = {key: entry.get(key, "") for key in words}
     row |= {"reason": entry.get("not_comparable", ""), "verdict": NOT_JUDGED}
     if "checks" in entry:
-        rule = digest(
-            {key: entry.get(key) for key in ("checks", "theorem", "not_comparable")}
-            | {key: artifact[key] for key in ("judged_from",) if key in artifact}
-        )
-        origin = "ours" if entry["kind"] == OURS else "paper"
-        return row | {"kind": entry["kind"], "origin": origin, "rule": rule}
-    row |= {"kind": PUBLISHED, "origin": artifact.get("origin", "paper"), "where": as_json(entry["where"])}
+        row["kind"] = entry["kind"]
+        row["origin"] = "ours" if entry["kind"] == OURS else "paper"
+        row["rule"] = _digest_of_rule(artifact, entry)
+        return row
     se = entry["sd"] / sqrt(entry["n"]) if "sd" in entry else entry.get("se", 0.0)
-    df = entry["n"] - 1 if se > 0 and "n" in entry else nan
-    margin, value = float(entry["margin"]), float(entry["value"])
-    return row | {"margin": margin, "published": value, "published_se": float(se), "published_df": df}
+    row["kind"] = PUBLISHED
+    row["origin"] = artifact.get("origin", "paper")
+    row["where"] = as_json(entry["where"])
+    row["margin"] = float(entry["margin"])
+    row["published"] = float(entry["value"])
+    row["published_se"] = float(se)
+    row["published_df"] = entry["n"] - 1 if se > 0 and "n" in entry else nan
+    return row
 
 
-def digest(what: Any) -> str:
-    """Twelve hexadecimal digits of a value of JSON."""
-    return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:12]
+def _digest_of_rule(artifact: Asked, claim: Asked) -> str:
+    """Digest what decides a claim."""
+    rule = {key: claim.get(key) for key in ("checks", "theorem", "not_comparable")}
+    if "judged_from" in artifact:
+        rule["judged_from"] = artifact["judged_from"]
+    return digest(rule)
+
+
+def digest(content: Any) -> str:
+    """Make twelve hexadecimal digits of a value of JSON."""
+    text = json.dumps(content, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 # A cell under the bound of its check, and checks
 
 
 class Weighed(NamedTuple):
-    """A cell under a bound: two p-values, small if it is met (``hold``) or violated (``contra``).
+    """A cell under a bound: two p-values, small if it is met (``agree``) or violated (``contra``).
 
-    at : columns and values that its rows share; a step of a trend is a list of two values.
+    labels : columns and values that its rows share; a step of a trend is a list of two values.
     """
 
-    at: Content
+    labels: Content
     repetitions: int
     left_out: int
     estimate: float
     interval: tuple[float, float]
     n: int
-    hold: float
+    agree: float
     contra: float
     excess: float
     tested: bool = False
-    more: Content | None = None
+    extra: Content | None = None
 
     def columns(self, bound: Bound) -> Content:
-        """Its columns in a row of verdicts."""
-        found = {"estimate": self.estimate, "n": self.n, "at": as_json(self.at)} | (self.more or {})
-        found |= dict(zip(("ci_low", "ci_high"), self.interval, strict=True))
-        counts = {"repetitions": self.repetitions, "left_out": self.left_out or nan}
-        return found | {"side": _side(bound, self.estimate)} | counts
+        """Make its columns in a row of verdicts."""
+        columns: Content = {"estimate": self.estimate, "n": self.n, "at": as_json(self.labels)}
+        columns |= self.extra or {}
+        columns["ci_low"], columns["ci_high"] = self.interval
+        columns["side"] = _side(bound, self.estimate)
+        columns["repetitions"] = self.repetitions
+        columns["left_out"] = self.left_out or nan
+        return columns
 
 
-def _weighed(at: Content, rows: pd.DataFrame, check: Asked) -> Weighed:
+def _weighed(labels: Content, rows: pd.DataFrame, check: Asked) -> Weighed:
+    """Weigh the rows of a cell under the bound of its check."""
     bound = Bound.of(check)
     if check.get("rows") == "every":
-        return _every(at, rows, bound)
+        return _worst_row(labels, rows, bound)
     values, left_out = by_repetition(rows)
     if check["statistic"] == RATIO_OF_DIFFERENCES:
-        return _ratio(at, values, by_repetition(rows.assign(value=rows["divisor"]))[0], left_out, bound)
-    mean, se, df, _ = estimate = mean_se(values)
+        divisors, _ = by_repetition(rows.assign(value=rows["divisor"]))
+        return _ratio(labels, values, divisors, left_out, bound)
+    estimate = mean_se(values)
     if check["statistic"] != "relative_se":
-        return _mean(at, estimate, bound, values.size, left_out)
-    unknown = df == 0 or mean == 0
-    more = {"remark": "mean is 0" if unknown and df != 0 else ""}
-    return _untested(at, bound, nan if unknown else se / abs(mean), (values.size, left_out), more)
+        return _mean(labels, estimate, bound, values.size, left_out)
+    counts = (values.size, left_out)
+    if estimate.df == 0:
+        return _untested(labels, bound, nan, counts, {"remark": ""})
+    if estimate.mean == 0:
+        return _untested(labels, bound, nan, counts, {"remark": "mean is 0"})
+    relative_se = estimate.se / abs(estimate.mean)
+    return _untested(labels, bound, relative_se, counts, {"remark": ""})
 
 
-def _every(at: Content, rows: pd.DataFrame, bound: Bound) -> Weighed:
-    """The value farthest from the bound, where it is, and how many rows violate it."""
-    excess = bound.excess(rows["value"].to_numpy())
-    worst = rows.iloc[int(np.argmax(excess))]
-    more: Content = {"rows": len(rows), "violating": int((~bound.met(rows["value"].to_numpy())).sum())}
-    more["worst"] = as_json(place_of({column: worst[column] for column in varies(rows, INDEX)}))
-    return _untested(at, bound, float(worst["value"]), (int(rows["repetition"].nunique()), 0), more)
+def _worst_row(labels: Content, rows: pd.DataFrame, bound: Bound) -> Weighed:
+    """Find the value farthest from the bound, where it is, and how many rows violate it."""
+    values = rows["value"].to_numpy()
+    worst = rows.iloc[int(np.argmax(bound.excess(values)))]
+    labels_of_worst = place_of({column: worst[column] for column in varies(rows, INDEX)})
+    extra: Content = {
+        "rows": len(rows),
+        "violating": int((~bound.met(values)).sum()),
+        "worst": as_json(labels_of_worst),
+    }
+    counts = (int(rows["repetition"].nunique()), 0)
+    return _untested(labels, bound, float(worst["value"]), counts, extra)
 
 
-def _untested(at: Content, bound: Bound, estimate: float, counts: tuple[int, int], more: Content) -> Weighed:
-    """A number that meets the bound or does not; NaN shows nothing."""
-    if estimate != estimate:
-        return Weighed(at, *counts, nan, NO_INTERVAL, counts[0], 1.0, 1.0, inf, more=more)
-    met, excess = bool(bound.met(estimate)), float(bound.excess(estimate))
-    p = float(not met), float(met)
-    return Weighed(at, *counts, estimate, NO_INTERVAL, counts[0], *p, excess, more=more)
-
-
-def _mean(at: Content, estimate: Estimate, bound: Bound, repetitions: int, left_out: int = 0) -> Weighed:
-    """Paired t-test over the repetitions."""
-    if bound.kind == "within":
-        hold, contra = tost(estimate, bound.low, bound.high), outside(estimate, bound.low, bound.high)
-    elif bound.kind == "below":
-        hold, contra = t_below(estimate, bound.high), t_above(estimate, bound.high)
+def _untested(
+    labels: Content,
+    bound: Bound,
+    estimate: float,
+    counts: tuple[int, int],
+    extra: Content,
+) -> Weighed:
+    """Weigh a number that meets the bound or does not; NaN shows nothing."""
+    repetitions, left_out = counts
+    if isnan(estimate):
+        agree = contra = 1.0
+        excess = inf
     else:
-        hold, contra = t_above(estimate, bound.low), t_below(estimate, bound.low)
-    n, counts = 1 if estimate.se == 0 else repetitions, (repetitions, left_out)
-    excess, tested = float(bound.excess(estimate.mean)), estimate.df > 0 and estimate.se > 0
-    return Weighed(at, *counts, estimate.mean, t_interval(estimate), n, hold, contra, excess, tested)
+        is_met = bool(bound.met(estimate))
+        agree = float(not is_met)
+        contra = float(is_met)
+        excess = float(bound.excess(estimate))
+    return Weighed(
+        labels=labels,
+        repetitions=repetitions,
+        left_out=left_out,
+        estimate=estimate,
+        interval=NO_INTERVAL,
+        n=repetitions,
+        agree=agree,
+        contra=contra,
+        excess=excess,
+        extra=extra,
+    )
 
 
-def _ratio(at: Content, a: Vector, b: Vector, left_out: int, bound: Bound) -> Weighed:
-    """Ratio of two mean differences, tested as Fieller does; Bonferroni over the two ends of an interval."""
+def _mean(
+    labels: Content,
+    estimate: Estimate,
+    bound: Bound,
+    repetitions: int,
+    left_out: int = 0,
+) -> Weighed:
+    """Test a mean over the repetitions with a paired t-test."""
+    if bound.kind == "within":
+        agree = tost(estimate, bound.low, bound.high)
+        contra = outside(estimate, bound.low, bound.high)
+    elif bound.kind == "below":
+        agree = t_below(estimate, bound.high)
+        contra = t_above(estimate, bound.high)
+    else:
+        agree = t_above(estimate, bound.low)
+        contra = t_below(estimate, bound.low)
+    return Weighed(
+        labels=labels,
+        repetitions=repetitions,
+        left_out=left_out,
+        estimate=estimate.mean,
+        interval=t_interval(estimate),
+        n=1 if estimate.se == 0 else repetitions,
+        agree=agree,
+        contra=contra,
+        excess=float(bound.excess(estimate.mean)),
+        tested=estimate.df > 0 and estimate.se > 0,
+    )
+
+
+def _ratio(labels: Content, a: Vector, b: Vector, left_out: int, bound: Bound) -> Weighed:
+    """Test the ratio of two mean differences as Fieller does.
+
+    The two ends of an interval have a Bonferroni correction.
+    """
     ratio = float(a.mean() / b.mean()) if b.mean() != 0 else nan
-    holds, ends = [], []
+    holds = []
+    contras = []
     if bound.low > -inf:
-        holds, ends = [ratio_above(a, b, bound.low)], [ratio_below(a, b, bound.low)]
+        holds.append(ratio_above(a, b, bound.low))
+        contras.append(ratio_below(a, b, bound.low))
     if bound.high < inf:
-        holds, ends = [*holds, ratio_below(a, b, bound.high)], [*ends, ratio_above(a, b, bound.high)]
-    p = max(holds), min(1.0, len(ends) * min(ends))
-    excess = float(bound.excess(ratio)) if ratio == ratio else inf
-    more = {"remark": "divisor" if t_above(mean_se(b)) >= ALPHA else ""}
-    interval = ratio_interval(a, b)
-    return Weighed(at, a.size, left_out, ratio, interval, a.size, *p, excess, a.size > 1, more)
+        holds.append(ratio_below(a, b, bound.high))
+        contras.append(ratio_above(a, b, bound.high))
+    divisor_may_be_zero = t_above(mean_se(b)) >= ALPHA
+    return Weighed(
+        labels=labels,
+        repetitions=a.size,
+        left_out=left_out,
+        estimate=ratio,
+        interval=ratio_interval(a, b),
+        n=a.size,
+        agree=max(holds),
+        contra=min(1.0, len(contras) * min(contras)),
+        excess=inf if isnan(ratio) else float(bound.excess(ratio)),
+        tested=a.size > 1,
+        extra={"remark": "divisor" if divisor_may_be_zero else ""},
+    )
 
 
 def _side(bound: Bound, estimate: float) -> str:
     """``inside`` the bound, or ``below`` or ``above`` it."""
-    if estimate != estimate:
+    if isnan(estimate):
         return ""
-    return "inside" if bound.met(estimate) else "below" if estimate <= bound.low else "above"
+    if bound.met(estimate):
+        return "inside"
+    return "below" if estimate <= bound.low else "above"
 
 
 class Result(NamedTuple):
-    """A check: p-values, the cells that decide them, the p-value of each group and how many must pass."""
+    """A check: p-values, the cells that decide them, and how many groups must pass.
 
-    hold: float
+    ``group_holds`` has the p-value of each group.
+    """
+
+    agree: float
     contra: float
     weakest: Weighed
     accused: Weighed
@@ -321,27 +469,46 @@ class Result(NamedTuple):
 
 
 def combine(groups: list[list[Weighed]], k: int) -> Result:
-    """Intersection-union within a group, "at least k" across groups; mirrored for the contradiction."""
-    m = len(groups)
-    weakest = [max(cells, key=lambda c: (c.hold, c.excess)) for cells in groups]
-    accused = [min(cells, key=lambda c: (c.contra, -c.excess)) for cells in groups]
-    blame = [min(1.0, len(cells) * cell.contra) for cells, cell in zip(groups, accused, strict=True)]
-    charged = sorted(range(m), key=lambda i: (blame[i], -accused[i].excess))
+    """Combine the cells of a check: all cells of a group must hold, and at least k groups.
+
+    It is an intersection-union test within a group and "at least k" across groups; for the
+    contradiction the mirror image, with Bonferroni's correction within a group.
+    """
+    n_groups = len(groups)
+    weakest = [max(cells, key=_weakness) for cells in groups]
+    accused = [min(cells, key=_innocence) for cells in groups]
+    blame = []
+    for cells, cell in zip(groups, accused, strict=True):
+        blame.append(min(1.0, len(cells) * cell.contra))
+    by_blame = sorted(range(n_groups), key=lambda i: (blame[i], -accused[i].excess))
+    holds = [cell.agree for cell in weakest]
     return Result(
-        hold=at_least([cell.hold for cell in weakest], k),
-        contra=at_least(blame, m - k + 1),
-        weakest=sorted(weakest, key=lambda c: (c.hold, c.excess))[k - 1],
-        accused=accused[charged[m - k]],
-        group_holds=[cell.hold for cell in weakest],
+        agree=at_least(holds, k),
+        contra=at_least(blame, n_groups - k + 1),
+        weakest=sorted(weakest, key=_weakness)[k - 1],
+        accused=accused[by_blame[n_groups - k]],
+        group_holds=holds,
         needed=k,
-        tested=any(cell.tested for cells in groups for cell in cells),
+        tested=any(cell.tested for cell in chain.from_iterable(groups)),
     )
 
 
+def _weakness(cell: Weighed) -> tuple[float, float]:
+    return cell.agree, cell.excess
+
+
+def _innocence(cell: Weighed) -> tuple[float, float]:
+    return cell.contra, -cell.excess
+
+
 def together(results: Sequence[Result]) -> tuple[Result, Result, float]:
-    """The weakest check (intersection-union), the most violated one, and its p-value after Bonferroni."""
+    """Find the weakest check, the most violated one, and the p-value of that.
+
+    The weakest decides by intersection and union; the p-value has Bonferroni's correction.
+    """
+    weakest = max(results, key=lambda result: result.agree)
     blamed = min(results, key=lambda result: result.contra)
-    return max(results, key=lambda result: result.hold), blamed, min(1.0, len(results) * blamed.contra)
+    return weakest, blamed, min(1.0, len(results) * blamed.contra)
 
 
 # Findings: everything about a verdict but the corrections over the artifact
@@ -351,10 +518,25 @@ def together(results: Sequence[Result]) -> tuple[Result, Result, float]:
 class Finding:
     """A published value or claim before its verdict.
 
-    ``figures(verdict, factor)`` are the columns that go with a verdict, where ``factor`` multiplies the
-    p-values that decide. ``agree`` and ``contra`` are p-values; ``family_wise`` says that the verdict is by
-    Holm's p-values instead of its own; ``tested`` is False where nothing is left to chance; ``fixed`` is a
-    verdict without p-values; ``barred``: nothing may be compared; ``new`` has the checks for new points.
+    Attributes
+    ----------
+    row : mapping
+        What its row says already.
+    figures : callable
+        ``figures(verdict, factor)`` are the columns that go with a verdict, where ``factor``
+        multiplies the p-values that decide.
+    agree, contra : float
+        p-values.
+    family_wise : bool
+        The verdict is by Holm's p-values instead of its own.
+    tested : bool
+        False where nothing is left to chance.
+    fixed : str
+        A verdict without p-values, or "".
+    barred : bool
+        Nothing may be compared.
+    new : sequence of Result
+        The checks for new points.
     """
 
     row: Content
@@ -368,64 +550,94 @@ class Finding:
     new: Sequence[Result] = ()
 
     def verdict(self, agree: float, contra: float) -> str:
-        """The verdict by these two p-values."""
-        if self.fixed or agree < ALPHA:
-            return self.fixed or REPRODUCED
+        """Decide by these two p-values, if the verdict is not fixed."""
+        if self.fixed:
+            return self.fixed
+        if agree < ALPHA:
+            return REPRODUCED
         return NOT_REPRODUCED if contra < ALPHA else INCONCLUSIVE
 
     def shows(self, agree: float, contra: float) -> str:
-        """What these two p-values show: the verdict, or "" if it stays open."""
+        """Give the verdict by these two p-values, or "" if it stays open."""
         verdict = self.verdict(agree, contra)
         return "" if verdict == INCONCLUSIVE else verdict
 
 
 def _absent(finding: Finding, scale: str, error: MissingRows) -> Finding:
-    """Missing rows are an error at full scale, or if no scale has them; not of what is not comparable."""
+    """Record missing rows, or raise the error if rows must not be missing.
+
+    They are an error at full scale, or if no scale has them; not of what is not comparable.
+    """
     reason = finding.row["reason"]
     if not reason and (scale == "full" or isinstance(error, NeverTogether)):
         raise error
-    row, fixed = finding.row | {"missing": str(error)}, NOT_JUDGED if scale == "part" else ""
-    return replace(finding, row=row, tested=False, fixed=fixed, barred=bool(reason))
+    return replace(
+        finding,
+        row=finding.row | {"missing": str(error)},
+        tested=False,
+        fixed=NOT_JUDGED if scale == "part" else "",
+        barred=bool(reason),
+    )
 
 
 def _published(row: Content, entry: Asked, source: Source, scale: str) -> Finding:
-    """Published mean with its standard error, se or sd/sqrt(n); without an error it counts as exact."""
+    """Compare our mean with a published one; without a published error it counts as exact."""
     df = row["published_df"]
-    theirs, margin = Estimate(row["published"], row["published_se"], inf if isnan(df) else df), row["margin"]
+    theirs = Estimate(row["published"], row["published_se"], inf if isnan(df) else df)
+    margin = row["margin"]
+    selector = entry["where"]
     try:
-        rows = select(source.rows, entry["where"])
-        unnamed(rows, {"repetition", *entry["where"]})
+        rows = select(source.rows, selector)
+        unnamed(rows, {"repetition", *selector})
         values, left_out = by_repetition(rows)
     except MissingRows as error:
         return _absent(Finding(row), scale, error)
-    stuck = source.skewed(entry["where"])
-    ours, n = mean_se(values, stuck == "far"), values.size
+    outliers = source.skewed(selector)
+    ours = mean_se(values, outliers == "far")
+    n = values.size
     if ours.se == 0:
-        ours, n = ours._replace(df=inf), 1
+        ours = ours._replace(df=inf)
+        n = 1
     gap = welch(ours, theirs)
     if isclose(ours.mean, theirs.mean, rel_tol=ROUNDING):
         gap = gap._replace(mean=0.0)
-    unseen = stuck if 1 < values.size < SEEN else ""
-    if unseen == "few" and n == 1:
-        unseen = ""
-    agree, contra = tost(gap, -margin, margin), outside(gap, -margin, margin)
+
+    remark = outliers if 1 < values.size < SEEN else ""
+    if remark == "few" and n == 1:
+        remark = ""
+    agree = tost(gap, -margin, margin)
+    contra = outside(gap, -margin, margin)
     is_decided = min(agree, contra) < ALPHA
-    fixed = INCONCLUSIVE if gap.df == 0 or unseen == "few" else ""
-    if unseen == "far":
-        outlying = source.find_outlying(entry["where"])
+    fixed = INCONCLUSIVE if gap.df == 0 or remark == "few" else ""
+    if remark == "far":
+        outlying = source.find_outlying(selector)
         is_far = _outlying_repetitions(rows, outlying)
         agree, contra = compare_in_two_parts(values, is_far, theirs, margin, outlying)
     elif gap.se == 0 and not fixed:
         fixed = REPRODUCED if abs(gap.mean) <= margin else NOT_REPRODUCED
     is_shown = not fixed and min(agree, contra) < ALPHA
-    is_provisional = unseen != "" and is_decided and not is_shown
-    names = ("ci_low", "ci_high", "difference_low", "difference_high")
-    figures: Content = dict(zip(names, [*t_interval(ours), *t_interval(gap)], strict=True))
-    figures |= {"repetitions": values.size, "left_out": left_out or nan}
-    figures |= {"estimate": ours.mean, "n": n, "difference": gap.mean, "remark": unseen}
-    figures |= {"flags": PROVISIONAL if is_provisional else ""}
-    figures |= {"side": _side(Bound("within", -margin, margin), gap.mean)}
-    figures |= {"n_needed": max(needed(ours, theirs, n, margin), 0 if is_shown or not unseen else SEEN)}
+    is_provisional = remark != "" and is_decided and not is_shown
+
+    n_needed = needed(ours, theirs, n, margin)
+    if remark and not is_shown:
+        n_needed = max(n_needed, SEEN)
+    ci_low, ci_high = t_interval(ours)
+    difference_low, difference_high = t_interval(gap)
+    figures: Content = {
+        "ci_low": ci_low,
+        "ci_high": ci_high,
+        "difference_low": difference_low,
+        "difference_high": difference_high,
+        "repetitions": values.size,
+        "left_out": left_out or nan,
+        "estimate": ours.mean,
+        "n": n,
+        "difference": gap.mean,
+        "remark": remark,
+        "flags": PROVISIONAL if is_provisional else "",
+        "side": _side(Bound("within", -margin, margin), gap.mean),
+        "n_needed": n_needed,
+    }
     stand_in = as_json(substituted(rows))
     return Finding(
         row | {"stand_in": stand_in},
@@ -439,135 +651,226 @@ def _published(row: Content, entry: Asked, source: Source, scale: str) -> Findin
 
 
 def _outlying_repetitions(rows: pd.DataFrame, outlying: Outlying) -> NDArray[np.bool_]:
-    """For each repetition that `by_repetition` keeps: has it an outlying run?"""
+    """Decide for each repetition that `by_repetition` keeps whether it has an outlying run."""
     flags, _ = by_repetition(rows.assign(value=outlying.is_far[rows.index].astype(float)))
     return flags > 0
 
 
 def needed(ours: Estimate, theirs: Estimate, n: int, margin: float) -> float:
-    """Repetitions with which the state is decided in 80 % of the runs, if D is what it seems to be.
+    """Count the repetitions that decide the verdict in 80 % of the runs, for D as estimated.
 
-    inf : none suffice, because even an exact value of ours would be decided less often: the printed mean is
-    too imprecise for this margin.   NaN : one realisation, whose spread is not known.
+    It is inf where none suffice, because even an exact value of ours would be decided less often:
+    the published mean is too imprecise for this margin. It is NaN for one realisation, whose spread
+    is not known.
     """
-    if not (n > 1 and ours.se < inf) or isnan(ours.se):
+    if n <= 1 or isnan(ours.se) or ours.se == inf:
         return nan
 
     def power(repetitions: float) -> float:
         df = repetitions - 1 if ours.se > 0 else inf
-        return decided(welch(Estimate(ours.mean, ours.se * sqrt(n / repetitions), df), theirs), margin)
+        imagined = Estimate(ours.mean, ours.se * sqrt(n / repetitions), df)
+        return decided(welch(imagined, theirs), margin)
 
     if power(inf) < POWER:
         return inf
-    low, high = 1, 2
+    low = 1
+    high = 2
     while power(high) < POWER:
-        low, high = high, 2 * high
+        low = high
+        high = 2 * high
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if power(middle) >= POWER else (middle, high)
+        if power(middle) >= POWER:
+            high = middle
+        else:
+            low = middle
     return high
 
 
 def decided(gap: Estimate, margin: float) -> float:
-    """P(reproduced or not at the 5 % level), the estimate being normal around the gap that was found."""
+    """Compute P(reproduced or not at the 5 % level) for a normal estimate around this gap."""
     if gap.se == 0:
         return 1.0
-    reach = float(stdtrit(gap.df, 1 - ALPHA) if gap.df < inf else ndtri(1 - ALPHA)) * gap.se
-    inner, outer = margin - reach, margin + reach
-    above, below = ((sign * gap.mean - outer) / gap.se for sign in (1, -1))
-    within = max(0.0, ndtr((inner - gap.mean) / gap.se) - ndtr((-inner - gap.mean) / gap.se))
-    return float(within + ndtr(above) + ndtr(below))
+    quantile = float(stdtrit(gap.df, 1 - ALPHA) if gap.df < inf else ndtri(1 - ALPHA))
+    reach = quantile * gap.se
+    inner = margin - reach
+    outer = margin + reach
+    z_above = (gap.mean - outer) / gap.se
+    z_below = (-gap.mean - outer) / gap.se
+    p_within = ndtr((inner - gap.mean) / gap.se) - ndtr((-inner - gap.mean) / gap.se)
+    return float(max(0.0, p_within) + ndtr(z_above) + ndtr(z_below))
 
 
 def _claim(row: Content, entry: Asked, source: Source, scale: str) -> Finding:
-    row = row | {"checks": len(entry["checks"])}
+    """Combine the checks of a claim."""
+    checks = entry["checks"]
+    row = row | {"checks": len(checks)}
     finding = Finding(row, family_wise=True)
-    results, new, stand_in = list[Result](), list[Result](), set[str]()
-    for number, check in enumerate(entry["checks"], start=1):
+    results = list[Result]()
+    new_results = list[Result]()
+    substitutes = set[str]()
+    for number, check in enumerate(checks, start=1):
         try:
             rows, groups = grouped(source, check)
-            needed = check.get("at_least", len(groups))
-            if needed > len(groups):
-                raise MissingRows(f"at_least: needs {needed} groups, but there are only {len(groups)}")
-            cells = [_cells(at, part, check) for at, part in groups]
+            needed_groups = check.get("at_least", len(groups))
+            if needed_groups > len(groups):
+                problem = f"needs {needed_groups} groups, but there are only {len(groups)}"
+                raise MissingRows(f"at_least: {problem}")
+            cells = [_cells(labels, part, check) for labels, part in groups]
         except MissingRows as error:
             return _absent(finding, scale, type(error)(f"check {number}: {error}"))
         except VerdictError as error:
             raise VerdictError(f"check {number}: {error}") from None
-        stand_in.update(substituted(rows))
-        results.append(combine(cells, needed))
-        if added := pools(source, check, groups):
-            means = [(at, mean_se(by_repetition(part)[0])) for at, part in groups]
-            others = [(at, for_new_points(mean, pool)) for (at, mean), pool in zip(means, added, strict=True)]
-            new.append(combine([[_mean(at, mean, Bound.of(check), 0)] for at, mean in others], needed))
-    weak, blamed, contra = together(results)
+        substitutes.update(substituted(rows))
+        results.append(combine(cells, needed_groups))
+        if added_errors := pools(source, check, groups):
+            new_cells = _cells_for_new_points(groups, added_errors, check)
+            new_results.append(combine(new_cells, needed_groups))
+    weakest, blamed, contra = together(results)
 
     def figures(verdict: str, factor: int) -> Content:
-        result = blamed if verdict == NOT_REPRODUCED else weak
+        if verdict == NOT_REPRODUCED:
+            result = blamed
+            cell = blamed.accused
+        else:
+            result = weakest
+            cell = weakest.weakest
         number = results.index(result)
-        check = entry["checks"][number]
-        about = {"check": as_json(check), "number": number + 1, "groups": len(result.group_holds)}
-        about |= {"passing": result.passing(ALPHA / factor), "needed": check.get("at_least", nan)}
-        chosen = result.accused if verdict == NOT_REPRODUCED else result.weakest
+        check = checks[number]
+        columns: Content = {
+            "check": as_json(check),
+            "number": number + 1,
+            "groups": len(result.group_holds),
+            "passing": result.passing(ALPHA / factor),
+            "needed": check.get("at_least", nan),
+        }
         if entry.get("theorem") and verdict == REPRODUCED:
-            about["flags"] = EXACT
-        return about | chosen.columns(Bound.of(check))
+            columns["flags"] = EXACT
+        return columns | cell.columns(Bound.of(check))
 
+    has_new_points = len(new_results) == len(results)
     return replace(
         finding,
-        row=row | {"stand_in": as_json(sorted(stand_in))},
+        row=row | {"stand_in": as_json(sorted(substitutes))},
         figures=figures,
-        agree=weak.hold,
+        agree=weakest.agree,
         contra=contra,
         tested=any(result.tested for result in results),
-        barred=bool(stand_in or row["reason"]),
-        new=new if len(new) == len(results) else (),
+        barred=bool(substitutes or row["reason"]),
+        new=new_results if has_new_points else (),
     )
 
 
-def _cells(at: Content, rows: pd.DataFrame, check: Asked) -> list[Weighed]:
-    """The cells of a group, see `cells_of`."""
-    return [_weighed(at | more, part, check) for more, part in cells_of(rows, check)]
+def _cells(labels: Content, rows: pd.DataFrame, check: Asked) -> list[Weighed]:
+    """Weigh the cells of a group, see `cells_of`."""
+    return [_weighed(labels | extra, part, check) for extra, part in cells_of(rows, check)]
+
+
+def _cells_for_new_points(
+    groups: Groups, added_errors: Sequence[Estimate], check: Asked
+) -> list[list[Weighed]]:
+    """Weigh each group as one cell, with the error that the choice of the pool adds to its mean."""
+    cells = []
+    for (labels, part), added in zip(groups, added_errors, strict=True):
+        values, _ = by_repetition(part)
+        estimate = for_new_points(mean_se(values), added)
+        cells.append([_mean(labels, estimate, Bound.of(check), 0)])
+    return cells
 
 
 # Corrections for multiplicity, and the rows
 
 
 def _decided(findings: Sequence[Finding]) -> list[Content]:
-    """A row for each; the family of the corrections are those that rest on a test and may be compared."""
+    """Make a row of each finding, with what survives the corrections for multiplicity.
+
+    The family of the corrections are the findings that rest on a test and may be compared.
+    """
     family = [finding for finding in findings if finding.tested and not finding.barred]
-    agree, contra = [f.agree for f in family], [f.contra for f in family]
-    by_holm = list(zip(holm(agree), holm(contra), strict=True))
-    by_bh = list(zip(benjamini_hochberg(agree), benjamini_hochberg(contra), strict=True))
-    rows, i = [], 0
+    corrections = iter(_corrections(family))
+    rows = []
     for finding in findings:
-        own, factor = (finding.agree, finding.contra), 1
         if finding.barred or not finding.tested:
-            verdict, shown = finding.verdict(*own), finding.shows(*own)
-            survives: Content = {"holm": shown, "bh": shown}
+            row = _row_without_correction(finding)
         else:
-            verdict = finding.verdict(*(by_holm[i] if finding.family_wise else own))
-            factor = holm_factor(agree, i, ALPHA) if finding.family_wise else 1
-            adjusted = by_holm[i][1 if verdict == NOT_REPRODUCED else 0]
-            survives = {"holm": finding.shows(*by_holm[i]), "bh": finding.shows(*by_bh[i])}
-            survives |= {"p_agree": own[0], "p_contra": own[1], "p_adjusted": adjusted, "family": len(family)}
-            i += 1
-        row = _row(finding, verdict, finding.figures(verdict, factor) | survives)
+            row = _row_with_correction(finding, next(corrections), len(family))
         if finding.barred:
-            measured = verdict if row["estimate"] == row["estimate"] else ""
-            row |= {"verdict": NOT_COMPARABLE, "otherwise": measured, "holm": "", "bh": "", "flags": ""}
+            measured = "" if isnan(row["estimate"]) else row["verdict"]
+            row |= {
+                "verdict": NOT_COMPARABLE,
+                "otherwise": measured,
+                "holm": "",
+                "bh": "",
+                "flags": "",
+            }
         rows.append(row)
     return rows
+
+
+class Correction(NamedTuple):
+    """The p-values (agree, contra) of a finding after Holm's and after Benjamini's correction.
+
+    factor : what Holm's method multiplies the first of its own p-values with.
+    """
+
+    holm: tuple[float, float]
+    bh: tuple[float, float]
+    factor: int
+
+
+def _corrections(family: Sequence[Finding]) -> list[Correction]:
+    agree = [finding.agree for finding in family]
+    contra = [finding.contra for finding in family]
+    by_holm = zip(holm(agree), holm(contra), strict=True)
+    by_bh = zip(benjamini_hochberg(agree), benjamini_hochberg(contra), strict=True)
+    corrections = []
+    for i, (holm_pair, bh_pair) in enumerate(zip(by_holm, by_bh, strict=True)):
+        factor = holm_factor(agree, i, ALPHA) if family[i].family_wise else 1
+        corrections.append(Correction(holm_pair, bh_pair, factor))
+    return corrections
+
+
+def _row_without_correction(finding: Finding) -> Content:
+    verdict = finding.verdict(finding.agree, finding.contra)
+    shown = finding.shows(finding.agree, finding.contra)
+    return _row(finding, verdict, finding.figures(verdict, 1) | {"holm": shown, "bh": shown})
+
+
+def _row_with_correction(finding: Finding, correction: Correction, family_size: int) -> Content:
+    if finding.family_wise:
+        verdict = finding.verdict(*correction.holm)
+    else:
+        verdict = finding.verdict(finding.agree, finding.contra)
+    adjusted_agree, adjusted_contra = correction.holm
+    columns: Content = {
+        "holm": finding.shows(*correction.holm),
+        "bh": finding.shows(*correction.bh),
+        "p_agree": finding.agree,
+        "p_contra": finding.contra,
+        "p_adjusted": adjusted_contra if verdict == NOT_REPRODUCED else adjusted_agree,
+        "family": family_size,
+    }
+    return _row(finding, verdict, finding.figures(verdict, correction.factor) | columns)
 
 
 def _row(finding: Finding, verdict: str, figures: Content) -> Content:
     return BLANK | finding.row | figures | {"verdict": verdict}
 
 
-def _add_controls(rows: list[Content], findings: Sequence[Finding], artifact: Asked, source: Source) -> None:
-    """Add the power of each claim and how many other methods pass; what is too strict cannot confirm."""
-    family = [(row, finding) for row, finding in zip(rows, findings, strict=True) if finding.tested]
-    p_values = {row["id"]: finding.agree for row, finding in family if not finding.barred}
+def _add_controls(
+    rows: list[Content],
+    findings: Sequence[Finding],
+    artifact: Asked,
+    source: Source,
+) -> None:
+    """Add the power of each claim and how many other methods pass.
+
+    A claim that is too strict cannot be confirmed.
+    """
+    p_values = {}
+    for row, finding in zip(rows, findings, strict=True):
+        if finding.tested and not finding.barred:
+            p_values[row["id"]] = finding.agree
     powers = simulate_power(artifact, source, p_values)
     methods = [str(method) for method in source.rows["method"].cat.categories]
     for row, claim in zip(rows, artifact["claims"], strict=True):
@@ -583,8 +886,9 @@ def _add_controls(rows: list[Content], findings: Sequence[Finding], artifact: As
 
 
 def _passes_of_others(claim: Asked, methods: Sequence[str], source: Source) -> list[bool]:
-    """Whether each other method of the result passes the checks of a claim, without a correction."""
-    passes, source = [], source._replace(names=None, curves=[])  # nothing is asked about new points
+    """Decide whether each other method passes the checks of a claim, without a correction."""
+    passes = []
+    source = source._replace(names=None, curves=[])  # nothing is asked about new points
     for variant in replace_method(claim, methods):
         try:
             finding = _claim({"reason": ""}, variant, source, "part")
@@ -596,32 +900,58 @@ def _passes_of_others(claim: Asked, methods: Sequence[str], source: Source) -> l
 
 
 def _credit_weaker_forms(rows: list[Content]) -> None:
-    """Make a claim partially reproduced where only a weaker form is; `otherwise` keeps its own verdict."""
-    confirmed = {row["form_of"] for row in rows if row["form_of"] and row["verdict"] == REPRODUCED}
+    """Make a claim partially reproduced where only a weaker form is reproduced.
+
+    The column ``otherwise`` keeps its own verdict.
+    """
+    weaker_forms = [row for row in rows if row["form_of"]]
+    confirmed = {row["form_of"] for row in weaker_forms if row["verdict"] == REPRODUCED}
     for row in rows:
         is_open = row["verdict"] in (INCONCLUSIVE, NOT_REPRODUCED)
         if row["id"] in confirmed and is_open and row["flags"] != TOO_STRICT:
             row |= {"otherwise": row["verdict"], "verdict": PARTIALLY_REPRODUCED}
 
 
-def _for_new_points(findings: Sequence[Finding], rows: Sequence[Content], scale: str) -> list[Content]:
-    """Columns `NEW_POINTS` of claims whose errors were kept point by point; Holm's correction over them."""
-    pairs = zip(findings, rows, strict=True)
-    offered = [bool(finding.new) and row["verdict"] != NOT_COMPARABLE for finding, row in pairs]
-    results = [together(finding.new) for finding in compress(findings, offered)]
-    ps = zip(holm([weak.hold for weak, *_ in results]), holm([p for *_, p in results]), strict=True)
-    found = []
-    for (weak, blamed, _), (p, q) in zip(results, ps, strict=True):
-        verdict, cell, decides = INCONCLUSIVE, weak.weakest, p
-        if p < ALPHA:
+def _add_new_points(
+    findings: Sequence[Finding],
+    rows: Sequence[Content],
+    scale: str,
+) -> list[Content]:
+    """Add the columns `NEW_POINTS` to the claims whose errors were kept point by point.
+
+    Holm's correction is over these claims.
+    """
+    has_columns = []
+    for finding, row in zip(findings, rows, strict=True):
+        has_columns.append(bool(finding.new) and row["verdict"] != NOT_COMPARABLE)
+    new_results = [finding.new for finding in compress(findings, has_columns)]
+    columns = iter(_columns_for_new_points([together(new) for new in new_results], scale))
+    return [row | next(columns) if new else row for row, new in zip(rows, has_columns, strict=True)]
+
+
+def _columns_for_new_points(
+    results: Sequence[tuple[Result, Result, float]],
+    scale: str,
+) -> list[Content]:
+    p_agree = holm([weakest.agree for weakest, _, _ in results])
+    p_contra = holm([contra for _, _, contra in results])
+    columns = []
+    for (weakest, blamed, _), agree, contra in zip(results, p_agree, p_contra, strict=True):
+        verdict = INCONCLUSIVE
+        cell = weakest.weakest
+        p = agree
+        if agree < ALPHA:
             verdict = REPRODUCED
-        elif q < ALPHA:
-            verdict, cell, decides = NOT_REPRODUCED, blamed.accused, q
-        says = (verdict, decides) if scale in JUDGED else (RAN, nan)
-        figures = (*says, cell.estimate, *cell.interval, as_json(cell.at))
-        found.append(dict(zip(NEW_POINTS, figures, strict=True)))
-    columns = iter(found)
-    return [next(columns) if each else {} for each in offered]
+        elif contra < ALPHA:
+            verdict = NOT_REPRODUCED
+            cell = blamed.accused
+            p = contra
+        if scale not in JUDGED:
+            verdict = RAN
+            p = nan
+        figures = (verdict, p, cell.estimate, *cell.interval, as_json(cell.labels))
+        columns.append(dict(zip(NEW_POINTS, figures, strict=True)))
+    return columns
 
 
 # Files
@@ -630,47 +960,74 @@ def _for_new_points(findings: Sequence[Finding], rows: Sequence[Content], scale:
 def judge_files(
     artifacts: Sequence[Path], tables: Sequence[Path], scale: str, labels: Iterable[Path] = ()
 ) -> pd.DataFrame:
-    """Verdicts of several artifacts, with the columns paper and artifact first.
+    """Judge several artifacts; the columns paper and artifact come first.
 
     Parameters
     ----------
-    artifacts : files ``<paper>/<artifact>.yaml``, their ``.published.csv`` files beside them.
-    tables : their result tables, in the same order; beside each, if it is there, ``points.npz``.
-    labels : prepared data sets, for the error of a constant classifier.
+    artifacts : sequence of Path
+        Files ``<paper>/<artifact>.yaml``, with their ``.published.csv`` files next to them.
+    tables : sequence of Path
+        Their result tables, in the same order; next to each, if it is there, ``points.npz``.
+    scale : str
+        See `judge`.
+    labels : iterable of Path
+        Prepared data sets, for the error of a constant classifier.
+
+    Returns
+    -------
+    DataFrame
+        Rows of `VERDICT_COLUMNS`.
 
     Raises
     ------
-    VerdictError : as `judge`; names the file; a table that is not the one of its record.
+    VerdictError
+        As `judge`, and names the file; or a table is not the one of its record.
     """
-    constant, verdicts = constant_errors(labels), list[pd.DataFrame]()
+    constant = constant_errors(labels)
+    verdicts = list[pd.DataFrame]()
     for artifact, table in zip(artifacts, tables, strict=True):
-        content, points = _content(artifact), table.with_name("points.npz")
+        content = _content(artifact)
         rows = _verified(table, read_table)
-        tested = _verified(points, Points.read) if points.is_file() else None
+        points_file = table.with_name("points.npz")
+        points = _verified(points_file, Points.read) if points_file.is_file() else None
         try:
-            frame = judge(content, rows, scale, tested)
+            frame = judge(content, rows, scale, points)
         except VerdictError as error:
             raise type(error)(f"{artifact}: {error}") from None
-        sets = [str(value(where).get("dataset")) for where in frame["where"]]
-        frame["constant_error"] = [constant.get(name, nan) for name in sets]
+        datasets = [str(value(cell).get("dataset")) for cell in frame["where"]]
+        frame["constant_error"] = [constant.get(dataset, nan) for dataset in datasets]
         if scale == "part":
-            sizes = ", ".join(filter(None, map(str, rows["dataset"].unique()))), rows["repetition"].nunique()
-            frame["part"] = "{}; repetitions: {}".format(*sizes)
+            frame["part"] = _describe_part(rows)
         if len(frame):
             verdicts.append(of_artifact(frame, artifact.parent.name, artifact.stem))
-    none = pd.DataFrame(columns=["paper", "artifact", *VERDICT_COLUMNS])
-    return pd.concat(verdicts, ignore_index=True) if verdicts else none
+    if not verdicts:
+        return pd.DataFrame(columns=["paper", "artifact", *VERDICT_COLUMNS])
+    return pd.concat(verdicts, ignore_index=True)
+
+
+def _describe_part(rows: pd.DataFrame) -> str:
+    """Write which data sets a partial run has, and how many repetitions."""
+    datasets = ", ".join(filter(None, map(str, rows["dataset"].unique())))
+    return f"{datasets}; repetitions: {rows['repetition'].nunique()}"
 
 
 def of_artifact(frame: pd.DataFrame, paper: str, artifact: str) -> pd.DataFrame:
-    """The rows with the columns paper and artifact first."""
+    """Put the columns paper and artifact first."""
     return frame.assign(paper=paper, artifact=artifact)[["paper", "artifact", *frame]]
 
 
 def constant_errors(files: Iterable[Path]) -> dict[str, float]:
-    """Data set -> share of the labels that a classifier which always names the larger class gets wrong.
+    """Compute the error of a classifier that always names the larger class, for each data set.
 
-    files : prepared data sets.
+    Parameters
+    ----------
+    files : iterable of Path
+        Prepared data sets.
+
+    Returns
+    -------
+    dict
+        Name of a data set -> share of its labels that are wrong.
     """
     errors = {}
     for file in files:
@@ -687,7 +1044,7 @@ def write(table: pd.DataFrame, path: str | Path, digits: str = "%.6g") -> None:
 
 
 def _verified(file: Path, reader: Callable[[Path], T]) -> T:
-    """What is in a table or in the points beside it, if it is still the one that its provenance records."""
+    """Read a table, or the points next to it, if it is still the one that its record describes."""
     try:
         verify(file)
         return reader(file)
@@ -696,7 +1053,7 @@ def _verified(file: Path, reader: Callable[[Path], T]) -> T:
 
 
 def _content(artifact: Path) -> Content:
-    """An artifact file with the list of its published values in place of their rule."""
+    """Read an artifact file, with the list of its published values in place of their rule."""
     try:
         content = expanded(artifact)
         if "published" in content:
