@@ -134,6 +134,13 @@ def test_a_method_that_fails_is_named_with_what_it_was_run_on(classifier, old, w
     assert message in fault
 
 
+def test_an_experiment_whose_data_cannot_be_had_is_named_and_not_run(classifier):
+    change(classifier / "three_classes.yaml", "[wine]", "[cifar10h]")
+    report = ran(classifier)
+    assert not report.faults
+    assert "three_classes.yaml: not run: cifar10h" in report.remarks[0]
+
+
 def test_a_loader_that_fails_is_a_fault_with_its_line(classifier):
     line = change(classifier / "code.py", "load_wine(return", "load_whine(return")
     report = ran(classifier)

@@ -192,6 +192,9 @@ def _run_artifact(plan: Plan, name: str, report: Report) -> None:
     from reproduction.run.results import write_rows
 
     artifact = plan.artifacts[name]
+    if name in plan.left_out:
+        report.remarks.append(f"{artifact.file}: not run: {plan.left_out[name]}")
+        return
     cell = next(iter(artifact.cells))
     given = _narrowed(plan.job(name, cell))
     start = time.perf_counter()
