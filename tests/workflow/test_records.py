@@ -93,6 +93,7 @@ FILES = {
     "../shared/rates.txt": "0.5",
     "../mine.csv": "a,b,label\n" + "".join(f"{i},1,no\n{i + 1},1,yes\n" for i in range(0, 40, 2)),
 }
+FIGURE = "figures/smoke/tiny/table1.png"
 EVERYTHING = ["fetch", "prepare", "experiment", "draw_tiny_table1", "verdicts"]
 RESULT = EVERYTHING[2:]
 TABLE = "results/smoke/tiny/table1/table.csv"
@@ -162,6 +163,17 @@ def replace_by_older(tiny: Tiny) -> None:
     os.utime(file, (1e9, 1e9))
 
 
+def date_to_the_future(tiny: Tiny, old: str = "", new: str = "") -> None:
+    file = tiny.project / "mine.csv"
+    file.write_text(file.read_text().replace(old, new, 1))
+    os.utime(file, (4e9, 4e9))
+
+
+def lengthen_figure(tiny: Tiny) -> None:
+    with (tiny.run.folder / FIGURE).open("ab") as file:
+        file.write(b" ")
+
+
 def rewrite(tiny: Tiny, name: str, old: str, new: str) -> None:
     file = tiny.run.folder / name
     file.write_text(file.read_text().replace(old, new))
@@ -192,6 +204,12 @@ CHANGES = [
     ("the drawing", lambda tiny: tiny.edit("drawing.py", '"o"', '"x"'), ["draw_tiny_table1"]),
     ("a claim", lambda tiny: tiny.edit("table1.yaml", '"above": 0', '"above": 1'), ["verdicts"]),
     ("a user's file replaced by an older one", replace_by_older, EVERYTHING),
+    ("a user's file of tomorrow", date_to_the_future, []),
+    (
+        "another user's file of tomorrow",
+        lambda tiny: date_to_the_future(tiny, "9,1,yes", "8,1,yes"),
+        EVERYTHING,
+    ),
     ("a lost table", lambda tiny: (tiny.run.folder / TABLE).unlink(), RESULT),
     ("a lost record", lose_record, RESULT),
     ("an edited table", lambda tiny: rewrite(tiny, TABLE, ",sum,", ",other,"), RESULT),
@@ -200,6 +218,8 @@ CHANGES = [
         lambda tiny: rewrite(tiny, TABLE.replace("table.csv", "verdicts.csv"), "ran", "reproduced"),
         ["verdicts"],
     ),
+    ("an edited figure", lengthen_figure, ["draw_tiny_table1"]),
+    ("a lost figure", lambda tiny: (tiny.run.folder / FIGURE).unlink(), ["draw_tiny_table1"]),
     ("an old clock", lambda tiny: date_everything(tiny, 1e9), []),
     ("a clock of tomorrow", lambda tiny: date_everything(tiny, 4e9), []),
     ("a setting under that clock", lambda tiny: tiny.set(shift=5.0), RESULT),

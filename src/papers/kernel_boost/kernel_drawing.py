@@ -276,7 +276,8 @@ def _equal_to_vote(labelled: pd.DataFrame) -> str:
     """Say in the legend that the last method gives the labels of the vote, if its curve is hidden by it."""
     means = labelled.groupby(["method", "x"])["value"].mean().unstack("x")
     last = means.loc[panels.methods_in(labelled)[-1]]
-    is_equal = (last - means.loc["majority vote"]).abs().max() < EQUAL_SHARES
+    apart = (last - means.loc["majority vote"]).to_numpy(float)
+    is_equal = np.nanmax(np.abs(apart)) < EQUAL_SHARES
     return " (left: equal to the vote)" if is_equal else ""
 
 

@@ -324,6 +324,19 @@ def test_differences_are_measured_against_the_scale_of_the_metric(tmp_path, thei
     assert metric == "loss"
 
 
+def test_rows_in_another_order_are_no_difference(full, plan, other):
+    _, root = other(0.0)
+    table = root / "results/full" / NAME / "table.csv"
+    header, *lines = table.read_text().splitlines()
+    table.write_text("\n".join([header, *reversed(lines)]) + "\n")
+    write_record(plan, NAME, [table, table.with_name("points.npz")])
+    record_verdicts(table.parent, root)
+    ours = archived_run.own(plan, NAME, root)
+    found = archived_run.compared(ours, archived_run.kept(NAME, full))
+    assert found.state == archived_run.ROUNDED
+    assert found.detail == "every mean is equal, the rows are in another order"
+
+
 def test_another_verdict_is_a_difference_and_a_reduced_run_or_one_of_times_is_not_compared(full, other):
     kept, ours = archived_run.kept(NAME, full), other(0.0)[0]
     ours.verdicts[0]["verdict"] = "inconclusive"
