@@ -520,8 +520,6 @@ def compared(ours: Run, theirs: Run, timed: bool = False) -> Comparison:
     if np.isinf(apart):
         return Comparison(DIFFERENT, "the table has other rows; the verdicts are the same")
     far = f"a mean of {metric} differs most, by {apart:.1e} of its scale"
-    if apart == 0:
-        far = "every mean is equal, the rows are in another order"
     return Comparison(ROUNDED if apart <= ROUNDING else JUDGED, far)
 
 

@@ -334,7 +334,6 @@ def test_rows_in_another_order_are_no_difference(full, plan, other):
     ours = archived_run.own(plan, NAME, root)
     found = archived_run.compared(ours, archived_run.kept(NAME, full))
     assert found.state == archived_run.ROUNDED
-    assert found.detail == "every mean is equal, the rows are in another order"
 
 
 def test_another_verdict_is_a_difference_and_a_reduced_run_or_one_of_times_is_not_compared(full, other):
