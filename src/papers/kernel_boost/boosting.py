@@ -1,10 +1,10 @@
 """Boosting under label noise, and generalisation bounds by random projections.
 
-gamma01 and gamma10 are the flip rates P(observed 1 | true 0) and P(observed 0 | true 1) that a booster has
-learned. All boosters of a split draw their resamples from the same stream.
+gamma01 and gamma10 are the flip rates P(observed 1 | true 0) and P(observed 0 | true 1) that a
+booster has learned. All boosters of a split draw their resamples from the same stream.
 
-Source: Kabán and Bootkrajang, LABELNOISE 2017. The protocol of the table of bounds is not described; random
-halves are those of Zhang and Zhou, KDD 2014.
+Source: Kabán and Bootkrajang, LABELNOISE 2017. The protocol of the table of bounds is not
+described; random halves are those of Zhang and Zhou, KDD 2014.
 """
 
 from __future__ import annotations
@@ -25,22 +25,30 @@ from reproduction.run.splits import Floats
 from reproduction.spec import settings as keys
 from reproduction.spec.protocol import protocol
 
-FlipRates = Annotated[list[Annotated[float, Field(ge=0, lt=0.5)]], Field(min_length=2, max_length=2)]
+FlipRate = Annotated[float, Field(ge=0, lt=0.5)]
+FlipRates = Annotated[list[FlipRate], Field(min_length=2, max_length=2)]
 
 
 class Booster(keys.Method):
     """A booster, or any scikit-learn classifier."""
 
-    gamma: Literal["known"] | None = Field(None, description="the method is given the true flip rates")
+    gamma: Literal["known"] | None = Field(
+        None,
+        description="the method is given the true flip rates",
+    )
 
     def check(self) -> None:
         """Check the parameters, and that the class takes flip rates if it is given them."""
-        keys.check_keywords(self.cls, self.parameters, ("gamma", "learn_gamma") if self.gamma else ())
+        keywords = ("gamma", "learn_gamma") if self.gamma else ()
+        keys.check_keywords(self.cls, self.parameters, keywords)
 
     def model(self, noise: keys.Noise, repetition: Repetition) -> Any:
-        """The classifier under a noise; what is left to chance inside is drawn from the place's streams."""
-        chosen = {"gamma": flip_rates(noise), "learn_gamma": False} if self.gamma else {}
-        return seeded(self.build(**chosen), repetition.rng(f"resampling {noise}"))
+        """Build the classifier under a noise, seeded from a stream of the repetition."""
+        if self.gamma:
+            model = self.build(gamma=flip_rates(noise), learn_gamma=False)
+        else:
+            model = self.build()
+        return seeded(model, repetition.rng(f"resampling {noise}"))
 
 
 class BoostersSettings(keys.SplitSettings):
@@ -100,56 +108,68 @@ LEARNED = ("gamma01", "gamma10", "flagged")
 
 @protocol(ErrorsSettings, labels=("error", *LEARNED))
 def errors(settings: ErrorsSettings, loop: Loop) -> Iterator[Row]:
-    """Metrics: error, wrong test labels in %, after the rounds x where they are set; gamma01, gamma10;
-    flagged, 1 where the fit is doubtful.
+    """Measure the test errors of boosters.
+
+    Metrics: error, wrong test labels in %, after the rounds x where they are set; gamma01,
+    gamma10; flagged, 1 where the fit is doubtful.
 
     Source: the two tables of rBoost.
     """
     for repetition, split, observed, noise, booster in loop.fits(settings, settings.methods):
         model = booster.model(noise, repetition).fit(split.X, observed)
         if settings.rounds:
-            stages = list(model.staged_predict(split.X_test))  # fewer where the points ran out of weight
+            # There are fewer stages than rounds where the points ran out of weight.
+            stages = list(model.staged_predict(split.X_test))
             for count in settings.rounds:
-                yield repetition.row("error", split.scored(stages[min(count, len(stages)) - 1]), x=count)
+                predicted = stages[min(count, len(stages)) - 1]
+                yield repetition.row("error", split.scored(predicted), x=count)
         else:
             yield repetition.row("error", split.scored(model.predict(split.X_test)))
-        yield from repetition.rows(learned(model) | {"flagged": getattr(model, "flagged_", False)})
+        yield from repetition.rows(learned(model))
+        yield repetition.row("flagged", getattr(model, "flagged_", False))
 
 
 @protocol(CurvesSettings, labels=("train_error", "test_error", "rounds_to_drop", *LEARNED))
 def curves(settings: CurvesSettings, loop: Loop) -> Iterator[Row]:
-    """What boosters do from round to round x.
+    """Measure what boosters do from round to round x.
 
-    Metrics: train_error, wrong observed labels of the training rows in %; test_error, wrong test labels in %;
-    gamma01 and gamma10. Once a run: rounds_to_drop, see `rounds_to_drop`.
+    Metrics: train_error, wrong observed labels of the training rows in %; test_error, wrong test
+    labels in %; gamma01 and gamma10. Once a run: rounds_to_drop, see `rounds_to_drop`.
 
     Source: curves of AdaBoost with robust base learners.
     """
     for repetition, split, observed, noise, booster in loop.fits(settings, settings.methods):
         model = booster.model(noise, repetition).fit(split.X, observed)
-        tested = {"train_error": (split.X, observed), "test_error": (split.X_test, split.truth)}
-        found = {
-            metric: np.array([100.0 * np.mean(each != labels) for each in model.staged_predict(X)])
-            for metric, (X, labels) in tested.items()
+        metrics = {
+            "train_error": _errors_by_round(model, split.X, observed),
+            "test_error": _errors_by_round(model, split.X_test, split.truth),
         }
         if getattr(model, "learn_gamma", False):
-            found |= {"gamma01": model.gamma_path_[:, 0], "gamma10": model.gamma_path_[:, 1]}
-        for metric, values in found.items():
+            metrics["gamma01"] = model.gamma_path_[:, 0]
+            metrics["gamma10"] = model.gamma_path_[:, 1]
+        for metric, values in metrics.items():
             *rows, last = repetition.curve(metric, enumerate(values, start=1))
             yield from rows
             if metric == "test_error":  # point by point at the end only
                 last |= split.scored(model.predict(split.X_test)).row(metric)
             yield last
-        yield repetition.row("rounds_to_drop", rounds_to_drop(found["train_error"]))
+        yield repetition.row("rounds_to_drop", rounds_to_drop(metrics["train_error"]))
+
+
+def _errors_by_round(model: Any, X: Floats, labels: Any) -> Floats:
+    """Compute the share of wrong labels in % after each round."""
+    shares = [100.0 * np.mean(predicted != labels) for predicted in model.staged_predict(X)]
+    return np.array(shares)
 
 
 @protocol(CalibrationSettings, labels=("error", "gamma_error", *LEARNED))
 def calibration(settings: CalibrationSettings, loop: Loop) -> Iterator[Row]:
-    """rBoost calibrated on a few verified labels: its error, and how well it learns the flip rates.
+    """Measure how well rBoost learns the flip rates from a few verified labels, and its error.
 
-    x = number of trusted rows: random training rows whose true labels are known, used for the calibration
-    alone (x = 0: it is calibrated on the observed labels). Boosting itself sees the observed label of every
-    row. A method that learns no flip rates is fitted once, and its rows are the same at every x.
+    x = number of trusted rows: random training rows whose true labels are known, used for the
+    calibration alone (x = 0: it is calibrated on the observed labels). Boosting itself sees the
+    observed label of every row. A method that learns no flip rates is fitted once, and its rows are
+    the same at every x.
 
     Metrics: error, wrong test labels in %; gamma01, gamma10;
     gamma_error = (|gamma01 - true| + |gamma10 - true|) / 2; flagged.
@@ -161,53 +181,59 @@ def calibration(settings: CalibrationSettings, loop: Loop) -> Iterator[Row]:
         values: dict[str, float | Scored] = {}
         for count in settings.trusted:
             if not values or "gamma01" in values:  # other methods do not change with the count
-                model, known = booster.model(noise, repetition), order[:count]
-                calibrated = len(known) and getattr(model, "learn_gamma", False)
-                more = {"trusted": (split.X[known], split.clean[known])} if calibrated else {}
-                model.fit(split.X, observed, **more)
+                model = booster.model(noise, repetition)
+                verified = order[:count]
+                if len(verified) and getattr(model, "learn_gamma", False):
+                    trusted = (split.X[verified], split.clean[verified])
+                    model.fit(split.X, observed, trusted=trusted)
+                else:
+                    model.fit(split.X, observed)
                 rates = learned(model)
                 values = {"error": split.scored(model.predict(split.X_test))} | rates
                 if rates:
-                    off = np.abs(np.array(list(rates.values())) - flip_rates(noise))
-                    values["gamma_error"] = float(off.mean())
+                    distance = np.abs(np.array(list(rates.values())) - flip_rates(noise))
+                    values["gamma_error"] = float(distance.mean())
                 values["flagged"] = getattr(model, "flagged_", False)
             yield from repetition.rows(values, x=count)
 
 
 @protocol(LossSettings, labels=("loss", "label +1", "label -1"))
 def loss(settings: LossSettings, loop: Loop) -> Iterator[Row]:
-    """The loss of rBoost as a function of the score H = x: a exp(-s H) + b exp(s H); nothing is random.
+    """Compute the loss of rBoost as a function of the score H = x; nothing is random.
 
-    setting = the observed label s, method = the flip rates, the exponential loss where both are zero.
+    The loss is a exp(-s H) + b exp(s H). setting = the observed label s, method = the flip rates;
+    it is the exponential loss where both are zero.
 
-    Source: eq. (11) and the figure beside it.
+    Source: eq. (11) and the figure next to it.
     """
     H = np.linspace(-settings.largest, settings.largest, settings.points)
     for repetition in loop:
         for method, (gamma01, gamma10) in settings.gammas.items():
             for s, setting in ((1, "label +1"), (-1, "label -1")):
                 values = exponential_loss(H, np.full(len(H), s), (gamma01, gamma10))
-                yield from repetition.curve(
-                    "loss", zip(H, values, strict=True), setting=setting, method=method
-                )
+                points = zip(H, values, strict=True)
+                yield from repetition.curve("loss", points, setting=setting, method=method)
 
 
 def flip_rates(noise: keys.Noise) -> tuple[float, float]:
-    """(gamma01, gamma10), the probabilities of the flips 0 -> 1 and 1 -> 0 under a noise by coins."""
+    """Return (gamma01, gamma10), the probabilities of the flips 0 -> 1 and 1 -> 0 under a noise."""
     rate = noise.parameters["rate"]
-    return rate * (noise.model != "positive_only"), rate * (noise.model != "negative_only")
+    gamma01 = rate if noise.model != "positive_only" else 0.0
+    gamma10 = rate if noise.model != "negative_only" else 0.0
+    return gamma01, gamma10
 
 
 def learned(model: Any) -> dict[str, float]:
-    """gamma01 and gamma10 that a fitted model has learned; nothing for a model that learns none."""
+    """Return the gamma01 and gamma10 that a fitted model has learned, if it learns any."""
     if not getattr(model, "learn_gamma", False):
         return {}
     return {"gamma01": float(model.flip_matrix_[0, 1]), "gamma10": float(model.flip_matrix_[1, 0])}
 
 
 def rounds_to_drop(errors: Floats) -> int:
-    """First t with e_t <= e_1 - 0.95 (e_1 - min e); 1 where the error never falls."""
-    return int(np.argmax(errors <= errors[0] - 0.95 * (errors[0] - errors.min()))) + 1
+    """Find the first round t with e_t <= e_1 - 0.95 (e_1 - min e); 1 if the error never falls."""
+    has_dropped = errors <= errors[0] - 0.95 * (errors[0] - errors.min())
+    return int(np.argmax(has_dropped)) + 1
 
 
 # Random projections
@@ -255,10 +281,10 @@ CHOSEN = {"k": "k_", "C": "C_"}
 
 @protocol(MinimisersSettings, labels=("error", *CHOSEN))
 def bound_minimisers(settings: MinimisersSettings, loop: Loop) -> Iterator[Row]:
-    """Test error of linear classifiers on random halves of a data set, with the given labels.
+    """Measure test errors of linear classifiers on random halves of a data set.
 
-    Metrics: error, share of wrong test labels in [0, 1]; k and C, what cross-validation on the training half
-    chose. All methods draw from the same stream.
+    Metrics: error, share of wrong test labels in [0, 1]; k and C, what cross-validation on the
+    training half chose. The labels have no added noise. All methods draw from the same stream.
 
     Source: table of the bound minimiser.
     """
@@ -267,18 +293,24 @@ def bound_minimisers(settings: MinimisersSettings, loop: Loop) -> Iterator[Row]:
             X = dataset.arrays["X"]
             split = replace(split, X=X[split.train], X_test=X[split.test])
         for label, method in settings.methods.items():
-            model = seeded(method.build(), repetition.rng("starts")).fit(split.X, split.clean)
+            model = seeded(method.build(), repetition.rng("starts"))
+            model = model.fit(split.X, split.clean)
             values = {"error": float(np.mean(model.predict(split.X_test) != split.truth))}
-            values |= {m: float(getattr(model, name)) for m, name in CHOSEN.items() if hasattr(model, name)}
+            for metric, attribute in CHOSEN.items():
+                if hasattr(model, attribute):
+                    values[metric] = float(getattr(model, attribute))
             yield from repetition.rows(values, method=label)
 
 
-@protocol(BoundsSettings, labels=("new", "risk", "complexity", "confidence", "bound", "error", "excess"))
+@protocol(
+    BoundsSettings,
+    labels=("new", "risk", "complexity", "confidence", "bound", "error", "excess"),
+)
 def bounds(settings: BoundsSettings, loop: Loop) -> Iterator[Row]:
-    """The bound and its terms for the classifier that minimises it, against the dimension k of projection.
+    """Measure the bound and its terms for the classifier that minimises it.
 
-    Metrics at x = k: risk, 1/N sum min(1, 2 f_k); complexity; confidence; bound, their sum;
-    error, share of wrong test labels; excess = error - bound.
+    Metrics at x = k, the dimension of the projection: risk, 1/N sum min(1, 2 f_k); complexity;
+    confidence; bound, their sum; error, share of wrong test labels; excess = error - bound.
     Source: bound-minimising classifier.
     """
     for repetition, split, _ in loop.random_splits(settings):
@@ -286,9 +318,15 @@ def bounds(settings: BoundsSettings, loop: Loop) -> Iterator[Row]:
             model = seeded(BoundMinimiser(k=k, delta=settings.delta), repetition.rng("starts"))
             bound = model.fit(split.X, split.clean).bound_
             error = float(np.mean(model.predict(split.X_test) != split.truth))
-            terms = {name: getattr(bound, name) for name in ("risk", "complexity", "confidence")}
-            terms |= {"bound": bound.total, "error": error, "excess": error - bound.total}
-            yield from repetition.rows(terms, method="new", x=k)
+            metrics = {
+                "risk": bound.risk,
+                "complexity": bound.complexity,
+                "confidence": bound.confidence,
+                "bound": bound.total,
+                "error": error,
+                "excess": error - bound.total,
+            }
+            yield from repetition.rows(metrics, method="new", x=k)
 
 
 ENTRIES = ("gaussian", "rademacher")
@@ -303,48 +341,65 @@ POINTS = 1000  # of each set of margins
     ),
 )
 def flip_probability(settings: FlipProbabilitySettings, loop: Loop) -> Iterator[Row]:
-    """The flip probability f_k against simulation, its bounds, and what margins do to it.
+    """Compare the flip probability f_k with simulations and bounds, for points with margins.
 
     setting "formula" (x = theta): f; gaussian_slack and sub_gaussian_slack, bound - f;
     symmetry, |f(pi - theta) - (1 - f)|.
     setting "gaussian" or "rademacher" (x = theta): share of random projections that flip the sign;
     z, its distance to f in standard errors; sub_gaussian_slack, bound - share + 4 standard errors.
-    setting "margin" (x = smallest margin): flip_term, the mean of min(1, 2 f_k) over points whose margins
-    cos theta spread evenly from x to 1.
+    setting "margin" (x = smallest margin): flip_term, the mean of min(1, 2 f_k) over points whose
+    margins cos theta spread evenly from x to 1.
     setting "some without margin": the same for points with the margin 0.9, of which 1 % have none.
     Only the simulations differ from one repetition to the next.
 
     Source: flip probability and its figure.
     """
-    few = np.where(np.arange(POINTS) < POINTS // 100, 0.0, 0.9)
+    mostly_large_margins = np.where(np.arange(POINTS) < POINTS // 100, 0.0, 0.9)
     thetas = np.linspace(0, np.pi, settings.angles)
     margins = np.cos(thetas)
     for repetition in loop:
         for k in settings.ks:
-            here, formula = repetition.with_columns(method=f"k={k}"), projections.flip_probability(thetas, k)
+            of_k = repetition.with_columns(method=f"k={k}")
+            formula = projections.flip_probability(thetas, k)
+            mirrored = projections.flip_probability(np.pi - thetas, k)
             curves = {
                 "f": formula,
                 "gaussian_slack": projections.gaussian_bound(margins, k) - formula,
                 "sub_gaussian_slack": projections.sub_gaussian_bound(margins, k) - formula,
-                "symmetry": np.abs(projections.flip_probability(np.pi - thetas, k) - (1.0 - formula)),
+                "symmetry": np.abs(mirrored - (1.0 - formula)),
             }
             for metric, column in curves.items():
-                yield from here.curve(metric, zip(thetas, column, strict=True), setting="formula")
+                points = zip(thetas, column, strict=True)
+                yield from of_k.curve(metric, points, setting="formula")
             for x in settings.margins:
-                yield here.row("flip_term", _flip_term(np.linspace(x, 1.0, POINTS), k), setting="margin", x=x)
-            yield here.row("flip_term", _flip_term(few, k), setting="some without margin", x=0.0)
-            for entries in ENTRIES if k in settings.simulated else ():
-                rng = repetition.rng(f"projections {entries} {k}")
-                for x in settings.simulated_angles:
-                    theta, margin = x * np.pi, float(np.cos(x * np.pi))
-                    f = float(projections.flip_probability(theta, k))
-                    se = float(np.sqrt(f * (1.0 - f) / settings.trials))
-                    share = projections.simulated(margin, k, settings.trials, rng, entries)
-                    slack = float(projections.sub_gaussian_bound(margin, k)) - share + 4.0 * se
-                    values = {"share": share, "z": (share - f) / se, "sub_gaussian_slack": slack}
-                    yield from here.rows(values, setting=entries, x=theta)
+                term = _flip_term(np.linspace(x, 1.0, POINTS), k)
+                yield of_k.row("flip_term", term, setting="margin", x=x)
+            term = _flip_term(mostly_large_margins, k)
+            yield of_k.row("flip_term", term, setting="some without margin", x=0.0)
+            if k in settings.simulated:
+                yield from _simulated_flips(settings, of_k, k)
+
+
+def _simulated_flips(
+    settings: FlipProbabilitySettings,
+    of_k: Repetition,
+    k: int,
+) -> Iterator[Row]:
+    """Compare simulated shares of flips with f_k and its bound, at every angle."""
+    for entries in ENTRIES:
+        rng = of_k.rng(f"projections {entries} {k}")
+        for x in settings.simulated_angles:
+            theta = x * np.pi
+            margin = float(np.cos(x * np.pi))
+            f = float(projections.flip_probability(theta, k))
+            se = float(np.sqrt(f * (1.0 - f) / settings.trials))
+            share = projections.simulated(margin, k, settings.trials, rng, entries)
+            slack = float(projections.sub_gaussian_bound(margin, k)) - share + 4.0 * se
+            metrics = {"share": share, "z": (share - f) / se, "sub_gaussian_slack": slack}
+            yield from of_k.rows(metrics, setting=entries, x=theta)
 
 
 def _flip_term(margins: Floats, k: int) -> float:
-    """Mean of min(1, 2 f_k(theta)) over points with cos theta = margins."""
-    return float(np.mean(np.minimum(1.0, 2.0 * projections.flip_probability(np.arccos(margins), k))))
+    """Compute the mean of min(1, 2 f_k(theta)) over points with cos theta = margins."""
+    f = projections.flip_probability(np.arccos(margins), k)
+    return float(np.mean(np.minimum(1.0, 2.0 * f)))

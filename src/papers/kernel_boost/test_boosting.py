@@ -1,4 +1,4 @@
-"""The rows of the boosting experiments: errors, curves, calibration, the loss, bounds by projections."""
+"""Rows of the boosting experiments: errors, curves, calibration, the loss, and bounds."""
 
 from dataclasses import replace
 
@@ -18,12 +18,17 @@ METHODS = {
     "learns": {"method": "rboost", "parameters": {"rounds": ROUNDS}},
     "stump": {"method": "sklearn.tree:DecisionTreeClassifier", "parameters": {"max_depth": 1}},
 }
-SETTINGS = {"datasets": ["toy"], "noise": ["independent 0", "negative_only 0.3"], "methods": METHODS}
+SETTINGS = {
+    "datasets": ["toy"],
+    "noise": ["independent 0", "negative_only 0.3"],
+    "methods": METHODS,
+}
 BOOSTERS = {name: METHODS[name] for name in ("ada", "informed", "learns")}
 
 
 def run(protocol, repetitions=range(2), **changes):
-    return table(f"kernel_boost.boosting:{protocol}", SETTINGS | changes, two_classes(train=60), repetitions)
+    data = two_classes(train=60)
+    return table(f"kernel_boost.boosting:{protocol}", SETTINGS | changes, data, repetitions)
 
 
 @pytest.fixture(scope="module")
@@ -33,12 +38,17 @@ def errors():
 
 @pytest.mark.parametrize(
     ("noise", "rates"),
-    [("independent 0.3", (0.3, 0.3)), ("negative_only 0.2", (0.2, 0.0)), ("positive_only 0.1", (0.0, 0.1))],
+    [
+        ("independent 0.3", (0.3, 0.3)),
+        ("negative_only 0.2", (0.2, 0.0)),
+        ("positive_only 0.1", (0.0, 0.1)),
+    ],
 )
 def test_the_rates_that_a_method_is_given_are_those_of_the_noise(noise, rates):
     noise = Noise.parse(noise)
     assert flip_rates(noise) == rates
-    model = typed("kernel_boost.boosting:errors", SETTINGS).methods["informed"].model(noise, here())
+    settings = typed("kernel_boost.boosting:errors", SETTINGS)
+    model = settings.methods["informed"].model(noise, here())
     assert (model.gamma, model.learn_gamma, model.rounds) == (rates, False, ROUNDS)
 
 
@@ -55,8 +65,10 @@ def test_who_takes_no_rates_is_not_given_any_and_other_noise_has_none(change, me
 
 
 def test_on_clean_labels_a_booster_that_knows_it_is_adaboost(errors):
-    same = [values(errors, noise="independent 0", metric="error", method=m) for m in ("ada", "informed")]
-    assert np.array_equal(*same)
+    where = {"noise": "independent 0", "metric": "error"}
+    ada = values(errors, method="ada", **where)
+    informed = values(errors, method="informed", **where)
+    assert np.array_equal(ada, informed)
 
 
 def test_only_methods_that_learn_rates_have_rows_of_them(errors):
@@ -89,9 +101,11 @@ def test_errors_after_some_rounds_of_a_run_are_those_of_shorter_runs(errors):
     longer |= {"tree": {"method": "gentle_boost", "parameters": {"rounds": 9}}}
     grid = run("errors", methods=longer, rounds=[ROUNDS, 9])
     short = {"tree": {"method": "gentle_boost", "parameters": {"rounds": ROUNDS}}}
-    for method, own in [*((m, errors) for m in BOOSTERS), ("tree", run("errors", methods=short))]:
+    shorter_runs = dict.fromkeys(BOOSTERS, errors)
+    shorter_runs["tree"] = run("errors", methods=short)
+    for method, shorter in shorter_runs.items():
         where = {"metric": "error", "method": method}
-        assert np.array_equal(values(grid, x=ROUNDS, **where), values(own, **where))
+        assert np.array_equal(values(grid, x=ROUNDS, **where), values(shorter, **where))
 
 
 @pytest.mark.parametrize(
@@ -107,24 +121,30 @@ def test_without_trusted_labels_the_calibration_is_that_of_the_table(errors):
         where = {"metric": "error", "method": method, "noise": "negative_only 0.3"}
         assert np.array_equal(values(counts, x=0, **where), values(errors, **where))
     for method in ("ada", "informed"):
-        assert np.array_equal(*(values(counts, metric="error", method=method, x=x) for x in (0, 20)))
+        where = {"metric": "error", "method": method}
+        assert np.array_equal(values(counts, x=0, **where), values(counts, x=20, **where))
     assert set(counts.loc[counts["metric"] == "gamma_error", "method"]) == {"learns"}
 
 
 def test_the_distance_of_the_rates_is_their_mean_absolute_error():
     methods = {"learns": METHODS["learns"]}
     counts = run("calibration", methods=methods, trusted=[10], noise=["negative_only 0.3"])
-    rates = [values(counts, metric=metric) for metric in ("gamma01", "gamma10", "gamma_error")]
-    assert rates[2] == pytest.approx((np.abs(rates[0] - 0.3) + rates[1]) / 2)
+    gamma01 = values(counts, metric="gamma01")
+    gamma10 = values(counts, metric="gamma10")
+    mean_error = (np.abs(gamma01 - 0.3) + gamma10) / 2
+    assert values(counts, metric="gamma_error") == pytest.approx(mean_error)
 
 
 def test_the_loss_is_a_mixture_of_two_exponentials():
     settings = {"largest": 1.0, "points": 5, "gammas": {"rBoost": [0.3, 0]}}
     frame = table("kernel_boost.boosting:loss", settings, repetitions=range(1))
-    mixture = lambda H: 0.7 * np.exp(-H) + 0.3 * np.exp(H)  # noqa: E731
+
+    def mixture(H):
+        return 0.7 * np.exp(-H) + 0.3 * np.exp(H)
+
     for setting, expected in (("label +1", mixture), ("label -1", np.exp)):
-        own = frame[frame["setting"] == setting]
-        assert own["value"].to_numpy() == pytest.approx(expected(own["x"].to_numpy()))
+        rows = frame[frame["setting"] == setting]
+        assert rows["value"].to_numpy() == pytest.approx(expected(rows["x"].to_numpy()))
 
 
 # Flip probabilities and bounds
@@ -138,51 +158,60 @@ POINTS = two_classes(n=80, apart=0.8, d=3)
 
 
 def test_the_bound_is_the_sum_of_its_terms():
-    wide = table("kernel_boost.boosting:bounds", HALVES | {"ks": [2, 20], "delta": 0.05}, POINTS).pivot_table(
-        index=["repetition", "x"], columns="metric", values="value"
-    )
+    settings = HALVES | {"ks": [2, 20], "delta": 0.05}
+    rows = table("kernel_boost.boosting:bounds", settings, POINTS)
+    wide = rows.pivot_table(index=["repetition", "x"], columns="metric", values="value")
     assert len(wide) == 4
-    assert (wide["risk"] + wide["complexity"] + wide["confidence"]).to_numpy() == pytest.approx(wide["bound"])
+    terms = wide["risk"] + wide["complexity"] + wide["confidence"]
+    assert terms.to_numpy() == pytest.approx(wide["bound"])
     assert (wide["error"] - wide["bound"]).to_numpy() == pytest.approx(wide["excess"])
     assert wide["risk"].between(0, 1).all()
-    assert wide["complexity"].xs(2, level="x").iloc[0] == pytest.approx(2 * np.sqrt(2 / np.pi * 2 / 40))
+    complexity_at_2 = wide["complexity"].xs(2, level="x").iloc[0]
+    assert complexity_at_2 == pytest.approx(2 * np.sqrt(2 / np.pi * 2 / 40))
 
 
 def test_choices_of_cross_validation_stand_beside_the_errors():
     methods = {
-        "new": {"method": "bound_minimiser", "parameters": {"ks": [5, 50], "folds": 2, "starts": 1}},
-        "svm": {"method": "large_margin_distribution", "parameters": {"C": [1, 10], "lam1": 0, "lam2": 0}},
+        "new": {
+            "method": "bound_minimiser",
+            "parameters": {"ks": [5, 50], "folds": 2, "starts": 1},
+        },
+        "svm": {
+            "method": "large_margin_distribution",
+            "parameters": {"C": [1, 10], "lam1": 0, "lam2": 0},
+        },
         "zero_one": {"method": "zero_one_loss", "parameters": {"starts": 0}},
     }
     rows = table("kernel_boost.boosting:bound_minimisers", HALVES | {"methods": methods}, POINTS)
     assert set(values(rows, metric="k")) <= {5.0, 50.0}
     assert set(values(rows, metric="C")) <= {1.0, 10.0}
-    found = rows[rows["metric"] == "error"]
-    assert list(found["method"]) == [*methods, *methods]
-    assert found["value"].between(0, 0.45).all()
+    errors = rows[rows["metric"] == "error"]
+    assert list(errors["method"]) == [*methods, *methods]
+    assert errors["value"].between(0, 0.45).all()
 
 
 def test_features_as_they_are_keep_their_scale():
-    methods = {"svm": {"method": "large_margin_distribution", "parameters": {"C": 1, "lam1": 0, "lam2": 0}}}
+    parameters = {"C": 1, "lam1": 0, "lam2": 0}
+    methods = {"svm": {"method": "large_margin_distribution", "parameters": parameters}}
     tiny = replace(POINTS, arrays=POINTS.arrays | {"X": 1e-6 * POINTS.arrays["X"]})
-    rows = [
-        table(
-            "kernel_boost.boosting:bound_minimisers",
-            HALVES | {"methods": methods, "standardise": standardise},
-            data,
-        )
-        for standardise in (True, False)
-        for data in (POINTS, tiny)
-    ]
-    scaled, same, raw, shrunk = (values(each, metric="error") for each in rows)
+
+    def errors_on(data, standardise):
+        settings = HALVES | {"methods": methods, "standardise": standardise}
+        rows = table("kernel_boost.boosting:bound_minimisers", settings, data)
+        return values(rows, metric="error")
+
+    scaled = errors_on(POINTS, standardise=True)
+    same = errors_on(tiny, standardise=True)
+    raw = errors_on(POINTS, standardise=False)
+    shrunk = errors_on(tiny, standardise=False)
     np.testing.assert_allclose(same, scaled)
-    assert raw.mean() < 0.2 < shrunk.mean()  # weights that are large enough cost more than the errors
+    # Weights that are large enough for tiny features cost more than the errors.
+    assert raw.mean() < 0.2 < shrunk.mean()
 
 
 def test_curves_simulations_and_margins_of_the_flip_probability():
-    rows = table("kernel_boost.boosting:flip_probability", CURVES).set_index(["setting", "method", "metric"])[
-        "value"
-    ]
+    frame = table("kernel_boost.boosting:flip_probability", CURVES)
+    rows = frame.set_index(["setting", "method", "metric"])["value"]
     theta = np.linspace(0, np.pi, 9)
     expected = betainc(2.5, 2.5, (1 - np.cos(theta)) / 2)
     assert rows["formula", "k=5", "f"].to_numpy()[:9] == pytest.approx(expected)

@@ -1,4 +1,4 @@
-"""The rows of the experiments on labels by several annotators and on images found by a web search."""
+"""Rows of the experiments on labels by several annotators and on images of a web search."""
 
 import dataclasses
 
@@ -49,17 +49,21 @@ def accuracy(frame, setting):
 
 
 def test_workers_who_are_always_right_leave_nothing_to_aggregate():
-    found = accuracy(of_crowd(pairs(beta=(1e9, 1e-9), spammers=0.0)), "labelled items").unstack("x")
+    always_right = pairs(beta=(1e9, 1e-9), spammers=0.0)
+    shares = accuracy(of_crowd(always_right), "labelled items").unstack("x")
     for method in ("majority vote", "one-coin EM", "two-coin EM"):
-        assert (found.loc[method, 3] == 1.0).all()
-    assert (found.loc["majority vote", 1] == 1.0).all()  # EM with one label per item cannot tell rates
+        assert (shares.loc[method, 3] == 1.0).all()
+    # With one label per item, EM cannot tell rates.
+    assert (shares.loc["majority vote", 1] == 1.0).all()
 
 
 def test_the_gain_is_the_distance_to_the_vote(crowd):
-    found = accuracy(crowd, "labelled items")
-    gain = crowd[crowd["metric"] == "gain"].set_index(["method", "repetition", "x"])["value"].sort_index()
+    shares = accuracy(crowd, "labelled items")
+    rows = crowd[crowd["metric"] == "gain"].set_index(["method", "repetition", "x"])
+    gain = rows["value"].sort_index()
     assert (gain["majority vote"] == 0).all()
-    assert gain["rmklr"].to_numpy() == pytest.approx((found["rmklr"] - found["majority vote"]).to_numpy())
+    distance = shares["rmklr"] - shares["majority vote"]
+    assert gain["rmklr"].to_numpy() == pytest.approx(distance.to_numpy())
 
 
 def test_what_was_trained_on_gold_labels_does_not_depend_on_the_annotators(crowd):
@@ -71,14 +75,15 @@ def test_what_was_trained_on_gold_labels_does_not_depend_on_the_annotators(crowd
 def test_a_flip_matrix_weighs_the_vote_against_the_features():
     scores = np.array([3.0, 0.1, -0.1, -3.0])
     votes = np.array([0, 0, 1, 1], dtype=np.int8)
-    known = Outcome(scores, None, 0.2, 0.2, False)
-    unknown = Outcome(scores, None, np.nan, np.nan, False)
-    assert completed(known, votes).tolist() == [True, False, True, False]
-    assert completed(unknown, votes).tolist() == [True, True, False, False]
+    with_rates = Outcome(scores, None, 0.2, 0.2, False)
+    without_rates = Outcome(scores, None, np.nan, np.nan, False)
+    assert completed(with_rates, votes).tolist() == [True, False, True, False]
+    assert completed(without_rates, votes).tolist() == [True, True, False, False]
 
 
 def test_more_labels_than_an_item_has_are_refused():
-    with pytest.raises(ValueError, match="annotators: needs 4 labels per item, but some item has only 3"):
+    message = "annotators: needs 4 labels per item, but some item has only 3"
+    with pytest.raises(ValueError, match=message):
         of_crowd(pairs(), annotators=[4])
 
 
@@ -96,18 +101,19 @@ def images():
 
 def test_every_method_has_an_error_and_a_ranked_list_per_split(images):
     for method in IMAGES["methods"]:
-        own = images[images["method"] == method]
-        assert (own["metric"] == "error").sum() == 2
-        ranked = own[own["metric"] == "positive"]
+        rows = images[images["method"] == method]
+        assert (rows["metric"] == "error").sum() == 2
+        ranked = rows[rows["metric"] == "positive"]
         assert ranked["x"].tolist() == [*range(1, 11)] * 2
         assert set(ranked["value"]) <= {0.0, 1.0}
 
 
-def test_training_labels_are_those_of_the_search_or_of_a_set_without_it_as_they_are(images):
+def test_training_labels_are_those_of_the_search_if_there_was_one(images):
     wrong = images.loc[images["metric"] == "noise_share", "value"]
     train = here(0, "bikes").rng("split").permutation(120)[:96]
     arrays = bikes().arrays
-    assert wrong.iloc[0] == pytest.approx(100 * np.mean(arrays["y"][train] != arrays["y_noisy"][train]))
-    assert (arrays["y_noisy"][arrays["y"] > 0] > 0).all()  # only the other class has wrong labels
+    is_wrong = arrays["y"] != arrays["y_noisy"]
+    assert wrong.iloc[0] == pytest.approx(100 * np.mean(is_wrong[train]))
+    assert not is_wrong[arrays["y"] > 0].any()  # only the other class has wrong labels
     clean = table("kernel_boost.kernels:search", IMAGES, bikes(noisy=False), range(1))
     assert clean.loc[clean["metric"] == "noise_share", "value"].tolist() == [0.0]

@@ -1,4 +1,4 @@
-"""The sequences are what the ORS paper describes; the protocols return complete, finite, paired rows."""
+"""Sequences are what the ORS paper describes; protocols return complete, finite, paired rows."""
 
 from pathlib import Path
 
@@ -22,8 +22,9 @@ LINEAR = ors.Linear(T=4000, d=5, M=5.0, process_noise=0.01)
 
 def settings(protocol, name, **changes):
     """The settings of an artifact with changes; the tasks of a regression are made small."""
-    content = read(EXPERIMENTS / f"{name}.yaml")["settings"] | {"repetitions": 2, "grids": GRID} | changes
-    return protocol.protocol.settings.model_validate(content)
+    written = read(EXPERIMENTS / f"{name}.yaml")["settings"]
+    small = {"repetitions": 2, "grids": GRID}
+    return protocol.protocol.settings.model_validate(written | small | changes)
 
 
 def tune(protocol, chosen, seeds=SEEDS, data=None):
@@ -42,7 +43,7 @@ def table(*arguments, **options):
 # Sequences
 
 
-def test_regression_is_linear_up_to_its_noise_and_its_labels_have_independent_noise_of_known_variance():
+def test_regression_is_linear_and_its_labels_have_independent_noise_of_known_variance():
     sequence = LINEAR.draw(PLACE)
     _, residual, *_ = np.linalg.lstsq(sequence.x, sequence.y, rcond=None)
     assert residual[0] / (4000 - 5) == pytest.approx(0.01, rel=0.1)
@@ -52,10 +53,11 @@ def test_regression_is_linear_up_to_its_noise_and_its_labels_have_independent_no
 
 
 def test_more_labels_and_other_variances_leave_the_inputs_alone():
-    few, many = LINEAR.draw(PLACE), LINEAR.draw(PLACE, labels=4, model="increasing")
-    assert np.array_equal(few.x, many.x)
-    assert np.array_equal(few.y, many.y)
-    assert not np.array_equal(few.v, many.v)
+    two_labels = LINEAR.draw(PLACE)
+    four_labels = LINEAR.draw(PLACE, labels=4, model="increasing")
+    assert np.array_equal(two_labels.x, four_labels.x)
+    assert np.array_equal(two_labels.y, four_labels.y)
+    assert not np.array_equal(two_labels.v, four_labels.v)
 
 
 def test_channel_values():
@@ -79,7 +81,8 @@ def sound(name, signal, rate=8000, variant="local"):
 def speech(number=0, signal=None, **changes):
     signal = 3 + 2 * np.random.default_rng(0).standard_normal(8000) if signal is None else signal
     data = {"speech": sound("speech", signal), "hall": sound("hall", np.eye(32)[5])}
-    options = {"kind": "speech", "d": 32, "delay": 5, "channel_noise": 0.0, "room": "hall", "room_taps": 32}
+    options = {"kind": "speech", "d": 32, "delay": 5, "channel_noise": 0.0}
+    options |= {"room": "hall", "room_taps": 32}
     task = ors.Speech(**(options | {"tuning_fraction": 0.2} | changes))
     return task.sequence(Loop(data, SEEDS), Repetition(SEEDS, number, {}))
 
@@ -115,7 +118,10 @@ def test_unusable_speech_is_refused(changes, message):
     ],
 )
 def test_what_is_not_the_published_data_shows(speech, room, used, source):
-    data = {"speech": sound("speech", [], 1, speech), "living_room": sound("living_room", [], 1, room)}
+    data = {
+        "speech": sound("speech", [], 1, speech),
+        "living_room": sound("living_room", [], 1, room),
+    }
     options = {"d": 1, "delay": 0, "channel_noise": 0, "room_taps": 1, "tuning_fraction": 0.5}
     task = ors.Speech(kind="speech", room=used, **options)
     assert task.source(Loop(data, SEEDS)) == {"dataset": "speech", "source": source}
@@ -137,7 +143,8 @@ def test_curves_hold_every_point_once_and_the_cumulative_error_is_the_mean_of_th
     assert all(count == points[metric] for (*_, metric), count in counts.items())
     assert not found.duplicated(["setting", "method", "repetition", "metric", "x"]).any()
     index = ["setting", "method", "repetition", "x"]
-    wide = found[found["metric"] != "mse_tail"].pivot_table(index=index, columns="metric", values="value")
+    curve_rows = found[found["metric"] != "mse_tail"]
+    wide = curve_rows.pivot_table(index=index, columns="metric", values="value")
     for _, group in wide.groupby(level=[0, 1, 2]):
         expected = group["mse_window"].expanding().mean()
         assert group["mse"].to_numpy() == pytest.approx(expected.to_numpy(), rel=1e-8)
@@ -146,8 +153,9 @@ def test_curves_hold_every_point_once_and_the_cumulative_error_is_the_mean_of_th
 def test_blocks_of_repetitions_give_the_rows_of_one_block(curves):
     tuned = tune(ors.filter_curves, curves.model_copy(update={"repetitions": 3}))
     together = rows(ors.filter_curves, curves, tuned, range(3))
-    apart = [r for block in (range(1), range(1, 3)) for r in rows(ors.filter_curves, curves, tuned, block)]
-    assert sorted(together, key=str) == sorted(apart, key=str)
+    separate = rows(ors.filter_curves, curves, tuned, range(1))
+    separate += rows(ors.filter_curves, curves, tuned, range(1, 3))
+    assert sorted(together, key=str) == sorted(separate, key=str)
 
 
 def test_every_repetition_is_tuned_on_another_sequence_that_is_never_scored(curves, monkeypatch):
@@ -196,7 +204,8 @@ def test_speech_rows_name_their_data_and_its_source():
 def test_the_budgets_share_r_with_figure_2(curves):
     """Same experiment, same tuning sequences: Figs. 2, 6 and 7 and our own artifacts agree on r."""
     task = {"T": 500, "d": 5, "M": 5, "process_noise": 0.01}
-    traced = tune(ors.budget_trace, settings(ors.budget_trace, "fig7", task=task, tuning_rounds=1000))
+    fig7 = settings(ors.budget_trace, "fig7", task=task, tuning_rounds=1000)
+    traced = tune(ors.budget_trace, fig7)
     for number, tuned in tune(ors.filter_curves, curves).items():
         assert traced[number]["r"] == tuned["M=5"]["shared_r"]["clean"]["parameters"]["r"]
 
@@ -212,7 +221,8 @@ def test_budgets_are_kept_and_strategies_coincide_at_integers():
     assert tuned["0"]["r"] == 10.0
     assert set(tuned["0"]["a"]["uniform"]["scaling"]) == {"1.5"}
     found = table(ors.label_budget, chosen, tuned)
-    wide = found.pivot_table(index=["setting", "repetition", "x", "metric"], columns="method", values="value")
+    index = ["setting", "repetition", "x", "metric"]
+    wide = found.pivot_table(index=index, columns="method", values="value")
     for B in (1, 2):
         last = wide.xs(B, level="x")
         spent = last.xs("labels_per_round", level="metric")[["const", "begin", "auto"]]

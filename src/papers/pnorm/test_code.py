@@ -22,11 +22,12 @@ def test_hadamard_size_must_be_a_power_of_two(n):
 
 
 def test_lms_is_exactly_on_the_line_and_the_rows_carry_their_bounds():
-    found = rows("pnorm.code:hadamard", {"sizes": [16]})
-    errors = {r["x"]: r["value"] for r in found if r["method"] == "lms" and r["metric"] == "error"}
+    all_rows = rows("pnorm.code:hadamard", {"sizes": [16]})
+    of_lms = [row for row in all_rows if row["method"] == "lms"]
+    errors = {row["x"]: row["value"] for row in of_lms if row["metric"] == "error"}
     assert all(abs(e - (1 - k / 16)) < 1e-12 for k, e in errors.items())
     assert {0, 4, 16} <= set(errors)
-    assert {"online_loss", "online_bound", "online_ratio"} <= {r["metric"] for r in found}
+    assert {"online_loss", "online_bound", "online_ratio"} <= {row["metric"] for row in all_rows}
 
 
 def test_a_broken_bound_is_an_error_not_a_data_point():
@@ -41,7 +42,8 @@ def test_a_broken_bound_is_an_error_not_a_data_point():
 
 def test_a_step_without_the_progress_of_the_theorem_is_an_error():
     rng = np.random.default_rng(0)
-    X, u = rng.standard_normal((30, 4)), np.ones(4)
+    X = rng.standard_normal((30, 4))
+    u = np.ones(4)
     size = Theorem.of(3.0, X).x_size
     assert pnorm.smallest_slack(X, X @ u, u, np.zeros(30), Theorem(3.0, 100 * size)) > -1e-9
     with pytest.raises(RuntimeError, match="less progress"):
@@ -67,11 +69,13 @@ def test_instances_are_rows_of_their_kind(kind):
 
 def test_misalignment_in_parts_is_that_of_one_run():
     rng = np.random.default_rng(0)
-    padded, h = np.concatenate([np.zeros(4), rng.standard_normal(60)]), rng.standard_normal(5)
+    padded = np.concatenate([np.zeros(4), rng.standard_normal(60)])
+    h = rng.standard_normal(5)
     task = pnorm.Echo(padded, np.convolve(padded, h, "valid"), h, 0.0)
-    f, whole = NLMS(0.5), NLMS(0.5)
-    seen, levels = task.misalignment(f, 6)
+    f = NLMS(0.5)
+    whole = NLMS(0.5)
+    samples, levels = task.misalignment(f, 6)
     whole.run(Sliding(padded[4:], 5), task.heard)
     assert np.allclose(f.w, whole.w)
     assert all(b <= a + 1e-9 for a, b in itertools.pairwise(levels))
-    assert seen[-1] == 60
+    assert samples[-1] == 60

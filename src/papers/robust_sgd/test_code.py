@@ -1,5 +1,6 @@
 """The robust-SGD study on a small problem, and Theorem 1."""
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -29,7 +30,10 @@ SETTINGS = SGD | {
     "objectives": ["rgomp"], "families": {"robust": ["rgomp", "ramp"]},
     "methods": {
         "rgomp": {"method": "robust_sgd", "losses": [{"loss": "rgomp", "c": 2}]},
-        "ramp": {"method": "robust_sgd", "losses": [{"loss": "ramp", "s": -1}, {"loss": "ramp", "s": -2}]},
+        "ramp": {
+            "method": "robust_sgd",
+            "losses": [{"loss": "ramp", "s": -1}, {"loss": "ramp", "s": -2}],
+        },
         "asgd": {
             "method": "robust_sgd", "losses": [{"loss": "log"}],
             "parameters": {"schedule": "asgd", "average": "run"},
@@ -83,7 +87,8 @@ def test_repetitions_differ_in_shuffling_only(frame):
 
 
 def test_rs_5_sixty_percent_flips_reverse_the_rule(frame):
-    wide = frame[frame["x"] == 4].pivot_table(index=["metric", "noise"], columns="method", values="value")
+    last = frame[frame["x"] == 4]
+    wide = last.pivot_table(index=["metric", "noise"], columns="method", values="value")
     errors, mirrored = wide.loc["error"], wide.loc["reversed_error"]
     assert (errors.loc["symmetric 0"] < 15).all()
     assert (errors.loc["symmetric 0.6"] > 50).all()
@@ -95,7 +100,7 @@ ONE = SGD | {"noise": ["symmetric 0.4"], "methods": {"liblinear": {"method": "li
 
 
 def test_flips_beyond_one_half_are_the_complement_of_those_below():
-    """RS-5b compares 60 % with 40 %: the same coins, so that all labels are each other's opposite."""
+    """RS-5b compares 60 % with 40 %: the same coins, so that all labels are opposite."""
     clean = clean_problem()
     sixty, forty = (with_noise(clean, f"symmetric {rate}") for rate in (0.6, 0.4))
     np.testing.assert_array_equal(sixty.noisy, -forty.noisy)
@@ -105,9 +110,11 @@ def test_flips_beyond_one_half_are_the_complement_of_those_below():
 
 
 def test_redrawn_trials_have_flips_and_a_split_of_their_own():
-    plain, both = whole_run(ONE), whole_run(ONE | {"redraw": True})
+    plain = whole_run(ONE)
+    both = whole_run(ONE | {"redraw": True})
     redrawn = both[both["metric"] == "redrawn_error"]
-    pd.testing.assert_frame_equal(plain, both[both["metric"] != "redrawn_error"].reset_index(drop=True))
+    others = both[both["metric"] != "redrawn_error"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(plain, others)
     assert (len(redrawn), redrawn["value"].nunique()) == (2, 2)
     assert values(whole_run(ONE | {"resample_noise": True}), metric="error").std() > 0
 
@@ -124,9 +131,12 @@ def test_a_redrawn_official_split_keeps_its_sizes():
 
 def test_stand_ins_keep_their_own_number_of_rows():
     settings = typed("robust_sgd.code:errors", SETTINGS | {"stand_in_rows": 200})
-    walks = [Loop({"toy.or_stand_in": toy(variant)}, SEEDS) for variant in ("stand-in", "canonical")]
-    problems = [next(robust_sgd.problems(settings, loop)) for loop in walks]
-    assert [len(problem.clean) for _, problem in problems] == [200, 1200]
+    sizes = []
+    for variant in ("stand-in", "canonical"):
+        loop = Loop({"toy.or_stand_in": toy(variant)}, SEEDS)
+        _, problem = next(robust_sgd.problems(settings, loop))
+        sizes.append(len(problem.clean))
+    assert sizes == [200, 1200]
 
 
 def test_split_is_stratified_and_independent_of_everything_else():
@@ -150,8 +160,15 @@ def test_scaling_uses_training_rows_only():
 
 
 def test_one_standard_error_rule_prefers_strong_penalties_then_small_steps():
-    points = [robust_sgd.Point(0, lam, m) for lam in (1e-3, 1e-1) for m in (0.3, 3.0)]
-    errors = np.array([[0.10, 0.20, 0.12, 0.12], [0.14, 0.20, 0.14, 0.13], [0.12, 0.20, 0.12, 0.13]])
+    grid = itertools.product((1e-3, 1e-1), (0.3, 3.0))
+    points = [robust_sgd.Point(0, lam, multiplier) for lam, multiplier in grid]
+    errors = np.array(
+        [
+            [0.10, 0.20, 0.12, 0.12],
+            [0.14, 0.20, 0.14, 0.13],
+            [0.12, 0.20, 0.12, 0.13],
+        ]
+    )
     assert robust_sgd.choose(points, errors, "minimum")["lam"] == 1e-3
     chosen = robust_sgd.choose(points, errors, "one_se")
     assert (chosen["lam"], chosen["multiplier"]) == (1e-1, 0.3)
@@ -163,12 +180,16 @@ def test_folds_that_are_left_out_change_no_choice(label):
     settings = typed(
         "robust_sgd.code:errors", SETTINGS | {"lambdas": [1e-6, 1e-4, 1e-2, 0.1, 1, 10], "folds": 5}
     )
-    method, noise = settings.methods[label], Noise.parse("symmetric 0.1")
+    method = settings.methods[label]
+    noise = Noise.parse("symmetric 0.1")
     problem = with_noise(clean_problem(data=toy(n=200)), noise.label)
     X = np.hstack([problem.X, 0.2 * np.random.default_rng(1).standard_normal((len(problem.X), 60))])
-    problem, y, fold = replace(problem, X=X), problem.noisy, np.arange(len(X)) % 5
+    problem = replace(problem, X=X)
+    y = problem.noisy
+    fold = np.arange(len(X)) % 5
     found = robust_sgd.validation_errors(method, problem, fold, settings, shared("tuning"), noise)
-    points, every = method.grid(settings), np.empty_like(found)
+    points = method.grid(settings)
+    every = np.empty_like(found)
     for k in range(5):
         rng = shared("tuning").rng(f"shuffle {noise} fold {k}")
         for j, point in enumerate(points):
@@ -183,7 +204,8 @@ def test_folds_that_are_left_out_change_no_choice(label):
 
 def test_theorem_1_needs_the_variance_at_the_optimum():
     settings = {"n": 200, "d": 5, "T": 4000, "stride": 20, "lam": 1e-2, "steps": [0.5]}
-    rows = table("robust_sgd.code:theorem", settings | {"noise": ["symmetric 0.2"]}, repetitions=range(3))
+    settings["noise"] = ["symmetric 0.2"]
+    rows = table("robust_sgd.code:theorem", settings, repetitions=range(3))
     wide = rows.pivot_table(index=["method", "repetition"], columns="metric", values="value")
     assert (wide["excess_corrected"] < 0).all()
     assert (wide.loc["from the optimum", "published"] == 0).all()
@@ -192,7 +214,8 @@ def test_theorem_1_needs_the_variance_at_the_optimum():
 
 def test_minimiser_has_no_gradient():
     rng = np.random.default_rng(0)
-    X, y = rng.standard_normal((80, 4)), np.where(rng.random(80) < 0.5, 1.0, -1.0)
+    X = rng.standard_normal((80, 4))
+    y = np.where(rng.random(80) < 0.5, 1.0, -1.0)
     w = robust_sgd.minimiser(X, y, 0.01)
     gradient = X.T @ (losses.Log().slope(y * (X @ w)) * y) / 80 + 0.01 * w
     assert np.abs(gradient).max() < 1e-14
