@@ -24,12 +24,12 @@ failures = []
 for name, key, record in zip(given.names, given.keys, given.records, strict=True):
     try:
         with records.making(key, record) as made:
-            only = without_groups(made.given["only"], registry.groups())
-            shown = [load(Path(file), made.given["scale"], only) for file in made.given["files"]]
+            only = without_groups(made.context["only"], registry.groups())
+            shown = [load(Path(file), made.context["scale"], only) for file in made.context["files"]]
             artifact = shown[0]
-            made.outputs = [Path(file) for file in made.given["drawings"]]
+            made.outputs = [Path(file) for file in made.context["drawings"]]
             with names.using(artifact.file.parent):
-                tables = made.given["tables"]
+                tables = made.context["tables"]
                 draw(artifact.render, artifact.name, tables, show(shown), made.outputs)
     except RenderError as error:
         failures.append(str(error))

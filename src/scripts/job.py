@@ -1,4 +1,4 @@
-"""A job of an experiment: tune a cell, run a block of repetitions, do both at once, or collect all blocks."""
+"""A job of an experiment: tune a cell, run a block of repetitions, do both, or collect blocks."""
 
 import argparse
 import json
@@ -12,7 +12,7 @@ from typing import Any
 from reproduction.run import compute_ahead
 
 parser = argparse.ArgumentParser(description=__doc__)
-parser.add_argument("what", choices=("tune", "run", "experiment", "collect"))
+parser.add_argument("kind", choices=("tune", "run", "experiment", "collect"))
 parser.add_argument("--key", type=Path, required=True, help="what the plan asks for, as JSON")
 parser.add_argument("--record", type=Path, required=True, help="for what the result was made from")
 parser.add_argument("--data", nargs="*", type=Path, default=[], help="prepared data sets (.npz)")
@@ -24,62 +24,70 @@ parser.add_argument("--table", type=Path, help="for tidy rows (CSV)")
 parser.add_argument("--points", type=Path, help="for what was tested, point by point (.npz)")
 
 
-def compute(given: argparse.Namespace) -> None:
+def compute(options: argparse.Namespace) -> None:
     """Do the job. Imports are made here: a job that another one computed for it needs none."""
     from reproduction.run import records
 
-    with records.making(given.key, given.record) as made:
-        tuned = {file.parent.name: json.loads(file.read_text(encoding="utf-8")) for file in given.tuned}
-        if given.what == "collect":
-            collect(given)
+    with records.making(options.key, options.record) as result:
+        tuned = {}
+        for file in options.tuned:
+            tuned[file.parent.name] = json.loads(file.read_text(encoding="utf-8"))
+        if options.kind == "collect":
+            collect(options)
         else:
             with kernels_readable():
-                tuned |= work(given, made.asked, made.given, tuned)
-        made.outputs = [given.out] if given.what == "tune" else [given.table, given.points]
-        if "about" in made.given:
-            made.informs = records.describe_numbers(made.given["about"], tuned, given.data)
+                tuned |= work(options, result.request, result.context, tuned)
+        result.outputs = [options.table, options.points]
+        if options.kind == "tune":
+            result.outputs = [options.out]
+        if "about" in result.context:
+            description = result.context["about"]
+            result.informs = records.describe_numbers(description, tuned, options.data)
 
 
-def collect(given: argparse.Namespace) -> None:
+def collect(options: argparse.Namespace) -> None:
     """Join the tables and the points of all blocks."""
     from reproduction.run import points, results
     from reproduction.run.atomic_files import replacing
 
-    with replacing(given.table) as part:
-        results.concatenate(given.parts, part)
-    with replacing(given.points) as part:
-        points.collect(given.tested, part)
+    with replacing(options.table) as part:
+        results.concatenate(options.parts, part)
+    with replacing(options.points) as part:
+        points.collect(options.tested, part)
 
 
 def work(
-    given: argparse.Namespace, asked: dict[str, Any], more: dict[str, Any], tuned: dict[str, Any]
+    options: argparse.Namespace,
+    request: dict[str, Any],
+    context: dict[str, Any],
+    tuned: dict[str, Any],
 ) -> dict[str, Any]:
     """Tune, run or both; the parameters that were tuned, by cell.
 
-    more : the cell, and whether the first repetition is run again and compared.
+    context : the cell, and whether the first repetition is run again and compared.
     """
-    cell = more["cell"]
     from reproduction.run import results
     from reproduction.run.atomic_files import replacing
     from reproduction.run.job import Job
 
-    job = Job.read(asked, given.data)
-    if given.what != "run":
-        found = job.tune()
-        if found:
-            tuned = {cell: found}
-    if given.what == "tune":
-        with replacing(given.out) as part:
+    cell = context["cell"]
+    job = Job.read(request, options.data)
+    if options.kind != "run":
+        tuned_here = job.tune()
+        if tuned_here:
+            tuned = {cell: tuned_here}
+    if options.kind == "tune":
+        with replacing(options.out) as part:
             text = json.dumps(tuned.get(cell, {}), indent=1, sort_keys=True)
             part.write_text(text + "\n", encoding="utf-8")
         return tuned
     parameters: dict[str, Any] = next(iter(tuned.values()), {})
-    rows, points = job.run(asked["repetitions"], parameters)
-    if more.get("is_run_twice"):
-        job.check_repeatable(rows, asked["repetitions"], parameters)
-    with replacing(given.table) as part:
+    rows, points = job.run(request["repetitions"], parameters)
+    if context.get("is_run_twice"):
+        job.check_repeatable(rows, request["repetitions"], parameters)
+    with replacing(options.table) as part:
         results.write_rows(rows, part)
-    with replacing(given.points) as part:
+    with replacing(options.points) as part:
         points.write(part)
     return tuned
 

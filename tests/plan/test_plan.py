@@ -163,7 +163,7 @@ def test_a_summary_counts_what_was_made_and_judged_and_says_what_is_missing(tmp_
     ]
     csv.write_text("\n".join([head, *(f"ors,fig2,{row}" for row in rows)]))
     made, file, judged, unit = console.summary(here, ["ors_fig2"]).splitlines()
-    assert unit.startswith("ors/fig2.yaml: published: 1 of 1 printed values are much nearer to ours with")
+    assert unit.startswith("ors/fig2.yaml: published: 1 of 1 published values are much nearer to ours with")
     assert made == "smoke scale: 1 figure and 0 tables in figures/smoke"
     assert file == "made: figures/smoke/ors/fig2.png"
     assert judged.startswith("verdicts: 1 reproduced, 2 ran")

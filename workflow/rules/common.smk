@@ -128,7 +128,7 @@ def shown_in_report(name):
 def import_classes_of_user(targets):
     """Import classes of the user's at the earliest when a run starts: a dry run imports none."""
     try:
-        for paper, why in PLAN.find_unusable(PLAN.asked(targets)).items():
+        for paper, why in PLAN.find_unusable(PLAN.find_scopes(targets)).items():
             tell(f"will fail: {paper}: {why}")
     except ValueError as error:
         sys.exit(str(error))

@@ -9,7 +9,7 @@ for paper in sorted({name.partition("/")[0] for name in PLAN.shown}):
             settled(
                 [
                     file
-                    for name in PLAN.below(f"{paper}/")
+                    for name in PLAN.artifacts_below(f"{paper}/")
                     for file in PLAN.drawings(name)
                 ]
             ),

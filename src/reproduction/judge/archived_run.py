@@ -271,7 +271,9 @@ def chosen(made: Plan, asked: Sequence[str]) -> list[str]:
     """
     if unknown := [target for target in asked if target not in made.targets]:
         raise ValueError(unknown_target(unknown[0], made.targets))
-    return list(dict.fromkeys(name for scope in made.asked(asked) for name in made.below(scope)))
+    return list(
+        dict.fromkeys(name for scope in made.find_scopes(asked) for name in made.artifacts_below(scope))
+    )
 
 
 def keep_all(made: Plan, names: Iterable[str], root: Path, home: Path, asked: bool) -> tuple[list[str], bool]:
@@ -447,7 +449,7 @@ def other_settings(made: Plan, name: str, provenance: Content) -> bool:
     was = provenance.get("settings")
     if was is None:
         return bool(provenance["made_from"]["settings"] != _settings(made, name))
-    now = json.loads(json.dumps(made.about(name)))
+    now = json.loads(json.dumps(made.describe_result(name)))
     before = {"seed": provenance.get("seed"), "settings": was}
     return any(differences("", before, {"seed": now["seed"], "settings": now["settings"]}))
 

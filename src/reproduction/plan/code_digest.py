@@ -1,7 +1,8 @@
-"""The digest of a file: of code that of its meaning, of anything else that of its bytes.
+"""The digest of a file: of the meaning of code, of the bytes of anything else.
 
-Comments, docstrings, formatting, messages of ``raise`` and the version of Python do not change the digest of
-code. What was digested is remembered by the size, times and number of the file, and by this module.
+Comments, docstrings, formatting, messages of ``raise`` and the version of Python do not change the
+digest of code. What was digested is remembered by the size, times and number of the file, and by
+this module.
 """
 
 import ast
@@ -34,23 +35,31 @@ def digest_code(file: Path) -> str:
 
 
 def digest_definitions(file: Path) -> dict[str, str]:
-    """Function, or method as ``class.method`` -> its digest; what is outside of them is one entry."""
-    found: dict[str, str] = {}
+    """Digest each function of a file; a method is named ``class.method``.
+
+    What is outside of functions is one entry, `UNTITLED`.
+    """
+    digests: dict[str, str] = {}
     outside = []
     for statement in _parse(file).body:
         if isinstance(statement, ast.ClassDef):
             for member in statement.body:
-                name = getattr(member, "name", "")
-                found[f"{statement.name}.{name}" if name else statement.name] = _sha(describe(member))
+                method = getattr(member, "name", "")
+                name = f"{statement.name}.{method}" if method else statement.name
+                digests[name] = _sha(describe(member))
         elif isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
-            found[statement.name] = _sha(describe(statement))
+            digests[statement.name] = _sha(describe(statement))
         else:
             outside.append(describe(statement))
-    return found | {UNTITLED: _sha("".join(outside))}
+    digests[UNTITLED] = _sha("".join(outside))
+    return digests
 
 
 def changed_definition(digest: str, file: Path) -> str:
-    """The first function of a file that differs from when the file had this digest; "" if unknown."""
+    """Name the first function of a file that differs from when the file had this digest.
+
+    The name is "" if it is unknown.
+    """
     with suppress(OSError, ValueError):
         before = json.loads((DEFINITIONS / f"{digest}.json").read_bytes())
         now = digest_definitions(file)
@@ -61,11 +70,14 @@ def changed_definition(digest: str, file: Path) -> str:
 
 
 def save() -> None:
-    """Remember the digests for later processes; where nothing can be written they are computed again."""
+    """Remember the digests for later processes.
+
+    Where nothing can be written, they are computed again.
+    """
     with suppress(OSError):
         CACHE.parent.mkdir(exist_ok=True)
         with replacing(CACHE) as part:
-            part.write_text(json.dumps(_known()), encoding="utf-8")
+            part.write_text(json.dumps(_digests()), encoding="utf-8")
 
 
 def save_definitions(file: Path) -> None:
@@ -100,15 +112,18 @@ def _fields_that_matter(node: ast.AST) -> Iterator[tuple[str, object]]:
         if field == "exc" and isinstance(node, ast.Raise) and isinstance(value, ast.Call):
             yield field, value.func
         elif isinstance(value, list):
-            kept = [each for each in value if not _is_text_alone(each)]
-            if kept:
-                yield field, kept
+            parts = [part for part in value if not _is_text_alone(part)]
+            if parts:
+                yield field, parts
         else:
             yield field, value
 
 
 def _describe_pieces(pieces: list[ast.expr]) -> Iterator[str]:
-    """The pieces of an f-string; Python versions differ in how they cut the text between the values."""
+    """The pieces of an f-string.
+
+    Versions of Python differ in how they cut the text between the values.
+    """
     text = ""
     for piece in pieces:
         if isinstance(piece, ast.Constant):
@@ -140,24 +155,25 @@ def _remembered(file: Path, kind: str) -> str:
     key = f"{kind} {os.path.abspath(file)}"
     status = os.stat(file)
     stamp = [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino, _version()]
-    known = _known().get(key)
-    if isinstance(known, list) and known[:-1] == stamp:
-        return str(known[-1])
+    remembered = _digests().get(key)
+    if isinstance(remembered, list) and remembered[:-1] == stamp:
+        return str(remembered[-1])
     if kind == BYTES:
         with open(file, "rb") as content:
-            found = hashlib.file_digest(content, "sha256").hexdigest()
+            digest = hashlib.file_digest(content, "sha256").hexdigest()
     else:
-        found = _sha(describe(_parse(file)))
-    _known()[key] = [*stamp, found]
-    return found
+        digest = _sha(describe(_parse(file)))
+    _digests()[key] = [*stamp, digest]
+    return digest
 
 
 @cache
-def _known() -> dict[str, object]:
+def _digests() -> dict[str, object]:
+    """The remembered digests: kind and path -> size, times, ..., and the digest."""
     with suppress(OSError, ValueError):
-        found = json.loads(CACHE.read_bytes())
-        if isinstance(found, dict):
-            return found
+        digests = json.loads(CACHE.read_bytes())
+        if isinstance(digests, dict):
+            return digests
     return {}
 
 

@@ -29,15 +29,24 @@ NOT_MADE = "not made yet"
 class Step:
     """A job of the plan: what decides about it, and the files that it reads.
 
-    record : path of the record of its result.   asked : settings, seed and the like.
-    inputs : files.
-    given : what the job needs beside and what decides nothing.   sources : see `records.making`.
+    Attributes
+    ----------
+    record : str
+        Path of the record of its result.
+    request : dict
+        Settings, seed and the like; ``asked`` in the key and the record.
+    inputs : tuple of str
+        Files.
+    context : dict
+        What the job needs besides and what decides nothing; ``given`` in the key.
+    sources : bool
+        See `records.making`.
     """
 
     record: str
-    asked: Mapping[str, Any]
+    request: Mapping[str, Any]
     inputs: tuple[str, ...] = ()
-    given: Mapping[str, Any] = field(default_factory=dict)
+    context: Mapping[str, Any] = field(default_factory=dict)
     sources: bool = False
 
 
@@ -51,9 +60,9 @@ class Decisions(dict[str, str]):
 
     def follows(self, file: str) -> bool:
         """Is a file made again by a job of this plan?"""
-        for place in records.places_of_record(Path(file)):
-            if str(place) in self:
-                return self[str(place)] != ""
+        for record in records.places_of_record(Path(file)):
+            if str(record) in self:
+                return self[str(record)] != ""
         return False
 
 
@@ -63,9 +72,9 @@ def decide(steps: Iterable[Step]) -> Decisions:
     for step in steps:
         decisions[step.record] = next(reasons(step, decisions), "")
     for name, sources in _DIGESTS:
-        found = reading.find(name)
-        if found is not None and found.suffix == ".py" and not sources:
-            code_digest.save_definitions(found)
+        file = reading.find(name)
+        if file is not None and file.suffix == ".py" and not sources:
+            code_digest.save_definitions(file)
     return decisions
 
 
@@ -77,21 +86,21 @@ def write_keys(steps: Iterable[Step], decisions: Mapping[str, str]) -> None:
     """
     for step in steps:
         key = Path(key_of(step.record))
-        why = decisions[step.record]
+        reason = decisions[step.record]
         content: dict[str, Any] = {
-            "asked": step.asked,
-            "given": step.given,
+            "asked": step.request,
+            "given": step.context,
             "inputs": step.inputs,
-            "why": why,
+            "why": reason,
         }
-        if why:
+        if reason:
             content["planned"] = time.time_ns()
         text = json.dumps(content)
         if not key.is_file() or key.read_text(encoding="utf-8") != text:
             key.parent.mkdir(parents=True, exist_ok=True)
             with replacing(key) as part:
                 part.write_text(text, encoding="utf-8")
-        _date(key, Path(step.record), is_current=not why)
+        _date(key, Path(step.record), is_current=not reason)
 
 
 def _date(key: Path, record: Path, is_current: bool) -> None:
@@ -101,9 +110,9 @@ def _date(key: Path, record: Path, is_current: bool) -> None:
     So a result that another clock dated to the future is dated to the present, too.
     """
     now = time.time()
-    when = OLD
+    time_of_key = OLD
     if not record.is_file():
-        when = now
+        time_of_key = now
     elif not is_current:
         os.utime(record, (OLDER, OLDER))
     else:
@@ -112,7 +121,7 @@ def _date(key: Path, record: Path, is_current: bool) -> None:
         for name in records.read_record(record)["outputs"]:
             if (record.parent / name).stat().st_mtime > now:
                 os.utime(record.parent / name)
-    os.utime(key, (when, when))
+    os.utime(key, (time_of_key, time_of_key))
 
 
 def reasons(step: Step, decisions: Decisions) -> Iterator[str]:
@@ -127,7 +136,7 @@ def reasons(step: Step, decisions: Decisions) -> Iterator[str]:
         yield str(error)
         return
     decides = record["decides"]
-    yield from _compare_settings(decides["asked"], json.loads(json.dumps(step.asked)))
+    yield from _compare_settings(decides["asked"], json.loads(json.dumps(step.request)))
     yield from compare_read(decides["read"], step.sources)
     yield from _compare_inputs(decides["inputs"], step.inputs, decisions)
     for name, digest in record["outputs"].items():
@@ -160,11 +169,13 @@ def arrange(content: Any, depth: int = 0) -> str:
     have none.
     """
     if isinstance(content, dict):
-        labels = depth == 2 and all(isinstance(value, dict) for value in content.values())
-        names = list(content) if labels else sorted(content)
-        return "{" + ",".join(f"{name}:{arrange(content[name], depth + 1)}" for name in names) + "}"
+        has_labels = depth == 2 and all(isinstance(value, dict) for value in content.values())
+        names = list(content) if has_labels else sorted(content)
+        entries = [f"{name}:{arrange(content[name], depth + 1)}" for name in names]
+        return "{" + ",".join(entries) + "}"
     if isinstance(content, list):
-        return "[" + ",".join(arrange(value, depth + 1) for value in content) + "]"
+        values = [arrange(value, depth + 1) for value in content]
+        return "[" + ",".join(values) + "]"
     return json.dumps(content)
 
 
@@ -192,15 +203,15 @@ def compare_read(before: Mapping[str, str] | str, sources: bool = False) -> Iter
         now = _digest_now(name, sources)
         if now == digest:
             continue
-        found = reading.find(name.removesuffix(reading.LISTED))
-        if found is None:
+        file = reading.find(name.removesuffix(reading.LISTED))
+        if file is None:
             yield f"{name} is not there any more"
         elif name.endswith(reading.LISTED):
             yield f"the folder {name} has other files"
-        elif found.suffix == ".py":
-            function = code_digest.changed_definition(digest, found)
-            where = f"{name}: {function}" if function else name
-            yield f"code {where} was edited"
+        elif file.suffix == ".py":
+            function = code_digest.changed_definition(digest, file)
+            code = f"{name}: {function}" if function else name
+            yield f"code {code} was edited"
         else:
             yield f"the file {name} was edited"
 

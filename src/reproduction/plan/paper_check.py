@@ -103,16 +103,17 @@ def read_paper(folder: Path, only: str = "") -> Report:
 
 def with_line(message: str) -> str:
     """Name the line in a message that begins with a file and a key."""
-    found = BEGINNING.match(message)
-    if found is None or re.search(r"\bline \d+", message):
+    beginning = BEGINNING.match(message)
+    if beginning is None or re.search(r"\bline \d+", message):
         return message
-    file = Path(found["file"])
+    file = Path(beginning["file"])
+    fault = beginning["rest"]
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return message
-    line = find_line(text, found["rest"], file.suffix)
-    return f"{file}, line {line}: {found['rest']}" if line else message
+    line = find_line(text, fault, file.suffix)
+    return f"{file}, line {line}: {fault}" if line else message
 
 
 def find_line(text: str, message: str, suffix: str = ".yaml") -> int:
@@ -151,10 +152,10 @@ def _lines_of_key(node: yaml.Node | None, keys: str, last: int) -> tuple[int, in
                 if keys == key.value or keys.startswith(f"{key.value}."):
                     following = key, value, keys[len(key.value) + 1 :]
         elif isinstance(node, yaml.SequenceNode):
-            number, _, rest = keys.partition(".")
+            number, _, inner_keys = keys.partition(".")
             if number.isdigit() and int(number) < len(node.value):
                 entry = node.value[int(number)]
-                following = entry, entry, rest
+                following = entry, entry, inner_keys
         if following is None:
             break
         start, node, keys = following
@@ -170,17 +171,20 @@ def _lines_of_key(node: yaml.Node | None, keys: str, last: int) -> tuple[int, in
 def run_paper(folder: Path, report: Report) -> None:
     """Run one repetition of the first cell of every experiment, until `LONGEST` is over."""
     config = configured(CHECKOUT, SCALE) | {"papers": [str(folder)]}
-    known = registry.load_registry(CHECKOUT / "config/datasets.yaml")
-    entries = registry.with_users(registry.of_papers(known, [folder]), config["data"]["local"])
-    artifacts = {f"{folder.name}/{name}": one for name, one in report.artifacts.items()}
+    shared = registry.load_registry(CHECKOUT / "config/datasets.yaml")
+    declared = registry.of_papers(shared, [folder])
+    entries = registry.with_users(declared, config["data"]["local"])
+    artifacts = {}
+    for name, artifact in report.artifacts.items():
+        artifacts[f"{folder.name}/{name}"] = artifact
     plan = Plan(config, artifacts, entries)
     start = time.perf_counter()
     for name, artifact in artifacts.items():
         if not artifact.protocol:
             continue
         if time.perf_counter() - start > LONGEST:
-            why = f"{LONGEST:g} s are over; name it alone"
-            report.remarks.append(f"{artifact.file}: not run, {why}")
+            reason = f"{LONGEST:g} s are over; name it alone"
+            report.remarks.append(f"{artifact.file}: not run, {reason}")
             continue
         _run_artifact(plan, name, report)
 
@@ -196,42 +200,43 @@ def _run_artifact(plan: Plan, name: str, report: Report) -> None:
         report.remarks.append(f"{artifact.file}: not run: {plan.left_out[name]}")
         return
     cell = next(iter(artifact.cells))
-    given = _narrowed(plan.job(name, cell))
+    description = _narrowed(plan.job(name, cell))
     start = time.perf_counter()
-    with tempfile.TemporaryDirectory() as temporary, _silence() as said:
+    with tempfile.TemporaryDirectory() as temporary, _silence() as output:
         try:
             files = [_find_data(plan, path, Path(temporary)) for path in plan.data(name, cell)]
-            job = Job.read(given, files)
+            job = Job.read(description, files)
             rows, _ = job.run("0:1", job.tune())
             write_rows(rows, Path(temporary, "table.csv"))
         except (FetchError, DataError) as error:
-            why = str(error).splitlines()[0]
+            reason = str(error).splitlines()[0]
             remedy = f"./run smoke {name.replace('/', '_')} fetches it"
-            report.remarks.append(f"{artifact.file}: not run: {why}; {remedy}")
+            report.remarks.append(f"{artifact.file}: not run: {reason}; {remedy}")
         except ValueError as error:
             report.faults.append(f"{artifact.file}: {error}")
         else:
             seconds = time.perf_counter() - start
             done = f"{len(rows)} rows of one repetition in {seconds:.1f} s"
-            warnings = said.getvalue().count("Warning: ")
+            warnings = output.getvalue().count("Warning: ")
             if warnings:
                 done += f", {warnings} warnings"
             report.remarks.append(f"{artifact.file}: {done}")
 
 
-def _narrowed(given: Content) -> Content:
-    """The job with one repetition."""
-    settings = given["settings"]
-    once = {"repetitions": 1} if "repetitions" in settings else {}
-    return given | {"settings": settings | once}
+def _narrowed(description: Content) -> Content:
+    """The description of a job with one repetition."""
+    settings = dict(description["settings"])
+    if "repetitions" in settings:
+        settings["repetitions"] = 1
+    return description | {"settings": settings}
 
 
 @contextlib.contextmanager
 def _silence() -> Iterator[io.StringIO]:
     """Keep what methods print and warn, and tracebacks, from the terminal."""
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-        yield said
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
+        yield output
 
 
 def _find_data(plan: Plan, file: str, temporary: Path) -> Path:

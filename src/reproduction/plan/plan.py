@@ -1,4 +1,4 @@
-"""From configuration and artifacts to files and job descriptions: everything the rules ask for by a name.
+"""The plan of a run: files and job descriptions, made from the configuration and the artifacts.
 
 An artifact is named ``<paper>/<artifact>`` here, as in the paths of its files.
 """
@@ -30,14 +30,29 @@ from reproduction.spec.strict_yaml import Content, near, read
 TARGETS_OF_TASKS = {"binary": "two classes", "classes": "classes", "regression": "real"}
 """Task of the registry -> what a protocol learns from such a data set."""
 TABLE_SUFFIXES = ("html", "csv", "md", "tex")
-# What `./run` does beside making targets.
-COMMANDS = ["audit", "check", "compare", "export", "help", "lint", "new-artifact", "new-method", "new-paper"]
-COMMANDS += ["reference", "site", "test", "try"]
+COMMANDS = [
+    "audit",
+    "check",
+    "compare",
+    "export",
+    "help",
+    "lint",
+    "new-artifact",
+    "new-method",
+    "new-paper",
+    "reference",
+    "site",
+    "test",
+    "try",
+]
+"""What `./run` does besides making targets."""
+FIRST_OF_PAPER = 1000
+"""Priority of the experiment that starts first of a paper."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """One configuration, its artifacts at its scale, where their data come from, and what jobs cost."""
+    """One configuration, its artifacts at its scale, their data and the costs of jobs."""
 
     config: Mapping[str, Any]
     artifacts: dict[str, Artifact]
@@ -49,8 +64,9 @@ class Plan:
 
     @property
     def folder(self) -> str:
-        """Name of its folders of results, figures, logs and pages: the scale, and an unusual seed."""
-        scale, seed = self.config["scale"], self.config.get("seed")
+        """Name of its folders of results, figures and logs: the scale, and an unusual seed."""
+        scale = self.config["scale"]
+        seed = self.config.get("seed")
         if self.usual_seed is None or seed == self.usual_seed:
             return str(scale)
         return f"{scale}-seed{seed}"
@@ -69,49 +85,41 @@ class Plan:
 
     @cached_property
     def left_out(self) -> dict[str, str]:
-        """Artifact -> why it cannot run here: no source has a data set, or a user's class is not found."""
-        lacking = {}
+        """Artifact -> why it cannot run here, of those that cannot.
+
+        No source has a data set, or the class of a user is not found.
+        """
+        reasons = {}
         for name, artifact in self.artifacts.items():
-            lacking[name] = self.find_lack(artifact)
+            reasons[name] = self.find_lack(artifact)
         for name, artifact in self.artifacts.items():
-            for used in filter(lacking.get, self._sources(artifact)):
-                lacking[name] = lacking[name] or f"it draws {used}: {lacking[used]}"
-        return {name: why for name, why in lacking.items() if why}
+            for source in self._sources(artifact):
+                lacking = reasons.get(source)
+                if lacking and not reasons[name]:
+                    reasons[name] = f"it draws {source}: {lacking}"
+        return {name: reason for name, reason in reasons.items() if reason}
 
     def find_lack(self, artifact: Artifact) -> str:
         """Say why an artifact cannot run here; "" if it can. Raises ValueError: a mistake."""
-        return self._lack(artifact) or self._lack_of_code(artifact)
+        return self._lack_of_data(artifact) or _lack_of_code(artifact)
 
-    def _lack(self, artifact: Artifact) -> str:
-        kept = (self.config.get("only") or {}).get("datasets")
-        if kept and artifact.protocol and not set(kept) & {*(artifact.settings.list_data_sets() or [])}:
-            return "its settings have none of the data sets in `only`"
+    def _lack_of_data(self, artifact: Artifact) -> str:
+        """Say why an artifact has not the data that it needs, "" if it has them."""
+        part = self.config.get("only") or {}
+        chosen = part.get("datasets")
+        if chosen and artifact.protocol:
+            data_sets = artifact.settings.list_data_sets() or []
+            if set(chosen).isdisjoint(data_sets):
+                return "its settings have none of the data sets in `only`"
         for dataset in artifact.data_sets(artifact.settings):
             try:
-                if why := self.lack(dataset):
-                    return why
-                if artifact.protocol:
+                reason = self.lack(dataset)
+                if not reason and artifact.protocol:
                     self._check_target(artifact.protocol, dataset)
             except ValueError as error:
                 raise ValueError(f"{artifact.file}: datasets: {error}") from None
-        return ""
-
-    def _lack_of_code(self, artifact: Artifact) -> str:
-        for label, spec in artifact.settings.select_methods().items():
-            method = spec.method
-            module, _, user = method.partition(":")
-            file = user_modules.module_file(module) if user else None
-            if file is not None and file.suffix == ".py":
-                code_digest.digest_code(file)  # names a line that cannot be read
-            elif user and file is None:
-                why, paper = f"methods.{label}.method: {method!r}: no module {module!r}", artifact.file.parent
-                modules = [file.stem for file in paper.glob("*.py")]
-                if difflib.get_close_matches(module, modules):
-                    raise ValueError(f"{artifact.file}: settings.{why}{near(module, modules)}")
-                if module.partition(".")[0] != paper.name:
-                    return f"{why}; is its folder on PYTHONPATH?"
-                there = near(module, [f"{paper.name}.{file.stem}" for file in paper.glob("*.py")])
-                raise ValueError(f"{artifact.file}: settings.{why}{there}")
+            if reason:
+                return reason
         return ""
 
     def _check_target(self, protocol: str, dataset: str) -> None:
@@ -120,37 +128,50 @@ class Plan:
         The job does the same with the arrays. Raises ValueError: the protocol takes other targets.
         """
         entry = self.entry(dataset)
-        if entry.task in TARGETS_OF_TASKS:
-            classes = entry.shape.classes or {}
-            values = ", ".join(map(str, classes))
-            target = "two classes" if len(classes) == 2 else TARGETS_OF_TASKS[entry.task]
-            find_protocol(protocol).check_target(dataset, target, values)
+        if entry.task not in TARGETS_OF_TASKS:
+            return
+        classes = entry.shape.classes or {}
+        values = ", ".join(map(str, classes))
+        target = TARGETS_OF_TASKS[entry.task]
+        if len(classes) == 2:
+            target = "two classes"
+        find_protocol(protocol).check_target(dataset, target, values)
 
     def faults(self, words: Iterable[str]) -> dict[str, str]:
         """List what was asked for and is left out for another reason than its data: name -> why."""
-        scopes = self.asked(words)
-        found = {}
-        for paper, why in self.broken.items():
-            if "" in scopes:
-                found[paper] = why
+        scopes = self.find_scopes(words)
+        faults: dict[str, str] = {}
+        if "" in scopes:
+            faults.update(self.broken)
         for name in self.left_out:
-            why = self._lack_of_code(self.artifacts[name])
-            if why and f"{name}/".startswith(tuple(scopes)):
-                found[name] = why
-        return found
+            reason = _lack_of_code(self.artifacts[name])
+            if reason and f"{name}/".startswith(tuple(scopes)):
+                faults[name] = reason
+        return faults
 
     @cached_property
     def shown(self) -> dict[str, Artifact]:
         """The artifacts that are not left out."""
-        return {name: artifact for name, artifact in self.artifacts.items() if name not in self.left_out}
+        shown = {}
+        for name, artifact in self.artifacts.items():
+            if name not in self.left_out:
+                shown[name] = artifact
+        return shown
 
     def listed_as(self, paper: str) -> str:
         """How the configuration names a paper: by its name, or by the path of its folder."""
-        return next((entry for entry in self.config["papers"] if Path(entry).name == paper), paper)
+        for entry in self.config["papers"]:
+            if Path(entry).name == paper:
+                return str(entry)
+        return paper
 
-    def below(self, scope: str) -> dict[str, Artifact]:
+    def artifacts_below(self, scope: str) -> dict[str, Artifact]:
         """Those shown below a scope: "" is all, "ors/" a paper, "ors/fig2/" one artifact."""
-        return {name: artifact for name, artifact in self.shown.items() if f"{name}/".startswith(scope)}
+        artifacts = {}
+        for name, artifact in self.shown.items():
+            if f"{name}/".startswith(scope):
+                artifacts[name] = artifact
+        return artifacts
 
     def artifact(self, name: str) -> Artifact:
         """The artifact of a name.
@@ -165,19 +186,28 @@ class Plan:
 
     def data_sets(self) -> list[str]:
         """Data sets that the shown artifacts use, pinned."""
-        named = (name for a in self.shown.values() for name in a.data_sets(a.settings))
-        return sorted(set(map(self.pinned, named)))
+        names = set()
+        for artifact in self.shown.values():
+            for name in artifact.data_sets(artifact.settings):
+                names.add(self.pinned(name))
+        return sorted(names)
 
     def check_custom(self, scopes: Iterable[str]) -> None:
         """Import the user's classes and loaders. Raises ValueError: one cannot be used; why."""
-        for artifact in (a for scope in scopes for a in self.below(scope).values() if a.protocol):
-            for name in artifact.data_sets(artifact.settings):
-                if (entry := self.entry(name)).file != registry.REGISTRY:
-                    configuration.examine_loaders(name, entry)
-            try:
-                artifact.settings.check_custom()
-            except ValueError as error:
-                raise ValueError(f"{artifact.file}: {error}") from None
+        for scope in scopes:
+            for artifact in self.artifacts_below(scope).values():
+                if artifact.protocol:
+                    self._check_custom(artifact)
+
+    def _check_custom(self, artifact: Artifact) -> None:
+        for name in artifact.data_sets(artifact.settings):
+            entry = self.entry(name)
+            if entry.file != registry.REGISTRY:
+                configuration.examine_loaders(name, entry)
+        try:
+            artifact.settings.check_custom()
+        except ValueError as error:
+            raise ValueError(f"{artifact.file}: {error}") from None
 
     def find_unusable(self, scopes: Iterable[str]) -> dict[str, str]:
         """Import what users wrote, paper by paper: paper -> what cannot be used.
@@ -185,12 +215,15 @@ class Plan:
         Its jobs fail with the same words; those of other papers run. Raises ValueError: no other
         paper is asked for.
         """
-        asked = {name for scope in scopes for name in self.below(scope)}
-        papers = dict.fromkeys(name.partition("/")[0] for name in sorted(asked))
+        requested: set[str] = set()
+        for scope in scopes:
+            requested.update(self.artifacts_below(scope))
+        papers = dict.fromkeys(name.partition("/")[0] for name in sorted(requested))
         unusable = {}
         for paper in papers:
+            names = [name for name in requested if name.startswith(f"{paper}/")]
             try:
-                self.check_custom([f"{name}/" for name in asked if name.startswith(f"{paper}/")])
+                self.check_custom([f"{name}/" for name in names])
             except ValueError as error:
                 unusable[paper] = str(error)
         if unusable and len(unusable) == len(papers):
@@ -211,22 +244,25 @@ class Plan:
     def lack(self, name: str) -> str:
         """Why no source of that kind has the data set, in one line; "" if one has it.
 
-        Raises ValueError: not in the registry, or the name itself pins a source that does not exist.
+        Raises ValueError: not in the registry, or the name pins a source that does not exist.
         """
         dataset = self.pinned(name)
         stem, pin, entry = registry.find(self.entries, dataset)
         if self.users(stem):
             return ""
         try:
-            found = registry.sources(stem, entry, pin)
+            sources = registry.sources(stem, entry, pin)
         except ValueError as error:
-            if dataset == name and pin not in ("", LOCAL):
+            is_pinned_by_name = dataset == name and pin not in ("", LOCAL)
+            if is_pinned_by_name:
                 raise
             return str(error)
         mirror = self.config["data"]["mirror"] or os.environ.get(MIRROR)
-        if mirror or any(source.name != "mirror" for source in found) or Path(f"data/raw/{dataset}").exists():
+        needs_mirror = all(source.name == "mirror" for source in sources)
+        if mirror or not needs_mirror or Path(f"data/raw/{dataset}").exists():
             return ""
-        return f"{stem} comes from a mirror only, and none is set: data.mirror, or the variable {MIRROR}"
+        remedy = f"data.mirror, or the variable {MIRROR}"
+        return f"{stem} comes from a mirror only, and none is set: {remedy}"
 
     def prepared(self, names: Iterable[str]) -> list[str]:
         """The prepared files of data sets."""
@@ -234,23 +270,35 @@ class Plan:
 
     def entry(self, dataset: str) -> Entry:
         """What the registry says of a data set, with a pin or without."""
-        return registry.find(self.entries, dataset)[2]
+        _, _, entry = registry.find(self.entries, dataset)
+        return entry
 
     def users(self, dataset: str) -> UserFile | None:
         """The user's own file in place of a data set, as the configuration describes it."""
-        spec: UserFile | None = self.config["data"]["local"].get(dataset.partition(".")[0])
+        stem = dataset.partition(".")[0]
+        spec: UserFile | None = self.config["data"]["local"].get(stem)
         return spec
 
     def local(self, dataset: str) -> list[str]:
         """The user's own file in place of a data set, if there is one."""
-        return [str(registry.users_file(spec))] if (spec := self.users(dataset)) else []
+        spec = self.users(dataset)
+        if not spec:
+            return []
+        return [str(registry.users_file(spec))]
 
     def fetch_options(self, dataset: str) -> list[str]:
         """What the configuration says about sources, as options of the script ``fetch.py``."""
-        data, spec = self.config["data"], self.users(dataset)
-        options = [f"--mirror={data['mirror']}"] if data["mirror"] else []
-        options += ["--local", spec if isinstance(spec, str) else json.dumps(spec)] if spec else []
-        return options + ["--offline"] * bool(data["offline"])
+        data = self.config["data"]
+        spec = self.users(dataset)
+        options = []
+        if data["mirror"]:
+            options.append(f"--mirror={data['mirror']}")
+        if spec:
+            text = spec if isinstance(spec, str) else json.dumps(spec)
+            options += ["--local", text]
+        if data["offline"]:
+            options.append("--offline")
+        return options
 
     # Jobs
 
@@ -260,46 +308,61 @@ class Plan:
         return len(artifact.cells) * len(artifact.blocks) == 1
 
     def is_run_twice(self, name: str) -> bool:
-        """Whether the first repetition is run again and compared: papers of users at smoke scale."""
+        """Is the first repetition run again and compared? So are papers of users at smoke scale."""
         artifact = self.artifact(name)
-        is_own = not artifact.file.is_relative_to(HOME)
-        return self.config["scale"] == "smoke" and is_own and not artifact.measured
+        is_of_user = not artifact.file.is_relative_to(HOME)
+        return self.config["scale"] == "smoke" and is_of_user and not artifact.measured
 
     def experiments(self, single: bool) -> str:
         """A regular expression for the experiments of one cell and one block, or for the others."""
-        computed = [name for name, artifact in self.shown.items() if artifact.protocol]
-        names = [re.escape(name) for name in computed if self.is_single(name) == single]
-        return f"(?:{'|'.join(names) or '(?!)'})"
+        names = []
+        for name, artifact in self.shown.items():
+            if artifact.protocol and self.is_single(name) == single:
+                names.append(re.escape(name))
+        matches_nothing = "(?!)"
+        return f"(?:{'|'.join(names) or matches_nothing})"
 
     def cell(self, name: str, cell: str = "") -> Cell:
         """A cell of the artifact; without a name the whole of it."""
         artifact = self.artifact(name)
-        return artifact.cells[cell] if cell else Cell(artifact.as_written, artifact.settings)
+        if cell:
+            return artifact.cells[cell]
+        return Cell(artifact.as_written, artifact.settings)
 
     def data(self, name: str, cell: str = "") -> list[str]:
         """Prepared data files of a cell, or of all."""
-        return self.prepared(self.artifact(name).data_sets(self.cell(name, cell).settings))
+        settings = self.cell(name, cell).settings
+        return self.prepared(self.artifact(name).data_sets(settings))
 
     def job(self, name: str, cell: str = "") -> Content:
-        """What a job computes: a change of it runs the job again; captions and labels are not in it."""
+        """What a job computes: a change of it runs the job again.
+
+        Captions and labels are not in it.
+        """
         artifact = self.artifact(name)
         part = self.cell(name, cell)
         settings = dict(part.as_written)
         for label in part.settings.select_methods():
             written = settings["methods"][label]
-            read = {key: value for key, value in written.items() if key not in DISPLAY}
-            settings["methods"] = settings["methods"] | {label: read}
-        experiment = artifact.settings.find_experiment(name)
-        what = {"protocol": artifact.protocol, "experiment": experiment, "seed": self.config["seed"]}
-        return what | {"settings": settings}
+            computed = {key: value for key, value in written.items() if key not in DISPLAY}
+            settings["methods"] = settings["methods"] | {label: computed}
+        return {
+            "protocol": artifact.protocol,
+            "experiment": artifact.settings.find_experiment(name),
+            "seed": self.config["seed"],
+            "settings": settings,
+        }
 
     def words(self, name: str) -> list[str]:
         """The words of the one job of a small experiment, for ``job.py``."""
         folder = f"{self.results}/{name}"
-        options = {"--key": f".cache/keys/{folder}/record.json", "--record": f"{folder}/record.json"}
-        options |= {"--table": f"{folder}/table.csv", "--points": f"{folder}/points.npz"}
-        named = [word for pair in options.items() for word in pair]
-        return ["experiment", *named, "--data", *self.data(name)]
+        words = ["experiment"]
+        words += ["--key", f".cache/keys/{folder}/record.json"]
+        words += ["--record", f"{folder}/record.json"]
+        words += ["--table", f"{folder}/table.csv"]
+        words += ["--points", f"{folder}/points.npz"]
+        words += ["--data", *self.data(name)]
+        return words
 
     def repetitions(self, name: str, block: int = 0) -> str:
         """Half-open range of the repetitions of a block, ``0:5``."""
@@ -307,67 +370,102 @@ class Plan:
         return f"{start}:{stop}"
 
     def resources(self, name: str, cell: str, job: str, attempt: int = 1) -> dict[str, int]:
-        """``mem_mb`` and ``runtime`` (minutes): declared, else measured with a margin, else `costs.DEFAULT`.
+        """``mem_mb`` and ``runtime`` (minutes) of a job.
 
-        A cell that was not measured, or an experiment in one job, which the full scale may cut in several, is
-        like the dearest other cell of its artifact. The second attempt asks for twice as much.
+        They are declared, else measured with a margin, else `costs.DEFAULT`. A cell that was not
+        measured, or an experiment in one job, which the full scale may cut in several, is like the
+        dearest other cell of its artifact. The second attempt asks for twice as much.
         """
         declared = self.artifact(name).resources
-        like = (c for (a, _, kind), c in self.measured.items() if a == name and job in (kind, "experiment"))
-        asked = costs.asked(self.measured.get((name, cell, job)) or max(like, default=None))
-        asked |= declared.model_dump(exclude_unset=True) if declared else {}
-        return {resource: value * attempt for resource, value in asked.items()}
+        cost = self.measured.get((name, cell, job))
+        if cost is None:
+            cost = _cost_of_dearest_cell(self.measured, name, job)
+        resources = costs.estimate_resources(cost)
+        if declared:
+            resources |= declared.model_dump(exclude_unset=True)
+        return {resource: value * attempt for resource, value in resources.items()}
 
     def seconds(self, rule: str, wildcards: Mapping[str, str]) -> float:
-        """How long a job is expected to take: as it last took here, else as recorded of the full scale."""
-        scale, artifact, cell = self.config["scale"], wildcards.get("artifact", ""), wildcards.get("cell", "")
-        log_folder = f"logs/{self.folder}/{artifact}"
-        job = ".".join(filter(None, (cell, wildcards.get("block", rule))))
-        log, key = Path(f"{log_folder}/{job}.time.tsv"), (artifact, cell, rule)
+        """How long a job is expected to take: as last time here, else as recorded at full scale."""
+        artifact = wildcards.get("artifact", "")
+        cell = wildcards.get("cell", "")
+        job = wildcards.get("block", rule)
+        if cell:
+            job = f"{cell}.{job}"
+        log = Path(f"logs/{self.folder}/{artifact}/{job}.time.tsv")
         if log.is_file() and log.stat().st_size:
-            return costs.times(log)[0]
-        if scale == "full" and key in self.measured:
-            return self.measured[key][0]
-        return costs.TYPICAL.get(rule.partition("_")[0], 3.0)
+            seconds, _ = costs.times(log)
+            return seconds
+        measured = self.measured.get((artifact, cell, rule))
+        if self.config["scale"] == "full" and measured is not None:
+            return measured[0]
+        first_word = rule.partition("_")[0]
+        return costs.TYPICAL.get(first_word, costs.TYPICAL_OF_OTHERS)
 
     def lead(self, name: str) -> int:
-        """How early the first experiment of a paper starts: 1000, more in a larger paper; of others 0.
+        """How early the first experiment of a paper starts; of other experiments 0.
 
-        Two that start side by side would compile the same kernels.
+        The first of a larger paper starts earlier. Two that start side by side would compile the
+        same kernels.
         """
-        paper = [each for each in self.below(f"{name.partition('/')[0]}/") if self.artifacts[each].protocol]
-        return (1000 + len(paper)) * (name == paper[0])
+        paper = name.partition("/")[0]
+        experiments = []
+        for candidate, artifact in self.artifacts_below(f"{paper}/").items():
+            if artifact.protocol:
+                experiments.append(candidate)
+        if name != experiments[0]:
+            return 0
+        return FIRST_OF_PAPER + len(experiments)
 
     # Results
 
     def tuned(self, name: str, cells: Iterable[str] = ()) -> list[str]:
-        """Files of tuned parameters of some cells, by default all; none if the protocol does not tune."""
-        artifact, folder = self.artifact(name), f"{self.results}/{name}/cells"
-        tunes = find_protocol(artifact.protocol).tune is not None
-        return [f"{folder}/{cell}/tuned.json" for cell in cells or artifact.cells] if tunes else []
+        """Files of tuned parameters of some cells, by default all.
+
+        There are none if the protocol does not tune.
+        """
+        artifact = self.artifact(name)
+        if find_protocol(artifact.protocol).tune is None:
+            return []
+        folder = f"{self.results}/{name}/cells"
+        return [f"{folder}/{cell}/tuned.json" for cell in cells or artifact.cells]
 
     def parts(self, name: str, suffix: str = "csv") -> list[str]:
-        """Tables of all blocks of all cells, in order; with the suffix ``points.npz`` what they tested."""
-        artifact, folder = self.artifact(name), f"{self.results}/{name}/cells"
-        blocks = range(len(artifact.blocks))
-        return [f"{folder}/{cell}/{block}.{suffix}" for cell in artifact.cells for block in blocks]
+        """Tables of all blocks of all cells, in order; with ``points.npz`` what they tested."""
+        artifact = self.artifact(name)
+        files = []
+        for cell in artifact.cells:
+            for block in range(len(artifact.blocks)):
+                files.append(f"{self.results}/{name}/cells/{cell}/{block}.{suffix}")
+        return files
 
-    def about(self, name: str) -> Content:
+    def describe_result(self, name: str) -> Content:
         """What the record of a result says of where it belongs."""
         artifact = self.artifact(name)
-        what = {"paper": artifact.paper, "artifact": artifact.name, "scale": self.config["scale"]}
-        return what | {"seed": self.config["seed"], "settings": artifact.as_written}
+        return {
+            "paper": artifact.paper,
+            "artifact": artifact.name,
+            "scale": self.config["scale"],
+            "seed": self.config["seed"],
+            "settings": artifact.as_written,
+        }
 
     # Figures and tables
 
     def _sources(self, artifact: Artifact) -> list[str]:
-        own = [artifact.name] if artifact.protocol else []
-        return [f"{artifact.paper}/{name}" for name in own + artifact.uses]
+        """The artifacts whose tables are drawn: its own, then those that it uses."""
+        names = list(artifact.uses)
+        if artifact.protocol:
+            names.insert(0, artifact.name)
+        return [f"{artifact.paper}/{name}" for name in names]
 
     def drawn(self, name: str) -> dict[str, str]:
-        """Artifacts (without the paper) whose tables are drawn, with these: its own, then those it uses."""
-        sources = self._sources(self.artifact(name))
-        return {source.partition("/")[2]: f"{self.results}/{source}/table.csv" for source in sources}
+        """Artifact, without the paper -> table to draw, its own first, then those that it uses."""
+        tables = {}
+        for source in self._sources(self.artifact(name)):
+            short_name = source.partition("/")[2]
+            tables[short_name] = f"{self.results}/{source}/table.csv"
+        return tables
 
     def shown_with(self, name: str) -> dict[str, Shown]:
         """What a figure or table shows of its own artifact, then of those that it uses."""
@@ -375,44 +473,61 @@ class Plan:
 
     def artifacts_shown(self, artifact: Artifact) -> list[Artifact]:
         """The artifact that is drawn, then those that it uses."""
-        names = dict.fromkeys([f"{artifact.paper}/{artifact.name}", *self._sources(artifact)])
-        return [self.artifacts[name] for name in names]
+        names = [f"{artifact.paper}/{artifact.name}"]
+        names += self._sources(artifact)
+        return [self.artifacts[name] for name in dict.fromkeys(names)]
 
     def _described(self, artifact: Artifact) -> Content:
         """What a figure or table shows besides tables, in the words of the files."""
+        is_table = artifact.kind == "table"
         shown = self.artifacts_shown(artifact)
-        return {each.name: each.describe(printed=artifact.kind == "table") for each in shown}
+        return {part.name: part.describe(printed=is_table) for part in shown}
 
     def drawing(self, name: str) -> Content:
         """What an artifact shows next to its tables: a change of it draws it again."""
         artifact = self.artifact(name)
-        called = names_of.read_names(artifact.file.parent)
-        return {"names": called, "render": artifact.render, "settings": self._described(artifact)}
+        return {
+            "names": names_of.read_names(artifact.file.parent),
+            "render": artifact.render,
+            "settings": self._described(artifact),
+        }
 
     def texts_digest(self) -> str:
         """Digest of all artifacts, captions included: a change of it writes the pages again."""
-        return _digest([[a.content, names_of.read_names(a.file.parent)] for a in self.artifacts.values()])
+        texts = []
+        for artifact in self.artifacts.values():
+            texts.append([artifact.content, names_of.read_names(artifact.file.parent)])
+        return _digest(texts)
 
     def drawings(self, name: str) -> list[str]:
-        """The files of the figure or table, one for each format; the first is the one that pages show."""
-        figure = sorted(self.config["formats"], key=lambda suffix: suffix != "png")
-        suffixes = figure if self.artifacts[name].kind == "figure" else TABLE_SUFFIXES
+        """The files of the figure or table, one for each format; pages show the first."""
+        suffixes: Sequence[str] = TABLE_SUFFIXES
+        if self.artifacts[name].kind == "figure":
+            suffixes = sorted(self.config["formats"], key=lambda suffix: suffix != "png")
         return [f"{self.figures}/{name}.{suffix}" for suffix in suffixes]
 
     def outputs(self, name: str) -> list[str]:
         """Figure or table, and record of the result, of an artifact."""
-        computed = bool(self.artifact(name).protocol)
-        return self.drawings(name) + [f"{self.results}/{name}/record.json"] * computed
+        files = self.drawings(name)
+        if self.artifact(name).protocol:
+            files.append(f"{self.results}/{name}/record.json")
+        return files
 
     # Verdicts
 
     def judged(self, scope: str) -> dict[str, Artifact]:
-        """Artifacts below a scope (see `below`) that have claims or published values.
+        """Artifacts below a scope (see `artifacts_below`) that have claims or published values.
 
-        Those with measured times are judged by themselves only: what they say differs from run to run.
+        Those with measured times are judged by themselves only: their verdicts differ from run to
+        run.
         """
-        judged = ((name, a) for name, a in self.below(scope).items() if a.claims or a.published)
-        return {name: artifact for name, artifact in judged if not artifact.measured or scope == f"{name}/"}
+        judged = {}
+        for name, artifact in self.artifacts_below(scope).items():
+            has_expectations = artifact.claims or artifact.published
+            is_in_scope = not artifact.measured or scope == f"{name}/"
+            if has_expectations and is_in_scope:
+                judged[name] = artifact
+        return judged
 
     def judged_files(self, scope: str, file: str) -> list[str]:
         """Their files of that name, in the same order."""
@@ -424,97 +539,176 @@ class Plan:
         return name if artifact.protocol else f"{artifact.paper}/{artifact.uses[0]}"
 
     def pages(self, scope: str) -> list[str]:
-        """Scopes that are judged apart: this one, and every artifact below it with measured times."""
-        measured = [f"{name}/" for name, a in self.below(scope).items() if a.measured]
-        return [page for page in dict.fromkeys([scope, *measured]) if self.judged(page)]
+        """Scopes that are judged apart: this one, and artifacts below it with measured times."""
+        scopes = {scope: None}
+        for name, artifact in self.artifacts_below(scope).items():
+            if artifact.measured:
+                scopes[f"{name}/"] = None
+        return [page for page in scopes if self.judged(page)]
 
     def expectations(self, scope: str) -> str:
-        """Digest of what they are judged by: a change of it judges again, a change of a caption does not."""
-        contents = [artifact.content for artifact in self.judged(scope).values()]
-        return _digest([[content.get(key) for key in ("published", "claims")] for content in contents])
+        """Digest of what they are judged by: a change of it judges again."""
+        expectations = []
+        for artifact in self.judged(scope).values():
+            content = artifact.content
+            expectations.append([content.get("published"), content.get("claims")])
+        return _digest(expectations)
 
     def published_data(self, scope: str) -> list[str]:
-        """Prepared data of those with published values: a constant classifier is scored as a baseline."""
-        published = [name for name, artifact in self.judged(scope).items() if artifact.published]
-        return sorted({file for name in published for file in self.data(self.computed(name))})
+        """Prepared data of artifacts with published values.
+
+        A constant classifier is scored on them as a baseline.
+        """
+        files = set()
+        for name, artifact in self.judged(scope).items():
+            if artifact.published:
+                files.update(self.data(self.computed(name)))
+        return sorted(files)
 
     def promised(self, scope: str) -> list[str]:
         """Every file of the artifacts below a scope, verdicts included: what a target asks for."""
-        files = [file for name in self.below(scope) for file in self.outputs(name)]
-        return files + [f"{self.results}/{page}verdicts.csv" for page in self.pages(scope)]
+        files = []
+        for name in self.artifacts_below(scope):
+            files += self.outputs(name)
+        for page in self.pages(scope):
+            files.append(f"{self.results}/{page}verdicts.csv")
+        return files
 
     # Targets: each paper, and each artifact as <paper>_<artifact>
 
     @cached_property
     def targets(self) -> dict[str, str]:
-        """Target -> the scope (see `below`) of the files that it asks for."""
-        papers = {artifact.paper: f"{artifact.paper}/" for artifact in self.artifacts.values()}
-        return papers | {name.replace("/", "_"): f"{name}/" for name in self.shown}
+        """Target -> the scope (see `artifacts_below`) of the files that it asks for."""
+        targets = {}
+        for artifact in self.artifacts.values():
+            targets[artifact.paper] = f"{artifact.paper}/"
+        for name in self.shown:
+            targets[name.replace("/", "_")] = f"{name}/"
+        return targets
 
     def refusals(self, home: Path) -> dict[str, str]:
-        """Target -> why it cannot be made: it lacks a data set, or ``papers`` does not list its paper.
+        """Target -> why it cannot be made: it lacks data, or ``papers`` does not list its paper.
 
-        home: of the repository's papers; the files of those that are not listed are not read.
+        Parameters
+        ----------
+        home : Path
+            Folder of the repository's papers; files of those that are not listed are not read.
         """
-        found = {name.replace("/", "_"): f"{name} cannot run: {why}" for name, why in self.left_out.items()}
-        known = {artifact.paper for artifact in self.artifacts.values()}
-        for paper, why in self.broken.items():
-            known.add(paper)
+        refusals = {}
+        for name, reason in self.left_out.items():
+            refusals[name.replace("/", "_")] = f"{name} cannot run: {reason}"
+        listed = {artifact.paper for artifact in self.artifacts.values()}
+        for paper, reason in self.broken.items():
             names = [f"{paper}_{file.stem}" for file in Path(self.listed_as(paper)).glob("*.yaml")]
-            found |= dict.fromkeys((paper, *names), why)
+            refusals |= dict.fromkeys((paper, *names), reason)
         for paper in list_papers(home):
-            if paper in known:
+            if paper in listed or paper in self.broken:
                 continue
-            once = f"--config 'papers=[{','.join([*self.config['papers'], paper])}]'"
-            why = f"`papers` in config/config.yaml does not list {paper}; add it, or for one run: {once}"
+            papers = ",".join([*self.config["papers"], paper])
+            remedy = f"add it, or for one run: --config 'papers=[{papers}]'"
+            reason = f"`papers` in config/config.yaml does not list {paper}; {remedy}"
             names = [f"{paper}_{file.stem}" for file in artifact_files(home / paper)]
-            found |= {target: why for target in (paper, *names) if NAME.fullmatch(target)}
-        return found
+            for target in (paper, *names):
+                if NAME.fullmatch(target):
+                    refusals[target] = reason
+        return refusals
 
-    def asked(self, words: Iterable[str]) -> list[str]:
-        """The scopes of some targets; of none, or of ``all``, the one of everything. Files have none."""
-        given = list(words)
-        if not given or "all" in given:
+    def find_scopes(self, targets: Iterable[str]) -> list[str]:
+        """The scopes of some targets; of none, or of ``all``, the one of everything.
+
+        Files have no scope.
+        """
+        targets = list(targets)
+        if not targets or "all" in targets:
             return [""]
-        return [self.targets[word] for word in given if word in self.targets]
+        return [self.targets[target] for target in targets if target in self.targets]
 
     def drawn_together(self, words: Iterable[str]) -> dict[str, list[str]]:
-        """Scope -> the artifacts that one job draws: all of a paper, or one that is asked for alone.
+        """Scope -> artifacts that one job draws: all of a paper, or one that is asked for alone.
 
         words : of the command line. Whatever they are, every artifact is drawn by one job.
         """
-        asked = {self.targets[word].strip("/") for word in words if word in self.targets}
+        requested = {self.targets[word].strip("/") for word in words if word in self.targets}
         together: dict[str, list[str]] = {}
         for name in self.shown:
             paper = name.partition("/")[0]
-            alone = name in asked and paper not in asked
-            together.setdefault(name if alone else paper, []).append(name)
+            is_alone = name in requested and paper not in requested
+            scope = name if is_alone else paper
+            together.setdefault(scope, []).append(name)
         return together
+
+
+def _cost_of_dearest_cell(measured: costs.Measured, name: str, job: str) -> costs.Cost | None:
+    """What the dearest measured cell of an artifact took with a kind of job."""
+    similar = []
+    for (artifact, _, kind), cost in measured.items():
+        if artifact == name and job in (kind, "experiment"):
+            similar.append(cost)
+    return max(similar, default=None)
+
+
+def _lack_of_code(artifact: Artifact) -> str:
+    """Say which of an artifact's methods is not found, "" if all are."""
+    for label, spec in artifact.settings.select_methods().items():
+        reason = _lack_of_module(artifact, label, spec.method)
+        if reason:
+            return reason
+    return ""
+
+
+def _lack_of_module(artifact: Artifact, label: str, method: str) -> str:
+    """Say why the module of a user's method is not found, "" if it is found or needs none.
+
+    Raises ValueError: its name is nearly that of a file of the paper, or its file cannot be read.
+    """
+    module, _, user_class = method.partition(":")
+    if not user_class:
+        return ""
+    file = user_modules.module_file(module)
+    if file is not None:
+        if file.suffix == ".py":
+            code_digest.digest_code(file)  # names a line that cannot be read
+        return ""
+    reason = f"methods.{label}.method: {method!r}: no module {module!r}"
+    paper = artifact.file.parent
+    modules = [file.stem for file in paper.glob("*.py")]
+    if difflib.get_close_matches(module, modules):
+        raise ValueError(f"{artifact.file}: settings.{reason}{near(module, modules)}")
+    if module.partition(".")[0] != paper.name:
+        return f"{reason}; is its folder on PYTHONPATH?"
+    modules_of_paper = [f"{paper.name}.{name}" for name in modules]
+    raise ValueError(f"{artifact.file}: settings.{reason}{near(module, modules_of_paper)}")
 
 
 def show(artifacts: Sequence[Artifact]) -> dict[str, Shown]:
     """What a figure or table shows of artifacts, its own first."""
+    is_table = artifacts[0].kind == "table"
     shown = {}
     for artifact in artifacts:
-        published = artifact.values if artifacts[0].kind == "table" else ()
+        published = artifact.values if is_table else ()
         shown[artifact.name] = Shown(artifact.settings, artifact.protocol, published)
     return shown
 
 
 def _digest(content: object) -> str:
-    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
+    text = json.dumps(content)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def unknown_target(name: str, known: Iterable[str]) -> str:
+def unknown_target(name: str, targets: Iterable[str]) -> str:
     """The message for a name that is not a target, with the nearest ones."""
-    commands = [f"the command ./run {each}" for each in difflib.get_close_matches(name, COMMANDS, n=1)]
-    close = commands + difflib.get_close_matches(name, known, n=3)
-    hint = f"did you mean {', '.join(close)}?" if close else "it would be a paper, or <paper>_<artifact>"
+    close = []
+    for command in difflib.get_close_matches(name, COMMANDS, n=1):
+        close.append(f"the command ./run {command}")
+    close += difflib.get_close_matches(name, targets, n=3)
+    hint = "it would be a paper, or <paper>_<artifact>"
+    if close:
+        hint = f"did you mean {', '.join(close)}?"
     return f"there is no target {name}; {hint}"
 
 
 def configured(root: Path, folder: str) -> Content:
-    """``config/config.yaml`` with the overlay of the scale over it, and the seed of a folder of results."""
+    """``config/config.yaml`` with the file of the scale over it, and the seed of the results."""
     scale, _, seed = folder.partition("-seed")
     overlay = root / f"config/{scale}.yaml"
     laid_over = read(overlay) if overlay.is_file() else {"scale": scale}
@@ -525,58 +719,88 @@ def configured(root: Path, folder: str) -> Content:
 
 def is_results_folder(name: str) -> bool:
     """Is it the name of a folder of results: a scale, or a scale with another seed?"""
-    return re.fullmatch(rf"({'|'.join(SCALES)})(-seed[0-9]{{1,18}})?", name) is not None
+    scales = "|".join(SCALES)
+    return re.fullmatch(rf"({scales})(-seed[0-9]{{1,18}})?", name) is not None
 
 
-def planned(root: Path, config: Mapping[str, Any], every: bool = False, run: bool = False) -> Plan:
-    """The plan of a configuration. Raises ValueError: a mistake in one of its files, in one line.
+def planned(
+    root: Path,
+    config: Mapping[str, Any],
+    every: bool = False,
+    run: bool = False,
+) -> Plan:
+    """Make the plan of a configuration.
 
-    every : with all papers of the repository, after those that the configuration lists.
-    run : check the files of the user's that take the place of data sets, too.
+    Parameters
+    ----------
+    root : Path
+        The checkout.
+    config : dict
+        What ``config/config.yaml`` and the files over it say.
+    every : bool, default False
+        With all papers of the repository, after those that the configuration lists.
+    run : bool, default False
+        Check the files of the user's that take the place of data sets, too.
+
+    Raises
+    ------
+    ValueError
+        If one of its files has a mistake; one line.
     """
-    home, only = root / "src/papers", config.get("only")
-    papers = [*config["papers"], *(list_papers(home) if every else ())]
+    home = root / "src/papers"
+    papers = list(config["papers"])
+    if every:
+        papers += list_papers(home)
     broken: dict[str, str] = {}
-    loaded = load_all(home, papers, config["scale"], only, broken if run else None)
+    loaded = load_all(home, papers, config["scale"], config.get("only"), broken if run else None)
     folders = dict.fromkeys(artifact.file.parent for artifact in loaded.values())
-    known = registry.of_papers(registry.load_registry(root / "config/datasets.yaml"), folders)
+    shared = registry.load_registry(root / "config/datasets.yaml")
+    declared = registry.of_papers(shared, folders)
     if run:
         homes = dict.fromkeys([home, *(folder.parent for folder in folders)])
-        configuration.examine_local(config["data"]["local"], known, *homes)
-    entries = registry.with_users(known, config["data"]["local"])
+        configuration.examine_local(config["data"]["local"], declared, *homes)
+    entries = registry.with_users(declared, config["data"]["local"])
     measured = costs.read(root / "workflow/recorded/jobs.csv")
     usual_seed = read(root / "config/config.yaml").get("seed")
-    made = Plan(config, loaded, entries, measured, usual_seed, broken)
-    return _without_broken(made) if run else made
+    plan = Plan(config, loaded, entries, measured, usual_seed, broken)
+    return _without_broken(plan) if run else plan
 
 
-def _without_broken(made: Plan) -> Plan:
+def _without_broken(plan: Plan) -> Plan:
     """Leave out papers whose data sets or classes have a mistake, unless that leaves nothing."""
-    broken = dict(made.broken)
-    for artifact in made.artifacts.values():
+    broken = dict(plan.broken)
+    for artifact in plan.artifacts.values():
         try:
-            made.find_lack(artifact)
+            plan.find_lack(artifact)
         except ValueError as error:
             broken.setdefault(artifact.paper, str(error))
-    shown = {name: each for name, each in made.artifacts.items() if each.paper not in broken}
+    shown = {}
+    for name, artifact in plan.artifacts.items():
+        if artifact.paper not in broken:
+            shown[name] = artifact
     if broken and not shown:
         raise ValueError("; ".join(broken.values()))
-    return replace(made, artifacts=shown, broken=broken)
+    return replace(plan, artifacts=shown, broken=broken)
 
 
-def passed_over(made: Plan, checkout: Path, root: Path) -> str:
-    """One line that names papers with results below ``root`` that no page shows; "" without any."""
-    known = {artifact.paper for artifact in made.artifacts.values()} | set(
-        list_papers(checkout / "src/papers")
-    )
-    found = {file.parents[1].name for file in (root / made.results).glob("*/*/table.csv")} - known
-    why = "its folder is not in `papers`; ./run site --papers FOLDER shows it"
-    return f"not shown on the pages: {', '.join(sorted(found))} ({why})" if found else ""
+def passed_over(plan: Plan, checkout: Path, root: Path) -> str:
+    """One line that names papers with results below ``root`` that no page shows; "" if none."""
+    shown = {artifact.paper for artifact in plan.artifacts.values()}
+    shown.update(list_papers(checkout / "src/papers"))
+    tables = (root / plan.results).glob("*/*/table.csv")
+    papers = {file.parents[1].name for file in tables} - shown
+    if not papers:
+        return ""
+    names = ", ".join(sorted(papers))
+    reason = "its folder is not in `papers`; ./run site --papers FOLDER shows it"
+    return f"not shown on the pages: {names} ({reason})"
 
 
 def of_run(root: Path, config: Mapping[str, Any], files: Iterable[Path]) -> Plan:
     """`planned` of a run, every file of its configuration and the user's own data checked."""
     configuration.examine(config, files)
-    made = planned(root, {**config, "scale": "part"} if config.get("only") else config, run=True)
-    _ = made.left_out  # names a data set that is not in the registry
-    return made
+    if config.get("only"):
+        config = {**config, "scale": "part"}
+    plan = planned(root, config, run=True)
+    _ = plan.left_out  # names a data set that is not in the registry
+    return plan

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from reproduction.paths import CHECKOUT
 from reproduction.plan.currency import Step
 from reproduction.plan.plan import Plan
+from reproduction.spec.strict_yaml import Content
 
 NOT_DRAWN = ("papers", "data")
 """Keys of the configuration that change no drawing."""
@@ -33,69 +34,114 @@ def _of_data(plan: Plan, dataset: str) -> Iterator[Step]:
     entry = plan.entry(dataset)
     spec = plan.users(dataset)
     registry = os.path.relpath(entry.file)
-    asked = {"dataset": dataset, "entry": entry.decisive(), "local": spec}
-    given = {"registry": registry, "options": plan.fetch_options(dataset)}
-    yield Step(f"data/raw/{dataset}/record.json", asked, tuple(plan.local(dataset)), given)
-    raw = f"data/raw/{dataset}/source.json"
-    yield Step(f"data/prepared/{dataset}.record.json", {"dataset": dataset}, (raw,))
+    yield Step(
+        record=f"data/raw/{dataset}/record.json",
+        request={"dataset": dataset, "entry": entry.decisive(), "local": spec},
+        inputs=tuple(plan.local(dataset)),
+        context={"registry": registry, "options": plan.fetch_options(dataset)},
+    )
+    yield Step(
+        record=f"data/prepared/{dataset}.record.json",
+        request={"dataset": dataset},
+        inputs=(f"data/raw/{dataset}/source.json",),
+    )
 
 
 def _of_experiment(plan: Plan, name: str) -> Iterator[Step]:
+    """The steps of an experiment: one, or those of its cells and the one that collects them."""
     artifact = plan.artifact(name)
     folder = f"{plan.results}/{name}"
-    about = {"about": plan.about(name)}
-    twice = {"is_run_twice": True} if plan.is_run_twice(name) else {}
+    description = plan.describe_result(name)
     if plan.is_single(name):
-        cell = "".join(artifact.cells)
-        asked = plan.job(name) | {"repetitions": plan.repetitions(name)}
-        given = {"cell": cell, **twice, **about}
-        yield Step(f"{folder}/record.json", asked, tuple(plan.data(name)), given)
+        (cell,) = artifact.cells
+        yield Step(
+            record=f"{folder}/record.json",
+            request=plan.job(name) | {"repetitions": plan.repetitions(name)},
+            inputs=tuple(plan.data(name)),
+            context={"cell": cell} | _run_twice(plan, name) | {"about": description},
+        )
         return
     for cell in artifact.cells:
-        job = plan.job(name, cell)
-        data = plan.data(name, cell)
-        tuned = plan.tuned(name, [cell])
-        if tuned:
-            yield Step(f"{folder}/cells/{cell}/tuned.record.json", job, tuple(data), {"cell": cell})
-        for block in range(len(artifact.blocks)):
-            asked = job | {"repetitions": plan.repetitions(name, block)}
-            record = f"{folder}/cells/{cell}/{block}.record.json"
-            yield Step(record, asked, (*data, *tuned), {"cell": cell, **twice})
-    parts = [*plan.parts(name), *plan.parts(name, "points.npz")]
-    parts += [*plan.tuned(name), *plan.data(name)]
-    yield Step(f"{folder}/record.json", plan.job(name), tuple(parts), about)
+        yield from _of_cell(plan, name, cell)
+    inputs = [*plan.parts(name), *plan.parts(name, "points.npz")]
+    inputs += plan.tuned(name)
+    inputs += plan.data(name)
+    yield Step(
+        record=f"{folder}/record.json",
+        request=plan.job(name),
+        inputs=tuple(inputs),
+        context={"about": description},
+    )
+
+
+def _of_cell(plan: Plan, name: str, cell: str) -> Iterator[Step]:
+    """The steps of a cell: its tuning, where the protocol tunes, then its blocks."""
+    folder = f"{plan.results}/{name}/cells/{cell}"
+    job = plan.job(name, cell)
+    data = plan.data(name, cell)
+    tuned = plan.tuned(name, [cell])
+    context = {"cell": cell}
+    if tuned:
+        yield Step(
+            record=f"{folder}/tuned.record.json",
+            request=job,
+            inputs=tuple(data),
+            context=context,
+        )
+    for block in range(len(plan.artifact(name).blocks)):
+        yield Step(
+            record=f"{folder}/{block}.record.json",
+            request=job | {"repetitions": plan.repetitions(name, block)},
+            inputs=(*data, *tuned),
+            context=context | _run_twice(plan, name),
+        )
+
+
+def _run_twice(plan: Plan, name: str) -> Content:
+    """The word for a job that runs its first repetition twice; nothing for others."""
+    if plan.is_run_twice(name):
+        return {"is_run_twice": True}
+    return {}
 
 
 def _of_drawing(plan: Plan, name: str) -> Step:
     artifact = plan.artifact(name)
     config = {key: value for key, value in plan.config.items() if key not in NOT_DRAWN}
-    asked = {"drawing": plan.drawing(name), "config": config}
-    given = {
-        "files": [str(each.file) for each in plan.artifacts_shown(artifact)],
+    context = {
+        "files": [str(shown.file) for shown in plan.artifacts_shown(artifact)],
         "tables": plan.drawn(name),
         "drawings": plan.drawings(name),
         "scale": plan.config["scale"],
         "only": plan.config.get("only"),
     }
-    tables = tuple(plan.drawn(name).values())
-    return Step(f"{plan.figures}/{name}.record.json", asked, tables, given)
+    return Step(
+        record=f"{plan.figures}/{name}.record.json",
+        request={"drawing": plan.drawing(name), "config": config},
+        inputs=tuple(plan.drawn(name).values()),
+        context=context,
+    )
 
 
 def list_scopes(plan: Plan) -> Sequence[str]:
     """What is judged together: everything, each paper and each artifact with something to judge."""
-    papers = [f"{artifact.paper}/" for artifact in plan.shown.values()]
-    scopes = dict.fromkeys(["", *papers, *(f"{name}/" for name in plan.shown)])
-    return [scope for scope in scopes if plan.judged(scope)]
+    scopes = [""]
+    scopes += [f"{artifact.paper}/" for artifact in plan.shown.values()]
+    scopes += [f"{name}/" for name in plan.shown]
+    return [scope for scope in dict.fromkeys(scopes) if plan.judged(scope)]
 
 
 def _of_verdicts(plan: Plan, scope: str) -> Step:
     judged = plan.judged(scope)
-    files = [*plan.judged_files(scope, "table.csv"), *plan.judged_files(scope, "points.npz")]
+    inputs = plan.judged_files(scope, "table.csv")
+    inputs += plan.judged_files(scope, "points.npz")
+    inputs += plan.published_data(scope)
     expected = {name: plan.expectations(f"{name}/") for name in judged}
-    given = {"artifacts": [os.path.relpath(artifact.file) for artifact in judged.values()]}
-    asked = {"claims and published values": expected, "scale": plan.config["scale"]}
-    inputs = (*files, *plan.published_data(scope))
-    return Step(f"{plan.results}/{scope}verdicts.record.json", asked, inputs, given)
+    return Step(
+        record=f"{plan.results}/{scope}verdicts.record.json",
+        request={"claims and published values": expected, "scale": plan.config["scale"]},
+        inputs=tuple(inputs),
+        context={"artifacts": [os.path.relpath(artifact.file) for artifact in judged.values()]},
+    )
 
 
 def archived_drawings() -> list[str]:
@@ -104,6 +150,8 @@ def archived_drawings() -> list[str]:
 
 
 def _of_site(plan: Plan) -> Step:
-    inputs = (*plan.promised(""), *archived_drawings())
-    asked = {"texts": plan.texts_digest(), "scale": plan.config["scale"]}
-    return Step(f"site/{plan.folder}/record.json", asked, inputs)
+    return Step(
+        record=f"site/{plan.folder}/record.json",
+        request={"texts": plan.texts_digest(), "scale": plan.config["scale"]},
+        inputs=(*plan.promised(""), *archived_drawings()),
+    )

@@ -5,26 +5,17 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import psutil
-
-if TYPE_CHECKING:
-    pass
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Where to write what takes the name ``path`` at the end; after an error ``path`` is as it was.
+    """Give the file to write that takes the name ``path`` at the end.
 
-    What killed processes left half-written is removed: under such a name, or under the one that the writer of
-    a figure makes of it.
+    After an error ``path`` is as it was. What killed processes left half-written is removed.
     """
-    name = glob.escape(path.name)
-    for left in (*path.parent.glob(f".part.*.{name}"), *path.parent.glob(f"..part.*.{name}.part")):
-        process = left.name.partition("part.")[2].partition(".")[0]
-        if not (process.isdigit() and psutil.pid_exists(int(process))):
-            left.unlink(missing_ok=True)
+    _remove_leftovers(path)
     part = path.with_name(f".part.{os.getpid()}.{path.name}")
     try:
         yield part
@@ -33,3 +24,18 @@ def replacing(path: Path) -> Iterator[Path]:
         os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
+
+
+def _remove_leftovers(path: Path) -> None:
+    """Remove half-written files of processes that have ended.
+
+    The writer of a figure makes a name of its own from the one that `replacing` gives.
+    """
+    name = glob.escape(path.name)
+    leftovers = [*path.parent.glob(f".part.*.{name}")]
+    leftovers += path.parent.glob(f"..part.*.{name}.part")
+    for file in leftovers:
+        process = file.name.partition("part.")[2].partition(".")[0]
+        is_alive = process.isdigit() and psutil.pid_exists(int(process))
+        if not is_alive:
+            file.unlink(missing_ok=True)

@@ -1,8 +1,8 @@
 """Small experiments of a paper in one process, which pays for its imports once.
 
-The first of them that starts also computes others that wait, each into a folder of its own; when one of those
-starts, it only puts its files in place. One that failed there, or whose data are newer, computes by itself as
-if there had been no other: nothing but time depends on what is here.
+The first of them that starts also computes others that wait, each into a folder of its own; when
+one of those starts, it only puts its files in place. One that failed there, or whose data are
+newer, computes by itself as if there had been no other: nothing but time depends on what is here.
 """
 
 import atexit
@@ -20,68 +20,110 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-# Environment variable with the folder of the jobs that wait; without it every job is alone.
 FOLDER = "NOISYLABELS_TOGETHER"
-# Processor seconds after which a job starts no other: what is done shows, and time limits of jobs hold.
+"""Environment variable with the folder of the jobs that wait; without it every job is alone."""
 LONGEST = 30.0
+"""Processor seconds after which a job starts no other.
+
+So what is done shows early, and time limits of jobs hold.
+"""
 PLACES = {"table": "table.csv", "points": "points.npz", "record": "record.json"}
 """Option of a job -> the name of its file, which the record repeats."""
 FILES = [*PLACES]
-Given = Any  # the parsed words of a job; ``data`` and `FILES` are paths
+Options = Any
+"""The parsed words of a job; ``data`` and `FILES` are paths."""
+Compute = Callable[[Options], None]
 
 
 def offer(folder: Path, waiting: Mapping[str, list[str]]) -> Path:
-    """Let the jobs of this run know the words of all that wait; the folder for what is computed ahead."""
+    """Let the jobs of this run know the words of all that wait.
+
+    Returns
+    -------
+    Path
+        The folder for what is computed ahead.
+    """
     import psutil  # here, as every job imports this module
 
-    for left in folder.glob("*"):
-        if not (left.name.isdigit() and psutil.pid_exists(int(left.name))):
-            shutil.rmtree(left, ignore_errors=True)
-    own = folder / str(os.getpid())
+    for leftover in folder.glob("*"):
+        is_alive = leftover.name.isdigit() and psutil.pid_exists(int(leftover.name))
+        if not is_alive:
+            shutil.rmtree(leftover, ignore_errors=True)
+    folder_of_run = folder / str(os.getpid())
     if len(waiting) > 1:
-        own.mkdir(parents=True)
-        atexit.register(shutil.rmtree, own, ignore_errors=True)
-        (own / "waiting.json").write_text(json.dumps(waiting), encoding="utf-8")
-        os.environ[FOLDER] = str(own.absolute())
-    return own
+        folder_of_run.mkdir(parents=True)
+        atexit.register(shutil.rmtree, folder_of_run, ignore_errors=True)
+        file = folder_of_run / "waiting.json"
+        file.write_text(json.dumps(waiting), encoding="utf-8")
+        os.environ[FOLDER] = str(folder_of_run.absolute())
+    return folder_of_run
 
 
-def run(words: list[str], parse: Callable[[list[str]], Given], compute: Callable[[Given], None]) -> None:
-    """Compute a job, or put what another one computed for it in place; then compute others of its paper.
+def run(words: list[str], parse: Callable[[list[str]], Options], compute: Compute) -> None:
+    """Compute a job, or put in place what another one computed for it; then compute others.
 
-    Every job has a process of its own, so that its record says what it alone has read. They are forked from
-    this one, which has loaded no code of the project but installed packages: these take most of the time.
+    Every job has a process of its own, so that its record says what it alone has read. They are
+    forked from this one, which has loaded no code of the project but installed packages: these take
+    most of the time.
     """
-    folder, given = Path(os.environ.get(FOLDER, "-")), parse(words)
-    file = folder / "waiting.json"
-    waiting: dict[str, list[str]] = json.loads(file.read_bytes()) if file.is_file() else {}
-    own = next((name for name, each in waiting.items() if each == words), "")
-    if not own:
-        compute(given)
+    folder = Path(os.environ.get(FOLDER, "-"))
+    options = parse(words)
+    waiting = _read_waiting(folder)
+    name = _find_name(waiting, words)
+    if not name:
+        compute(options)
         return
-    began = sum(os.times()[:4])
-    with _claimed(folder, own, fcntl.LOCK_EX):
-        if _placed(folder / own, given):
+    start = _processor_seconds()
+    with _claimed(folder, name, fcntl.LOCK_EX):
+        if _placed(folder / name, options):
             return
-        packages = folder / own / "packages"
-        status = _in_child(lambda: _compute_and_tell(compute, given, packages))
+        packages = folder / name / "packages"
+        status = _in_child(partial(_compute_and_list_packages, compute, options, packages))
         if status:
             sys.exit(status)
-    for name in packages.read_text(encoding="utf-8").split():
+    for package in packages.read_text(encoding="utf-8").split():
         with suppress(Exception):  # one that does not load here is loaded by the jobs that need it
-            import_module(name)
-    for name, each in waiting.items():
-        if name.partition("/")[0] == own.partition("/")[0] and sum(os.times()[:4]) - began < LONGEST:
-            _in_child(partial(ahead, folder, name, parse(each), compute))
+            import_module(package)
+    paper = name.partition("/")[0]
+    for candidate, words_of_candidate in waiting.items():
+        if candidate.partition("/")[0] != paper:
+            continue
+        if _processor_seconds() - start >= LONGEST:
+            return
+        _in_child(partial(ahead, folder, candidate, parse(words_of_candidate), compute))
 
 
-def _compute_and_tell(compute: Callable[[Given], None], given: Given, packages: Path) -> None:
+def _read_waiting(folder: Path) -> dict[str, list[str]]:
+    """Read the words of the jobs that wait, by name; nothing if there are none."""
+    file = folder / "waiting.json"
+    if not file.is_file():
+        return {}
+    waiting: dict[str, list[str]] = json.loads(file.read_bytes())
+    return waiting
+
+
+def _find_name(waiting: Mapping[str, list[str]], words: list[str]) -> str:
+    """Find the name of the job with these words, "" if it is not among those that wait."""
+    for name, words_of_job in waiting.items():
+        if words_of_job == words:
+            return name
+    return ""
+
+
+def _processor_seconds() -> float:
+    """Seconds that this process and its children have used."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+def _compute_and_list_packages(compute: Compute, options: Options, packages: Path) -> None:
     """Compute a job, and write which installed modules it has loaded."""
-    compute(given)
+    compute(options)
     names = []
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None)
-        if isinstance(file, str) and "site-packages" in file and name.isidentifier():
+        is_installed = isinstance(file, str) and "site-packages" in file
+        if is_installed and name.isidentifier():
             names.append(name)
     packages.write_text("\n".join(names), encoding="utf-8")
 
@@ -105,28 +147,42 @@ def _in_child(work: Callable[[], None]) -> int:
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(status)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    _, status = os.waitpid(child, 0)
+    return os.waitstatus_to_exitcode(status)
 
 
-def ahead(folder: Path, name: str, given: Given, compute: Callable[[Given], None]) -> None:
-    """Compute a job that waits, unless somebody does or did; what it says is kept for its own log."""
-    with _claimed(folder, name, fcntl.LOCK_EX | fcntl.LOCK_NB) as is_ours, suppress(BaseException):
-        if not is_ours or not all(file.is_file() for file in given.data):
+def ahead(folder: Path, name: str, options: Options, compute: Compute) -> None:
+    """Compute a job that waits, unless another process does or did.
+
+    Its output is stored for its own log.
+    """
+    own_folder = folder / name
+    outputs = {option: own_folder / file for option, file in PLACES.items()}
+    mode = fcntl.LOCK_EX | fcntl.LOCK_NB
+    with _claimed(folder, name, mode) as is_ours, suppress(BaseException):
+        if not is_ours or not all(file.is_file() for file in options.data):
             return
-        started, place = time.time(), folder / name
-        with (place / "log").open("w", encoding="utf-8") as log, redirect_stdout(log), redirect_stderr(log):
-            compute(type(given)(**vars(given) | {each: place / PLACES[each] for each in FILES}))
-        for each in FILES:
-            os.utime(place / PLACES[each], (started, started))
+        start = time.time()
+        with (
+            (own_folder / "log").open("w", encoding="utf-8") as log,
+            redirect_stdout(log),
+            redirect_stderr(log),
+        ):
+            compute(type(options)(**vars(options) | outputs))
+        for file in outputs.values():
+            os.utime(file, (start, start))
 
 
 @contextmanager
-def _claimed(folder: Path, name: str, how: int) -> Iterator[bool]:
-    """Hold the job's lock, which ends with its process; False: another process holds it, or held it."""
+def _claimed(folder: Path, name: str, mode: int) -> Iterator[bool]:
+    """Hold the lock of a job, which ends with its process.
+
+    False: another process holds it, or held it.
+    """
     (folder / name).mkdir(parents=True, exist_ok=True)
     with (folder / name / "claim").open("a") as claim:
         try:
-            fcntl.flock(claim, how)
+            fcntl.flock(claim, mode)
             is_first = os.fstat(claim.fileno()).st_size == 0
             print("taken", file=claim, flush=True)
         except BlockingIOError:
@@ -134,14 +190,17 @@ def _claimed(folder: Path, name: str, how: int) -> Iterator[bool]:
         yield is_first
 
 
-def _placed(found: Path, given: Given) -> bool:
+def _placed(folder: Path, options: Options) -> bool:
     """Put files that were computed from the present data in place; False: there are none."""
-    newest = max([0.0, *(data.stat().st_mtime for data in given.data)])
-    files = [found / PLACES[each] for each in FILES]
-    if not all(file.is_file() and file.stat().st_mtime > newest for file in files):
-        return False
-    print((found / "log").read_text(encoding="utf-8"), end="")
-    for each in FILES:
-        os.replace(found / PLACES[each], getattr(given, each))
-        os.utime(getattr(given, each))
+    times = [data.stat().st_mtime for data in options.data]
+    newest = max([0.0, *times])
+    for name in PLACES.values():
+        file = folder / name
+        if not file.is_file() or file.stat().st_mtime <= newest:
+            return False
+    print((folder / "log").read_text(encoding="utf-8"), end="")
+    for option, name in PLACES.items():
+        target = getattr(options, option)
+        os.replace(folder / name, target)
+        os.utime(target)
     return True

@@ -170,9 +170,9 @@ def summary(plan: Plan, words: Iterable[str], failed: bool = False, stopped: boo
 
     failed: the run broke off, and what is missing is named.   stopped: by the user; it only is counted.
     """
-    if not (scopes := plan.asked(words)):
+    if not (scopes := plan.find_scopes(words)):
         return ""
-    names = list(dict.fromkeys(name for scope in scopes for name in plan.below(scope)))
+    names = list(dict.fromkeys(name for scope in scopes for name in plan.artifacts_below(scope)))
     made = [name for name in names if all(_is_there(file) for file in plan.outputs(name))]
     kinds = Counter(plan.artifacts[name].kind for name in made)
     counted = (f"{kinds[kind]} {kind}{'s' * (kinds[kind] != 1)}" for kind in ("figure", "table"))

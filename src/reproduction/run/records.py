@@ -1,7 +1,7 @@
 """The record of a result: what it was made from, and the hashes of its files.
 
-What *decides* is compared with the plan (see `reproduction.plan.currency`): what was asked for, the inputs,
-and the code and files that the job read. The rest informs: commit, versions, machine.
+What *decides* is compared with the plan (see `reproduction.plan.currency`): what was asked for, the
+inputs, and the code and files that the job read. The rest informs: commit, versions, machine.
 """
 
 import hashlib
@@ -29,12 +29,26 @@ RECORD = "record.json"
 UNKNOWN = "unknown"
 """Value of what was not observed when an old result was made."""
 
-NUMERIC = ("numpy", "scipy", "numba", "llvmlite", "pandas", "scikit-learn", "soundfile", "pyroomacoustics")
+NUMERIC = (
+    "numpy",
+    "scipy",
+    "numba",
+    "llvmlite",
+    "pandas",
+    "scikit-learn",
+    "soundfile",
+    "pyroomacoustics",
+)
 """Packages that experiments, data sets and verdicts are computed with."""
 DRAWING = (*NUMERIC, "matplotlib", "pillow", "fonttools")
 """Packages that figures and tables are drawn with."""
 MODULES = {"scikit-learn": "sklearn", "pillow": "PIL", "fonttools": "fontTools"}
 """Packages whose module has another name."""
+
+LONGEST_REASON = 200
+"""Characters of an error that are shown of a package that cannot be imported."""
+REQUIRED = {"asked", "inputs", "read"}
+"""What decides, in every record."""
 
 Record = dict[str, Any]
 
@@ -43,12 +57,20 @@ Record = dict[str, Any]
 class Making:
     """A job at work: what its key asks for, and what its record will say.
 
-    asked : what decides.   given : words that decide nothing.
-    informs : for the record.   outputs : the files of the result.
+    Attributes
+    ----------
+    request : dict
+        What decides; ``asked`` in the key.
+    context : dict
+        What decides nothing; ``given`` in the key.
+    informs : dict
+        For the record.
+    outputs : list of Path
+        The files of the result.
     """
 
-    asked: dict[str, Any]
-    given: dict[str, Any]
+    request: dict[str, Any]
+    context: dict[str, Any]
     informs: dict[str, Any] = field(default_factory=dict)
     outputs: list[Path] = field(default_factory=list)
 
@@ -59,13 +81,17 @@ def making(key: Path | None, record: Path | None, sources: bool = False) -> Iter
 
     Parameters
     ----------
-    key : what the plan asks for (see `reproduction.plan.currency`); without one nothing is recorded.
-    record : where to write it; the outputs lie in its folder or below.
-    sources : whether code is shown, so that its comments count.
+    key : Path or None
+        What the plan asks for (see `reproduction.plan.currency`); without one nothing is recorded.
+    record : Path or None
+        File to write; the outputs are in its folder or below.
+    sources : bool, default False
+        Whether code is shown, so that its comments count.
 
     Raises
     ------
-    SystemExit : what the job read, or a package, was changed while it ran; nothing is recorded.
+    SystemExit
+        If what the job read, or a package, was changed while it ran; nothing is recorded.
     """
     if key is None or record is None:
         yield Making({}, {})
@@ -74,53 +100,76 @@ def making(key: Path | None, record: Path | None, sources: bool = False) -> Iter
     reading.start()
     reading.include(content["inputs"])
     before = versions()
-    made = Making(content["asked"], content["given"])
-    yield made
-    if changed := reading.changed():
+    result = Making(content["asked"], content["given"])
+    yield result
+    changed = reading.changed()
+    if changed:
         raise SystemExit(f"error: {changed} was edited while this job ran; start the run again")
-    if (after := versions()) != before:
-        names = ", ".join(name for name in {**before, **after} if before.get(name) != after.get(name))
-        raise SystemExit(f"error: other versions of {names} were installed while this job ran; start again")
-    write(record, decisive(content, sources), made.outputs, made.informs | where_made())
+    _check_versions(before, versions())
+    informs = result.informs | where_made()
+    write(record, decisive(content, sources), result.outputs, informs)
+
+
+def _check_versions(before: Mapping[str, str], after: Mapping[str, str]) -> None:
+    """End the job if other versions of packages were installed while it ran."""
+    if after == before:
+        return
+    changed = [name for name in {**before, **after} if before.get(name) != after.get(name)]
+    names = ", ".join(changed)
+    event = f"other versions of {names} were installed while this job ran"
+    raise SystemExit(f"error: {event}; start again")
 
 
 def decisive(content: Mapping[str, Any], sources: bool) -> Record:
     """What decides whether a result is current: asked, inputs, and what this process read."""
-    named = {os.path.abspath(file) for file in content["inputs"]}
-    inputs = {file: code_digest.digest_bytes(Path(file)) for file in content["inputs"]}
+    inputs = {}
+    paths = set()
+    for input_file in content["inputs"]:
+        inputs[input_file] = code_digest.digest_bytes(Path(input_file))
+        paths.add(os.path.abspath(input_file))
+    names = [*reading.modules(), *reading.data_files(sources), *reading.folders()]
     read = {}
-    for name in [*reading.modules(), *reading.data_files(sources), *reading.folders()]:
-        found = reading.find(name.removesuffix(reading.LISTED))
-        if found is not None and os.path.abspath(found) not in named:
+    for name in names:
+        file = reading.find(name.removesuffix(reading.LISTED))
+        if file is not None and os.path.abspath(file) not in paths:
             read[name] = digest_read(name, sources)
     return {"asked": content["asked"], "inputs": inputs, "read": read}
 
 
 def digest_read(name: str, sources: bool = False) -> str:
     """Digest now of what a job read under a name; "" if it is not there any more."""
-    found = reading.find(name.removesuffix(reading.LISTED))
-    if found is None:
+    file = reading.find(name.removesuffix(reading.LISTED))
+    if file is None:
         return ""
     if name.endswith(reading.LISTED):
-        listed = sorted(each for each in os.listdir(found) if not each.startswith((".", "__")))
-        return hashlib.sha256("\n".join(listed).encode()).hexdigest()[:16]
-    if found.suffix == ".py" and not sources:
-        return code_digest.digest_code(found)
-    return code_digest.digest_bytes(found)
+        entries = [entry for entry in os.listdir(file) if not entry.startswith((".", "__"))]
+        text = "\n".join(sorted(entries))
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+    if file.suffix == ".py" and not sources:
+        return code_digest.digest_code(file)
+    return code_digest.digest_bytes(file)
 
 
-def write(path: Path, decides: Record, outputs: Iterable[Path], informs: Mapping[str, Any]) -> None:
-    """Write the record of a result whose files lie in the folder of the record or below it."""
-    named = {os.path.relpath(file, path.parent): code_digest.digest_bytes(file) for file in outputs}
-    record = {"format": FORMAT, "decides": decides, "outputs": named, "informs": informs}
+def write(
+    path: Path,
+    decides: Record,
+    outputs: Iterable[Path],
+    informs: Mapping[str, Any],
+) -> None:
+    """Write the record of a result whose files are in the folder of the record or below it."""
+    digests = {}
+    for file in outputs:
+        digests[os.path.relpath(file, path.parent)] = code_digest.digest_bytes(file)
+    record = {"format": FORMAT, "decides": decides, "outputs": digests, "informs": informs}
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as part:
         part.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 def record_of(file: Path) -> Path | None:
-    """The record beside a file that describes it; None if no record does."""
-    for record in dict.fromkeys([*places_of_record(file), *sorted(file.parent.glob(f"*.{RECORD}"))]):
+    """The record next to a file that describes it; None if no record does."""
+    records = [*places_of_record(file), *sorted(file.parent.glob(f"*.{RECORD}"))]
+    for record in dict.fromkeys(records):
         if record.is_file() and file.name in read_record(record)["outputs"]:
             return record
     return None
@@ -138,10 +187,10 @@ def places_of_record(file: Path) -> Iterator[Path]:
 def read_record(path: Path) -> Record:
     """A record that was written. Raises ValueError: it cannot be read, or is of another format."""
     try:
-        found: Record = json.loads(path.read_bytes())
-        known = found["format"] == FORMAT and isinstance(found["outputs"], dict)
-        if known and {"asked", "inputs", "read"} <= set(found["decides"]):
-            return found
+        record: Record = json.loads(path.read_bytes())
+        is_current_format = record["format"] == FORMAT and isinstance(record["outputs"], dict)
+        if is_current_format and set(record["decides"]) >= REQUIRED:
+            return record
     except (ValueError, KeyError, TypeError):
         raise ValueError(f"{path} cannot be read; delete it, and run again") from None
     raise ValueError(f"{path} is of another version of this project; run again")
@@ -153,32 +202,59 @@ def facts(path: Path) -> Record:
         return {}
     record = read_record(path)
     decides = record["decides"]
-    inputs = {Path(file).name: digest for file, digest in decides["inputs"].items()}
-    data = {name: digest for name, digest in inputs.items() if name.endswith(".npz")}
-    found = {**record["informs"], "data_sha256": data, "read": decides["read"], "asked": decides["asked"]}
+    data = {}
+    for file, digest in decides["inputs"].items():
+        if file.endswith(".npz"):
+            data[Path(file).name] = digest
+    facts = dict(record["informs"])
+    facts["data_sha256"] = data
+    facts["read"] = decides["read"]
+    facts["asked"] = decides["asked"]
     for name, digest in record["outputs"].items():
-        found[f"{name.partition('.')[0]}_sha256"] = digest
-    return found
+        stem = name.partition(".")[0]
+        facts[f"{stem}_sha256"] = digest
+    return facts
 
 
 def verify(path: str | Path) -> None:
-    """Nothing if the file is the one of the record beside it, or if no record describes it.
+    """Check that a file is the one of the record next to it; one without a record passes.
 
-    Raises ValueError: another file, or a record that cannot be read; the message says what to run.
+    Raises
+    ------
+    ValueError
+        If it is another file, or the record cannot be read; the message says what to run.
     """
     file = Path(path)
     record = record_of(file)
     if record is None:
         return
     if code_digest.digest_bytes(file) != read_record(record)["outputs"][file.name]:
-        raise ValueError(f"{file} is not the file that {record} records (changed by hand?); run again")
+        fault = f"is not the file that {record} records (changed by hand?)"
+        raise ValueError(f"{file} {fault}; run again")
 
 
-def describe_numbers(about: Mapping[str, Any], tuned: Mapping[str, Any], data: Iterable[Path]) -> Record:
-    """What informs of a result table: what ran, tuned values, the data and what computed.
+def describe_numbers(
+    description: Mapping[str, Any],
+    tuned: Mapping[str, Any],
+    data: Iterable[Path],
+) -> Record:
+    """Describe what a result table was computed from, and with what.
 
-    data_variant : data set -> which content it had ("genuine", "rebuilt", ...), where sources differ.
-    simd, blas_kernel : instructions and BLAS kernels chosen here; a processor's name decides neither.
+    Parameters
+    ----------
+    description : dict
+        What ran; all of it becomes part of the answer.
+    tuned : dict
+        Tuned values, by cell.
+    data : iterable of Path
+        Prepared data sets.
+
+    Returns
+    -------
+    dict
+        ``data_variant`` has for each data set the content that it had ("genuine", "rebuilt", ...),
+        where sources differ. ``simd`` and ``blas_kernel`` are the instructions and BLAS kernels
+        that were chosen here; the name of a processor decides neither.
     """
     import numpy as np
     import threadpoolctl
@@ -186,13 +262,16 @@ def describe_numbers(about: Mapping[str, Any], tuned: Mapping[str, Any], data: I
     build = np.show_config(mode="dicts")
     blas = build["Build Dependencies"]["blas"]
     kernels = {pool.get("architecture", "") for pool in threadpoolctl.threadpool_info()}
-    described = [json.loads(zipfile.ZipFile(file).read("meta.json")) for file in data]  # no array is read
-    settings = json.dumps(about.get("settings"), sort_keys=True)
+    variants = {}
+    for file in data:
+        meta = json.loads(zipfile.ZipFile(file).read("meta.json"))  # no array is read
+        variants[meta["id"]] = meta["variant"]
+    settings = json.dumps(description.get("settings"), sort_keys=True)
     return {
-        **about,
+        **description,
         "settings_sha256": hashlib.sha256(settings.encode()).hexdigest(),
         "tuned": tuned,
-        "data_variant": {each["id"]: each["variant"] for each in described},
+        "data_variant": variants,
         "simd": " ".join(build["SIMD Extensions"].get("found", [])),
         "blas": f"{blas['name']} {blas['version']}",
         "blas_kernel": " ".join(sorted(kernels - {""})),
@@ -216,33 +295,45 @@ def damaged() -> str:
         try:
             import_module(MODULES.get(name, name))
         except Exception as error:  # a damaged file can raise anything
-            return f"{name} ({type(error).__name__}: {' '.join(str(error).split())[:200]})"
+            message = " ".join(str(error).split())
+            return f"{name} ({type(error).__name__}: {message[:LONGEST_REASON]})"
     return ""
 
 
 def versions() -> dict[str, str]:
     """Versions of the packages that results depend on, where they are installed."""
-    found = {}
+    installed = {}
     for name in ("noisylabels", *DRAWING):
         with suppress(metadata.PackageNotFoundError):
-            found[name] = metadata.version(name)
-    return found
+            installed[name] = metadata.version(name)
+    return installed
 
 
 @cache
 def _commit() -> str:
-    """Commit of the checkout, with "+" if files that git knows were changed; "unknown" outside a checkout."""
+    """Commit of the checkout, with "+" if files that git knows were changed.
+
+    It is "unknown" outside a checkout.
+    """
     command = ["git", "describe", "--always", "--dirty=+", "--abbrev=40", "--exclude=*"]
     folder = Path(__file__).resolve().parent
     try:
-        return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout.strip()
+        output = subprocess.check_output(
+            command,
+            cwd=folder,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
+    return output.strip()
 
 
 @cache
 def _processor() -> str:
     with suppress(OSError):
-        if found := re.search(r"^model name.*?:(.*)$", Path("/proc/cpuinfo").read_text(), re.M):
-            return found[1].strip()
+        description = Path("/proc/cpuinfo").read_text()
+        model = re.search(r"^model name.*?:(.*)$", description, re.M)
+        if model:
+            return model[1].strip()
     return platform.processor() or platform.machine()

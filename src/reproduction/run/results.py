@@ -1,7 +1,7 @@
 """The tidy result table, one row per data set, noise, setting, method, repetition, metric, x.
 
-Equal runs give equal bytes: fixed columns and number format, rows in the order in which the protocol yields
-them, and no times.
+Equal runs give equal bytes: fixed columns and number format, rows in the order in which the
+protocol yields them, and no times.
 """
 
 import math
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MEANINGS = {
-    "dataset": "id of the data set; `synthetic` where a protocol draws its own data, and nothing else",
+    "dataset": "id of the data set; `synthetic` only where a protocol draws its own data",
     "source": "which variant of the data it was",
     "noise": "label of the noise, as in the settings",
     "setting": "what else tells rows apart, such as how a method was selected; may be empty",
@@ -30,9 +30,14 @@ Row = dict[str, Any]
 """Column of `COLUMNS` -> what a row has there."""
 
 LABELS = ("dataset", "source", "noise", "setting", "method", "metric")
-DEFAULTS = {"dataset": "synthetic", "source": "synthetic", "noise": "", "setting": "", "x": math.nan}
-
-
+DEFAULTS = {
+    "dataset": "synthetic",
+    "source": "synthetic",
+    "noise": "",
+    "setting": "",
+    "x": math.nan,
+}
+NOT_IN_LABELS = set(',"\r\n')
 KEY_COLUMNS = [column for column in COLUMNS if column != "value"]
 
 
@@ -51,45 +56,79 @@ def format_value(row: Mapping[str, Any]) -> str:
 
 
 def write_rows(rows: Iterable[Mapping[str, Any]], path: str | Path) -> None:
-    """Write result rows (with the keys of `COLUMNS`; missing ones take `DEFAULTS`) as a byte-stable CSV.
+    """Write result rows as a byte-stable CSV.
 
-    Raises ValueError: an unknown or missing column, a value that is not finite, a label with a comma; nothing
-    is written.
+    Parameters
+    ----------
+    rows : iterable of dict
+        Rows with the keys of `COLUMNS`; missing ones take `DEFAULTS`.
+    path : Path or str
+        File to write.
+
+    Raises
+    ------
+    ValueError
+        If a row has an unknown or a missing column, a value that is not finite, or a label with a
+        comma; nothing is written.
     """
-    lines = [",".join(COLUMNS), *(_line(row, f"row {number}: ") for number, row in enumerate(rows))]
+    lines = [",".join(COLUMNS)]
+    for number, row in enumerate(rows):
+        lines.append(_line(row, f"row {number}: "))
     Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
 
 
-def _line(row: Mapping[str, Any], where: str) -> str:
-    if unknown := sorted(set(row) - set(COLUMNS)):
-        raise ValueError(f"{where}unknown columns {unknown}; a result row has {COLUMNS}")
+def _line(row: Mapping[str, Any], prefix: str) -> str:
+    """A row as a line of the table; a message about it begins with the prefix."""
+    unknown = sorted(set(row) - set(COLUMNS))
+    if unknown:
+        raise ValueError(f"{prefix}unknown columns {unknown}; a result row has {COLUMNS}")
     full: Row = DEFAULTS | dict(row)
-    if missing := [column for column in COLUMNS if column not in full]:
-        raise ValueError(f"{where}missing columns {missing}")
-    x, value = float(full["x"]), float(full["value"])
-    if not math.isfinite(value):
-        what = f"{full['metric']} of method {full['method']}"
-        place = f"repetition {full['repetition']}, x = {x}"
-        raise ValueError(f"{where}the value of {what} ({place}) is {value}; results must be finite")
-    if math.isinf(x):
-        raise ValueError(f"{where}x is infinite")
-    labels = {column: str(full[column]) for column in LABELS}
-    for column, text in labels.items():
-        if set(text) & set(',"\r\n'):
+    missing = [column for column in COLUMNS if column not in full]
+    if missing:
+        raise ValueError(f"{prefix}missing columns {missing}")
+    x = float(full["x"])
+    value = float(full["value"])
+    _check_numbers(full, x, value, prefix)
+    cells = {column: str(full[column]) for column in LABELS}
+    for column, text in cells.items():
+        if not NOT_IN_LABELS.isdisjoint(text):
             rule = "holds a comma, a quote or a line break; use a plain label"
-            raise ValueError(f"{where}{column} {text!r} {rule}")
-    numbers = {"repetition": int(full["repetition"]), "x": "" if math.isnan(x) else f"{x:.10g}"}
-    cells = {**labels, **numbers, "value": f"{value:.10g}"}
-    return ",".join(str(cells[column]) for column in COLUMNS)
+            raise ValueError(f"{prefix}{column} {text!r} {rule}")
+    cells["repetition"] = str(int(full["repetition"]))
+    cells["x"] = "" if math.isnan(x) else f"{x:.10g}"
+    cells["value"] = f"{value:.10g}"
+    return ",".join(cells[column] for column in COLUMNS)
+
+
+def _check_numbers(row: Row, x: float, value: float, prefix: str) -> None:
+    """Raise ValueError for a value or an x that is not a number."""
+    if not math.isfinite(value):
+        measured = f"{row['metric']} of method {row['method']}"
+        point = f"repetition {row['repetition']}, x = {x}"
+        rule = "results must be finite"
+        raise ValueError(f"{prefix}the value of {measured} ({point}) is {value}; {rule}")
+    if math.isinf(x):
+        raise ValueError(f"{prefix}x is infinite")
 
 
 def concatenate(parts: Iterable[str | Path], path: str | Path) -> None:
-    """Join the tables ``parts``, in the order given, into one table.
+    """Join tables, in their order, into one table.
 
-    Raises ValueError: a part whose header is not that of a result table, or that ends within a line; two
-    rows that differ in their value only.
+    Parameters
+    ----------
+    parts : iterable of Path or str
+        Tables to join.
+    path : Path or str
+        File to write.
+
+    Raises
+    ------
+    ValueError
+        If the header of a part is not that of a result table, if a part ends within a line, or if
+        two rows differ in their value only.
     """
-    header, body = ",".join(COLUMNS) + "\n", []
+    header = ",".join(COLUMNS) + "\n"
+    body = []
     keys = set[str]()
     for part in parts:
         text = Path(part).read_text(encoding="utf-8")
@@ -113,8 +152,10 @@ def read_table(path: str | Path | IO[bytes]) -> "pd.DataFrame":
     """
     import pandas as pd
 
-    types = dict.fromkeys(COLUMNS, "object") | {"repetition": "int64", "x": "float64", "value": "float64"}
+    types = dict.fromkeys(COLUMNS, "object")
+    types |= {"repetition": "int64", "x": "float64", "value": "float64"}
     frame = pd.read_csv(path, keep_default_na=False, na_values={"x": [""]}, dtype=types)
     if list(frame.columns) != COLUMNS:
-        raise ValueError(f"{path} has the columns {list(frame.columns)}, a result table has {COLUMNS}")
+        columns = list(frame.columns)
+        raise ValueError(f"{path} has the columns {columns}, a result table has {COLUMNS}")
     return frame

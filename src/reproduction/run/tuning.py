@@ -1,11 +1,15 @@
-"""Adaptive filters in settings, and their hyperparameters, chosen on a sequence that is never scored.
+"""Adaptive filters in settings; their hyperparameters, chosen on a sequence that is never scored.
 
-Criterion: the final cumulative squared error against the clean label, (1/T) sum_t (yhat_t - y_t)^2.
-Search: every second value of each grid first; then from the best of these to the best of its neighbours on
-the full grid, until no neighbour is better. Where the error has one valley, that is the minimum over the grid
-at a quarter of its points (two parameters).
-Two modes: "per_variant" tunes every parameter of every method; "shared_r" tunes the shared parameter once, on
-the reference method, gives that value to all methods that tune it, and tunes only what is left.
+Criterion: the final cumulative squared error against the clean label,
+(1/T) sum_t (yhat_t - y_t)^2.
+
+Search: every second value of each grid first; then from the best of these to the best of its
+neighbours on the full grid, until no neighbour is better. Where the error has one valley, that is
+the minimum over the grid at a quarter of its points (two parameters).
+
+Two modes: "per_variant" tunes every parameter of every method; "shared_r" tunes the shared
+parameter once, on the reference method, gives that value to all methods that tune it, and tunes
+only what is left.
 """
 
 import dataclasses
@@ -24,26 +28,34 @@ from reproduction.spec.settings import Method, Methods, Model, Repeated, Some, a
 T = TypeVar("T")
 Mode = Literal["shared_r", "per_variant"]
 Parameters = Mapping[str, float]
+Point = tuple[int, ...]
 POINTS = 10_000
 """Steps that a grid may have."""
+LARGEST_POWER = 300
+"""Power of ten up to which a grid may go; numbers end near 10^308."""
 
 
 class PowersOfTen(Model):
     """10^first, 10^(first + step), ..., both ends included."""
 
-    log10: Annotated[list[float], Field(min_length=3, max_length=3, description="first, last, step")]
+    log10: Annotated[
+        list[float],
+        Field(min_length=3, max_length=3, description="first, last, step"),
+    ]
 
     @model_validator(mode="after")
     def _sensible(self) -> Self:
-        (first, last, step), wrong = self.log10, ""
+        first, last, step = self.log10
+        fault = ""
         if step == 0 or (last - first) / step < 0:
-            wrong = f"step {step:g} does not lead from {first:g} to {last:g}"
+            fault = f"step {step:g} does not lead from {first:g} to {last:g}"
         elif (last - first) / step > POINTS:
-            wrong = f"{(last - first) / step:.3g} steps, {POINTS} are allowed"
-        elif max(abs(first), abs(last)) > 300:
-            wrong = f"10^{first:g} to 10^{last:g} leaves the range of numbers"
-        if wrong:
-            raise ValueError(f"log10: {wrong}; log10 is [first, last, step], powers of ten")
+            steps = (last - first) / step
+            fault = f"{steps:.3g} steps, {POINTS} are allowed"
+        elif max(abs(first), abs(last)) > LARGEST_POWER:
+            fault = f"10^{first:g} to 10^{last:g} leaves the range of numbers"
+        if fault:
+            raise ValueError(f"log10: {fault}; log10 is [first, last, step], powers of ten")
         return self
 
 
@@ -92,13 +104,15 @@ class FilterSettings(Repeated):
         check_grids(self.methods, self.grids)
         if self.shared is not None:
             among("shared.reference", [self.shared.reference], self.methods)
-            among("shared.parameter", [self.shared.parameter], self.methods[self.shared.reference].tune)
+            reference = self.methods[self.shared.reference]
+            among("shared.parameter", [self.shared.parameter], reference.tune)
         return self
 
     def check_mode(self, modes: Iterable[Mode]) -> None:
         """Raise ValueError if a parameter is to be shared, and the settings do not name it."""
         if "shared_r" in modes and self.shared is None:
-            raise ValueError("shared: the mode shared_r needs {parameter: ..., reference: a method}")
+            form = "{parameter: ..., reference: a method}"
+            raise ValueError(f"shared: the mode shared_r needs {form}")
 
 
 def check_grids(methods: Mapping[str, TunedFilter], common: Mapping[str, Grid]) -> None:
@@ -106,12 +120,12 @@ def check_grids(methods: Mapping[str, TunedFilter], common: Mapping[str, Grid]) 
     for label, method in methods.items():
         grids = {**common, **method.grids}
         for name in method.tune:
-            place = f"methods.{label}.tune: {name!r}"
+            parameter = f"methods.{label}.tune: {name!r}"
             if name not in grids:
-                known = ", ".join(grids) or "none"
-                raise ValueError(f"{place} has no grid; add it to `grids`, which has {known}")
+                names = ", ".join(grids) or "none"
+                raise ValueError(f"{parameter} has no grid; add it to `grids`, which has {names}")
             if name in method.parameters:
-                raise ValueError(f"{place} is fixed by `parameters` too; keep one")
+                raise ValueError(f"{parameter} is fixed by `parameters` too; keep one")
 
 
 class Found(TypedDict):
@@ -127,77 +141,161 @@ def grid_values(grid: Grid) -> list[float]:
     if isinstance(grid, list):
         return [float(value) for value in grid]
     first, last, step = grid.log10
-    return [float(10.0**e) for e in np.arange(first, last + step / 2, step)]
+    exponents = np.arange(first, last + step / 2, step)
+    return [float(10.0**exponent) for exponent in exponents]
 
 
-def tuned_apart(loop: Loop, repetitions: int, tune_on: Callable[[Repetition], T]) -> dict[str, T]:
-    """``{repetition: what tune_on finds}`` on a sequence of its own, "tuning 0", ..., that is never scored.
+def tuned_apart(
+    loop: Loop,
+    repetitions: int,
+    tune_on: Callable[[Repetition], T],
+) -> dict[str, T]:
+    """Tune once for each repetition, on a sequence of its own that is never scored.
 
-    So the repetitions are independent as a whole: an interval over them holds for the tuning as well.
+    These are the sequences "tuning 0", "tuning 1", .... So the repetitions are independent as a
+    whole: an interval over them holds for the tuning as well.
     """
-    return {str(k): tune_on(Repetition(loop.seeds, f"tuning {k}", {})) for k in range(repetitions)}
+    tuned = {}
+    for number in range(repetitions):
+        repetition = Repetition(loop.seeds, f"tuning {number}", {})
+        tuned[str(number)] = tune_on(repetition)
+    return tuned
 
 
-def losses(pairs: list[tuple[FilterMethod, Parameters]], data: NoisySequence, windows: int) -> Floats:
-    """Mean squared clean error of many (method, tuned parameters) per window, (len(pairs), windows).
+def losses(
+    pairs: list[tuple[FilterMethod, Parameters]],
+    data: NoisySequence,
+    windows: int,
+) -> Floats:
+    """Mean squared clean error of many (method, tuned parameters) per window.
 
-    Filters of one class run together over the same pass. A method with ``variance: mean`` gets the mean
-    variance of the sequence instead of the variance of each label.
+    Filters of one class run together over the same pass. A method with ``variance: mean`` gets the
+    mean variance of the sequence instead of the variance of each label.
+
+    Returns
+    -------
+    ndarray of shape (len(pairs), windows)
     """
     result = np.empty((len(pairs), windows))
     groups: dict[tuple[Any, str], list[int]] = {}
     for index, (method, _) in enumerate(pairs):
         groups.setdefault((method.cls, method.variance), []).append(index)
     for (cls, variance), members in groups.items():
-        mean = np.full(len(data), data.v.mean())
-        given = dataclasses.replace(data, v=mean) if variance == "mean" else data
-        built = [method.build(**chosen) for method, chosen in (pairs[i] for i in members)]
-        result[members] = cls.losses(built, given, windows)
+        sequence = data
+        if variance == "mean":
+            mean = np.full(len(data), data.v.mean())
+            sequence = dataclasses.replace(data, v=mean)
+        filters = []
+        for index in members:
+            method, parameters = pairs[index]
+            filters.append(method.build(**parameters))
+        result[members] = cls.losses(filters, sequence, windows)
     return result
 
 
+class _Search:
+    """The errors of the points of a grid, each computed once.
+
+    A point is a tuple with the index of a value in the grid of each parameter.
+    """
+
+    def __init__(
+        self,
+        method: FilterMethod,
+        names: list[str],
+        grids: list[list[float]],
+        fixed: Parameters,
+        data: NoisySequence,
+    ) -> None:
+        self.method = method
+        self.names = names
+        self.grids = grids
+        self.fixed = fixed
+        self.data = data
+        self.lengths = [len(values) for values in grids]
+        self.errors: dict[Point, float] = {}
+
+    def parameters(self, point: Point) -> dict[str, float]:
+        parameters = dict(self.fixed)
+        for name, values, index in zip(self.names, self.grids, point, strict=True):
+            parameters[name] = values[index]
+        return parameters
+
+    def lowest(self, axes: Iterable[Iterable[int]]) -> Point:
+        """Find the point with the lowest error among those that the axes span.
+
+        Of equal ones it is the first.
+        """
+        points = sorted(itertools.product(*axes))
+        new = [point for point in points if point not in self.errors]
+        pairs: list[tuple[FilterMethod, Parameters]] = []
+        for point in new:
+            pairs.append((self.method, self.parameters(point)))
+        errors = losses(pairs, self.data, 1)[:, 0]
+        errors[np.isnan(errors)] = np.inf  # a filter that diverged
+        self.errors.update(zip(new, errors.tolist(), strict=True))
+        return min(points, key=self.errors.__getitem__)
+
+    def coarse_axes(self) -> list[set[int]]:
+        """Every second index of each grid, and its last."""
+        return [{*range(0, length, 2), length - 1} for length in self.lengths]
+
+    def neighbours(self, point: Point) -> list[range]:
+        """The axes of a point and its neighbours, diagonal ones too."""
+        axes = []
+        for index, length in zip(point, self.lengths, strict=True):
+            axes.append(range(max(0, index - 1), min(length, index + 2)))
+        return axes
+
+    def at_end_of_grid(self, point: Point) -> list[str]:
+        """The parameters whose value is the first or the last of several."""
+        names = []
+        for name, index, length in zip(self.names, point, self.lengths, strict=True):
+            if length > 1 and index in (0, length - 1):
+                names.append(name)
+        return names
+
+
 def best(
-    method: FilterMethod, names: list[str], grids: Mapping[str, Grid], fixed: Parameters, data: NoisySequence
+    method: FilterMethod,
+    names: list[str],
+    grids: Mapping[str, Grid],
+    fixed: Parameters,
+    data: NoisySequence,
 ) -> Found:
     """The grid point of the parameters ``names`` that no neighbour beats; of equal ones, the first.
 
     Grids of the method replace the common ones.
     """
     values = [grid_values(method.grids.get(name) or grids[name]) for name in names]
-    lengths = [len(v) for v in values]
-    error: dict[tuple[int, ...], float] = {}
-
-    def at(point: tuple[int, ...]) -> dict[str, float]:
-        return {**fixed, **{name: values[k][i] for k, (name, i) in enumerate(zip(names, point, strict=True))}}
-
-    def lowest(axes: Iterable[Iterable[int]]) -> tuple[int, ...]:
-        asked = sorted(itertools.product(*axes))
-        new = [point for point in asked if point not in error]
-        errors = losses([(method, at(point)) for point in new], data, 1)[:, 0]
-        errors[np.isnan(errors)] = np.inf  # a filter that diverged
-        error.update(zip(new, errors.tolist(), strict=True))
-        return min(asked, key=error.__getitem__)
-
-    better, winner = lowest({*range(0, length, 2), length - 1} for length in lengths), None
-    while better != winner:  # diagonal neighbours too
+    search = _Search(method, names, values, fixed, data)
+    winner = None
+    better = search.lowest(search.coarse_axes())
+    while better != winner:
         winner = better
-        sides = zip(winner, lengths, strict=True)
-        better = lowest(range(max(0, i - 1), min(length, i + 2)) for i, length in sides)
-    placed = zip(names, lengths, better, strict=True)
-    ends = [name for name, length, i in placed if length > 1 and i in (0, length - 1)]
-    return {"parameters": at(better), "mse": error[better], "at_end_of_grid": ends}
+        better = search.lowest(search.neighbours(winner))
+    return {
+        "parameters": search.parameters(better),
+        "mse": search.errors[better],
+        "at_end_of_grid": search.at_end_of_grid(better),
+    }
 
 
 def tune_all(settings: FilterSettings, mode: Mode, data: NoisySequence) -> dict[str, Found]:
     """Tuned parameters of every method."""
-    methods, grids, shared = settings.methods, settings.grids, settings.shared
-    if mode == "per_variant" or shared is None:
-        return {label: best(method, method.tune, grids, {}, data) for label, method in methods.items()}
-    reference = best(methods[shared.reference], [shared.parameter], grids, {}, data)
-    value = {shared.parameter: reference["parameters"][shared.parameter]}
+    methods = settings.methods
+    grids = settings.grids
+    shared = settings.shared
     tuned = {}
+    if mode == "per_variant" or shared is None:
+        for label, method in methods.items():
+            tuned[label] = best(method, method.tune, grids, {}, data)
+        return tuned
+    reference = best(methods[shared.reference], [shared.parameter], grids, {}, data)
+    value = reference["parameters"][shared.parameter]
     for label, method in methods.items():
-        left = [name for name in method.tune if name != shared.parameter]
-        tuned[label] = best(method, left, grids, value if shared.parameter in method.tune else {}, data)
+        names = [name for name in method.tune if name != shared.parameter]
+        fixed = {shared.parameter: value} if shared.parameter in method.tune else {}
+        tuned[label] = best(method, names, grids, fixed, data)
     tuned[shared.reference]["at_end_of_grid"] += reference["at_end_of_grid"]
     return tuned

@@ -60,7 +60,7 @@ def judged(artifact, scale):
 
 def write_record(plan, name, outputs):
     """The record of a result, next to its files."""
-    informs = records.describe_numbers(plan.about(name), {}, []) | records.where_made()
+    informs = records.describe_numbers(plan.describe_result(name), {}, []) | records.where_made()
     decides = {"asked": plan.job(name), "inputs": {}, "read": {}}
     records.write(outputs[0].with_name("record.json"), decides, outputs, informs)
 
