@@ -25,7 +25,8 @@ for name, key, record in zip(given.names, given.keys, given.records, strict=True
     try:
         with records.making(key, record) as made:
             only = without_groups(made.context["only"], registry.groups())
-            shown = [load(Path(file), made.context["scale"], only) for file in made.context["files"]]
+            scale = made.context["scale"]
+            shown = [load(Path(file), scale, only) for file in made.context["files"]]
             artifact = shown[0]
             made.outputs = [Path(file) for file in made.context["drawings"]]
             with names.using(artifact.file.parent):
