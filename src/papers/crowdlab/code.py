@@ -3,9 +3,9 @@
 The quality of a label is its probability by the method. Labels are ranked by the sum of the other
 classes' probabilities, which is not rounded to 1 where many labels agree. A method scores its own
 labels and those of the majority vote. In the paper, CROWDLAB scores those of the vote, Dawid-Skene
-and GLAD their own. The authors' program ranks the labels of GLAD and Dawid-Skene by what they say
-of the vote's class. For GLAD this is its probability, which may be rounded to 1. For Dawid-Skene it is
-log P(labels of the item, class), which is lower the more labels there are.
+and GLAD their own. The authors' program ranks the labels of GLAD and Dawid-Skene by what they
+say of the vote's class. For GLAD this is its probability, which may be rounded to 1. For
+Dawid-Skene it is log P(labels of the item, class), which is lower the more labels there are.
 """
 
 from collections.abc import Iterator, Mapping

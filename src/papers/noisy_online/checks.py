@@ -1,4 +1,4 @@
-"""The theorems of noisy_online, checked: identities, laws, lemmas, and what no learner of one copy can do."""
+"""Checks of the paper's theorems: identities, lemmas, and what no learner of one copy can do."""
 
 from collections.abc import Callable, Iterator
 from itertools import product
@@ -21,7 +21,7 @@ from reproduction.spec.protocol import protocol
 from reproduction.spec.settings import Distinct, Positive, Settings, Some, Trials
 
 Found = tuple[str, Floats | None, float] | tuple[str, Floats | None, float, float]
-"""Name, samples (n,) if it is measured, their predicted mean, and a bound of it where there is one."""
+"""Name, samples (n,) if it is measured, their predicted mean, and its bound if there is one."""
 
 
 # Every identity that the algorithms rest on, measured with the functions that the learners use
@@ -37,19 +37,25 @@ class IdentitiesSettings(Trials):
 
 
 NAMES = (
-    "* kernel: *", "* kernel at p = *", "* at v = *", "surrogate of the *", "gradient *", "one copy: *",
+    "* kernel: *", "* kernel at p = *", "* at v = *", "surrogate of the *", "gradient *",
+    "one copy: *",
     "two copies: *", "known covariance: *", "full covariance: *", "P(copies >= *)", "*copies*",
-    "fourth moment of a copy", "inner product with the second copy", "its second moment*", "estimate of *",
+    "fourth moment of a copy", "inner product with the second copy", "its second moment*",
+    "estimate of *",
     "* kernel and smoothed *",
 )  # fmt: skip
 """Names of identities."""
 
 
-@protocol(IdentitiesSettings, labels=(*NAMES, "predicted", "measured", "se", "z", "bound", "bound_ratio"))
+@protocol(
+    IdentitiesSettings,
+    labels=(*NAMES, "predicted", "measured", "se", "z", "bound", "bound_ratio"),
+)
 def identities(settings: IdentitiesSettings, loop: Loop) -> Iterator[Row]:
-    """Rows; setting = group, method = name; predicted, measured, se and z = (measured - predicted) / se.
+    """Measure every identity; setting = group, method = name.
 
-    Where a bound is known: bound and bound_ratio = predicted / bound.
+    Metrics: predicted, measured, se and z = (measured - predicted) / se. Where a bound is known:
+    bound and bound_ratio = predicted / bound.
     """
     measured: dict[str, Callable[[int, np.random.Generator], Iterator[Found]]] = {
         "gradients": gradient_identities, "lemma 1": lemma1_identities,
@@ -58,12 +64,15 @@ def identities(settings: IdentitiesSettings, loop: Loop) -> Iterator[Row]:
     }  # fmt: skip
     for repetition in loop:
         for group in settings.groups:
-            for name, samples, predicted, *bound in measured[group](settings.samples, repetition.rng(group)):
+            results = measured[group](settings.samples, repetition.rng(group))
+            for name, samples, predicted, *bound in results:
                 values = {"predicted": predicted}
                 if samples is not None:
-                    mean, se = float(samples.mean()), float(samples.std(ddof=1)) / np.sqrt(len(samples))
+                    mean = float(samples.mean())
+                    se = float(samples.std(ddof=1)) / np.sqrt(len(samples))
                     values |= {"measured": mean, "se": se, "z": (mean - predicted) / se}
-                values |= {"bound": bound[0], "bound_ratio": predicted / bound[0]} if bound else {}
+                if bound:
+                    values |= {"bound": bound[0], "bound_ratio": predicted / bound[0]}
                 yield from repetition.rows(values, setting=group, method=name)
 
 
@@ -74,46 +83,57 @@ Y, NOISE_Y = 0.8, 0.3
 
 
 def gradient_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
-    """Lemmas 2 and 3: gradient estimates of the squared loss from noisy copies, and their second moments."""
+    """Measure Lemmas 2 and 3: gradient estimates from noisy copies, and their second moments."""
     root = np.linalg.cholesky(SIGMA)
-    first, second = (X + rng.standard_normal((n, 3)) @ root.T for _ in range(2))
+    first = X + rng.standard_normal((n, 3)) @ root.T
+    second = X + rng.standard_normal((n, 3)) @ root.T
     y = Y + NOISE_Y * rng.standard_normal(n)
     gradient = 2 * (W @ X - Y) * X
     residual = first @ W - y
-    one, two = 2 * residual[:, None] * first, 2 * residual[:, None] * second
-    known = one - 2 * SIGMA @ W
+    one_copy = 2 * residual[:, None] * first
+    two_copies = 2 * residual[:, None] * second
+    known_covariance = one_copy - 2 * SIGMA @ W
+    bias = 2 * (SIGMA @ W)
     for i in range(3):
-        yield f"two copies: gradient {i + 1}", two[:, i], float(gradient[i])
-        yield f"one copy: gradient {i + 1} + 2 (Sigma w)", one[:, i], float(gradient[i] + 2 * (SIGMA @ W)[i])
-        yield f"known covariance: gradient {i + 1}", known[:, i], float(gradient[i])
-    B_w, B_x, B_y = float(W @ W), float(X @ X + np.trace(SIGMA)), Y**2 + NOISE_Y**2
+        exact_i = float(gradient[i])
+        yield f"two copies: gradient {i + 1}", two_copies[:, i], exact_i
+        biased_i = float(gradient[i] + bias[i])
+        yield f"one copy: gradient {i + 1} + 2 (Sigma w)", one_copy[:, i], biased_i
+        yield f"known covariance: gradient {i + 1}", known_covariance[:, i], exact_i
+    B_w = float(W @ W)
+    B_x = float(X @ X + np.trace(SIGMA))
+    B_y = Y**2 + NOISE_Y**2
     exact = 4 * ((W @ X - Y) ** 2 + W @ SIGMA @ W + NOISE_Y**2) * B_x
     G_1 = theory.two_copy_moment(B_w, B_x, B_y)
-    yield "two copies: squared length", (two**2).sum(axis=1), float(exact), G_1
+    yield "two copies: squared length", (two_copies**2).sum(axis=1), float(exact), G_1
     M_4 = float(theory.gaussian_fourth_moment(X[None, :], SIGMA)[0])
     yield "fourth moment of a copy", (first**2).sum(axis=1) ** 2, M_4
-    G_2 = theory.known_covariance_moment(B_w, M_4, B_x, B_y, float(np.linalg.eigvalsh(SIGMA)[-1]))
+    largest_variance = float(np.linalg.eigvalsh(SIGMA)[-1])
+    G_2 = theory.known_covariance_moment(B_w, M_4, B_x, B_y, largest_variance)
     z, mass = _gauss_hermite(6, 3)  # exact up to degree 11; here it is 4
     x = X + z @ np.linalg.cholesky(SIGMA).T
-    lengths = ((2 * (x @ W - Y)[:, None] * x - 2 * SIGMA @ W) ** 2).sum(axis=1)
+    gradients = 2 * (x @ W - Y)[:, None] * x - 2 * SIGMA @ W
+    lengths = (gradients**2).sum(axis=1)
     exact = float(mass @ (lengths + 4 * NOISE_Y**2 * (x**2).sum(axis=1)))
-    yield "known covariance: squared length", (known**2).sum(axis=1), exact, G_2
+    yield "known covariance: squared length", (known_covariance**2).sum(axis=1), exact, G_2
 
 
 def _gauss_hermite(nodes: int, d: int) -> tuple[Floats, Floats]:
-    """Points (nodes^d, d) and masses of the standard normal law."""
+    """Make the points (nodes^d, d) and masses of the standard normal law."""
     z, weights = np.polynomial.hermite_e.hermegauss(nodes)
     weights = weights / weights.sum()
     points = np.stack([a.ravel() for a in np.meshgrid(*[z] * d)], axis=1)
-    return points, np.prod(np.stack([a.ravel() for a in np.meshgrid(*[weights] * d)]), axis=0)
+    factors = np.stack([a.ravel() for a in np.meshgrid(*[weights] * d)])
+    return points, np.prod(factors, axis=0)
 
 
 def lemma1_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
-    """Lemma 1 at p = 2: means, second moments, number of copies, its tail.
+    """Measure Lemma 1 at p = 2: means, second moments, number of copies, its tail.
 
     First f = exp and X ~ N(0.5, 0.5), then four f and three laws of X with E X^2 = 1.
     """
-    p, gamma = 2.0, 1 / np.cumprod(np.concatenate([[1.0], np.arange(1.0, 61.0)]))
+    p = 2.0
+    gamma = 1 / np.cumprod(np.concatenate([[1.0], np.arange(1.0, 61.0)]))
     normal = lambda g, m: 0.5 + np.sqrt(0.5) * g.standard_normal(m)  # noqa: E731
     theta, counts = theory.estimates(gamma, p, normal, rng, n)
     yield "estimate of exp(E X)", theta, float(np.exp(0.5))
@@ -137,14 +157,20 @@ def lemma1_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
             truth = float(np.polynomial.polynomial.polyval(mean, gamma))
             yield f"estimate of f(E X) for {name} and the {law} law", theta, truth
             if law == "normal":
+                moment = theory.second_moment(gamma, p, 1.0)
                 bound = theory.second_moment_bound(gamma, p, 1.0)
-                yield f"its second moment for {name}", theta**2, theory.second_moment(gamma, p, 1.0), bound
+                yield f"its second moment for {name}", theta**2, moment, bound
 
 
 def taylor(degree: int = 160) -> dict[str, Floats]:
-    """Taylor coefficients gamma_0.. of four functions; terms beyond the degree are below 1e-100 here."""
+    """List the Taylor coefficients gamma_0.. of four functions.
+
+    Terms beyond the degree are below 1e-100 here.
+    """
     n = np.arange(degree + 1)
-    even, signs, half = n % 2 == 0, np.where(n // 2 % 2, -1.0, 1.0), np.exp(-gammaln(n // 2 + 1))
+    even = n % 2 == 0
+    signs = np.where(n // 2 % 2, -1.0, 1.0)
+    half = np.exp(-gammaln(n // 2 + 1))  # 1 / (n/2)!
     erf = 2 / np.sqrt(np.pi) * signs * half / np.maximum(n, 1)
     return {
         "exp(a)": np.exp(-gammaln(n + 1)),
@@ -155,7 +181,7 @@ def taylor(degree: int = 160) -> dict[str, Floats]:
 
 
 def copies_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
-    """Copies that a round of Algorithm 4 asks for: their mean and most probable number, by p alone."""
+    """Measure how many copies a round of Algorithm 4 asks for: their mean and mode, by p alone."""
     n = max(n // 10, 1000)
     for name, kernel in {"dot-product": tensor.linear(), "Gaussian": tensor.gaussian(4.0)}.items():
         for p in (1.25, 1.5, 2.0, 4.0):
@@ -163,21 +189,29 @@ def copies_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
             noise = lambda rounds: 0.3 * rng.standard_normal((len(rounds), 1))  # noqa: E731
             counts = learner.run(np.zeros((n, 1)), noise, np.zeros(n)).queries
             expected = theory.mean_queries(p, gaussian=name == "Gaussian")
-            law = theory.pmf(p, 40 * int(np.ceil(expected)) + 40, gaussian=name == "Gaussian")
-            k = int(law.argmax())
-            yield f"{name} kernel at p = {p:g}: copies of a round", counts.astype(float), expected
-            yield f"{name} kernel at p = {p:g}: P({k} copies)", (counts == k).astype(float), float(law[k])
+            largest_number = 40 * int(np.ceil(expected)) + 40
+            law = theory.pmf(p, largest_number, gaussian=name == "Gaussian")
+            mode = int(law.argmax())
+            is_mode = (counts == mode).astype(float)
+            case = f"{name} kernel at p = {p:g}"
+            yield f"{case}: copies of a round", counts.astype(float), expected
+            yield f"{case}: P({mode} copies)", is_mode, float(law[mode])
 
 
-A, Z = np.array([[0.2, -0.4]]), np.array([[-0.1, 0.5]])
+A = np.array([[0.2, -0.4]])
+Z = np.array([[-0.1, 0.5]])
 V = np.array([0.2, 0.1])
 CENTRES = np.array([[0.3, 0.1], [-0.6, 0.2], [0.0, -0.5]])
 ALPHA = np.array([0.7, -0.4, 0.9])
 
 
 def kernel_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
-    """Lemma 6, its blurred counterpart, a full covariance, equation (8), inner products of Algorithm 3."""
-    noisy, again = (A + rng.standard_normal((n, 2)) * np.sqrt(V) for _ in range(2))
+    """Measure Lemma 6 and its blurred counterpart, also for a full covariance.
+
+    Then equation (8), and the inner products of Algorithm 3.
+    """
+    noisy = A + rng.standard_normal((n, 2)) * np.sqrt(V)
+    second = A + rng.standard_normal((n, 2)) * np.sqrt(V)
     gauss = surrogate.gaussian_pair(1.0, V)
     exact = float(gauss.kernel(A, Z)[0, 0])
     yield "surrogate of the Gaussian kernel", gauss.surrogate(noisy, Z)[:, 0], exact
@@ -189,61 +223,69 @@ def kernel_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
     rotated = surrogate.gaussian_pair(1.0, values).surrogate(full @ U, Z @ U)[:, 0]
     yield "full covariance: rotated", rotated, exact
     for c in (1.5, 3.0):
-        radial, z = surrogate.rational_pair(c, V), float(((A - Z) ** 2).sum()) / 2
+        radial = surrogate.rational_pair(c, V)
+        z = float(((A - Z) ** 2).sum()) / 2
         name = f"surrogate of the radial kernel cut at {c:g}"
         yield name, radial.surrogate(noisy, Z)[:, 0], float(surrogate.truncated_rational(z, c))
     inner = float(ALPHA @ gauss.kernel(CENTRES, A)[:, 0])
-    found = gauss.surrogate(again, CENTRES) @ ALPHA
-    yield "inner product with the second copy", found, inner
-    once = gauss.surrogate(noisy, CENTRES) @ ALPHA
-    gain = once - gauss.surrogate(noisy, Z)[:, 0]
-    plain = 2 * (inner - 0.3) * (inner - exact)
-    yield "gradient times gap: two copies", 2 * (found - 0.3) * gain, plain
-    same = 2 * (once - 0.3) * gain
+    by_second = gauss.surrogate(second, CENTRES) @ ALPHA
+    yield "inner product with the second copy", by_second, inner
+    by_first = gauss.surrogate(noisy, CENTRES) @ ALPHA
+    gap = by_first - gauss.surrogate(noisy, Z)[:, 0]
+    clean = 2 * (inner - 0.3) * (inner - exact)
+    yield "gradient times gap: two copies", 2 * (by_second - 0.3) * gap, clean
+    from_one_copy = 2 * (by_first - 0.3) * gap
     points, mass = _gauss_hermite(80, 2)
     points = A + points * np.sqrt(V)
     value = gauss.surrogate(points, CENTRES) @ ALPHA
     biased = float(mass @ (2 * (value - 0.3) * (value - gauss.surrogate(points, Z)[:, 0])))
-    yield "gradient times gap: one copy twice", same, biased
+    yield "gradient times gap: one copy twice", from_one_copy, biased
 
 
 def moment_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
-    """log10 of the rounds nu B_w before which the bounds of Theorems 6 and 7, sqrt(B_w nu T), exceed T.
+    """Compute log10 of the rounds nu B_w before which the bounds of Theorems 6 and 7 exceed T.
 
-    Copies of mean squared length 1.2, B_w = 1, p = 1.5: with the exact moments and, as the bound, those of
-    the theorems. Computed, without samples.
+    The bounds are sqrt(B_w nu T), for copies of mean squared length 1.2, B_w = 1, p = 1.5: with the
+    exact moments and, as the bound, those of the theorems. There are no samples.
     """
     kernels = {
         "linear": tensor.linear(), "polynomial": tensor.polynomial(2, scale=0.25),
         "Gaussian": tensor.gaussian(4.0),
     }  # fmt: skip
-    for (name, kernel), loss, s in product(kernels.items(), ("absolute", "hinge"), (0.25, 0.5, 1.0, 2.0)):
+    p = 1.5
+    losses = ("absolute", "hinge")
+    for (name, kernel), loss, s in product(kernels.items(), losses, (0.25, 0.5, 1.0, 2.0)):
         smooth = analytic_loss(f"smoothed_{loss}", s)
-        tight, loose = (
-            theory.log_gradient_moment(smooth, 1.5, 1.0, moment(kernel, 1.5, 1.2), tight=tight) / np.log(10)
-            for moment, tight in ((theory.feature_moment, True), (theory.feature_moment_bound, False))
-        )
-        yield f"{name} kernel and smoothed {loss} s = {s:g}: log10 of the rounds", None, tight, loose
+        moment = theory.feature_moment(kernel, p, 1.2)
+        exact = theory.log_gradient_moment(smooth, p, 1.0, moment, tight=True) / np.log(10)
+        moment = theory.feature_moment_bound(kernel, p, 1.2)
+        bound = theory.log_gradient_moment(smooth, p, 1.0, moment, tight=False) / np.log(10)
+        case = f"{name} kernel and smoothed {loss} s = {s:g}"
+        yield f"{case}: log10 of the rounds", None, exact, bound
 
 
 def scoring_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
-    """Appendix A: losses of x = w*/||w*||, y = ||w*||, scored on inputs with noise of variance v.
+    """Measure losses scored on inputs with noise of variance v (Appendix A).
 
-    w* itself loses ||w*||^2 v, the best fixed vector ||w*||^2 v / (1 + v), Algorithm 1 more than that floor.
+    The instance is x = w*/||w*||, y = ||w*||. w* itself loses ||w*||^2 v, the best fixed vector
+    ||w*||^2 v / (1 + v), Algorithm 1 more than that floor.
     """
     w = tasks.target([0.6, -0.5, 0.4], 0.9)
     length = float(np.linalg.norm(w))
     for v in (0.1, 0.25, 1.0):
-        first, second = (w / length + np.sqrt(v) * rng.standard_normal((n, 3)) for _ in range(2))
-        floor, y = theory.scored_on_noise(w, v), np.full(n, length)
+        first = w / length + np.sqrt(v) * rng.standard_normal((n, 3))
+        second = w / length + np.sqrt(v) * rng.standard_normal((n, 3))
+        floor = theory.scored_on_noise(w, v)
+        y = np.full(n, length)
         yield f"w* itself at v = {v:g}", (first @ w - y) ** 2, length**2 * v
         yield f"best fixed vector at v = {v:g}", (first @ w / (1 + v) - y) ** 2, floor
         step = theory.best_step(1.0, theory.two_copy_moment(1.0, 1 + 3 * v, length**2), n)
         played = TwoCopy(step, 1.0).run(first, first.copy(), second, y).predictions
-        yield f"floor beside Algorithm 1 at v = {v:g}", None, floor, float(((played - y) ** 2).mean())
+        mean_loss = float(((played - y) ** 2).mean())
+        yield f"floor beside Algorithm 1 at v = {v:g}", None, floor, mean_loss
 
 
-# The two figures of the paper: a radial kernel beside its truncation, losses beside their smoothings
+# The two figures of the paper: a radial kernel and its truncation, losses and their smoothings
 
 
 class CurvesSettings(Settings):
@@ -265,10 +307,13 @@ class CurvesSettings(Settings):
 
 @protocol(
     CurvesSettings,
-    labels=("c = *", "k*", "s = *", "exact", "absolute", "hinge", "loss", "gap_error", "smallest_*"),
+    labels=(
+        *("c = *", "k*", "s = *", "exact", "absolute", "hinge"),
+        *("loss", "gap_error", "smallest_*"),
+    ),
 )
 def curves(settings: CurvesSettings, loop: Loop) -> Iterator[Row]:
-    """kernel or loss against x, without randomness.
+    """Compute a kernel or losses against x, without randomness.
 
     Kernels: setting = "c = ..", method k or k_c, x = ||x - x'|| in one dimension; gap_error =
     max |k - k_c| - e^-c, which the mathematics makes 0, attained at x = 0.
@@ -276,21 +321,37 @@ def curves(settings: CurvesSettings, loop: Loop) -> Iterator[Row]:
     max (smoothed - exact) - its formula; smallest_excess = min (smoothed - exact), never below 0.
     """
     low, high = settings.range
-    x, repetition = np.linspace(low, high, settings.points), Repetition(loop.seeds, 0, {"repetition": 0})
+    x = np.linspace(low, high, settings.points)
+    repetition = Repetition(loop.seeds, 0, {"repetition": 0})
+    if settings.truncations:
+        yield from _truncated_kernels(x, settings.truncations, repetition)
+    if settings.sharpness:
+        yield from _smoothed_losses(x, settings.sharpness, repetition)
+
+
+def _truncated_kernels(x: Floats, cuts: list[float], repetition: Repetition) -> Iterator[Row]:
+    """Compute the radial kernel and its truncations at every cut c."""
     k = surrogate.rational(x**2)
-    for c in settings.truncations or []:
-        k_c, here = surrogate.truncated_rational(x**2, c), repetition.with_columns(setting=f"c = {c:g}")
+    for c in cuts:
+        k_c = surrogate.truncated_rational(x**2, c)
+        here = repetition.with_columns(setting=f"c = {c:g}")
         yield from here.curve("kernel", zip(x, k, strict=True), method="k")
         yield from here.curve("kernel", zip(x, k_c, strict=True), method="k_c")
         yield here.row("gap_error", np.abs(k - k_c).max() - np.exp(-c), method="k_c")
         yield here.row("smallest_ratio_error", (k_c / k).min() - (1 - np.exp(-c)), method="k_c")
+
+
+def _smoothed_losses(x: Floats, sharpness: list[float], repetition: Repetition) -> Iterator[Row]:
+    """Compute the exact losses and their smoothings for every sharpness s."""
     exact_losses = {"absolute": (x, np.abs(x)), "hinge": (x - 1.0, np.maximum(1.0 - x, 0))}
-    for setting, (b, exact) in exact_losses.items() if settings.sharpness else ():
-        yield from repetition.curve("loss", zip(x, exact, strict=True), setting=setting, method="exact")
-        for s in settings.sharpness or []:
-            above = analytic_loss(f"smoothed_{setting}", s).value(b)
-            here, excess = repetition.with_columns(setting=setting, method=f"s = {s:g}"), above - exact
-            yield from here.curve("loss", zip(x, above, strict=True))
+    for setting, (b, exact) in exact_losses.items():
+        points = zip(x, exact, strict=True)
+        yield from repetition.curve("loss", points, setting=setting, method="exact")
+        for s in sharpness:
+            smoothed = analytic_loss(f"smoothed_{setting}", s).value(b)
+            excess = smoothed - exact
+            here = repetition.with_columns(setting=setting, method=f"s = {s:g}")
+            yield from here.curve("loss", zip(x, smoothed, strict=True))
             yield here.row("gap_error", excess.max() - smoothing_gap(s, hinge=setting == "hinge"))
             yield here.row("smallest_excess", excess.min())
 
@@ -318,20 +379,23 @@ class ImpossibilitySettings(Trials):
 @protocol(
     ImpossibilitySettings,
     labels=(
-        *tasks.REGRET, "A", "B", "worse", "compromise", "naive", "told_*", "constant*", "running_mean",
-        "two_copy", "streams", "largest_difference", "ks_p_value", "unavoidable", "squared", "exponential",
-        "smoothed *", "logistic", "hinge", "best_*", "single*", "loss*",
+        *tasks.REGRET, "A", "B", "worse", "compromise", "naive", "told_*", "constant*",
+        "running_mean", "two_copy", "streams", "largest_difference", "ks_p_value", "unavoidable",
+        "squared", "exponential", "smoothed *", "logistic", "hinge", "best_*", "single*", "loss*",
     ),
 )  # fmt: skip
 def impossibility(settings: ImpossibilitySettings, loop: Loop) -> Iterator[Row]:
-    """Rows; noise = world, x = T. The regret is the expected one given the weights, sum_t F(w_t) - T min F.
+    """Measure regret in two worlds that one noisy copy cannot tell apart; noise = world, x = T.
 
-    World A: x_t = 3 or -1 by a fair coin, no noise. World B: x_t = 1, noise 2 or -2. y_t = 1 in both. A
-    single copy is 3 or -1 by a fair coin either way, so a learner of one copy plays the same weights in both
-    worlds, and no weight is good in both: 0.3056 per round is lost in one of them. Two copies differ in B.
+    The regret is the expected one, with the weights fixed: sum_t F(w_t) - T min F.
+    World A: x_t = 3 or -1 by a fair coin, no noise. World B: x_t = 1, noise 2 or -2. y_t = 1 in
+    both. A single copy is 3 or -1 by a fair coin either way, so a learner of one copy plays the
+    same weights in both worlds. No weight is good in both: 0.3056 per round is lost in one of
+    them. Two
+    copies differ in B.
 
-    "worse": the larger regret of the two worlds. largest_difference: between the weights of the two worlds.
-    The constants of other losses and the test of the two streams are rows of repetition 0.
+    "worse": the larger regret of the two worlds. largest_difference: between the weights of the two
+    worlds. The constants of other losses and the test of the two streams are rows of repetition 0.
     """
     from scipy.stats import ks_2samp
 
@@ -339,19 +403,23 @@ def impossibility(settings: ImpossibilitySettings, loop: Loop) -> Iterator[Row]:
         runs: dict[tuple[str, str], tasks.Runs] = {}
         for T in settings.horizons:
             for method, weights in _weights(T, repetition).items():
-                regrets = {w: float((F(weights[w]) - F(best)).sum()) for w, (F, best) in WORLDS.items()}
-                for world, regret in (regrets | {"worse": max(regrets.values())}).items():
-                    runs.setdefault((method, world), {})[T] = regret, None
-                apart = float(np.abs(weights["A"] - weights["B"]).max())
-                yield repetition.row("largest_difference", apart, method=method, x=T)
-        for (method, world), found in runs.items():
-            yield from tasks.regret_rows(
-                repetition.with_columns(method=method, noise=world), found, settings.exponent_horizons
-            )
+                regrets = {}
+                for world, (F, best) in WORLDS.items():
+                    regrets[world] = float((F(weights[world]) - F(best)).sum())
+                regrets["worse"] = max(regrets.values())
+                for world, regret in regrets.items():
+                    runs.setdefault((method, world), {})[T] = (regret, None)
+                difference = float(np.abs(weights["A"] - weights["B"]).max())
+                yield repetition.row("largest_difference", difference, method=method, x=T)
+        for (method, world), by_horizon in runs.items():
+            of_method = repetition.with_columns(method=method, noise=world)
+            yield from tasks.regret_rows(of_method, by_horizon, settings.exponent_horizons)
         if repetition.number == 0:
             T = settings.horizons[-1]
-            a, b = (theory.copies(repetition.seeds.generator("streams", world), T)[:, 0] for world in "AB")
-            p = float(ks_2samp(a, b, method="asymp").pvalue)  # of T copies of A and T independent ones of B
+            # T copies of A, and T independent ones of B.
+            a = theory.copies(repetition.seeds.generator("streams", "A"), T)[:, 0]
+            b = theory.copies(repetition.seeds.generator("streams", "B"), T)[:, 0]
+            p = float(ks_2samp(a, b, method="asymp").pvalue)
             yield repetition.row("ks_p_value", p, method="streams", x=T)
             for name, loss in one_copy_losses().items():
                 constants = theory.worlds(loss, points=settings.grid)._asdict()
@@ -359,11 +427,16 @@ def impossibility(settings: ImpossibilitySettings, loop: Loop) -> Iterator[Row]:
 
 
 def _weights(T: int, repetition: Repetition) -> dict[str, dict[str, Floats]]:
-    """Method -> world -> (T,) weights; all learners see the same first copy, in both worlds."""
-    first, second = (theory.copies(repetition.rng(f"copy {i} {T}"), T) for i in (1, 2))
-    y, one = np.ones(T), np.ones((T, 1))  # predictions on x = 1 are the weights
+    """Compute the weights (T,) of each method in each world.
+
+    All learners see the same first copy, in both worlds.
+    """
+    first = theory.copies(repetition.rng(f"copy 1 {T}"), T)
+    second = theory.copies(repetition.rng(f"copy 2 {T}"), T)
+    y = np.ones(T)
+    one = np.ones((T, 1))  # predictions on x = 1 are the weights
     eta = theory.best_step(RADIUS2, theory.two_copy_moment(RADIUS2, 9.0, 1.0), T)
-    found: dict[str, dict[str, Floats]] = {}
+    weights: dict[str, dict[str, Floats]] = {}
     for world, truth in (("A", 0.0), ("B", 4.0)):
         x = first if world == "A" else 1 + (first - 1)  # the clean instance and its noise
         other = x.copy() if world == "A" else second
@@ -377,19 +450,22 @@ def _weights(T: int, repetition: Repetition) -> dict[str, dict[str, Floats]]:
             learner = KnownCovariance(eta, RADIUS2)
             played[method] = learner.run(one, x, y, variances=np.array([variance])).predictions
         for method, w in played.items():
-            found.setdefault(method, {})[world] = w
-    return found
+            weights.setdefault(method, {})[world] = w
+    return weights
 
 
 def _running_mean(x: Floats) -> Floats:
-    """w_t = 1 / mean(x~_1..x~_{t-1}), cut to [-1.5, 1.5]; the best weight if the mean were the instance."""
+    """Compute w_t = 1 / mean(x~_1..x~_{t-1}), cut to [-1.5, 1.5].
+
+    It is the best weight if the mean were the instance.
+    """
     mean = np.cumsum(x)[:-1] / np.arange(1, len(x))
     with np.errstate(divide="ignore"):
         return np.concatenate([[0.0], np.clip(1 / mean, -1.5, 1.5)])
 
 
 def one_copy_losses() -> dict[str, Function]:
-    """Losses of a prediction a with label 1, for what no learner of one copy avoids with |w| <= 3."""
+    """List the losses of a prediction a with label 1 whose constants are computed."""
 
     def at_one(loss: AnalyticLoss) -> Function:
         return lambda a: loss.loss(a, np.ones_like(a))
@@ -397,4 +473,6 @@ def one_copy_losses() -> dict[str, Function]:
     losses = {name: at_one(analytic_loss(name)) for name in ("squared", "exponential")}
     for name in ("hinge", "absolute"):
         losses[f"smoothed {name} s = 1"] = at_one(analytic_loss(f"smoothed_{name}", 1.0))
-    return losses | {"logistic": lambda a: np.logaddexp(0, -a), "hinge": lambda a: np.maximum(0, 1 - a)}
+    losses["logistic"] = lambda a: np.logaddexp(0, -a)
+    losses["hinge"] = lambda a: np.maximum(0, 1 - a)
+    return losses
