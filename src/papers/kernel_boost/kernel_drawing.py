@@ -381,7 +381,7 @@ def cells(results: Errors) -> pd.DataFrame:
     artifact, settings, rows = results.artifact, results.settings, []
     others = (entries for name, entries in results.published_of.items() if name != artifact)
     printed = [(entry, entry["where"]) for entries in others for entry in entries]
-    errors, source = results.table[results.table["metric"] == "error"], Source.of(results.table)
+    errors, source = results.table[results.table["metric"] == "error"], Source.from_table(results.table)
     for method, spec in settings.methods.items():
         model, stuck = MODELS[spec.method], source.skewed({"method": method, "metric": "error"})
         run = set(labels(spec.noise or settings.noise)) & set(labels(settings.noise))

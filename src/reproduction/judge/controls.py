@@ -170,11 +170,11 @@ def _split_cells(rows: pd.DataFrame, check: Asked) -> list[pd.DataFrame]:
 
 def _make_cell(rows: pd.DataFrame, check: Asked) -> _Cell:
     if check.get("rows") == "every":
-        return _Cell(check, Bound.of(check), rows["value"].to_numpy(float), None)
+        return _Cell(check, Bound.from_check(check), rows["value"].to_numpy(float), None)
     divisors = None
     if check["statistic"] == RATIO_OF_DIFFERENCES:
         divisors = by_repetition(rows.assign(value=rows["divisor"]))[0]
-    return _Cell(check, Bound.of(check), by_repetition(rows)[0], divisors)
+    return _Cell(check, Bound.from_check(check), by_repetition(rows)[0], divisors)
 
 
 def _test_check(

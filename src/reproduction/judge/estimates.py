@@ -1,8 +1,9 @@
 """The rows of a result table that an artifact asks for, and the statistic of each.
 
-A selector chooses rows by what its columns must equal: a scalar, one of a list, for ``x`` the ``last`` or
-``first`` of each curve. A check pairs them and makes a statistic of each pair. A published value asks for one
-group of rows, a check for a group for each entry of ``for_each`` and, in a trend, for each step of it.
+A selector chooses rows by what its columns must equal: a scalar, one of a list, for ``x`` the
+``last`` or ``first`` of each curve. A check pairs them and makes a statistic of each pair. A
+published value asks for one group of rows, a check for a group for each entry of ``for_each`` and,
+in a trend, for each step of it.
 """
 
 import csv
@@ -10,7 +11,7 @@ import difflib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
-from itertools import pairwise
+from itertools import chain, pairwise
 from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -37,6 +38,13 @@ from reproduction.run.results import COLUMNS as TABLE
 from reproduction.spec.strict_yaml import Content
 
 Groups = list[tuple[Content, pd.DataFrame]]
+"""For each group the columns and values that its rows share, and the rows."""
+CURVE_IN_TABLE = ["dataset", "source", "noise", "setting", "method", "metric"]
+"""The columns of a curve along x."""
+MAX_OFFERED = 12
+"""So many available values are listed in a message."""
+MAX_DIFFERING = 6
+"""So many differing values are listed in a message."""
 
 
 class Bound(NamedTuple):
@@ -47,7 +55,7 @@ class Bound(NamedTuple):
     high: float
 
     @classmethod
-    def of(cls, check: Asked) -> "Bound":
+    def from_check(cls, check: Asked) -> "Bound":
         """The bound of a check; the steps of a trend must be above 0."""
         if "within" in check:
             return cls("within", *map(float, check["within"]))
@@ -56,33 +64,40 @@ class Bound(NamedTuple):
         return cls("above", float(check.get("above", 0.0)), inf)
 
     def excess(self, values: Any) -> Any:
-        """How far values lie beyond the bound (negative: inside)."""
+        """Compute how far values lie beyond the bound (negative: inside)."""
         return np.maximum(self.low - values, values - self.high)
 
     def met(self, values: Any) -> Any:
-        """Does each value meet the bound?"""
-        return self.excess(values) <= 0 if self.kind == "within" else self.excess(values) < 0
+        """Decide for each value whether it meets the bound."""
+        if self.kind == "within":
+            return self.excess(values) <= 0
+        return self.excess(values) < 0
 
 
 # Rows
 
 
 def prepare(table: pd.DataFrame) -> pd.DataFrame:
-    """The table with labels as text, empty ones as "", and a column ``stand_in``: is the source a stand-in?
+    """Make labels text, empty ones "", and add the column ``stand_in``: is the source a stand-in?
 
     Raises
     ------
-    VerdictError : missing columns, two rows with the same index.
+    VerdictError
+        Missing columns, or two rows with the same index.
     """
     missing = [column for column in TABLE if column not in table.columns]
     if missing:
         raise VerdictError(f"the result table lacks the columns {missing}")
-    labels = {column: _categories(table[column]) for column in INDEX if column not in ("repetition", "x")}
+    labels = {}
+    for column in INDEX:
+        if column not in ("repetition", "x"):
+            labels[column] = _categories(table[column])
     rows = table[TABLE].assign(**labels)
     rows["stand_in"] = rows["source"].str.contains("stand-in", regex=False).astype(bool)
-    double = rows.duplicated(INDEX)
-    if double.any():
-        raise VerdictError(f"the result table has two rows for {rows.loc[double, INDEX].iloc[0].to_dict()}")
+    is_double = rows.duplicated(INDEX)
+    if is_double.any():
+        first = rows.loc[is_double, INDEX].iloc[0].to_dict()
+        raise VerdictError(f"the result table has two rows for {first}")
     return rows
 
 
@@ -92,34 +107,52 @@ def _categories(column: pd.Series) -> pd.Series:
 
 
 def select(table: pd.DataFrame, selector: Asked) -> pd.DataFrame:
-    """Rows of a prepared table that agree with the selector; every wanted value must occur.
+    """Choose the rows of a prepared table that agree with the selector.
 
     Raises
     ------
-    VerdictError : an unknown column.
-    MissingRows : a wanted value that the table does not have among the rows chosen so far.
+    VerdictError
+        An unknown column.
+    MissingRows
+        A wanted value that the table does not have among the rows chosen so far.
     """
     if unknown := [column for column in selector if column not in INDEX]:
-        known = ", ".join(INDEX)
-        raise VerdictError(f"a selector names the unknown column {unknown[0]!r}; columns are {known}")
-    rows, chosen = table, list[str]()
-    for column in (c for c in INDEX if c in selector):
-        if column == "x" and selector["x"] in ENDS:
-            ends = rows.groupby(["dataset", "source", "noise", "setting", "method", "metric"])["x"]
-            rows = rows[rows["x"] == ends.transform("max" if selector["x"] == "last" else "min")]
+        columns = ", ".join(INDEX)
+        problem = f"a selector names the unknown column {unknown[0]!r}"
+        raise VerdictError(f"{problem}; columns are {columns}")
+    rows = table
+    conditions = list[str]()
+    for column in INDEX:
+        if column not in selector:
             continue
-        masks = {str(wanted): _matches(rows[column], wanted) for wanted in listed(selector[column])}
-        for wanted, mask in masks.items():
+        if column == "x" and selector["x"] in ENDS:
+            curves = rows.groupby(CURVE_IN_TABLE)["x"]
+            end = curves.transform("max" if selector["x"] == "last" else "min")
+            rows = rows[rows["x"] == end]
+            continue
+        masks = {}
+        for wanted in listed(selector[column]):
+            mask = _matches(rows[column], wanted)
             if not mask.any():
-                among = f" among the rows with {', '.join(chosen)}" if chosen else ""
-                apart = column not in ("x", "repetition") and _matches(table[column], wanted).any()
-                why = f"no row has {column} = {wanted}{among}; {_offer(rows[column], wanted)}"
-                raise NeverTogether(why) if apart else MissingRows(why)
+                raise _missing(table, rows, column, wanted, conditions)
+            masks[str(wanted)] = mask
         rows = rows[np.logical_or.reduce(list(masks.values()))]
-        chosen.append(f"{column} = {', '.join(masks)}")
+        conditions.append(f"{column} = {', '.join(masks)}")
     if rows.empty:
         raise MissingRows(f"no row agrees with {dict(selector)}")
     return rows.sort_values(INDEX)
+
+
+def _missing(
+    table: pd.DataFrame, rows: pd.DataFrame, column: str, wanted: Any, conditions: Sequence[str]
+) -> MissingRows:
+    """Make the error for a wanted value that none of the chosen rows has."""
+    scope = f" among the rows with {', '.join(conditions)}" if conditions else ""
+    problem = f"no row has {column} = {wanted}{scope}; {_offer(rows[column], str(wanted))}"
+    is_label = column not in ("x", "repetition")
+    if is_label and _matches(table[column], wanted).any():
+        return NeverTogether(problem)
+    return MissingRows(problem)
 
 
 def _matches(column: pd.Series, wanted: Any) -> pd.Series:
@@ -129,22 +162,27 @@ def _matches(column: pd.Series, wanted: Any) -> pd.Series:
 
 
 def _offer(values: Iterable[Any], wanted: str) -> str:
-    known = [f"{v:g}" if isinstance(v, float) else str(v) for v in sorted(set(values))]
-    close = difflib.get_close_matches(wanted, known, n=3)
-    few = known if len(known) <= 12 else [*known[:12], f"... ({len(known)} values)"]
-    near = f"; did you mean {', '.join(close)}?" if close else ""
-    return f"available: {', '.join(few) or 'nothing'}{near}"
+    """List the available values for a message, and those that are spelt like the wanted one."""
+    available = [f"{v:g}" if isinstance(v, float) else str(v) for v in sorted(set(values))]
+    offer = "available: " + (", ".join(available[:MAX_OFFERED]) or "nothing")
+    if len(available) > MAX_OFFERED:
+        offer += f", ... ({len(available)} values)"
+    if similar := difflib.get_close_matches(wanted, available, n=3):
+        offer += f"; did you mean {', '.join(similar)}?"
+    return offer
 
 
 def varies(rows: pd.DataFrame, columns: Iterable[str]) -> list[str]:
-    """Those of the columns that have more than one value."""
+    """List those of the columns that have more than one value."""
+    return [column for column in columns if not _is_constant(rows[column])]
 
-    def constant(column: pd.Series) -> bool:
-        coded = isinstance(column.dtype, pd.CategoricalDtype)
-        values = column.cat.codes.to_numpy() if coded else column.to_numpy()
-        return bool((values == values[0]).all() or column.isna().all())
 
-    return [column for column in columns if not constant(rows[column])]
+def _is_constant(column: pd.Series) -> bool:
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        values = column.cat.codes.to_numpy()
+    else:
+        values = column.to_numpy()
+    return bool((values == values[0]).all() or column.isna().all())
 
 
 def unnamed(rows: pd.DataFrame, named: set[str]) -> None:
@@ -152,51 +190,70 @@ def unnamed(rows: pd.DataFrame, named: set[str]) -> None:
 
     Raises
     ------
-    VerdictError : names the column and the values found.
+    VerdictError
+        Names the column and the values found.
     """
     for column in varies(rows, [column for column in INDEX if column not in named]):
         if column == "source" and (rows.groupby("dataset")["source"].nunique() == 1).all():
             continue
-        raise VerdictError(f"{_differing(rows, column)}, which is not named; name it in where or for_each")
+        problem = f"{_differing(rows, column)}, which is not named"
+        raise VerdictError(f"{problem}; name it in where or for_each")
 
 
 def _differing(rows: pd.DataFrame, column: str) -> str:
-    return f"the rows differ in {column} ({', '.join(map(str, sorted(rows[column].unique())[:6]))})"
+    values = map(str, sorted(rows[column].unique())[:MAX_DIFFERING])
+    return f"the rows differ in {column} ({', '.join(values)})"
 
 
 # Pairs, and the statistic of each
 
 
 def statistic_rows(table: pd.DataFrame, check: Asked) -> pd.DataFrame:
-    """Rows of `INDEX` + value + stand_in: the statistic of the check for every row (value) or pair (others).
+    """Compute the statistic of a check for every row, or for every pair of rows.
 
-    A ratio of differences has value = a - base, and divisor = b - base beside it.
+    Returns
+    -------
+    DataFrame
+        Rows of `INDEX`, value and stand_in. A ratio of differences has value = a - base, and
+        divisor = b - base next to it.
 
     Raises
     ------
-    VerdictError, MissingRows : see `select` and `paired`.
+    VerdictError, MissingRows
+        See `select` and `paired`.
     """
-    statistic, where = check["statistic"], check.get("where", {})
+    statistic = check["statistic"]
+    conditions = check.get("where", {})
     if statistic == RATIO_OF_DIFFERENCES:
-        over, under = (
-            statistic_rows(table, {**check, "statistic": "difference", "a": check[side], "b": check["base"]})
-            for side in ("a", "b")
-        )
-        pairs = _merged(over, under, _keys({*check["a"], *check["b"], *check["base"]}, where))
+        difference = {**check, "statistic": "difference", "b": check["base"]}
+        dividends = statistic_rows(table, {**difference, "a": check["a"]})
+        divisors = statistic_rows(table, {**difference, "a": check["b"]})
+        keys = _keys({*check["a"], *check["b"], *check["base"]}, conditions)
+        pairs = _merged(dividends, divisors, keys)
         return pairs.assign(value=pairs["value_a"], divisor=pairs["value_b"])
-    spread = _deviation if check.get("of") == "deviation" else lambda rows: rows
-    a = spread(select(table, {**where, **check.get("a", {})}))
+    a = _rows_of_side(table, check, check.get("a", {}))
     if not STATISTICS[statistic].is_paired:
         return a
     if check["b"] == "x":
         return a.assign(value=_compare(statistic, a["value"], a["x"]))
-    pairs = paired(a, spread(select(table, {**where, **check["b"]})), check)
+    b = _rows_of_side(table, check, check["b"])
+    pairs = paired(a, b, check)
     return pairs.assign(value=_compare(statistic, pairs["value_a"], pairs["value_b"]))
 
 
+def _rows_of_side(table: pd.DataFrame, check: Asked, selector: Asked) -> pd.DataFrame:
+    """Select the rows of a side of a check: their values, or the deviations of these."""
+    rows = select(table, {**check.get("where", {}), **selector})
+    return _deviation(rows) if check.get("of") == "deviation" else rows
+
+
 def _deviation(rows: pd.DataFrame) -> pd.DataFrame:
-    """|value - median over the repetitions|: its means compare spreads (Brown and Forsythe 1974)."""
-    curves = rows.groupby([column for column in INDEX if column != "repetition"], dropna=False)["value"]
+    """Compute |value - median over the repetitions|.
+
+    The means of this compare spreads (Brown and Forsythe 1974).
+    """
+    columns = [column for column in INDEX if column != "repetition"]
+    curves = rows.groupby(columns, dropna=False)["value"]
     return rows.assign(value=(rows["value"] - curves.transform("median")).abs())
 
 
@@ -212,163 +269,234 @@ def _compare(statistic: str, a: pd.Series, b: pd.Series) -> Any:
 
 
 def paired(a: pd.DataFrame, b: pd.DataFrame, check: Asked) -> pd.DataFrame:
-    """The pairs of a check from the rows that its selectors chose: `INDEX`, value_a, value_b, stand_in.
+    """Pair the rows that the selectors of a check chose.
+
+    Returns
+    -------
+    DataFrame
+        `INDEX`, value_a, value_b, stand_in.
 
     Raises
     ------
-    VerdictError : a column that one side names varies on the other; several rows on both sides of a pair.
-    MissingRows : a row without partner.
+    VerdictError
+        A column that one side names varies on the other; several rows on both sides of a pair.
+    MissingRows
+        A row without partner.
     """
-    where, free = check.get("where", {}), {*check["a"], *check["b"]}
+    conditions = check.get("where", {})
+    free = {*check["a"], *check["b"]}
     for side, rows in (("a", a), ("b", b)):
-        for column in varies(rows, sorted(free - set(check[side]) - set(where))):
+        for column in varies(rows, sorted(free - set(check[side]) - set(conditions))):
             remedy = "which the other side names; name it too"
             raise VerdictError(f"{side}: {_differing(rows, column)}, {remedy}")
-    return _merged(a, b, _keys(free, where))
+    return _merged(a, b, _keys(free, conditions))
 
 
-def _keys(free: set[str], where: Asked) -> list[str]:
-    """Columns on which two rows must agree to be a pair: all but the ``free`` ones."""
-    loose = free | ({"source"} if "dataset" in free else set()) | ({"x"} if where.get("x") in ENDS else set())
-    return [column for column in INDEX if column not in loose]
+def _keys(free: set[str], conditions: Asked) -> list[str]:
+    """List the columns on which two rows must agree to be a pair: all but the ``free`` ones."""
+    free = set(free)
+    if "dataset" in free:
+        free.add("source")
+    if conditions.get("x") in ENDS:
+        free.add("x")
+    return [column for column in INDEX if column not in free]
 
 
 def _merged(a: pd.DataFrame, b: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    """`paired` rows that agree on ``keys``; others are of the side that has several, else of a."""
+    """Pair the rows that agree on ``keys``.
+
+    The other columns are those of the side that has several of their values, else of a.
+    """
     if a.duplicated(keys).any() and b.duplicated(keys).any():
-        raise VerdictError(f"a and b both select several rows per pair; rows are paired by {', '.join(keys)}")
-    kept = [*INDEX, "value", "stand_in"]
-    pairs = a[kept].merge(b[kept], how="outer", on=keys, suffixes=("_a", "_b"), indicator="side")
+        problem = "a and b both select several rows per pair"
+        raise VerdictError(f"{problem}; rows are paired by {', '.join(keys)}")
+    columns = [*INDEX, "value", "stand_in"]
+    suffixes = ("_a", "_b")
+    pairs = a[columns].merge(
+        b[columns],
+        how="outer",
+        on=keys,
+        suffixes=suffixes,
+        indicator="side",
+    )
     lonely = pairs[pairs["side"] != "both"]
     if not lonely.empty:
-        side, other = ("a", "b") if lonely["side"].iloc[0] == "left_only" else ("b", "a")
-        first = f"the first is in {side} and {other} lacks it: { {key: lonely[key].iloc[0] for key in keys} }"
-        raise MissingRows(f"{len(lonely)} rows have no partner; {first}")
+        raise _without_partner(lonely, keys)
     for column in set(INDEX) - set(keys):
-        pairs[column] = pairs[f"{column}_b" if pairs[f"{column}_b"].nunique() > 1 else f"{column}_a"]
+        suffix = "_b" if pairs[f"{column}_b"].nunique() > 1 else "_a"
+        pairs[column] = pairs[column + suffix]
     pairs["stand_in"] = pairs["stand_in_a"] | pairs["stand_in_b"]
     return pairs[[*INDEX, "value_a", "value_b", "stand_in"]].sort_values(keys)
 
 
-def steps(rows: pd.DataFrame, check: Asked, trend: str) -> list[tuple[Content, pd.DataFrame]]:
-    """({column: [previous, next]}, rows) of the differences ``next - previous`` along a trend.
-
-    They are taken in the increasing direction. Raises MissingRows : a value without rows or partner.
-    """
-    column, order = next(iter(check[trend].items()))
-    found = []
-    for step in pairwise(order if trend == "increasing" else order[::-1]):
-        before, after = (rows[_matches(rows[column], wanted)] for wanted in step)
-        pairs = _merged(after, before, _keys({column}, check.get("where", {})))
-        value = _compare("difference", pairs["value_a"], pairs["value_b"])
-        found.append(({column: list(step)}, pairs.assign(value=value)))
-    return found
+def _without_partner(lonely: pd.DataFrame, keys: list[str]) -> MissingRows:
+    """Make the error for rows of one side that the other side lacks."""
+    first = {key: lonely[key].iloc[0] for key in keys}
+    if lonely["side"].iloc[0] == "left_only":
+        sides = "the first is in a and b lacks it"
+    else:
+        sides = "the first is in b and a lacks it"
+    return MissingRows(f"{len(lonely)} rows have no partner; {sides}: {first}")
 
 
-def cells_of(rows: pd.DataFrame, check: Asked) -> list[tuple[Content, pd.DataFrame]]:
-    """What must all pass for a group to pass: (columns and values, rows) of each.
+def steps(rows: pd.DataFrame, check: Asked, trend: str) -> Groups:
+    """Compute the differences ``next - previous`` along a trend, in the increasing direction.
 
-    The steps of a trend, the entries of ``all_of``, or the whole group.
-    """
-    trend = trend_of(check)
-    return steps(rows, check, trend) if trend else split(rows, check.get("all_of", []))
-
-
-def by_repetition(rows: pd.DataFrame) -> tuple[np.ndarray, int]:
-    """(values, left out): mean over the rows of each repetition, and how many incomplete ones were left out.
-
-    The rows are sorted by `INDEX`, so that their order in the table does not touch the last digit.
+    Returns
+    -------
+    list
+        ({column: [previous, next]}, rows) of each step.
 
     Raises
     ------
-    MissingRows : no repetition has all rows.
+    MissingRows
+        A value without rows or partner.
+    """
+    column, order = next(iter(check[trend].items()))
+    keys = _keys({column}, check.get("where", {}))
+    groups = []
+    for start, end in pairwise(order if trend == "increasing" else order[::-1]):
+        rows_at_start = rows[_matches(rows[column], start)]
+        rows_at_end = rows[_matches(rows[column], end)]
+        pairs = _merged(rows_at_end, rows_at_start, keys)
+        change = _compare("difference", pairs["value_a"], pairs["value_b"])
+        groups.append(({column: [start, end]}, pairs.assign(value=change)))
+    return groups
+
+
+def cells_of(rows: pd.DataFrame, check: Asked) -> Groups:
+    """Split a group into what must all pass for it to pass: (columns and values, rows) of each.
+
+    These are the steps of a trend, the entries of ``all_of``, or the whole group.
+    """
+    trend = trend_of(check)
+    if trend:
+        return steps(rows, check, trend)
+    return split(rows, check.get("all_of", []))
+
+
+def by_repetition(rows: pd.DataFrame) -> tuple[np.ndarray, int]:
+    """Average the rows of each repetition, and count the incomplete ones that are left out.
+
+    The rows are sorted by `INDEX`, so that their order in the table does not touch the last digit.
+
+    Returns
+    -------
+    tuple
+        The means, and the number of repetitions left out.
+
+    Raises
+    ------
+    MissingRows
+        No repetition has all rows.
     """
     varying = varies(rows, [column for column in INDEX if column != "repetition"])
-    curves = len(rows[varying].drop_duplicates()) if varying else 1
+    n_curves = len(rows[varying].drop_duplicates()) if varying else 1
     _, repetition, sizes = np.unique(rows["repetition"], return_inverse=True, return_counts=True)
-    complete = sizes == curves
-    if not complete.any():
-        raise MissingRows(
-            f"no repetition has all {curves} rows that are averaged; compare them with for_each"
-        )
+    is_complete = sizes == n_curves
+    if not is_complete.any():
+        problem = f"no repetition has all {n_curves} rows that are averaged"
+        raise MissingRows(f"{problem}; compare them with for_each")
     means = np.bincount(repetition, weights=rows["value"].to_numpy()) / sizes
-    return means[complete], int((~complete).sum())
+    return means[is_complete], int((~is_complete).sum())
 
 
-def split(rows: pd.DataFrame, columns: list[str]) -> list[tuple[Content, pd.DataFrame]]:
-    """(columns and values, rows) of every group that the columns make; without columns all rows are one."""
+def split(rows: pd.DataFrame, columns: list[str]) -> Groups:
+    """Split the rows into the groups that the columns make; without columns all rows are one."""
     if not columns:
         return [({}, rows)]
-    groups = rows.groupby(columns, dropna=False, sort=True)
-    return [(place_of(dict(zip(columns, key, strict=True))), part) for key, part in groups]
+    groups = []
+    for key, part in rows.groupby(columns, dropna=False, sort=True):
+        groups.append((place_of(dict(zip(columns, key, strict=True))), part))
+    return groups
 
 
 def place_of(values: Asked) -> Content:
-    """Values of some columns as JSON has them, without empty numbers."""
-    plain = {key: value.item() if isinstance(value, np.generic) else value for key, value in values.items()}
-    return {key: value for key, value in plain.items() if value == value}  # NaN: nothing
+    """Write values of some columns as JSON has them, without empty numbers."""
+    labels: Content = {}
+    for column, label in values.items():
+        plain = label.item() if isinstance(label, np.generic) else label
+        if plain == plain:  # NaN: nothing
+            labels[column] = plain
+    return labels
 
 
 # Where it is measured
 
 
 class Source(NamedTuple):
-    """A prepared table; beside it the curves that were tested point by point, and their index."""
+    """A prepared table, the curves that were tested point by point, and their index.
+
+    ``outlying`` keeps the outlying runs that were looked for before.
+    """
 
     rows: pd.DataFrame
     curves: Sequence[Curve]
     names: pd.DataFrame | None
     outlying: dict[str, Outlying]
 
-    def find_outlying(self, asked: Asked) -> Outlying:
-        """The outlying runs of the method of a selector, whatever the data set and noise."""
-        where = {column: asked[column] for column in ("setting", "method", "metric", "x") if column in asked}
-        key = as_json(where)
+    def find_outlying(self, selector: Asked) -> Outlying:
+        """Find the outlying runs of the method of a selector, whatever the data set and noise."""
+        columns = ("setting", "method", "metric", "x")
+        of_method = {column: selector[column] for column in columns if column in selector}
+        key = as_json(of_method)
         if key not in self.outlying:
-            rows = select(self.rows, where) if where else self.rows
+            rows = select(self.rows, of_method) if of_method else self.rows
             self.outlying[key] = find_outlying_runs(rows)
         return self.outlying[key]
 
-    def skewed(self, asked: Asked) -> str:
-        """What is known of outlying runs of a method: ``far``, ``few`` runs to see one, or "".
+    def skewed(self, selector: Asked) -> str:
+        """Say what is known of outlying runs of a method: ``far``, ``few`` runs to see one, or "".
 
         Equal runs of a method without chance are not few.
         """
-        found = self.find_outlying(asked)
-        if found.is_far.any():
+        runs = self.find_outlying(selector)
+        if runs.is_far.any():
             return "far"
-        return "few" if found.vary and len(found.is_far) < SEEN else ""
+        return "few" if runs.vary and len(runs.is_far) < SEEN else ""
 
     @classmethod
-    def of(cls, table: pd.DataFrame, points: Points | None = None) -> "Source":
-        """table : `results.COLUMNS`. Raises VerdictError : see `prepare`."""
-        curves = points.curves if points else {}
-        index = pd.DataFrame(list(map(Points.columns, curves)), columns=CURVE)
-        index = index.assign(repetition=0, value=np.arange(len(curves)), x=index["x"].astype(float))
+    def from_table(cls, table: pd.DataFrame, points: Points | None = None) -> "Source":
+        """Prepare a table of `results.COLUMNS`.
+
+        Raises
+        ------
+        VerdictError
+            See `prepare`.
+        """
         rows = prepare(table).reset_index(drop=True)
-        return cls(rows, list(curves.values()), prepare(index) if curves else None, {})
+        curves = points.curves if points else {}
+        if not curves:
+            return cls(rows, [], None, {})
+        index = pd.DataFrame(list(map(Points.columns, curves)), columns=CURVE)
+        x = index["x"].astype(float)
+        index = index.assign(repetition=0, value=np.arange(len(curves)), x=x)
+        return cls(rows, list(curves.values()), prepare(index), {})
 
 
 def grouped(source: Source, check: Asked) -> tuple[pd.DataFrame, Groups]:
-    """All rows of a check, and its groups: columns and values that their rows share, and these rows.
+    """Compute the statistic of all rows of a check, and split them into its groups.
 
     Raises
     ------
-    VerdictError, MissingRows : see `statistic_rows`; rows of a mean that differ where nothing names it.
+    VerdictError, MissingRows
+        See `statistic_rows`; or rows of a mean differ where nothing names it.
     """
-    trend, each = trend_of(check), check.get("for_each", [])
-    also = check.get("all_of", [])
-    where = {**check.get("where", {}), **(check[trend] if trend else {})}
-    rows = statistic_rows(source.rows, {**check, "where": where})
+    trend = trend_of(check)
+    columns = check.get("for_each", [])
+    conditions = {**check.get("where", {}), **(check[trend] if trend else {})}
+    rows = statistic_rows(source.rows, {**check, "where": conditions})
     if check.get("rows") != "every":  # never average over something that the check does not name
-        parts = [check.get(key, {}) for key in ("a", "b", "base", "where", *TRENDS)]
-        selectors = [part for part in parts if isinstance(part, Mapping)]
-        unnamed(rows, {"repetition", *each, *also}.union(*selectors))
-    return rows, split(rows, each)
+        named = {"repetition", *columns, *check.get("all_of", [])}
+        for key in ("a", "b", "base", "where", *TRENDS):
+            if isinstance(check.get(key), Mapping):
+                named.update(check[key])
+        unnamed(rows, named)
+    return rows, split(rows, columns)
 
 
 def substituted(rows: pd.DataFrame) -> list[str]:
-    """The data sets of the rows that substitutes stand for."""
+    """List the data sets of the rows that substitutes stand for."""
     return sorted(set(rows.loc[rows["stand_in"], "dataset"]))
 
 
@@ -376,59 +504,75 @@ def substituted(rows: pd.DataFrame) -> list[str]:
 
 
 def pools(source: Source, check: Asked, groups: Groups) -> Sequence[Estimate]:
-    """For each group what the choice of the pool adds to the error of its mean; empty where it is not known.
+    """Compute for each group what the choice of the pool adds to the error of its mean.
 
-    It is for mean differences of errors that jobs kept point by point, tested on the same points.
+    It is for mean differences of errors that jobs kept point by point, tested on the same points;
+    empty where it is not known.
     """
-    plain = check["statistic"] == "difference" and check.get("b") != "x" and trend_of(check) is None
-    plain = plain and check.get("rows", "mean") == "mean" and "of" not in check and "all_of" not in check
-    if source.names is not None and plain:
-        try:
-            where = check.get("where", {})
-            a, b = (select(source.names, {**where, **check[side]}) for side in ("a", "b"))
-            pairs = split(paired(a, b, check), check.get("for_each", []))
-            if [at for at, _ in pairs] == [at for at, _ in groups]:
-                return [_added(part, source.curves) for _, part in pairs]
-        except MissingRows:  # an error that is not kept point by point
-            pass
-    return []
+    if source.names is None or not _is_plain_difference(check):
+        return []
+    conditions = check.get("where", {})
+    try:
+        a = select(source.names, {**conditions, **check["a"]})
+        b = select(source.names, {**conditions, **check["b"]})
+        pairs = split(paired(a, b, check), check.get("for_each", []))
+        if [labels for labels, _ in pairs] != [labels for labels, _ in groups]:
+            return []
+        return [_added(part, source.curves) for _, part in pairs]
+    except MissingRows:  # an error that is not kept point by point
+        return []
+
+
+def _is_plain_difference(check: Asked) -> bool:
+    """Decide whether a check is about the mean difference of two sides, group by group."""
+    if check["statistic"] != "difference" or check.get("b") == "x":
+        return False
+    if trend_of(check) is not None or check.get("rows", "mean") != "mean":
+        return False
+    return "of" not in check and "all_of" not in check
 
 
 def _added(pairs: pd.DataFrame, curves: Sequence[Curve]) -> Estimate:
-    """0 with the error that the pools add to the mean over some pairs; pools are independent."""
+    """Estimate 0 with the error that the pools, which are independent, add to a mean over pairs."""
     parts = []
     for _, rows in pairs.groupby(["dataset", "source"], observed=True):
         numbers = rows[["value_a", "value_b"]].to_numpy(int)
-        added = _of_pool([(curves[a], curves[b]) for a, b in numbers])
-        parts.append(added._replace(se=added.se * len(rows) / len(pairs)))
+        of_pool = _of_pool([(curves[a], curves[b]) for a, b in numbers])
+        parts.append(of_pool._replace(se=of_pool.se * len(rows) / len(pairs)))
     return reduce(welch, parts, Estimate(0.0, 0.0, inf))
 
 
 def _of_pool(pairs: Sequence[tuple[Curve, Curve]]) -> Estimate:
-    """`pool_error` of d_i = 100 mean(errors of a - errors of b) / m_i, the mean over some pairs of a pool."""
-    tests, pool = pairs[0][0].tests, pairs[0][0].pool
-    if not all(np.array_equal(curve.tests, tests) for pair in pairs for curve in pair):
-        raise MissingRows("the points were not tested alike")
+    """Estimate the mean over some pairs of a pool, with the error from its choice.
+
+    It is `pool_error` of d_i = 100 mean(errors of a - errors of b) / m_i.
+    """
+    tests = pairs[0][0].tests
+    pool = pairs[0][0].pool
+    for curve in chain.from_iterable(pairs):
+        if not np.array_equal(curve.tests, tests):
+            raise MissingRows("the points were not tested alike")
     errors = np.mean([a.errors.astype(float) - b.errors for a, b in pairs], axis=0)
-    seen = tests > 0
-    return pool_error(100.0 * errors[seen] / tests[seen], tests[seen], pool)
+    is_tested = tests > 0
+    shares = 100.0 * errors[is_tested] / tests[is_tested]
+    return pool_error(shares, tests[is_tested], pool)
 
 
 # As a cell of a file
 
 
 def as_json(value: Any) -> str:
-    """A mapping or list as a cell of a table, "" if it is empty."""
+    """Write a mapping or list as a cell of a table, "" if it is empty."""
     return json.dumps(value, ensure_ascii=False) if value else ""
 
 
 def value(cell: Any) -> Any:
-    """A cell that holds JSON; an empty mapping if it is empty."""
+    """Read a cell that holds JSON; an empty mapping if it is empty."""
     return json.loads(cell) if isinstance(cell, str) and cell else {}
 
 
 def rows_of(file: Path) -> list[dict[str, str]]:
-    """Rows of a table of text; without a file: empty."""
+    """Read the rows of a table of text; without a file there are none."""
     if not file.is_file():
         return []
     with file.open(encoding="utf-8", newline="") as lines:

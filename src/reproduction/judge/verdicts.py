@@ -153,7 +153,7 @@ def judge(
     if scale in JUDGED and "judged_from" in artifact:
         table = table[table["repetition"] >= artifact["judged_from"]]
         points = None  # they are of all repetitions
-    source = Source.of(table, points)
+    source = Source.from_table(table, points)
     values = [
         _find("published", PublishedValue, _published, artifact, entry, source, scale)
         for entry in artifact.get("published") or []
@@ -311,7 +311,7 @@ class Weighed(NamedTuple):
 
 def _weighed(labels: Content, rows: pd.DataFrame, check: Asked) -> Weighed:
     """Weigh the rows of a cell under the bound of its check."""
-    bound = Bound.of(check)
+    bound = Bound.from_check(check)
     if check.get("rows") == "every":
         return _worst_row(labels, rows, bound)
     values, left_out = by_repetition(rows)
@@ -746,7 +746,7 @@ def _claim(row: Content, entry: Asked, source: Source, scale: str) -> Finding:
         }
         if entry.get("theorem") and verdict == REPRODUCED:
             columns["flags"] = EXACT
-        return columns | cell.columns(Bound.of(check))
+        return columns | cell.columns(Bound.from_check(check))
 
     has_new_points = len(new_results) == len(results)
     return replace(
@@ -774,7 +774,7 @@ def _cells_for_new_points(
     for (labels, part), added in zip(groups, added_errors, strict=True):
         values, _ = by_repetition(part)
         estimate = for_new_points(mean_se(values), added)
-        cells.append([_mean(labels, estimate, Bound.of(check), 0)])
+        cells.append([_mean(labels, estimate, Bound.from_check(check), 0)])
     return cells
 
 
