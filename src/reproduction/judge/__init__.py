@@ -1,1 +1,1 @@
-"""Published values and claims against results: docs/verdicts.md explains how a verdict is reached."""
+"""Published values and claims against results: docs/verdicts.md explains the verdicts."""

@@ -1,5 +1,6 @@
-"""The statistics that a check can ask for: one entry each, from which claims, estimates and pages derive.
+"""The statistics that a check can ask for: one entry each.
 
+Claims, estimates and pages derive from the entries.
 To add a statistic, add an entry to `STATISTICS`.
 """
 
@@ -24,8 +25,14 @@ Texts = list[str]
 class Effect:
     """How the estimate of a statistic reads in a sentence.
 
-    name : what the estimate is called beside its interval.   scale : the scale on which it is said.
-    words : the estimate on that scale, such as "41 % lower than".
+    Attributes
+    ----------
+    name : str
+        What the estimate is called next to its interval.
+    scale : callable
+        Puts the estimate on the scale on which it is written.
+    words : callable
+        The estimate on that scale, such as "41 % lower than".
     """
 
     name: str
@@ -37,9 +44,16 @@ class Effect:
 class Statistic:
     """One statistic of a check.
 
-    meaning : what it is, for the documentation.   formula : its parts from the texts of a, b and base.
-    compare : the values of pairs (a, b); None if the statistic has no side b.   effect : how the estimate
-    reads; None if it has no sentence of its own.
+    Attributes
+    ----------
+    meaning : str
+        What it is, for the documentation.
+    formula : callable
+        Its parts from the texts of a, b and base.
+    compare : callable or None
+        The values of pairs (a, b); None if the statistic has no side b.
+    effect : Effect or None
+        How the estimate reads; None if it has no sentence.
     """
 
     meaning: str
@@ -95,7 +109,7 @@ def _describe_ratio(ratio: float) -> str:
 
 
 RATIO_OF_DIFFERENCES = "ratio_of_differences"
-"""The one statistic with a third selector, ``base``; it takes the differences of both sides apart."""
+"""The one statistic with a third selector, ``base``: it takes both sides' differences from it."""
 
 STATISTICS: dict[str, Statistic] = {
     "value": Statistic(

@@ -1,9 +1,9 @@
-"""What an artifact claims and publishes: claims with their checks, published values with their margins.
+"""What an artifact claims and publishes: claims with checks, published values with margins.
 
-The models refuse what cannot be judged before any row is read: two bounds, a bound that every number meets,
-a selector that names a column twice. The published values themselves are in ``<artifact>.published.csv``:
-columns ``id``, some of `SELECTOR`, ``value``, ``se`` or ``sd``, ``n``. An empty cell is an absent key; labels
-joined by ``|`` are averaged.
+The models refuse what cannot be judged before any row is read: two bounds, a bound that every
+number meets, a selector that names a column twice. The published values themselves are in
+``<artifact>.published.csv``: columns ``id``, some of `SELECTOR`, ``value``, ``se`` or ``sd``,
+``n``. An empty cell is an absent key; labels joined by ``|`` are averaged.
 """
 
 import csv
@@ -40,11 +40,14 @@ class VerdictError(ValueError):
 
 
 class MissingRows(VerdictError):
-    """The table lacks rows that a selector asks for (at a reduced scale they may have been left out)."""
+    """The table lacks rows that a selector asks for.
+
+    At a reduced scale they may have been left out.
+    """
 
 
 class NeverTogether(MissingRows):
-    """Labels that the table has, but in no row together: no scale will have such a row."""
+    """Labels that the table has, but not in one row: no scale will have such a row."""
 
 
 # Claims
@@ -73,7 +76,10 @@ def listed(value: Any) -> list[Any]:
 
 
 class Selector(Model):
-    """Which rows of the table: column -> a label, several, or for ``x`` a number, ``first`` or ``last``."""
+    """Which rows of the table: column -> a label or several.
+
+    For ``x`` it is numbers, ``first`` or ``last``.
+    """
 
     dataset: Labels | None = None
     source: Labels | None = None
@@ -87,7 +93,9 @@ class Selector(Model):
     @model_validator(mode="after")
     def _something(self) -> Self:
         if not self.columns:
-            raise ValueError(f"name at least one of the columns {', '.join(type(self).model_fields)}")
+            raise ValueError(
+                f"name at least one of the columns {', '.join(type(self).model_fields)}",
+            )
         for column, wanted in self.columns.items():
             if isinstance(wanted, list) and len(set(wanted)) < len(wanted):
                 raise ValueError(f"{column}: names a value twice: {wanted}")
@@ -107,22 +115,40 @@ class Check(Model):
         default="value", description="deviation: |value - median over the repetitions|"
     )
     a: Selector | None = Field(default=None, description="the rows, or those of the first side")
-    b: Selector | Literal["x"] | None = Field(default=None, description="the other side; x: the row's own x")
-    base: Selector | None = Field(default=None, description="what both differ from: (a - base) / (b - base)")
+    b: Selector | Literal["x"] | None = Field(
+        default=None,
+        description="the other side; x: the row's own x",
+    )
+    base: Selector | None = Field(
+        default=None,
+        description="what both differ from: (a - base) / (b - base)",
+    )
     where: Selector | None = Field(default=None, description="merged into a, b and base")
     below: float | None = None
     above: float | None = None
-    within: Annotated[list[float], Len(2, 2)] | None = Field(default=None, description="[low, high]")
+    within: Annotated[list[float], Len(2, 2)] | None = Field(
+        default=None,
+        description="[low, high]",
+    )
     increasing: dict[Column, list[str | float]] | None = Field(
         default=None, description="one column and its values in order"
     )
     decreasing: dict[Column, list[str | float]] | None = None
-    for_each: Annotated[list[Column], Len(1)] | None = Field(default=None, description="a group for each")
+    for_each: Annotated[list[Column], Len(1)] | None = Field(
+        default=None,
+        description="a group for each",
+    )
     all_of: Annotated[list[Column], Len(1)] | None = Field(
         default=None, description="a group passes if it passes for all entries of these columns"
     )
-    at_least: PositiveInt | None = Field(default=None, description="so many of the groups; all without it")
-    rows: Literal["mean", "every"] = Field(default="mean", description="every: each row must meet the bound")
+    at_least: PositiveInt | None = Field(
+        default=None,
+        description="so many of the groups; all without it",
+    )
+    rows: Literal["mean", "every"] = Field(
+        default="mean",
+        description="every: each row must meet the bound",
+    )
 
     @property
     def bound(self) -> Bound:
@@ -147,55 +173,76 @@ class Check(Model):
 
     @model_validator(mode="after")
     def _judgeable(self) -> Self:
-        given = [key for key in BOUNDS if getattr(self, key) is not None]
-        paired, ratio = self.statistic in PAIRED, self.statistic == RATIO_OF_DIFFERENCES
-        rule = ""
-        if len(given) != 1:
-            rule = f"needs exactly one of {', '.join(BOUNDS)} (two bounds: within), got "
-            rule += ", ".join(given) or "none"
-        elif paired and not (self.a and self.b):
-            rule = f"{self.statistic} compares the selectors a and b; give both"
-        elif not paired and self.b:
-            rule = f"b: {self.statistic} has no b; use one of {', '.join(PAIRED)}"
-        elif ratio != (self.base is not None):
-            rule = f"base and {RATIO_OF_DIFFERENCES} go together: (a - base) / (b - base)"
-        elif ratio and (self.trend or self.rows == "every" or self.b == "x"):
-            rule = f"{RATIO_OF_DIFFERENCES} takes a selector b and below, above or within"
-        elif self.at_least and not self.for_each:
-            rule = "at_least counts groups; say which with for_each"
-        elif self.all_of and not self.at_least:
-            rule = "all_of goes with at_least; without it, name the columns in for_each"
-        elif self.all_of and self.trend:
-            rule = "all_of and a trend do not go together; write two checks"
-        elif set(self.all_of or ()) & set(self.for_each or ()):
-            rule = "all_of and for_each name the same column; name it once"
-        if rule := rule or self._unordered() or self._ungrouped():
-            raise ValueError(rule)
+        rules = (
+            self._broken_rule_of_bounds,
+            self._broken_rule_of_sides,
+            self._broken_rule_of_groups,
+            self._unordered,
+            self._ungrouped,
+        )
+        for rule in rules:
+            if problem := rule():
+                raise ValueError(problem)
         return self
 
+    def _broken_rule_of_bounds(self) -> str:
+        bounds = [key for key in BOUNDS if getattr(self, key) is not None]
+        if len(bounds) == 1:
+            return ""
+        rule = f"needs exactly one of {', '.join(BOUNDS)} (two bounds: within)"
+        return f"{rule}, got {', '.join(bounds) or 'none'}"
+
+    def _broken_rule_of_sides(self) -> str:
+        is_paired = self.statistic in PAIRED
+        if is_paired and not (self.a and self.b):
+            return f"{self.statistic} compares the selectors a and b; give both"
+        if not is_paired and self.b:
+            return f"b: {self.statistic} has no b; use one of {', '.join(PAIRED)}"
+        is_ratio = self.statistic == RATIO_OF_DIFFERENCES
+        if is_ratio != (self.base is not None):
+            return f"base and {RATIO_OF_DIFFERENCES} go together: (a - base) / (b - base)"
+        if is_ratio and (self.trend or self.rows == "every" or self.b == "x"):
+            return f"{RATIO_OF_DIFFERENCES} takes a selector b and below, above or within"
+        return ""
+
+    def _broken_rule_of_groups(self) -> str:
+        if self.at_least and not self.for_each:
+            return "at_least counts groups; say which with for_each"
+        if self.all_of and not self.at_least:
+            return "all_of goes with at_least; without it, name the columns in for_each"
+        if self.all_of and self.trend:
+            return "all_of and a trend do not go together; write two checks"
+        if set(self.all_of or ()) & set(self.for_each or ()):
+            return "all_of and for_each name the same column; name it once"
+        return ""
+
     def _unordered(self) -> str:
-        """What is wrong with a trend: it is along one column that nothing else fixes."""
+        """Say what is wrong with a trend: it is along one column that nothing else fixes."""
         if self.trend is None:
             return ""
         column, values = self.trend
-        kind = int | float if column == "x" else str
-        fits = all(isinstance(value, kind) for value in values)
         if self.statistic == "relative_se":
             return f"relative_se cannot be {self.bound}; give it a bound"
-        if len(getattr(self, self.bound)) != 1 or len(set(values)) < max(2, len(values)) or not fits:
+        label_type = int | float if column == "x" else str
+        is_order = len(values) > 1 and len(set(values)) == len(values)
+        has_one_column = len(getattr(self, self.bound)) == 1
+        is_of_type = all(isinstance(value, label_type) for value in values)
+        if not (is_order and has_one_column and is_of_type):
             return f"{self.bound}: names one column and at least two of its values in order"
         for key in ("a", "b", "where"):
             side = getattr(self, key)
             if isinstance(side, Selector) and column in side.columns:
                 return f"{self.bound}: {column} is also fixed by {key}; name it once"
-        return f"{self.bound}: {column} is also in for_each; name it once" * (column in (self.for_each or ()))
+        if column in (self.for_each or ()):
+            return f"{self.bound}: {column} is also in for_each; name it once"
+        return ""
 
     def _ungrouped(self) -> str:
-        """Which column of ``for_each`` has one value only."""
+        """Say which column of ``for_each`` has one value only."""
         sides = [side.columns for side in (self.a, self.b) if isinstance(side, Selector)]
         for column in self.for_each or ():
-            given = [side[column] for side in sides if column in side]
-            if given and not any(isinstance(value, list) for value in given):
+            entries = [side[column] for side in sides if column in side]
+            if entries and not any(isinstance(entry, list) for entry in entries):
                 return f"for_each: {column} is fixed by a and b; list its values on one side"
         return ""
 
@@ -210,11 +257,15 @@ class Claim(Model):
         description="section, figure or table of the paper; required unless the claim is ours",
     )
     statement: Text = Field(description="what is claimed")
-    short: Text | None = Field(default=None, description="the statement in fewer words, for headlines")
+    short: Text | None = Field(
+        default=None,
+        description="the statement in fewer words, for headlines",
+    )
     expected: str = Field(default="", description="when it holds, in words")
     checks: Annotated[list[Check], Len(1)]
     reason: Text | None = Field(
-        default=None, description="why its bounds are what they are; required for a bound other than 0"
+        default=None,
+        description="why its bounds are what they are; required for a bound other than 0",
     )
     theorem: Literal[True] | None = Field(
         default=None,
@@ -226,7 +277,8 @@ class Claim(Model):
         description="id of the claim that decides this statement; this is a looser or other form",
     )
     found_after: Text | None = Field(
-        default=None, description="what had been seen when it was written, if it was chosen after looking"
+        default=None,
+        description="what had been seen when it was written, if it was chosen after looking",
     )
 
     @model_validator(mode="before")
@@ -251,12 +303,14 @@ class Claim(Model):
         return self
 
     @model_validator(mode="after")
-    def _every_row(self) -> Self:
+    def _theorem_without_test(self) -> Self:
         """A theorem is not tested: a single row that violates it would refute it."""
-        tested = [i for i, each in enumerate(self.checks, start=1) if each.rows != "every"]
-        if self.theorem and tested:
-            reason = f"check {tested[0]} is a test; a theorem holds in every row: give it rows: every"
-            raise ValueError(f"theorem: {reason}")
+        if not self.theorem:
+            return self
+        for number, entry in enumerate(self.checks, start=1):
+            if entry.rows != "every":
+                problem = f"check {number} is a test; a theorem holds in every row"
+                raise ValueError(f"theorem: {problem}: give it rows: every")
         return self
 
 
@@ -264,7 +318,7 @@ class Claim(Model):
 
 
 class PublishedValue(Model):
-    """A value of the paper with its margin: a row of the CSV file under the rule of the artifact."""
+    """A value of the paper with its margin: a row of the CSV file, with the artifact's rule."""
 
     id: Text
     value: float
@@ -293,7 +347,9 @@ class Share(Model):
 class MarginException(Model):
     """Published values with another margin, reason or no comparison."""
 
-    where: Annotated[dict[str, str | float], Len(1)] = Field(description="column of the CSV file: its cell")
+    where: Annotated[dict[str, str | float], Len(1)] = Field(
+        description="column of the CSV file: its cell",
+    )
     margin: Positive | Share | None = None
     reason: Text | None = None
     not_comparable: Text | None = None
@@ -310,10 +366,13 @@ PRINTED |= {"100 * value": (0, 100), "100 - 100 * value": (100, -100)}
 """What a published value stands for -> offset and factor that make it the metric of the table."""
 
 
+PrintedForm = Literal["value", "100 - value", "1 - value", "100 * value", "100 - 100 * value"]
+
+
 class PublishedRule(Model):
     """The rule for the values in ``<artifact>.published.csv``."""
 
-    printed: Literal["value", "100 - value", "1 - value", "100 * value", "100 - 100 * value"] = Field(
+    printed: PrintedForm = Field(
         default="value",
         alias="as",
         description="how a published value is compared: an accuracy in % as `100 - value`",
@@ -327,41 +386,52 @@ class PublishedRule(Model):
 
 
 def read_published(artifact: Path, rule: Asked) -> list[Content]:
-    """The published values of an artifact file, each with its margin and reason: what `judge` takes.
+    """Read the published values of an artifact, each with its margin and reason.
 
-    rule : the artifact's key ``published``, see `PublishedRule`; later exceptions go before earlier ones.
-    Raises ValueError: no file, a wrong column or cell (with its line), an id twice, an exception for no row.
+    They have the form that `judge` takes.
+
+    Parameters
+    ----------
+    artifact : Path
+        File of the artifact.
+    rule : mapping
+        The artifact's key ``published``, see `PublishedRule`; later exceptions go before earlier
+        ones.
+
+    Raises
+    ------
+    ValueError
+        No file, a wrong column or cell (with its line), an id twice, an exception for no row.
     """
     file = artifact.with_suffix(".published.csv")
     if not file.is_file():
-        raise ValueError(f"{artifact}: published: the values belong in {file}, which does not exist")
+        problem = f"the values belong in {file}, which does not exist"
+        raise ValueError(f"{artifact}: published: {problem}")
     rows = _rows(file)
     for exception in rule.get("exceptions", []):
         if not any(_meets(row, exception) for row in rows.values()):
-            raise ValueError(f"{artifact}: published.exceptions: no published value has {exception['where']}")
+            problem = f"no published value has {exception['where']}"
+            raise ValueError(f"{artifact}: published.exceptions: {problem}")
     return [_entry(place, row, rule) for place, row in rows.items()]
 
 
 def _rows(file: Path) -> dict[str, dict[str, str]]:
-    """``<file>, line <number>`` -> row."""
-    allowed, rows, ids = ("id", *SELECTOR, "value", "se", "sd", "n"), {}, dict[str, str]()
+    """Read ``<file>, line <number>`` -> row."""
+    rows = {}
+    place_of_id = dict[str, str]()
     try:
         with file.open(encoding="utf-8", newline="") as lines:
             reader = csv.DictReader(lines)
-            columns = list(reader.fieldnames or [])
-            if wrong := [c for c in columns if c not in allowed or columns.count(c) > 1]:
-                rule = f"the columns are {', '.join(allowed)}, each at most once"
-                raise ValueError(f"{file}: column {wrong[0]!r}; {rule}")
-            if missing := [column for column in ("id", "value") if column not in columns]:
-                raise ValueError(f"{file}: the column {missing[0]!r} is missing")
+            _check_columns(file, list(reader.fieldnames or []))
             for row in reader:
                 place = f"{file}, line {reader.line_num}"
                 if None in row or None in row.values():
                     raise ValueError(f"{place}: not as many cells as columns")
-                if not row["id"] or row["id"] in ids:
-                    other = ids.get(row["id"], "no value")
-                    raise ValueError(f"{place}: id {row['id']!r} is empty, or that of {other}")
-                ids[row["id"]], rows[place] = place, row
+                if not row["id"] or row["id"] in place_of_id:
+                    earlier = place_of_id.get(row["id"], "no value")
+                    raise ValueError(f"{place}: id {row['id']!r} is empty, or that of {earlier}")
+                place_of_id[row["id"]] = place
+                rows[place] = row
     except UnicodeDecodeError:
         raise ValueError(f"{file}: not UTF-8; save the file in this encoding") from None
     except csv.Error as error:
@@ -369,25 +439,49 @@ def _rows(file: Path) -> dict[str, dict[str, str]]:
     return rows
 
 
+def _check_columns(file: Path, columns: list[str]) -> None:
+    allowed = ("id", *SELECTOR, "value", "se", "sd", "n")
+    for column in columns:
+        if column not in allowed or columns.count(column) > 1:
+            rule = f"the columns are {', '.join(allowed)}, each at most once"
+            raise ValueError(f"{file}: column {column!r}; {rule}")
+    for column in ("id", "value"):
+        if column not in columns:
+            raise ValueError(f"{file}: the column {column!r} is missing")
+
+
 def _meets(row: Mapping[str, str], exception: Asked) -> bool:
     return all(row.get(column) == str(cell) for column, cell in exception["where"].items())
 
 
 def _entry(place: str, row: Mapping[str, str], rule: Asked) -> Content:
-    given: Content = {}
-    for each in (rule, *(each for each in rule.get("exceptions", []) if _meets(row, each))):
-        given |= {key: each[key] for key in ("margin", "reason", "not_comparable") if key in each}
-    numbers = {key: _number(place, key, row[key]) for key in ("value", "se", "sd", "n") if row.get(key)}
-    where = {key: _label(place, key, cell) for key, cell in row.items() if key in SELECTOR and cell}
+    """Make a published value from its row, the rule and the exceptions that the row meets."""
+    exceptions = [entry for entry in rule.get("exceptions", []) if _meets(row, entry)]
+    terms: Content = {}
+    for source in (rule, *exceptions):
+        for key in ("margin", "reason", "not_comparable"):
+            if key in source:
+                terms[key] = source[key]
+    numbers: dict[str, float] = {}
+    for key in ("value", "se", "sd", "n"):
+        if row.get(key):
+            numbers[key] = _number(place, key, row[key])
+    labels = {}
+    for column, cell in row.items():
+        if column in SELECTOR and cell:
+            labels[column] = _label(place, column, cell)
     if "value" in numbers:
-        given["margin"] = _margin(row["value"], given["margin"])
-    if (printed := rule.get("as", "value")) != "value":
+        terms["margin"] = _margin(row["value"], terms["margin"])
+    printed = rule.get("as", "value")
+    if printed != "value":
         offset, factor = PRINTED[printed]
         digits = len(row["value"].partition(".")[2]) + 2
         numbers["value"] = round(offset + factor * numbers["value"], digits)
-        numbers |= {key: abs(factor) * numbers[key] for key in ("se", "sd") if key in numbers}
-        given["reason"] += f"; printed is {row['value']}, compared is {printed}"
-    entry = {"id": row["id"], **numbers, "where": where, **given}
+        for key in ("se", "sd"):
+            if key in numbers:
+                numbers[key] = abs(factor) * numbers[key]
+        terms["reason"] += f"; printed is {row['value']}, compared is {printed}"
+    entry = {"id": row["id"], **numbers, "where": labels, **terms}
     check(PublishedValue, entry, place)
     return entry
 
@@ -400,14 +494,18 @@ def _number(place: str, key: str, cell: str) -> float | int:
 
 
 def _label(place: str, column: str, cell: str) -> Any:
-    number = column == "x"
-    labels = [_number(place, "x", x) if number and x not in ENDS else x for x in cell.split("|")]
+    """Read a cell of a selector; labels joined by ``|`` are a list."""
+    labels: list[Any] = []
+    for text in cell.split("|"):
+        is_number = column == "x" and text not in ENDS
+        labels.append(_number(place, "x", text) if is_number else text)
     return labels if len(labels) > 1 else labels[0]
 
 
 def _margin(value: str, margin: Any) -> float:
-    """A margin as a number; a share of the value is rounded to its decimals."""
+    """Write a margin as a number; a share of the value is rounded to its decimals."""
     if not isinstance(margin, Mapping):
         return float(margin)
-    share: float = round(margin["share"] * abs(float(value)), len(value.partition(".")[2]))
+    digits = len(value.partition(".")[2])
+    share: float = round(margin["share"] * abs(float(value)), digits)
     return max(float(margin.get("at_least", 0.0)), share)
