@@ -39,7 +39,6 @@ include_patterns = [
     "CHANGELOG.md",
     "SECURITY.md",
     "config/*.md",
-    "data/*.md",
     "docs/**",
     "src/papers/*/*.md",
 ]

@@ -20,6 +20,7 @@ from typing import Any
 import yaml
 
 from noisylabels.statistics import Estimate, mean_se, t_interval, welch
+from reproduction.data import registry
 from reproduction.judge.archived_run import read_verdicts
 from reproduction.judge.check_statistics import STATISTICS
 from reproduction.judge.claims import listed, trend_of
@@ -117,8 +118,8 @@ def _row(label: str, means: Means, low_wins: bool = True) -> tuple[str, ...]:
 
 def _rows_of(data_set: str) -> int:
     """Training rows of a data set of IDA, as its title in the registry says."""
-    registry = yaml.safe_load((ROOT / "config/datasets.yaml").read_text(encoding="utf-8"))["datasets"]
-    found = re.search(r"splits (\d+) \+", registry[data_set]["title"])
+    entries = yaml.safe_load((ROOT / "config/datasets.yaml").read_text(encoding="utf-8"))["datasets"]
+    found = re.search(r"splits (\d+) \+", entries[data_set]["title"])
     assert found is not None, f"config/datasets.yaml: {data_set}: title: names no training rows"
     return int(found[1])
 
@@ -480,7 +481,15 @@ KINDS = {
     "verdict_words": verdict_words,
     "headlines": headlines,
 }
+
+
+def data_sets() -> str:
+    """Every data set of the registry, for the end of the page on data."""
+    return registry.describe_data_sets(registry.load_registry(ROOT / "config/datasets.yaml"))
+
+
 BUILT = {
+    "data_sets": data_sets,
     "gallery": gallery,
     "settings": key_tables.format_settings,
     "verdicts": verdicts,

@@ -105,14 +105,13 @@ def skip(app: Any, what: str, name: str, obj: object, skipped: bool, options: An
 
 
 CONTENTS = {
-    "docs/start": "installation run faq tutorials/README ../README",
-    "docs/reproduce": "reproducibility extending protocol figures cluster",
+    "docs/start": "installation run faq ../README",
+    "docs/reproduce": "reproducibility extending protocol tutorials/paper figures cluster",
     "docs/audit": "tutorials/audit audit_intervals",
-    "docs/library": "features tutorials/flips tutorials/filter tutorials/recording "
-    "tutorials/two_measurements tutorials/budget scaling api/README",
-    "docs/reference": "../config/README settings vocabulary data ../data/README verdicts history cite "
+    "docs/library": "tutorials/flips crowds tutorials/filter tutorials/recording "
+    "tutorials/budget tutorials/two_measurements scaling api/README",
+    "docs/reference": "../config/README settings data verdicts history cite "
     "../CONTRIBUTING ../CODE_OF_CONDUCT release ../CHANGELOG ../SECURITY",
-    "docs/tutorials/README": "paper",
     "docs/api/README": " ".join(group_public_names()),
 }
 
@@ -162,7 +161,7 @@ def _abilities(cls: type) -> list[bool]:
 
 def contents(app: Any, docname: str, source: list[str]) -> None:
     """A page that leads to others is followed by their tree; the table of features stands at its mark."""
-    source[0] = source[0].replace(FEATURES, features()) if docname == "docs/features" else source[0]
+    source[0] = source[0].replace(FEATURES, features()) if docname == "docs/library" else source[0]
     pages = _below(docname, Path(app.srcdir))
     if pages:
         source[0] += TREE.format(pages="\n".join(pages))

@@ -1,4 +1,4 @@
-"""Write what pages quote: keys of config/, data/README.md; counts, means and answers of the reference."""
+"""Write what pages quote: keys of config/; counts, means and answers of the reference."""
 
 import argparse
 import runpy
@@ -18,7 +18,6 @@ if given.read:
     why = "docs/read.csv is gone; put a mark before a number that must follow the results"
     parser.exit(2, f"--read: {why} (docs/verdicts.md)\n")
 
-from reproduction.data import registry  # noqa: E402
 from reproduction.plan import costs  # noqa: E402
 from reproduction.run.atomic_files import replacing  # noqa: E402
 from reproduction.show import style  # noqa: E402
@@ -40,9 +39,6 @@ else:
     keys = ROOT / "config/README.md"
     pages = {keys: key_tables.fill_blocks(keys.read_text(encoding="utf-8"))}
     pages[ROOT / "config/schema.json"] = key_tables.format_config_schema()
-    data = ROOT / "data/README.md"
-    sets = registry.load_registry(ROOT / "config/datasets.yaml")
-    pages[data] = registry.readme(data.read_text(encoding="utf-8"), sets)
     answers = runpy.run_path(str(ROOT / "docs/_ext/answers.py"))
     for page in answers["quoting_pages"]():
         text = pages[page] if page in pages else page.read_text(encoding="utf-8")

@@ -252,6 +252,14 @@ def test_a_file_that_cannot_stand_there_is_refused(dataset, spec, message):
         known.users_loader(dataset, USERS, spec)
 
 
-def test_the_data_readme_is_in_step_with_the_registry():
-    page = (ROOT / "data/README.md").read_text(encoding="utf-8")
-    assert known.readme(page, load_data_sets()) == page, "run: python src/scripts/generate.py"
+def test_the_page_of_data_has_a_row_and_a_section_for_every_set():
+    data_sets = load_data_sets()
+    page = known.describe_data_sets(data_sets)
+    rows = [line for line in page.splitlines() if line.startswith("| [`")]
+    assert len(rows) == len(data_sets) > 40
+    for name, entry in data_sets.items():
+        row = next(row for row in rows if row.startswith(f"| [`{name}`](#{name}) |"))
+        assert f"| {entry.licence} |" in row
+        section = page.partition(f"\n### {name}\n")[2].partition("\n### ")[0]
+        assert entry.citation in section
+        assert all(digest in section for digest in entry.prepared_sha256.values() if digest != "unseen")

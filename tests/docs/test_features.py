@@ -1,4 +1,4 @@
-"""The page of features: its examples run, and its table has a row for every public class."""
+"""The examples of the library's guides run, and its table of features has a row for every public class."""
 
 import re
 import sys
@@ -8,20 +8,28 @@ from recipes import ROOT
 
 import noisylabels
 
-PAGE = (ROOT / "docs/features.md").read_text(encoding="utf-8")
+PAGES = ("library", "crowds", "tutorials/flips", "tutorials/filter")
+TEXTS = [(ROOT / f"docs/{page}.md").read_text(encoding="utf-8") for page in PAGES]
+BLOCKS = re.findall(r"```python\n(.*?)```", "".join(TEXTS), re.S)
+ALONE = [code for code in BLOCKS if "assert " in code]
+"""Blocks that check what they compute; each runs without the blocks before it."""
 
 
-@pytest.mark.parametrize("code", re.findall(r"```python\n(.*?)```", PAGE, re.S))
+def test_every_guide_of_the_library_has_examples_that_check_themselves():
+    assert len(ALONE) >= 5
+    assert all("assert " in text for text in TEXTS[1:])
+
+
+@pytest.mark.parametrize("code", ALONE)
 def test_the_examples_hold_what_they_assert(code):
-    assert "assert" in code
-    exec(compile(code, "docs/features.md", "exec"), {})
+    exec(compile(code, "docs", "exec"), {})
 
 
 def test_the_table_says_what_each_class_can(monkeypatch):
     monkeypatch.setattr(sys, "path", [str(ROOT / "docs/_ext"), *sys.path])
     import api
 
-    assert api.FEATURES in PAGE
+    assert api.FEATURES in TEXTS[0]
     head, _, *rows = (
         [cell.strip() for cell in line.strip("|").split("|")] for line in api.features().split("\n")
     )

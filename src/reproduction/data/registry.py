@@ -506,17 +506,12 @@ def with_users(registry: Registry, local: dict[str, UserFile]) -> Registry:
     return extended
 
 
-TABLE = "<!-- from here on written by src/scripts/generate.py from config/datasets.yaml -->"
-"""The line of the page after which it is generated."""
-
-
-def readme(page: str, registry: Registry) -> str:
-    """Format ``data/README.md``: its text up to the table, then every data set."""
+def describe_data_sets(registry: Registry) -> str:
+    """Format a table of all data sets, then a section for each, for the page ``docs/data.md``."""
     from jinja2 import Environment, PackageLoader
 
     loader = PackageLoader("reproduction.data", "")
     pages = Environment(loader=loader, trim_blocks=True, lstrip_blocks=True)
     pages.tests["moving"] = MOVING.search
     sets = [(name, entry, sources(name, entry)) for name, entry in sorted(registry.items())]
-    text = pages.get_template("README.md.jinja").render(sets=sets)
-    return f"{page.partition(TABLE)[0]}{TABLE}\n\n{text}"
+    return pages.get_template("data_sets.md.jinja").render(sets=sets)

@@ -76,7 +76,7 @@ def format_settings() -> str:
 
 
 def format_vocabulary() -> str:
-    """Format kinds of noise, fields of data and columns of rows, for ``docs/vocabulary.md``."""
+    """Format kinds of noise, fields of data and columns of rows, for ``docs/settings.md``."""
     from reproduction.data.prepared import Dataset
 
     noise = {}

@@ -13,20 +13,18 @@ OTHER_PAGES = (
     "library",
     "reference",
     "installation",
-    "features",
     "choose",
     "papers",
     "gallery",
     "limitations",
     "verdicts",
-    "../data/README",
 )
 """Pages of the documentation that pages of results link to."""
 CONFIGURATION = """
 project = html_title = "noisylabels"
 extensions = ["sphinx.ext.mathjax", "sphinx_copybutton", "sphinx_design"]
 root_doc = "docs/index"
-include_patterns = ["docs/**", "data/*.rst"]
+include_patterns = ["docs/**"]
 html_theme = "pydata_sphinx_theme"
 html_static_path = ["STATIC"]
 html_css_files = ["site.css"]
