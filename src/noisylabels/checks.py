@@ -21,7 +21,7 @@ ENTRIES = 5  # entries of a row
 
 
 def yield_filter_checks() -> Iterator[Callable[[Filter], None]]:
-    """Yield the checks of `check_filter` one by one, to be run as cases of their own.
+    """Yield the checks of `check_filter` one by one, to be run as separate cases.
 
     Yields
     ------

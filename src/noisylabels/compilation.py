@@ -293,7 +293,7 @@ def _absolute_name(node: ast.ImportFrom, package: str) -> str:
 
 
 def _names_by_use(tree: ast.Module) -> tuple[set[str], set[str]]:
-    """The names that stand in annotations, and those that stand in anything else."""
+    """The names in annotations, and those in anything else."""
     annotated: set[str] = set()
     valued: set[str] = set()
 

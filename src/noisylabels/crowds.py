@@ -446,7 +446,7 @@ class MajorityVote(BaseEstimator):
     [0.89, 0.83, 0.67]
     """
 
-    _confusion: Floats | None  # computed when it is asked for
+    _confusion: Floats | None  # computed when it is needed
     posterior_: Floats
 
     def __init__(self, classes: Any = None, random_state: Any = 0) -> None:

@@ -142,7 +142,7 @@ def find_separator(text: str) -> str:
 
 
 def check_header(header: Sequence[str], file: str) -> None:
-    """Refuse a header that is empty, holds numbers only, or has a column without a name of its own.
+    """Refuse a header that is empty, holds numbers only, or has a column without a unique name.
 
     Raises
     ------

@@ -19,7 +19,7 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "'")
 def make_visible(text: Any) -> str:
     """Write control characters and other invisible ones as escapes, for terminals and pages.
 
-    Marks that change the direction of writing are escaped too. The two joiners stay as they are.
+    Marks that change the direction of writing are escaped too. The two joiners do not change.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def make_harmless(cell: Any) -> Any:
     """Put an apostrophe before a text that a spreadsheet would run as a formula.
 
     A text that begins with an apostrophe gets a second one, so that reading gives the text back.
-    Numbers stay as they are, with their sign.
+    Numbers do not change, with their sign.
 
     Parameters
     ----------

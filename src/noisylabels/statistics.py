@@ -561,7 +561,7 @@ def ratio_interval(a: ArrayLike, b: ArrayLike, level: float = 0.95) -> tuple[flo
     means = pairs.mean(axis=1)
     (aa, ab), (_, bb) = np.outer(means, means) - g * np.cov(pairs)
     discriminant = ab**2 - aa * bb
-    if bb <= 0 or discriminant < 0:  # the divisor is not shown to differ from 0
+    if bb <= 0 or discriminant < 0:  # the divisor may be 0
         return UNKNOWN, UNKNOWN
     root = np.sqrt(discriminant)
     return float((ab - root) / bb), float((ab + root) / bb)

@@ -16,7 +16,7 @@ from reproduction.spec.artifact import load, without_groups
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("names", nargs="+", metavar="PAPER/ARTIFACT")
-parser.add_argument("--keys", nargs="+", type=Path, required=True, help="what the plan asks for")
+parser.add_argument("--keys", nargs="+", type=Path, required=True, help="what the plan requests")
 parser.add_argument("--records", nargs="+", type=Path, required=True, help="where to write")
 given = parser.parse_args()
 

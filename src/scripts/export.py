@@ -43,7 +43,7 @@ parser.add_argument("--out", type=Path, help="new folder (default: export/<scale
 
 
 def main() -> None:
-    """Export what was asked for.
+    """Export what the command names.
 
     Raises
     ------

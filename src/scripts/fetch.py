@@ -18,7 +18,7 @@ parser.add_argument("--source", default="", help="use this source or variant onl
 parser.add_argument("--offline", action="store_true", help="never use the network")
 local_help = 'your own file instead, or \'{"file": FILE, "label": COLUMN}\''
 parser.add_argument("--local", metavar="FILE", help=local_help)
-key_help = "what the plan asks for, as JSON; with it a record is written"
+key_help = "what the plan requests, as JSON; with it a record is written"
 parser.add_argument("--key", type=Path, help=key_help)
 options = parser.parse_args()
 

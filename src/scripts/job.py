@@ -13,7 +13,7 @@ from reproduction.run import compute_ahead
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("kind", choices=("tune", "run", "experiment", "collect"))
-parser.add_argument("--key", type=Path, required=True, help="what the plan asks for, as JSON")
+parser.add_argument("--key", type=Path, required=True, help="what the plan requests, as JSON")
 parser.add_argument("--record", type=Path, required=True, help="for what the result was made from")
 parser.add_argument("--data", nargs="*", type=Path, default=[], help="prepared data sets (.npz)")
 parser.add_argument("--tuned", nargs="*", type=Path, default=[], help="tuned parameters of cells")

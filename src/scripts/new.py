@@ -34,7 +34,7 @@ parser.add_argument("like", nargs="?", default="", choices=("", *TEMPLATE_OF_WOR
 
 
 def main() -> None:
-    """Write what was asked for, and say how to try it."""
+    """Write what the command names, and say how to try it."""
     given = parser.parse_args()
     place: Path = given.place.expanduser().absolute()
     paper = place if given.what == "new-paper" else place.parent
@@ -73,7 +73,7 @@ def check(what: str, place: Path, paper: Path, target: Path) -> None:
         made = f"{RUN} new-paper {paper} makes one"
         sys.exit(f"{what}: {paper} is not a paper: it has no TITLE; {made}")
     if target.exists():
-        sys.exit(f"{what}: {target} is there already, and is left as it is")
+        sys.exit(f"{what}: {target} is there already, and is not changed")
 
 
 def write_paper(place: Path, template: Path) -> None:
@@ -113,7 +113,7 @@ def write_method(paper: Path, target: Path, like: str) -> str:
 
 
 def write(source: Path, target: Path, paper: Path) -> None:
-    """Copy a file of a template, with the names of this paper in the place of its own."""
+    """Copy a file of a template, with the names of this paper."""
     names = {"example": paper.name, "Example": paper.name.capitalize(), "LISTED": listed(paper)}
     names |= {"HERE": shown(paper), "EX": target.name.partition(".")[0].upper()}
     if source.name.startswith("table1"):

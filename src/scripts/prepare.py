@@ -8,7 +8,7 @@ parser = argparse.ArgumentParser(description=__doc__)
 raw_help = "folder of raw files and their source.json"
 parser.add_argument("--raw", type=Path, required=True, help=raw_help)
 parser.add_argument("--out", type=Path, required=True, help="the .npz file to write")
-key_help = "what the plan asks for, as JSON; with it a record is written"
+key_help = "what the plan requests, as JSON; with it a record is written"
 parser.add_argument("--key", type=Path, help=key_help)
 parser.add_argument("--record", type=Path, help="for what the file was made from")
 options = parser.parse_args()

@@ -109,7 +109,7 @@ def check_machine() -> None:
 
 
 def run_snakemake() -> None:
-    """Snakemake's command line, alone in this checkout or beside a run that works on other files."""
+    """Snakemake's command line, alone in this checkout or next to a run that works on other files."""
     from snakemake.cli import main as snakemake
 
     here = Path.cwd()

@@ -31,7 +31,7 @@ OWN = CHECKOUT / "src/papers/_templates/own_table"
 
 
 def main() -> None:
-    """Write a project of one paper with one table beside the results, and start its run."""
+    """Write a project of one paper with one table next to the results, and start its run."""
     file: Path = given.file.expanduser()
     columns = [name.strip() for name in next(csv.reader([given.columns])) if name.strip()]
     if given.splits < 2 or given.rows < tables.FEWEST_ROWS:

@@ -15,7 +15,7 @@ parser.add_argument("--data", nargs="*", type=Path, default=[], help=data_help)
 parser.add_argument("--csv", type=Path, required=True)
 agreement_help = "agreement of whole tables with the papers, as CSV"
 parser.add_argument("--agreement", type=Path, help=agreement_help)
-key_help = "what the plan asks for; with it a record is written"
+key_help = "what the plan requests; with it a record is written"
 parser.add_argument("--key", type=Path, help=key_help)
 parser.add_argument("--record", type=Path, help="for what the verdicts were made from")
 options = parser.parse_args()

@@ -25,7 +25,7 @@ os.environ |= dict.fromkeys(THREADS, "1") | {
     "MPLBACKEND": "Agg",
     "NUMBA_CACHE_DIR": str(ROOT / ".cache/numba"),
 }
-# Folders that hold papers of the user, each a package of its own name.
+# Folders that hold papers of the user, each a package with its name.
 OF_USER = dict.fromkeys(
     Path(str(paper)).expanduser().absolute().parent
     for paper in config.get("papers", [])
@@ -41,12 +41,12 @@ for variable, folder in {
     os.environ[variable] = os.pathsep.join([str(folder), *others])
 # Again on the command line of a job that occupies several cores: Snakemake sets the variables to its `threads`.
 ONE_THREAD = " ".join(f"{variable}=1" for variable in THREADS)
-# One name for the whole run: a host that one download found unreachable is not asked again by the next.
+# One name for the whole run: a host that one download found unreachable is not tried again by the next.
 NOISYLABELS_RUN = os.environ.setdefault("NOISYLABELS_RUN", f"{os.getpid()}-{BEGAN}")
 
 
 def as_number(text):
-    """A whole number that arrived as text; anything else as it is."""
+    """A whole number that arrived as text; anything else unchanged."""
     return int(text) if re.fullmatch("[0-9]{1,18}", str(text)) else text
 
 
@@ -179,13 +179,13 @@ def longest_first(rule):
 
 
 def threads_of(wildcards):
-    """A job that measures time gets all cores, so that nothing runs beside it, where its times are judged; it uses one."""
+    """A job that measures time gets all cores, so that nothing runs next to it, where its times are judged; it uses one."""
     alone = PLAN.artifact(wildcards.artifact).measured and SCALE != "smoke"
     return workflow.cores or 1 if alone else 1
 
 
 def asked(resource, job):
-    """How much of a resource a job asks a cluster for; the second attempt asks for twice as much."""
+    """How much of a resource a job requests of a cluster; the second attempt requests twice as much."""
 
     def ask(wildcards, attempt):
         cell = getattr(wildcards, "cell", "")

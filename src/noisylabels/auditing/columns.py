@@ -457,5 +457,5 @@ def _date_forms(texts: Sequence[str]) -> list[str]:
 
 
 def _has_year_or_hour(form: str) -> bool:
-    """Whether a form holds more than names of months or days, which are words of their own."""
+    """Whether a form holds more than names of months or days, which are separate words."""
     return form == ISO or any(part in form for part in ("%Y", "%y", "%H", "%I"))

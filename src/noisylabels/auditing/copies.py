@@ -131,7 +131,7 @@ def find_copies(X: Array, text: Any = None) -> Copies:
     Returns
     -------
     Copies
-        The groups. Of a table without copies each row is a group of its own.
+        The groups. Of a table without copies each row is a group.
 
     Examples
     --------

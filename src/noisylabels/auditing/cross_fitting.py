@@ -268,7 +268,7 @@ def normalised(p: Array) -> Array:
 def chosen(wanted: Any, random_state: int = 0) -> tuple[str, Any]:
     """The name and the classifier that a user chose.
 
-    One of ours by name, ``package:Class``, or a classifier as it is.
+    One of this library by name, ``package:Class``, or any classifier as it is.
 
     Raises ValueError : a name or a class that is not there, or that cannot be built without
     arguments.
@@ -303,7 +303,7 @@ def model_of(name: str, random_state: int = 0) -> Any:
 
     import noisylabels
 
-    models: dict[str, Callable[[], Any]] = {  # ours are imported, with Numba, if asked for
+    models: dict[str, Callable[[], Any]] = {  # our classifiers are imported, with Numba, if one is named
         "rMKLR": lambda: noisylabels.RobustMultiKernelLogisticRegression(),
         "robust logistic": lambda: noisylabels.RobustLogisticRegression(lam=0.5),
         "logistic": lambda: LogisticRegression(max_iter=1000),  # the penalty of the robust one

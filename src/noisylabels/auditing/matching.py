@@ -25,7 +25,7 @@ def name_class(value: Any) -> str:
     Parameters
     ----------
     value : object
-        A class, as it is in a table.
+        A class, as a table has it.
 
     Returns
     -------

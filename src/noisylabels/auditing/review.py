@@ -211,7 +211,7 @@ def review(
     if not set(draws) <= set(answers.there):
         plan = Plan(by, random_state, _digest(found.table), draws, doubts)
         planned.write_text(json.dumps(plan._asdict()), encoding="utf-8")
-        new = path.with_name(path.name + ".new")  # beside the old file first, then in its place
+        new = path.with_name(path.name + ".new")  # next to the old file first, then in its place
         make_harmless_table(sheet.astype(str)).to_csv(
             new, index=False, lineterminator="\n", encoding="utf-8-sig"
         )
@@ -575,7 +575,7 @@ def describe_gain(found: Review) -> str:
 
 
 def _describe_list(found: Review) -> str:
-    """What is known of the list that was asked for."""
+    """What is known of the list that the user wants."""
     if not found.reviewed or found.listed is None:
         return NO_LIST
     share = percent(found.precision or 0.0)

@@ -371,7 +371,7 @@ class LiblinearClassifier(Weighted, LinearBinaryClassifier):
     ------
     ValueError
         If lam is out of range, labels are not of two classes, the loss is unknown, or "hinge" is
-        asked for in the primal.
+        requested in the primal.
 
     Examples
     --------

@@ -411,7 +411,7 @@ class ImplicitPNormLMS(_Dual):
 
 @compile_kernel(error_model="numpy")
 def _read(theta: Floats, gain: float, x: Floats, p: float, trial: Floats, z: Floats) -> float:
-    """f^-1(theta + gain x).x; theta is left as it is. trial: (1, d), z: (1, lanes) scratch."""
+    """f^-1(theta + gain x).x; theta does not change. trial: (1, d), z: (1, lanes) scratch."""
     put(trial[0], theta)
     one, step, top, total, inner = np.ones(1), np.full(1, gain), np.zeros(1), np.zeros(1), np.zeros(1)
     _step_dual(trial, one, step, x, z, top)

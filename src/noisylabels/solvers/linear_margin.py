@@ -41,7 +41,7 @@ HALVINGS = 30
 SMALLEST_SINE = 1e-6
 STILL = 1e-7  # of the largest entry of the gradient
 NO_TABLE = np.zeros((2, 1))
-"""What the sigmoid gets in the place of a table."""
+"""What the sigmoid gets instead of a table."""
 
 
 @compile_kernel(error_model="numpy")

@@ -259,7 +259,7 @@ def flip_rates(settings: FlipsSettings, loop: Loop) -> Iterator[Row]:
     of a class that is most probable): from the cross-fitted probabilities of the observed label.
     Metrics: omega01 and omega10, P(observed 1 | true 0) and P(observed 0 | true 1) as estimated;
     share, the share of wrong labels that they imply; bias, that share minus the true one; and
-    absolute_error, its size. A model without a flip matrix has no estimate of its own.
+    absolute_error, its size. A model without a flip matrix has no estimate.
     """
     for audited in on_splits(settings, loop):
         p = audited.cross.mean

@@ -61,7 +61,7 @@ def cell(values):
 
 
 def printed(published, where):
-    """What the networks' printed values span, in brackets."""
+    """What the networks' published values span, in brackets."""
     values = [v["value"] for v in published if all(v["where"].get(key) == w for key, w in where.items())]
     if not values:
         return ""

@@ -1,6 +1,6 @@
-"""Kernel classifiers, crowds, images (Kabán and Bootkrajang, LABELNOISE 2017), and our figures beside them.
+"""Kernel classifiers, crowds, images (Kabán and Bootkrajang, LABELNOISE 2017), and our figures next to them.
 
-Tables hold our errors beside the published ones.
+Tables hold our errors next to the published ones.
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ def cv_vs_mkl(results: Errors) -> pd.DataFrame:
 
 
 def _compared(results: Errors, noise: list[str]) -> Iterator[dict[str, str]]:
-    """A row per data set: error of every method beside the printed one, and two p-values.
+    """A row per data set: error of every method next to the published one, and two p-values.
 
     The artifact's last method is tested against the best of the others.
     """
@@ -287,7 +287,7 @@ EQUAL_SHARES = 0.005
 
 @panels.table
 def images(results: panels.Results[kernels.SearchSettings]) -> pd.DataFrame:
-    """Test error per method beside the printed one, and how many of its first images are bikes."""
+    """Test error per method next to the published one, and how many of its first images are bikes."""
     methods, ranks, rows = list(results.settings.methods), results.settings.ranks, []
     errors = results.select(metric="error", method=methods)
     cells = tables.mean_sd_cells(errors, methods)
@@ -320,14 +320,14 @@ def images_ranked(results: panels.Results[kernels.SearchSettings]) -> Figure:
 
 
 # How near to the published errors each interpretation ("reading") of KLR, rKLR and rKFD is. A cell is one
-# printed error: data set, share of flips, method. Its distance is our mean minus the printed value, its
+# published error: data set, share of flips, method. Its distance is our mean minus the published value, its
 # verdict by its own interval: within the tolerance, outside it, or inconclusive. "Today's" reading, which
 # all other tables use, is the first of a family in the order of the settings.
 
 FAMILIES = {"KLR and rKLR": ("KLR", "rKLR"), "rKFD": ("rKFD",)}
 """Methods that share a reading."""
 MODELS = {"kernel_logistic": "KLR", "robust_kernel_logistic": "rKLR", "robust_kernel_fisher": "rKFD"}
-"""Name of a method -> what the slides call it, and, in lower case, the CSV files of printed values."""
+"""Name of a method -> what the slides call it, and, in lower case, the CSV files of published values."""
 APART = "ida_ringnorm"
 """The set that accounts for more than half of what differs, so that means are shown without it as well."""
 
@@ -349,7 +349,7 @@ def distances(results: Errors) -> pd.DataFrame:
 
 @panels.table
 def every_cell(results: Errors) -> pd.DataFrame:
-    """A row per printed error: today's reading, and the one chosen on the half without this data set."""
+    """A row per published error: today's reading, and the one chosen on the half without this data set."""
     found, halves = cells(results), two_halves(results.settings.datasets)
     rows, notes = [], [_about(halves)]
     for family, models in FAMILIES.items():
@@ -373,10 +373,10 @@ def every_cell(results: Errors) -> pd.DataFrame:
 
 
 def cells(results: Errors) -> pd.DataFrame:
-    """A row per reading and printed error that was run: dataset, level, model, reading, printed, ours,
+    """A row per reading and published error that was run: dataset, level, model, reading, printed, ours,
     distance, verdict.
 
-    The printed values are those of the other artifacts.   Raises RenderError : no printed value fits.
+    The published values are those of the other artifacts.   Raises RenderError : no published value fits.
     """
     artifact, settings, rows = results.artifact, results.settings, []
     others = (entries for name, entries in results.published_of.items() if name != artifact)

@@ -108,7 +108,7 @@ def features(settings: FeaturesSettings, loop: Loop) -> Iterator[Row]:
 
     Kernels: every width on each feature alone and on all features, 10 (d + 1) in the paper. Every
     repetition draws a share of the rows for training; its labels are flipped independently. A
-    method that asks for the true flip rate (`FLIP_RATE`) is given it. Metrics: accuracy in [0, 1]
+    method that needs the true flip rate (`FLIP_RATE`) gets it. Metrics: accuracy in [0, 1]
     on the clean labels of the other rows; flagged, 1 where the fit is doubtful.
 
     Source: "rMKLR vs StPMKL"; split, widths and StPMKL are our choice.

@@ -36,7 +36,7 @@ def test_the_mean_of_the_estimator_over_the_flips_is_the_loss(loss, rates):
 
 @pytest.mark.parametrize("rates", RATES)
 def test_the_solver_minimises_the_sum_of_the_unbiased_losses(problem, rates):
-    """In the other coordinates f = K a + b, with the loss as it is defined."""
+    """In the other coordinates f = K a + b, with the loss by its definition."""
     gram, y = problem
     K, zeta = gram.K, 0.1
 

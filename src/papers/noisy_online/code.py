@@ -1,6 +1,6 @@
 """Online learning on noisy instances (Cesa-Bianchi, Shalev-Shwartz and Shamir 2011): regret of the learners.
 
-Regret is on the clean data. Every horizon is a run of its own; all learners of a repetition share the clean
+Regret is on the clean data. Every horizon is a separate run; all learners of a repetition share the clean
 sequence, its copies and its noisy targets. The protocols of the theorems are offered from here too.
 """
 
@@ -203,7 +203,7 @@ LINEAR_LABELS = (*shared.REGRET, "excess_*", "weight_ratio*", "regret_per_round_
 
 @protocol(LinearSettings, labels=LINEAR_LABELS)
 def linear(settings: LinearSettings, loop: Loop) -> Iterator[Row]:
-    """Regret rows; x = rounds T. Beside: weight_ratio <v, u> / ||u||^2 and excess_risk of the mean v of w_t.
+    """Regret rows, x = rounds T; weight_ratio <v, u> / ||u||^2 and excess_risk of the mean v of w_t.
 
     u is the best vector of the ball; the average is over the rounds after the share ``average_from``.
     The rows .._predicted are the limits that theory has for the biased learners.
@@ -495,7 +495,7 @@ def kernel(settings: KernelSettings, loop: Loop) -> Iterator[Row]:
     """Regret rows; setting = "m = ..", the multiple of the theorem's step, after "B = .." of a rival.
 
     The naive learner with its own best step has the setting "tuned". Repetition 0 also has the geometry of
-    the rivals (method "rival") and the learned functions on a grid, if asked for.
+    the rivals (method "rival") and the learned functions on a grid, if requested.
     """
     task = settings.task.base(settings.kernel)
     rivals = settings.task.rivals(pair_of(settings.kernel, task.d, settings.variance))
@@ -730,7 +730,7 @@ def analytic_base(data: str, n: int, scale: float, rng: np.random.Generator) -> 
 
 
 class AnalyticSettings(Trials):
-    """Algorithm 4 for kernels and analytic losses, beside tight and loose bounds."""
+    """Algorithm 4 for kernels and analytic losses, next to tight and loose bounds."""
 
     instances: Count = Field(description="of each base set")
     tasks: dict[Label, WithP] = Field(min_length=1)

@@ -241,7 +241,7 @@ class Copies:
         if number not in self._stored:
             T = len(self._clean.y)
             copy = self._clean.X + self._law.draw(self._rng(f"{T} copy {number}"), T)
-            if number > 2:  # only the first two are asked for again
+            if number > 2:  # only the first two are needed again
                 return copy
             self._stored[number] = copy
         return self._stored[number]

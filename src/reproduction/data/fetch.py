@@ -44,7 +44,7 @@ class FetchError(Exception):
 def fetch(dataset: str, registry: Registry, out: Path, network: Network | None = None) -> Record:
     """Fetch the raw files of a data set.
 
-    A file that is there with the right hash is never asked for again. Sources are tried in the
+    A file that is there with the right hash is never fetched again. Sources are tried in the
     order of the registry. Archives are kept in ``.cache`` next to the folder.
 
     Parameters

@@ -103,7 +103,7 @@ def prepare(raw: Path) -> Dataset:
 
 
 def round_arrays(arrays: Arrays, decimals: int | None) -> Arrays:
-    """Round values whose last bits depend on the processor; with None they stay as they are."""
+    """Round values whose last bits depend on the processor; with None they do not change."""
     if decimals is None:
         return arrays
     rounded = {}

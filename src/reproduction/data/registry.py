@@ -297,7 +297,7 @@ def sha256_of(path: Path) -> str:
 
 @cache
 def listed() -> Content:
-    """Read ``config/datasets.yaml`` as it is written."""
+    """Read ``config/datasets.yaml`` without changes."""
     return read(REGISTRY, keys=str | int)
 
 

@@ -143,7 +143,7 @@ class Network:
                     self.dead |= known["hosts"]
 
     def check(self, url: str) -> None:
-        """Check that a host may be asked.
+        """Check that a host may be contacted.
 
         Raises
         ------
@@ -453,7 +453,7 @@ def _content(carrier: Path, file: RawFile) -> Iterator[IO[bytes]]:
     elif zipfile.is_zipfile(carrier):
         with zipfile.ZipFile(carrier) as archive:
             infos = [info for info in archive.infolist() if info.filename == file.member]
-            # other methods take the memory that the archive asks for
+            # other methods take the memory that the archive requests
             if not infos or infos[0].compress_type not in METHODS_OF_ZIP:
                 raise missing
             with archive.open(infos[0]) as stream:

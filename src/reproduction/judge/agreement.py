@@ -67,7 +67,7 @@ def agreement(verdicts: pd.DataFrame, scale: str = "full") -> pd.DataFrame:
     -------
     DataFrame
         Rows of `COLUMNS`. ``control`` and ``verdict`` count how many values would have this verdict
-        with the control in our place.
+        with the control instead of ours.
     """
     rows = []
     status = "judged" if scale in JUDGED else "ran"

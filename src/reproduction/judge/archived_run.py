@@ -2,7 +2,7 @@
 
 A `Run` is one artifact as it was run, read from finished files. A result table without its repetitions is a
 summary: n, mean, standard error and quantiles of every row key. The table itself and the errors by point are
-kept compressed, so that whatever is asked of them is judged again without a run.
+kept compressed, so that any question about them is judged again without a run.
 """
 
 import hashlib
@@ -40,7 +40,7 @@ JUDGED_BY = ("verdicts", "agreement")
 WHOLE, LARGEST = 40_000_000, 2_000_000
 """Bytes of the whole reference, and of a file of it."""
 KEPT = ("table.csv", "points.npz")
-"""What is kept compressed beside the summary: the repetitions, and the errors point by point."""
+"""What is kept compressed next to the summary: the repetitions, and the errors point by point."""
 THUMBNAIL = (520, 320)
 """Largest width and height in pixels."""
 
@@ -194,7 +194,7 @@ class Judged(NamedTuple):
 def again(content: Asked, folder: Path) -> Judged:
     """What follows now from what a folder of the reference keeps.
 
-    Without its table (kept before tables were) what asks for something else now is `NOT_JUDGED`.
+    Without its table (kept before tables were) a check that needs other rows now is `NOT_JUDGED`.
     Raises ValueError : a kept table that is not the one of its provenance.
     """
     before = read_verdicts(folder / "verdicts.csv")
@@ -277,7 +277,7 @@ def chosen(made: Plan, asked: Sequence[str]) -> list[str]:
 
 
 def keep_all(made: Plan, names: Iterable[str], root: Path, home: Path, asked: bool) -> tuple[list[str], bool]:
-    """Keep the artifacts that are finished; (lines, whether one that was asked for could not be kept)."""
+    """Keep the artifacts that are finished; (lines, whether a requested one could not be kept)."""
     lines, refused = [], []
     for name in names:
         try:
@@ -325,7 +325,7 @@ def keep(made: Plan, name: str, root: Path, home: Path) -> None:
 
 
 def _record_of_run(made: Plan, name: str, root: Path) -> records.Record:
-    """The record of the result table of a run, or of the drawing of what has no table of its own."""
+    """The record of the result table of a run, or of the drawing of what has no table."""
     for file in (
         root / made.results / name / records.RECORD,
         root / f"{made.figures}/{name}.{records.RECORD}",
@@ -444,7 +444,7 @@ def other_settings(made: Plan, name: str, provenance: Content) -> bool:
     """Have the settings or the seed of the full protocol changed since an artifact was archived?
 
     A protocol that only moved has the same settings. What draws the tables of others has no
-    settings of its own in its record: there a digest decides.
+    separate settings in its record: there a digest decides.
     """
     was = provenance.get("settings")
     if was is None:

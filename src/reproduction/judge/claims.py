@@ -36,7 +36,7 @@ JUDGED = ("full", "part")
 
 
 class VerdictError(ValueError):
-    """A published value or claim that cannot be judged as it is written."""
+    """A published value or claim that cannot be judged."""
 
 
 class MissingRows(VerdictError):
@@ -66,7 +66,7 @@ Asked = Mapping[str, Any]
 
 
 def trend_of(asked: Asked) -> str | None:
-    """``increasing`` or ``decreasing``, if the check asks for a trend."""
+    """``increasing`` or ``decreasing``, if the check is about a trend."""
     return next((key for key in TRENDS if key in asked), None)
 
 
@@ -248,7 +248,7 @@ class Check(Model):
 
 
 class Claim(Model):
-    """A claim of the paper or of ours, and the checks that decide it."""
+    """A claim, of the paper or our own, and the checks that decide it."""
 
     id: Text
     kind: ClaimKind = Field(description=define_words(CLAIM_KINDS))

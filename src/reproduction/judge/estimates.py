@@ -1,4 +1,4 @@
-"""The rows of a result table that an artifact asks for, and the statistic of each.
+"""The rows of a result table that an artifact needs, and the statistic of each.
 
 A selector chooses rows by what its columns must equal: a scalar, one of a list, for ``x`` the
 ``last`` or ``first`` of each curve. A check pairs them and makes a statistic of each pair. A

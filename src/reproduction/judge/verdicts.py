@@ -116,7 +116,7 @@ origin form_of found_after
 TEXT = ["id", "kind", "place", "verdict", "flags", *WORDS.split(), "new_points", "new_points_at"]
 BLANK: Content = dict.fromkeys(VERDICT_COLUMNS, nan) | dict.fromkeys(TEXT, "")
 ASKED = ("rule", "where", "margin", "published", "published_se", "reason")
-"""Columns that say what is asked: if one changes, another verdict may follow."""
+"""Columns that define the question: if one changes, another verdict may follow."""
 SAID = ("kind", "place", "statement", "expected", "origin", "form_of", "found_after")
 Vector = NDArray[np.float64]
 
@@ -659,7 +659,7 @@ def _outlying_repetitions(rows: pd.DataFrame, outlying: Outlying) -> NDArray[np.
 def needed(ours: Estimate, theirs: Estimate, n: int, margin: float) -> float:
     """Count the repetitions that decide the verdict in 80 % of the runs, for D as estimated.
 
-    It is inf where none suffice, because even an exact value of ours would be decided less often:
+    It is inf where none suffice, because even an exact value on our side would be decided less often:
     the published mean is too imprecise for this margin. It is NaN for one realisation, whose spread
     is not known.
     """
@@ -888,7 +888,7 @@ def _add_controls(
 def _passes_of_others(claim: Asked, methods: Sequence[str], source: Source) -> list[bool]:
     """Decide whether each other method passes the checks of a claim, without a correction."""
     passes = []
-    source = source._replace(names=None, curves=[])  # nothing is asked about new points
+    source = source._replace(names=None, curves=[])  # no check is about new points
     for variant in replace_method(claim, methods):
         try:
             finding = _claim({"reason": ""}, variant, source, "part")

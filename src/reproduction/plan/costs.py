@@ -1,4 +1,4 @@
-"""What jobs of a full run took, hence what a cluster is asked for."""
+"""What jobs of a full run took, hence what a cluster must grant."""
 
 import csv
 import math

@@ -1,7 +1,7 @@
-"""Which results are current: the records beside them are compared with what the plan would do now.
+"""Which results are current: the records next to them are compared with what the plan would do now.
 
 Snakemake compares times. So each job has a small key file among its inputs, with what the job is
-asked for. It is older than everything but the record of a result that is not current. The other
+requested. It is older than everything but the record of a result that is not current. The other
 inputs are ``ancient``: no clock decides. Only the main process writes keys.
 """
 

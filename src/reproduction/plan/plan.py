@@ -233,7 +233,7 @@ class Plan:
     # Data sets, named as in artifacts: ``heart``, ``heart.package``
 
     def pinned(self, name: str) -> str:
-        """The name with the kind of source that the configuration asks for: ``heart.packaged``.
+        """The name with the kind of source that the configuration names: ``heart.packaged``.
 
         Raises ValueError: not in the registry.
         """
@@ -374,7 +374,7 @@ class Plan:
 
         They are declared, else measured with a margin, else `costs.DEFAULT`. A cell that was not
         measured, or an experiment in one job, which the full scale may cut in several, is like the
-        dearest other cell of its artifact. The second attempt asks for twice as much.
+        dearest other cell of its artifact. The second attempt requests twice as much.
         """
         declared = self.artifact(name).resources
         cost = self.measured.get((name, cell, job))
@@ -468,7 +468,7 @@ class Plan:
         return tables
 
     def shown_with(self, name: str) -> dict[str, Shown]:
-        """What a figure or table shows of its own artifact, then of those that it uses."""
+        """What a figure or table shows of its artifact, then of those that it uses."""
         return show(self.artifacts_shown(self.artifact(name)))
 
     def artifacts_shown(self, artifact: Artifact) -> list[Artifact]:
@@ -566,7 +566,7 @@ class Plan:
         return sorted(files)
 
     def promised(self, scope: str) -> list[str]:
-        """Every file of the artifacts below a scope, verdicts included: what a target asks for."""
+        """Every file of the artifacts below a scope, verdicts included: what a target needs."""
         files = []
         for name in self.artifacts_below(scope):
             files += self.outputs(name)
@@ -578,7 +578,7 @@ class Plan:
 
     @cached_property
     def targets(self) -> dict[str, str]:
-        """Target -> the scope (see `artifacts_below`) of the files that it asks for."""
+        """Target -> the scope (see `artifacts_below`) of the files that it needs."""
         targets = {}
         for artifact in self.artifacts.values():
             targets[artifact.paper] = f"{artifact.paper}/"
@@ -624,7 +624,7 @@ class Plan:
         return [self.targets[target] for target in targets if target in self.targets]
 
     def drawn_together(self, words: Iterable[str]) -> dict[str, list[str]]:
-        """Scope -> artifacts that one job draws: all of a paper, or one that is asked for alone.
+        """Scope -> artifacts that one job draws: all of a paper, or one that is requested alone.
 
         words : of the command line. Whatever they are, every artifact is drawn by one job.
         """
@@ -793,7 +793,7 @@ def passed_over(plan: Plan, checkout: Path, root: Path) -> str:
         return ""
     names = ", ".join(sorted(papers))
     reason = "its folder is not in `papers`; ./run site --papers FOLDER shows it"
-    return f"not shown on the pages: {names} ({reason})"
+    return f"left out of the pages: {names} ({reason})"
 
 
 def of_run(root: Path, config: Mapping[str, Any], files: Iterable[Path]) -> Plan:

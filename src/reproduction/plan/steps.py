@@ -1,7 +1,7 @@
 """The jobs of a plan with what decides about each, those first whose results others read.
 
 The rules of the workflow say which script makes a result, from and into which files; a step says
-what the script is asked for. It has the name of its record, which is next to the result.
+what the script must do. It has the name of its record, which is next to the result.
 """
 
 import os

@@ -26,7 +26,7 @@ GROUPED_DIGITS = re.compile(r"(?<![\w.])[0-9]+_[0-9_]+(?![\w.])")
 
 @dataclass
 class Request:
-    """A run that was asked for."""
+    """A run that somebody requested."""
 
     scale: str
     targets: list[str]
@@ -101,7 +101,7 @@ def find_papers(words: Iterable[str]) -> tuple[list[str], list[str]]:
     Raises
     ------
     ValueError
-        If a path is no folder, or holds no paper.
+        If a path is not a folder, or holds no paper.
     """
     targets: list[str] = []
     papers: list[str] = []
@@ -237,7 +237,7 @@ def check_scale(content: object, file: str, scale: str) -> None:
         )
 
 
-# Commands, beside those of the library
+# Commands, in addition to those of the library
 
 
 def run_workflow(words: list[str]) -> NoReturn:

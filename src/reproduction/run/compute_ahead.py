@@ -1,6 +1,6 @@
 """Small experiments of a paper in one process, which pays for its imports once.
 
-The first of them that starts also computes others that wait, each into a folder of its own; when
+The first of them that starts also computes others that wait, each into a separate folder; when
 one of those starts, it only puts its files in place. One that failed there, or whose data are
 newer, computes by itself as if there had been no other: nothing but time depends on what is here.
 """
@@ -62,7 +62,7 @@ def offer(folder: Path, waiting: Mapping[str, list[str]]) -> Path:
 def run(words: list[str], parse: Callable[[list[str]], Options], compute: Compute) -> None:
     """Compute a job, or put in place what another one computed for it; then compute others.
 
-    Every job has a process of its own, so that its record says what it alone has read. They are
+    Every job has a separate process, so that its record says what it alone has read. They are
     forked from this one, which has loaded no code of the project but installed packages: these take
     most of the time.
     """

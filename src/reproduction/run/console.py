@@ -96,7 +96,7 @@ class Progress:
 
 
 class LogHandler(LogHandlerBase):
-    """The handler that Snakemake makes when it is told ``--logger console``."""
+    """The handler that Snakemake makes for ``--logger console``."""
 
     writes_to_stream = has_filter = has_formatter = True
     writes_to_file = needs_rulegraph = False
@@ -212,7 +212,7 @@ def _notes(plan: Plan, names: Iterable[str]) -> list[str]:
 
 
 def path_to_show(file: str | Path) -> str:
-    """The path of a file of the run as it is from where the command was typed."""
+    """The path of a file of the run, relative to where the command was typed."""
     typed_in = os.environ.get(TYPED_IN)
     return os.path.relpath(file, typed_in) if typed_in else str(file)
 

@@ -5,7 +5,7 @@ method, metric, x. For every point i of its pool two counts are kept: tests m_i 
 verdicts infer to new points (`noisylabels.statistics.for_new_points`).
 
 The file is an .npz without compression and in the narrowest whole numbers: equal counts give equal bytes on
-every machine, and of curves that were tested alike the m_i stand there once.
+every machine, and of curves that were tested alike it holds the m_i once.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Counts = NDArray[np.integer[Any]]
 class Scored(NamedTuple):
     """Numbers of the test rows (m,), which of them got a wrong label (m,), and how many rows the pool has.
 
-    A number stands there as often as its point was tested.
+    A number is there as often as its point was tested.
     """
 
     rows: NDArray[np.integer[Any]]

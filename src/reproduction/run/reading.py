@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from reproduction.paths import SOURCES
 
 ENGINE = (f"{SOURCES}/reproduction/", f"{SOURCES}/scripts/")
-"""What the engine itself opens is an input of the job, or a text that stands in its settings."""
+"""What the engine itself opens is an input of the job, or a text in its settings."""
 RECORDING = (
     "reproduction/plan/code_digest.py",
     "reproduction/run/reading.py",

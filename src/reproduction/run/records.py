@@ -55,7 +55,7 @@ Record = dict[str, Any]
 
 @dataclass
 class Making:
-    """A job at work: what its key asks for, and what its record will say.
+    """A job at work: what its key requests, and what its record will say.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What readers see in the place of keys: names of methods, kinds of noise and axes, all from ``names.yaml``.
+"""What readers see instead of keys: names of methods, kinds of noise and axes, all from ``names.yaml``.
 
 A paper has its names in ``names.yaml`` of its folder (see `using`); what all papers share is in `FILE`. Which
 methods a figure shows, in which order and as what is up to the artifact. Keys of a method there:
@@ -138,7 +138,7 @@ def data_set(key: str) -> str:
 def flips(noise: str) -> str:
     """``independent 0.3`` -> ``30 % symmetric``; ``independent 0`` -> ``clean labels``; others as listed.
 
-    A paper of one's own may list any of them under another name.
+    Your own paper may list any of them under another name.
     """
     if noise in listed("noise"):
         return str(listed("noise")[noise])

@@ -173,7 +173,7 @@ def grid_of_panels(
 ) -> tuple[Figure, NDArray[Any]]:
     """A figure with a panel for each pair of a row and a column, and the array (rows, columns) of axes.
 
-    rows, columns : their titles; "" for none.   x_label, y_label : below the last row and beside the first
+    rows, columns : their titles; "" for none.   x_label, y_label : below the last row and next to the first
     column, or one for each column.   height, left, bottom, between : of a panel, of the room for labels of
     axes, of that between rows, inches.   width : of the figure (default: `style.WIDTH` of the columns).
     share_y : which panels share the y axis, "row", "all" or "none".   share_x : do those of a column?
@@ -269,7 +269,7 @@ def curve(
     looks = style.line(method) | changes
     edge, inside = (looks["color"], 0.35), (looks["color"], style.band(method))  # edges tell bands apart
     shade: style.Looks = {"facecolor": inside, "edgecolor": edge, "linewidth": 0.5, "zorder": 1.5}
-    if len(x) > 20:  # few markers, at places of its own for each method
+    if len(x) > 20:  # few markers, at different places for each method
         step = max(1, len(x) // 7)
         looks["markevery"] = (sum(method.encode()) % step, step)
     ax.plot(x, mean, **looks)
@@ -307,7 +307,7 @@ def final_dots(
 ) -> None:
     """Values of one metric at the last x as dots with bars mean -/+ half_width.
 
-    places : method -> where it stands on the axis of the methods.   along : that of the values, "x" or "y".
+    places : method -> where it is on the axis of the methods.   along : that of the values, "x" or "y".
     """
     last = rows[rows["x"] == rows["x"].max()]
     values = mean_interval(last, ["method"])

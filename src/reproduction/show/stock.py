@@ -1,4 +1,4 @@
-"""Figures and tables of any result table, for an artifact that needs no drawing of its own."""
+"""Figures and tables of any result table, for an artifact without a custom drawing."""
 
 from __future__ import annotations
 

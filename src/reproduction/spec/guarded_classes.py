@@ -30,7 +30,7 @@ def guard(cls: type) -> type:
     -------
     type
         A subclass of the same name; NumPy refuses a write to an argument, at the line of the write.
-        Classes of this library change no argument and come back as they are.
+        Classes of this library change no argument and come back unchanged.
     """
     if cls.__module__.partition(".")[0] in PACKAGES:
         return cls

@@ -1,7 +1,7 @@
 """Papers: folders with a TITLE. Those of the repository are in src/papers, a user's are anywhere.
 
 A configuration names a paper by its folder: by the folder's name in src/papers, or by its path.
-Each is a package of its own name, which can be imported once it was found. In its files,
+Each is a package with its name, which can be imported once it was found. In its files,
 ``module:object`` is an object of a module of its folder.
 """
 
@@ -59,7 +59,7 @@ def find_paper(name: str, home: Path = HOME) -> Path:
         raise ArtifactError(f"papers: {_why_not_a_paper(name, folder, home)}")
     if folder.parent != home:
         check_folder_name(folder)
-    for parent in (folder.parent, home):  # a user's paper may name the experiments of ours
+    for parent in (folder.parent, home):  # a user's paper may name our experiments
         if str(parent) not in sys.path:
             sys.path.append(str(parent))
     return folder

@@ -319,7 +319,7 @@ class Method(Model):
 
     @property
     def cls(self) -> Any:
-        """The class, imported when asked for; that of a user gets arrays to read only.
+        """The class, imported when needed; that of a user gets arrays to read only.
 
         Raises
         ------

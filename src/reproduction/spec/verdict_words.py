@@ -137,7 +137,7 @@ _SIDES = {"inside": _IN_FAVOUR, "below": _AGAINST, "above": _AGAINST}
 
 
 def look_up(verdict: str) -> Verdict:
-    """Return how a verdict is shown; an unknown one is shown as it is written."""
+    """Return how a verdict is shown; an unknown one is shown unchanged."""
     return VERDICTS.get(verdict, Verdict(verdict, "", "none", "·"))
 
 

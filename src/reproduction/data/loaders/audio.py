@@ -99,7 +99,7 @@ def resample(signal: Signal, rate: int, to_rate: int) -> Signal:
 
 
 def recording(files: Files) -> Arrays:
-    """Load one recording as it is, mono at 16 kHz: a user's file is never changed in silence."""
+    """Load one recording unchanged, mono at 16 kHz: a user's file is never changed in silence."""
     path = only(files)
     signal, rate = read(path)
     if rate != RATE:

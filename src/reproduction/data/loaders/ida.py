@@ -89,7 +89,7 @@ def _scaled(name: str, X: Floats) -> Floats:
 
 
 def _german(X: Floats, y: NDArray[Any]) -> Points:
-    X[X[:, 3] == 10, 3] = 410 - 40  # IDA's artefact: purpose A410 is 410 beside A40 ... A49
+    X[X[:, 3] == 10, 3] = 410 - 40  # IDA's artefact: purpose A410 is 410 next to A40 ... A49
     return _z(X), y
 
 

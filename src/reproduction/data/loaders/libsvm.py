@@ -124,7 +124,7 @@ class _ArraysOnly(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         if f"{module} {name}" not in ARRAY:
             rule = "which is not part of an array; refused"
-            raise ValueError(f"the pickle asks for {module}.{name}, {rule}")
+            raise ValueError(f"the pickle needs {module}.{name}, {rule}")
         return super().find_class(module.replace("numpy.core", "numpy._core"), name)
 
 

@@ -33,7 +33,7 @@ def figure(value: float, digits: int = 4) -> str:
     return f"{value:.{digits}g}".replace("-", "−")
 
 
-# Published values beside ours: (ours − published) / margin with its interval, a line for each
+# Published values next to ours: (ours − published) / margin with its interval, a line for each
 
 REACH = 3.0
 """Tolerances to either side that a chart shows; what lies further out is drawn at its end."""

@@ -97,7 +97,7 @@ class Keys:
         return self._sentences(row).describe_controls(row) if "power" in row else ""
 
     def told(self, row: Mapping[str, Any]) -> str:
-        """The effect that decides a claim, if it can be told in a sentence."""
+        """The effect that decides a claim, if one sentence can say it."""
         return self._sentences(row).told(row) if row["check"] and judges(row) else ""
 
     def where(self, row: Mapping[str, Any]) -> str:

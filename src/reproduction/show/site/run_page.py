@@ -43,7 +43,7 @@ SHOWN_VERDICTS = [verdict for verdict in VERDICTS if verdict not in (RAN, NO_ROW
 
 
 def begin(plan: "Plan", home: Path) -> Path:
-    """Write what the page needs of the plan, and the page as it is before the first job.
+    """Write what the page needs of the plan, and the page before the first job.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def describe_result(
             verify_output(file)
         if record["scale"] in JUDGED:
             judged = files.rows(name)
-    except ValueError as error:  # what was changed by hand is named, and not shown
+    except ValueError as error:  # what was changed by hand is named, and left out
         refused = str(error)
         drawings = []
     archived = home / "results/reference" / name
