@@ -107,8 +107,8 @@ def test_commands_that_would_overwrite_or_make_no_module_are_refused(paper, tmp_
     assert said.startswith(str(paper / "other.py"))
     assert 'other: {method: "other:Majority"}' in said
     for words, message in (
-        (("new-method", paper / "other"), "other.py is there already, and is left as it is"),
-        (("new-paper", paper), "is there already"),
+        (("new-method", paper / "other"), "other.py exists and is not changed; choose another name"),
+        (("new-paper", paper), "exists and is not changed"),
         (("new-paper", tmp_path / "Han 2016"), "is not a name for a module"),
         (("new-paper", tmp_path / "ors"), "the repository has a paper ors"),
         (("new-artifact", tmp_path / "empty/table2"), "has no TITLE"),

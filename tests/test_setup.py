@@ -414,7 +414,7 @@ def test_snakemake_is_started_with_the_arguments_and_a_home_that_can_be_written(
     [
         ("import no_such_module", {}, f"a package in {sys.prefix} is damaged"),
         ("def main(:", {}, "remove that folder and start again"),
-        (TELL, {"cwd": "/proc/self"}, "cannot be written; make it writable, or copy it to where you may"),
+        (TELL, {"cwd": "/proc/self"}, "is not writable; make it writable, or copy it to a folder of yours"),
     ],
 )
 def test_a_damaged_package_and_a_checkout_that_is_read_only_are_answered_in_one_line(

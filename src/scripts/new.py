@@ -73,7 +73,7 @@ def check(what: str, place: Path, paper: Path, target: Path) -> None:
         made = f"{RUN} new-paper {paper} makes one"
         sys.exit(f"{what}: {paper} is not a paper: it has no TITLE; {made}")
     if target.exists():
-        sys.exit(f"{what}: {target} is there already, and is not changed")
+        sys.exit(f"{what}: {target} exists and is not changed; choose another name")
 
 
 def write_paper(place: Path, template: Path) -> None:

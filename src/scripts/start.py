@@ -102,7 +102,7 @@ def check_machine() -> None:
     """End with one line where no run is possible; make room for files that libraries keep at home."""
     here = Path.cwd()
     if not writable(here / ".snakemake"):
-        sys.exit(f"run: {here} cannot be written; make it writable, or copy it to where you may write")
+        sys.exit(f"run: {here} is not writable; make it writable, or copy it to a folder of yours")
     if not writable(Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")):
         # Snakemake and matplotlib keep files there, and fail without
         os.environ["XDG_CACHE_HOME"] = os.environ["MPLCONFIGDIR"] = str(here / ".cache/home")
@@ -157,7 +157,7 @@ def main() -> None:
     except Exception as error:  # a damaged package can raise anything
         sys.exit(
             f"run: a package in {sys.prefix} is damaged ({type(error).__name__}: {error}); "
-            "remove that folder and start again, which installs it again"
+            "remove that folder and start again to install it again"
         )
     LoggerPluginRegistry().register_plugin("snakemake_logger_plugin_console", console)
     LoggerPluginRegistry().register_plugin("snakemake_logger_plugin_preview", preview)

@@ -9,11 +9,12 @@ import sys
 from pathlib import Path
 
 parser = argparse.ArgumentParser(prog="./run try", description=__doc__, allow_abbrev=False)
-formats = "a table: .csv or .tsv with a header line, .npz with X and y, or .parquet (which needs pyarrow)"
+formats = "a table: .csv or .tsv with a header line, .npz with X and y, or .parquet (needs pyarrow)"
 parser.add_argument("file", type=Path, help=formats)
 parser.add_argument("--label", default="y", help="the column with the classes (default: y)")
-parser.add_argument("--columns", default="", help="what to learn from, separated by commas (default: others)")
-parser.add_argument("--positive", help="of more than two classes: the one that is set against all others")
+columns = "columns to learn from, separated by commas (default: all others)"
+parser.add_argument("--columns", default="", help=columns)
+parser.add_argument("--positive", help="with more than two classes: the class to compare with all others")
 parser.add_argument("--splits", type=int, default=20, help="random splits into training and test rows")
 parser.add_argument("--rows", type=int, default=1000, help="rows drawn at most (default: 1000)")
 parser.add_argument("--out", type=Path, help="folder for the results (default: <name of the file>_try)")
@@ -41,7 +42,8 @@ def main() -> None:
     positive = given.positive or classes[-1]
     if positive not in classes or (len(classes) > 2 and not given.positive):
         known = ", ".join(map(make_visible, classes))
-        raise ValueError(f"{file.name}: name the class to set against all others: --positive, one of {known}")
+        remedy = f"name the class to compare with all others: --positive, one of {known}"
+        raise ValueError(f"{file.name}: {remedy}")
     y = np.where(table.labels.astype(str) == positive, 1, -1)
     kept = np.sort(np.random.default_rng(0).permutation(len(y))[: given.rows])
     tables.check_classes(y[kept], f"{file.name}: column {given.label!r}, {positive!r} against the others")
@@ -81,4 +83,4 @@ except (ValueError, OSError) as error:
     hint = " (--label names the column with the classes)" if "no column 'y'" in str(error) else ""
     sys.exit(f"try: {error}{hint}")
 except KeyboardInterrupt:
-    sys.exit("try: stopped; the same command goes on from what is finished")
+    sys.exit("try: stopped; finished jobs are kept, run the same command to continue")

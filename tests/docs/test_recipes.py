@@ -32,7 +32,7 @@ MADE = {
         "figures/full/tukey/median.png",
         "results/full/tukey/median/verdicts.csv",
     ],
-    "Judge printed numbers": ["figures/full/tukey/efficiency.png", VERDICTS],
+    "Judge published numbers": ["figures/full/tukey/efficiency.png", VERDICTS],
 }
 """Recipe -> what its commands leave behind."""
 

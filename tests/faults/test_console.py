@@ -18,7 +18,7 @@ from reproduction.run.console import Progress, clock
 pytestmark = pytest.mark.workflow
 
 VERDICTS = [
-    f"verdicts: {claims} ran (a reduced scale judges nothing); "
+    f"verdicts: {claims} ran (no verdicts at reduced scale); "
     f"see results/smoke/noisy_online/{name}/verdicts.csv"
     for name, claims in (("identities", 5), ("averaging", 1))
 ]
@@ -147,7 +147,7 @@ def test_an_interrupt_ends_the_jobs_at_once_and_the_same_command_goes_on(shown):
             os.killpg(process.pid, number) if number == signal.SIGINT else process.terminate()
             output, _ = process.communicate(timeout=60)  # the jobs would sleep for ten minutes
         assert process.returncode == 1
-        stopped = "stopped, 2 to go; what is finished is kept, the same command goes on"
+        stopped = "stopped with 2 results to go; finished results are kept, run the same command to continue"
         assert said(output) == ["smoke scale: 0 figures and 0 tables in figures/smoke", stopped]
         assert not list((shown.folder / ".snakemake/locks").glob("*"))
         assert not [job for job in jobs if job.is_running() and job.status() != psutil.STATUS_ZOMBIE]

@@ -50,7 +50,7 @@ def test_a_run_tells_what_was_made_and_an_edit_reruns_what_depends_on_it_and_not
 
     output = copy.snakemake(*targets, cores=2)
     assert "smoke scale: 2 figures and 0 tables in figures/smoke" in output
-    judged = "1 ran (a reduced scale judges nothing); see results/smoke/ors/first/verdicts.csv"
+    judged = "1 ran (no verdicts at reduced scale); see results/smoke/ors/first/verdicts.csv"
     assert f"verdicts: {judged}" in output
 
     copy.edit("src/noisylabels/filters/pnorm.py", '"""', '"""Edited. ')  # a docstring

@@ -303,7 +303,7 @@ def model_of(name: str, random_state: int = 0) -> Any:
 
     import noisylabels
 
-    models: dict[str, Callable[[], Any]] = {  # our classifiers are imported, with Numba, if one is named
+    models: dict[str, Callable[[], Any]] = {  # ours are imported, with Numba, when named
         "rMKLR": lambda: noisylabels.RobustMultiKernelLogisticRegression(),
         "robust logistic": lambda: noisylabels.RobustLogisticRegression(lam=0.5),
         "logistic": lambda: LogisticRegression(max_iter=1000),  # the penalty of the robust one

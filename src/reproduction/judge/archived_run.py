@@ -140,7 +140,7 @@ def json_of(file: Path) -> Content:
     try:
         found: Content = json.loads(file.read_bytes())
     except ValueError as error:
-        remedy = "delete it and run again, it is made again"
+        remedy = "delete it and run again"
         raise ValueError(f"{file}: cannot be read ({error}); {remedy}") from None
     return found
 
@@ -218,7 +218,7 @@ def unpack(folder: Path, name: str) -> bytes:
     content = lzma.decompress(b"".join(file.read_bytes() for file in parts))
     recorded = records.facts(folder / records.RECORD).get(f"{name.partition('.')[0]}_sha256")
     if hashlib.sha256(content).hexdigest() != recorded:
-        raise ValueError(f"{parts[0]}: not the one that its record.json describes; keep the run again")
+        raise ValueError(f"{parts[0]}: not the file that its record.json describes; archive the run again")
     return content
 
 
@@ -254,7 +254,7 @@ def judge_again(made: Plan, names: Iterable[str], home: Path) -> list[str]:
             (folder / f"{table}.csv").unlink(missing_ok=True)
             if len(frame):
                 judge.write(judge.of_artifact(plain, *name.split("/")), folder / f"{table}.csv")
-    return lines or ["every verdict is what it was"]
+    return lines or ["no verdict changed"]
 
 
 # Keep
@@ -287,7 +287,7 @@ def keep_all(made: Plan, names: Iterable[str], root: Path, home: Path, asked: bo
             refused.append(str(error))
     files = [f for folder in ("results", "figures") for f in (home / folder / "reference").rglob("*")]
     size = sum(file.stat().st_size for file in files if file.is_file())
-    count = f"{len(lines)} kept, {len(refused)} not; {size / 1e6:.1f} MB in all"
+    count = f"{len(lines)} archived, {len(refused)} not; {size / 1e6:.1f} MB in all"
     large = [f"that is more than {WHOLE / 1e6:.0f} MB"] * (size > WHOLE)
     lines += [f"not kept: {line}" for line in refused]
     return [*lines, count, *large], bool(large) or bool(refused and asked)
@@ -411,24 +411,25 @@ def old(made: Plan, names: Iterable[str], home: Path) -> tuple[list[str], bool]:
         provenance, target = kept(name, home).provenance, name.replace("/", "_")
         remedy = f"./run full {target} && ./run reference {target}"
         if "made_from" not in provenance:
-            lines.append(f"{name}: not in the reference")
+            lines.append(f"{name}: not archived")
             continue
         if why := made.left_out.get(name):
             lines.append(f"{name}: not compared, it cannot run here: {why}")
             continue
         changed, waiting = moved(made.artifact(name).content, home / "results/reference" / name)
         if changed:
-            some, command = ", ".join(changed[:5]), f"./run reference --judge {target}"
-            lines.append(f"{name}: other claims or published values ({some} ...); {command}")
+            some = ", ".join(changed[:5]) + (" ..." if len(changed) > 5 else "")
+            command = f"./run reference --judge {target}"
+            lines.append(f"{name}: other claims or published values ({some}); {command}")
         if waiting:
-            lines.append(f"{name}: {', '.join(waiting)} cannot be judged from what is kept; {remedy}")
+            lines.append(f"{name}: {', '.join(waiting)} cannot be judged from the archived tables; {remedy}")
         other = other_settings(made, name, provenance)
         if other:
-            lines.append(f"{name}: OLD, other settings; {remedy}")
+            lines.append(f"{name}: out of date, other settings; {remedy}")
         elif code := other_code(provenance):
             lines.append(f"{name}: made at commit {commit_of(provenance)}; {code}")
         failed = failed or bool(changed) or other
-    return lines or ["the reference is what the files here would give"], failed
+    return lines or ["the archived results are up to date with the files here"], failed
 
 
 def _settings(made: Plan, name: str) -> str:
@@ -468,7 +469,7 @@ NOTHING = 1e-9
 PROVENANCE = ("seed", "processor", "simd", "system", "python", "blas", "blas_kernel")
 """What may explain a difference; the commit is not among them, it changes with every edit of a text."""
 EQUAL, ROUNDED, JUDGED = "equal to the last digit", "equal within rounding", "same verdicts"
-DIFFERENT, OTHER, MISSING = "different", "other settings", "not in the reference"
+DIFFERENT, OTHER, MISSING = "different", "other settings", "not archived"
 
 
 class Comparison(NamedTuple):
@@ -496,8 +497,9 @@ def report(made: Plan, root: Path, home: Path) -> tuple[list[str], bool]:
     if not lines:
         return [f"there are no results in {root / made.results}"], True
     lines += ["", ", ".join(f"{count} {state}" for state, count in states.most_common())]
-    lines += ["what differs around them:" if causes else "made in the same place with the same versions"]
-    lines += [f"  {cause} (in {count} results)" for cause, count in causes.most_common()]
+    lines += ["environment differences:" if causes else "made in the same environment"]
+    for cause, count in causes.most_common():
+        lines.append(f"  {cause} (in {count} {'result' if count == 1 else 'results'})")
     return lines, bool(states[DIFFERENT])
 
 
@@ -509,7 +511,7 @@ def compared(ours: Run, theirs: Run, timed: bool = False) -> Comparison:
     if not theirs:
         return Comparison(MISSING)
     if ours.provenance.get("settings_sha256") != theirs.provenance.get("settings_sha256"):
-        return Comparison(OTHER, "reduced, or changed since the reference was made")
+        return Comparison(OTHER, "reduced, or changed since the archived run")
     was, now = ({row["id"]: row["verdict"] for row in run.verdicts} for run in (theirs, ours))
     if changed := _changes(was, now):
         more = f" and {len(changed) - 5} more" if len(changed) > 5 else ""

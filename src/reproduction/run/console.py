@@ -32,7 +32,8 @@ PLAN: Plan | None = None  # of the run, for the preview
 WHY: dict[str, str] = {}  # record of a result -> why its job runs; "" if it does not
 TELL = {"told": True}  # ``extra`` of a message that a person is to read
 KNOWN = ("Nothing to be done", "Unlocking working directory")  # messages of Snakemake's that are shown
-LOCKED = "another run in this checkout works on the same files; wait until it has ended"
+KILLED = "; killed, perhaps because memory ran out: try --cores 1"
+LOCKED = "another run in this checkout works on the same files; wait until it ends"
 # Errors that repeat, once jobs run, what has been said of the job that failed.
 OF_JOBS = ("RuleException", "WorkflowError")
 # The last line of the log of a failed job, and what of it is shown.
@@ -127,7 +128,7 @@ class LogHandler(LogHandlerBase):
                 what = self.progress.running.pop(job, what)
             red, plain = ("\x1b[31m", "\x1b[0m") if self.coloured else ("", "")
             where = f" ({path_to_show(log)})" if log else ""
-            killed = "; killed, perhaps for memory: try --cores 1" if _ends_without_cause(log) else ""
+            killed = KILLED if _ends_without_cause(log) else ""
             self._print(f"{red}failed{plain}: {what}{where}{killed}")  # `causes` says why
         elif said.get("exception") == "LockException":
             self._print(LOCKED)
@@ -183,7 +184,8 @@ def summary(plan: Plan, words: Iterable[str], failed: bool = False, stopped: boo
     lines += [line for page in pages for line in _verdicts(plan, page)]
     missing = [name for name in names if name not in made]
     if stopped:
-        lines.append(f"stopped, {len(missing)} to go; what is finished is kept, the same command goes on")
+        kept = "finished results are kept, run the same command to continue"
+        lines.append(f"stopped with {len(missing)} results to go; {kept}")
     elif failed:
         logs = path_to_show(f"logs/{plan.folder}")
         lines.append(f"not made: {', '.join(missing) or 'verdicts'}; why: {logs}")
@@ -257,7 +259,7 @@ def _verdicts(plan: Plan, scope: str) -> list[str]:
     with open(file, encoding="utf-8", newline="") as lines:
         rows = list(csv.DictReader(lines))
     counts = ", ".join(f"{n} {look_up(verdict).label}" for verdict, n in count_verdicts(rows).items())
-    what = {"full": "", "part": " (of a part)"}.get(plan.config["scale"], " (a reduced scale judges nothing)")
+    what = {"full": "", "part": " (of a part)"}.get(plan.config["scale"], " (no verdicts at reduced scale)")
     units = (
         artifact.other_unit(row for row in rows if f"{row['paper']}/{row['artifact']}" == name)
         for name, artifact in judged.items()

@@ -73,7 +73,7 @@ class Protocol:
         taken = " or ".join(self.targets)
         remedy = "use a protocol that takes them"
         if target == "classes" and "two classes" in self.targets:
-            remedy = "name one class to set against all others, `positive`, or " + remedy
+            remedy = "name one class to compare with all others, `positive`, or " + remedy
         elif "real" in self.targets:
             remedy = "write `task: regression` if its numbers are to be predicted, or " + remedy
         declared = f"@protocol(..., targets=({target!r},)) declares it"

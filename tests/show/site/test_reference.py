@@ -191,7 +191,7 @@ def test_a_kept_table_that_was_changed_is_named(tabled):
     content, folder = tabled
     file = folder / "table.csv.xz"
     file.write_bytes(lzma.compress(lzma.decompress(file.read_bytes()).replace(b"theirs", b"others")))
-    with pytest.raises(ValueError, match=r"table\.csv\.xz: not the one that its record\.json describes"):
+    with pytest.raises(ValueError, match=r"table\.csv\.xz: not the file that its record\.json describes"):
         archived_run.again(content, folder)
 
 
@@ -219,7 +219,7 @@ def test_an_unknown_target_is_named_and_a_page_says_that_the_files_differed_from
 
 def test_it_is_old_with_other_settings_but_not_with_another_caption(full, plan):
     assert archived_run.old(plan, [NAME], full) == (
-        ["the reference is what the files here would give"],
+        ["the archived results are up to date with the files here"],
         False,
     )
     changed = plan_of("full", ["ors"])
@@ -351,7 +351,7 @@ def test_the_report_says_what_differs_around_the_numbers(full, plan, other):
     lines, differs = archived_run.report(plan, root, full)
     assert not differs
     assert lines[0].split() == ["ors/fig2", "equal", "to", "the", "last", "digit"]
-    assert "made in the same place with the same versions" in lines
+    assert "made in the same environment" in lines
     file = root / "results/full" / NAME / "record.json"
     told = json.loads(file.read_text())
     told["informs"] |= {"processor": "Another", "seed": 1}
@@ -359,7 +359,7 @@ def test_the_report_says_what_differs_around_the_numbers(full, plan, other):
     lines, _ = archived_run.report(plan, root, full)
     causes = [line.split() for line in lines if line.startswith("  ")]
     assert [cause[0] for cause in causes] == ["seed:", "processor:"]
-    assert causes[1][-5:] == ["->", "Another", "(in", "1", "results)"]
+    assert causes[1][-5:] == ["->", "Another", "(in", "1", "result)"]
     table = file.with_name("table.csv")
     table.write_text(table.read_text() + "by hand\n")
     lines, differs = archived_run.report(plan, root, full)

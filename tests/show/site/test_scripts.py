@@ -18,7 +18,7 @@ def run(script, *arguments, folder):
     ("script", "arguments", "said"),
     [
         ("site", ["smoke"], "the page of a run is written by the run: site/smoke/index.html"),
-        ("compare", [], "results/full is not there; a full run makes results/full: ./run full"),
+        ("compare", [], "results/full does not exist; make it with ./run full"),
         ("reference", ["ors_fig99"], "there is no target ors_fig99; did you mean ors_fig"),
     ],
 )
