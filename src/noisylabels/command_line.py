@@ -11,7 +11,7 @@ from typing import NamedTuple
 from noisylabels.auditing import command as audit
 
 ENGINE = "reproduction.run.command_line"
-"""Module that adds the commands of the experiments; it is next to the library in a checkout only."""
+"""Module with the commands of the experiments; only a checkout has it, next to the library."""
 HELP = ("help", "-h", "--help")
 
 

@@ -1,4 +1,4 @@
-"""Compare a run with the archived run: how equal each result is, and where it was made."""
+"""Compare a run with the archived results: which results agree, and how the environments differ."""
 
 import argparse
 import sys
@@ -18,7 +18,7 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 
 folder = results.resolve()
 if not folder.is_dir():
-    parser.error(f"{results} is not there; a full run makes results/full: ./run full")
+    parser.error(f"{results} does not exist; make it with ./run full")
 if not is_results_folder(folder.name) or folder.parent.name != "results":
     scales = ", ".join(SCALES)
     parser.error(f"{results}: expected .../results/<scale>, the scales are {scales}")
