@@ -659,7 +659,7 @@ def _outlying_repetitions(rows: pd.DataFrame, outlying: Outlying) -> NDArray[np.
 def needed(ours: Estimate, theirs: Estimate, n: int, margin: float) -> float:
     """Count the repetitions that decide the verdict in 80 % of the runs, for D as estimated.
 
-    It is inf where none suffice, because even an exact value on our side would be decided less often:
+    It is inf where none suffice, because even our exact value would be decided less often:
     the published mean is too imprecise for this margin. It is NaN for one realisation, whose spread
     is not known.
     """
