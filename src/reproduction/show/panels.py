@@ -1,10 +1,11 @@
-"""Parts of figures: rows of results, means with intervals, grids of panels, curves, dots, legends."""
+"""Parts of figures: rows of results, means with intervals, panels, curves, dots, legends."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
@@ -24,7 +25,21 @@ Cell = tuple["Axes", "pd.DataFrame"]
 """A panel and its rows of the table."""
 
 # Inches around and between panels.
-_EDGE, _TITLE, _GAP, _TICK_LABELS, _LABEL, _LEGEND_LINE = 0.12, 0.20, 0.16, 0.34, 0.24, 0.20
+_EDGE = 0.12
+_TITLE = 0.20
+_GAP = 0.16
+_TICK_LABELS = 0.34
+_LABEL = 0.24
+_LEGEND_LINE = 0.20
+
+_LETTER = 0.072
+"""Inches of a letter in a legend."""
+_GAPS_OF_ENTRY = 2.4
+"""Gaps around the handle of a legend entry, in letters of the handle."""
+_HANDLE_LETTER = 0.118
+"""Inches of a letter of a handle."""
+MANY_POINTS = 20
+"""Points of a curve above which not each has a marker."""
 
 FEW = 5
 """Repetitions below which the runs are drawn and no interval."""
@@ -36,10 +51,16 @@ class RenderError(ValueError):
 
 @dataclass(frozen=True)
 class Shown:
-    """What is shown of an artifact besides its table.
+    """What is shown of an artifact next to its table.
 
-    settings : at the scale of the table, as the model of its protocol.   protocol : "" if it has none.
-    published : its published values, which tables get and figures do not.
+    Attributes
+    ----------
+    settings : object
+        At the scale of the table, as the model of its protocol.
+    protocol : str
+        "" if it has none.
+    published : sequence
+        Its published values, which tables get and figures do not.
     """
 
     settings: Any
@@ -49,12 +70,19 @@ class Shown:
 
 @dataclass(frozen=True)
 class Results(Generic[S]):
-    """What a figure or table is drawn from: result tables and settings of its artifact and of those it uses.
+    """What a figure or table is drawn from: results of its artifact and of those that it uses.
 
-    tables : artifact -> its result table; the one to draw comes first.   protocol : of the first; names axes.
-    settings_of : artifact -> its settings at the scale of the tables; the artifact that is drawn comes
-    first, also without a table.   published_of : the same for published values, which tables get and
-    figures do not.
+    Attributes
+    ----------
+    tables : mapping
+        Artifact -> its result table; the one to draw comes first.
+    settings_of : mapping
+        Artifact -> its settings at the scale of the tables; the artifact that is drawn comes first,
+        also without a table.
+    published_of : mapping
+        The same for published values, which tables get and figures do not.
+    protocol : str
+        Of the first; it names axes.
     """
 
     tables: Mapping[str, pd.DataFrame]
@@ -102,13 +130,13 @@ F = TypeVar("F", bound=Callable[[Results[Any]], Any])
 
 
 def figure(function: F) -> F:
-    """Offer a function, `Results` -> matplotlib Figure, to artifacts: ``render: module:function``."""
+    """Offer a function, `Results` -> Figure, to artifacts: ``render: module:function``."""
     function.draws = "figure"  # type: ignore[attr-defined]
     return function
 
 
 def picture(function: F) -> F:
-    """Offer a function as `figure` does whose drawing has no curves: its page has none to read off."""
+    """Offer a function as `figure` does whose drawing has no curves to read off on its page."""
     function.curves = False  # type: ignore[attr-defined]
     return figure(function)
 
@@ -120,20 +148,26 @@ def table(function: F) -> F:
 
 
 def select(table: pd.DataFrame, artifact: str, **values: object) -> pd.DataFrame:
-    """Rows of a result table whose columns have the given values (a list: any of them).
+    """Choose the rows of a result table whose columns have these values (a list: any of them).
 
-    Raises RenderError : no rows for a value; the message lists what the table has instead.
+    Raises
+    ------
+    RenderError
+        No rows for a value; the message lists what the table has instead.
     """
     rows = table
     for column, wanted in values.items():
-        several = list(wanted) if isinstance(wanted, list | tuple | set) else [wanted]
-        found = rows[rows[column].isin(several)]
-        missing = [value for value in several if value not in set(found[column])]
+        labels = list(wanted) if isinstance(wanted, list | tuple | set) else [wanted]
+        matching = rows[rows[column].isin(labels)]
+        matching_labels = set(matching[column])
+        missing = ", ".join(str(label) for label in labels if label not in matching_labels)
         if missing:
-            there = ", ".join(map(str, rows[column].unique())) or "nothing (the table is empty)"
-            absent = ", ".join(map(str, missing))
-            raise RenderError(f"{artifact}: the results hold no rows with {column} {absent}; found: {there}")
-        rows = found
+            available = ", ".join(map(str, rows[column].unique()))
+            problem = f"the results hold no rows with {column} {missing}"
+            raise RenderError(
+                f"{artifact}: {problem}; found: {available or 'nothing (the table is empty)'}",
+            )
+        rows = matching
     return rows
 
 
@@ -143,17 +177,31 @@ def methods_in(rows: pd.DataFrame) -> list[str]:
 
 
 def mean_interval(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-    """m = mean over repetitions, h = t_{(1+level)/2, n-1} s / sqrt(n), for each group, level 95 %.
+    """Average over the repetitions of each group, with a 95 % interval.
 
-    Below `FEW` repetitions t and s say little: there is no interval, and figures draw the runs themselves.
-    rows : result rows of one metric.   by : columns that tell the groups apart, such as ["method", "x"].
-    Returns a frame indexed by the groups: mean, half_width (0 below `FEW` repetitions) and n.
+    Parameters
+    ----------
+    rows : DataFrame
+        Result rows of one metric.
+    by : list of str
+        Columns that tell the groups apart, such as ["method", "x"].
+
+    Returns
+    -------
+    DataFrame
+        Indexed by the groups: mean, half_width (0 below `FEW` repetitions) and n.
+
+    Notes
+    -----
+    The half width is t_{0.975, n-1} s / sqrt(n). Below `FEW` repetitions t and s say little: there
+    is no interval, and figures draw the runs themselves.
     """
     from scipy.special import stdtrit
 
     groups = rows.groupby(by, sort=False)["value"].agg(["mean", "sem", "count"])
     n = groups["count"]
-    half_width = (groups["sem"] * stdtrit((n - 1).clip(1), 0.975)).where(n >= FEW).fillna(0.0)
+    quantile = stdtrit((n - 1).clip(1), 0.975)
+    half_width = (groups["sem"] * quantile).where(n >= FEW).fillna(0.0)
     return groups.assign(half_width=half_width, n=n)[["mean", "half_width", "n"]]
 
 
@@ -171,46 +219,82 @@ def grid_of_panels(
     share_y: str = "row",
     share_x: bool = True,
 ) -> tuple[Figure, NDArray[Any]]:
-    """A figure with a panel for each pair of a row and a column, and the array (rows, columns) of axes.
+    """Make a figure with a panel for each pair of a row and a column.
 
-    rows, columns : their titles; "" for none.   x_label, y_label : below the last row and next to the first
-    column, or one for each column.   height, left, bottom, between : of a panel, of the room for labels of
-    axes, of that between rows, inches.   width : of the figure (default: `style.WIDTH` of the columns).
-    share_y : which panels share the y axis, "row", "all" or "none".   share_x : do those of a column?
+    Parameters
+    ----------
+    rows, columns : sequence of str
+        Their titles; "" for none.
+    x_label, y_label : str or sequence of str
+        Below the last row and next to the first column, or one for each column.
+    height, left, bottom, between : float
+        Of a panel, of the room for labels of axes, of that between rows, inches.
+    width : float, optional
+        Of the figure (default: `style.WIDTH` of the columns).
+    share_y : {"row", "all", "none"}
+        Which panels share the y axis.
+    share_x : bool
+        Whether the panels of a column share the x axis.
+
+    Returns
+    -------
+    tuple
+        The figure, and the array (rows, columns) of axes.
     """
     from matplotlib.figure import Figure
 
-    m, n = len(rows), len(columns)
-    width = width or style.WIDTH[min(n, 3)]
-    x_labels = [x_label] * n if isinstance(x_label, str) else x_label
-    y_labels = [y_label] + [""] * (n - 1) if isinstance(y_label, str) else list(y_label)
-    gap = _GAP + _TICK_LABELS * (share_y == "none") + _LABEL * any(y_labels[1:])
-    right, top = _EDGE + _TITLE * any(rows), _EDGE + _TITLE * any(columns)
-    panel = (width - left - right - gap * (n - 1)) / n
-    total = bottom + m * height + (m - 1) * between + top
+    n_rows = len(rows)
+    n_columns = len(columns)
+    width = width or style.WIDTH[min(n_columns, 3)]
+    x_labels = [x_label] * n_columns if isinstance(x_label, str) else x_label
+    if isinstance(y_label, str):
+        y_labels = [y_label] + [""] * (n_columns - 1)
+    else:
+        y_labels = list(y_label)
+    has_own_ticks = share_y == "none"
+    gap = _GAP
+    if has_own_ticks:
+        gap += _TICK_LABELS
+    if any(y_labels[1:]):
+        gap += _LABEL
+    right = _EDGE + _TITLE if any(rows) else _EDGE
+    top = _EDGE + _TITLE if any(columns) else _EDGE
+    panel = (width - left - right - gap * (n_columns - 1)) / n_columns
+    total = bottom + n_rows * height + (n_rows - 1) * between + top
     figure = Figure(figsize=(width, total))
-    axes: NDArray[Any] = np.empty((m, n), dtype=object)
-    for i, j in np.ndindex(m, n):
-        box = (left + j * (panel + gap), bottom + (m - 1 - i) * (height + between), panel, height)
-        partners = (
-            {"row": axes[i, 0], "all": axes[0, 0], "none": None}[share_y],
-            axes[0, j] if share_x else None,
+    axes: NDArray[Any] = np.empty((n_rows, n_columns), dtype=object)
+    for i, j in np.ndindex(n_rows, n_columns):
+        x0 = left + j * (panel + gap)
+        y0 = bottom + (n_rows - 1 - i) * (height + between)
+        box = np.array((x0, y0, panel, height)) / (width, total, width, total)
+        ax = figure.add_axes(
+            tuple(box),
+            sharey={"row": axes[i, 0], "all": axes[0, 0], "none": None}[share_y],
+            sharex=axes[0, j] if share_x else None,
         )
-        place = tuple(np.array(box) / (width, total, width, total))
-        axes[i, j] = ax = figure.add_axes(place, sharey=partners[0], sharex=partners[1])
-        ax.tick_params(labelbottom=i == m - 1 or not share_x, labelleft=j == 0 or share_y == "none")
+        is_lowest = i == n_rows - 1
+        ax.tick_params(
+            labelbottom=is_lowest or not share_x,
+            labelleft=j == 0 or has_own_ticks,
+        )
         ax.set_ylabel(y_labels[j])
+        axes[i, j] = ax
     for j, title in enumerate(columns):
         axes[0, j].set_title(title)
         axes[-1, j].set_xlabel(x_labels[j])
+    looks = {"rotation": 270, "va": "center", "fontsize": 9.5}
     for ax, title in zip(axes[:, -1], rows, strict=True):
-        looks = {"rotation": 270, "va": "center", "fontsize": 9.5}
         ax.annotate(title, (1, 0.5), (6, 0), "axes fraction", "offset points", **looks)
     return figure, axes
 
 
-def side_by_side(titles: Sequence[str], *, share_y: str = "none", **options: Any) -> tuple[Figure, Any]:
-    """`grid_of_panels` with one row, and its axes in a list."""
+def side_by_side(
+    titles: Sequence[str],
+    *,
+    share_y: str = "none",
+    **options: Any,
+) -> tuple[Figure, Any]:
+    """Make a `grid_of_panels` with one row, and its axes in a list."""
     figure, axes = grid_of_panels([""], titles, share_y=share_y, **options)
     return figure, list(axes[0])
 
@@ -218,16 +302,18 @@ def side_by_side(titles: Sequence[str], *, share_y: str = "none", **options: Any
 def wrapped(
     count: int, most: int, *, x_label: str, between: float, **options: Any
 ) -> tuple[Figure, list[Axes]]:
-    """A figure with ``count`` panels in lines of at most ``most``, with room for titles, and their axes.
+    """Make ``count`` panels in lines of at most ``most``, with room for titles.
 
     The lowest panel of each column has the label of the x axis.
     """
-    columns = min(most, count)
-    titles, lines = [" "] * columns, [""] * -(-count // columns)
-    figure, axes = grid_of_panels(lines, titles, x_label=x_label, between=between, **options)
+    n_columns = min(most, count)
+    n_lines = math.ceil(count / n_columns)
+    figure, axes = grid_of_panels(
+        [""] * n_lines, [" "] * n_columns, x_label=x_label, between=between, **options
+    )
     for ax in axes.flat[count:]:
         ax.set_visible(False)
-    for ax in axes.flat[max(0, count - columns) : count]:
+    for ax in axes.flat[max(0, count - n_columns) : count]:
         ax.set_xlabel(x_label)
         ax.tick_params(labelbottom=True)
     return figure, list(axes.flat[:count])
@@ -243,20 +329,33 @@ def facets(
     x_unit: float = 1.0,
     **options: Any,
 ) -> tuple[Figure, list[Cell]]:
-    """`grid_of_panels` of (title, values of columns of the table), each panel with its rows of the table.
+    """Make a `grid_of_panels`, each panel with its rows of the table.
 
-    table : the first of the results by default.   legend : its entries, with which the `learning_curves` of
-    all rows are drawn, against x / x_unit.   options : those of `grid_of_panels`.
+    Parameters
+    ----------
+    results : Results
+        Its first table is the default of ``table``.
+    rows, columns : sequence of tuples
+        (title, values of columns of the table).
+    table : DataFrame, optional
+        The table to draw.
+    legend : sequence of artists
+        Entries, with which the `learning_curves` of all rows are drawn, against x / x_unit.
+    x_unit : float
+        See ``legend``.
+    **options
+        Those of `grid_of_panels`.
     """
-    figure, axes = grid_of_panels([title for title, _ in rows], [title for title, _ in columns], **options)
-    shown = results.table if table is None else table
-    wheres = [{**down, **across} for _, down in rows for _, across in columns]
-    cells = [
-        (ax, select(shown, results.artifact, **where)) for ax, where in zip(axes.flat, wheres, strict=True)
-    ]
+    row_titles = [title for title, _ in rows]
+    column_titles = [title for title, _ in columns]
+    figure, axes = grid_of_panels(row_titles, column_titles, **options)
+    whole = results.table if table is None else table
+    cells = []
+    for ax, ((_, of_row), (_, of_column)) in zip(axes.flat, product(rows, columns), strict=True):
+        cells.append((ax, select(whole, results.artifact, **{**of_row, **of_column})))
     if legend:
-        for ax, own in cells:
-            learning_curves(ax, own, x_unit=x_unit)
+        for ax, part in cells:
+            learning_curves(ax, part, x_unit=x_unit)
         shared_legend(figure, legend)
     return figure, cells
 
@@ -264,16 +363,24 @@ def facets(
 def curve(
     ax: Axes, x: ArrayLike, mean: ArrayLike, half_width: ArrayLike, method: str, **changes: Any
 ) -> None:
-    """The curve of a method, mean over x, in a band mean -/+ half_width; ``changes`` go over `style.line`."""
+    """Draw the curve of a method, mean over x, in a band mean -/+ half_width.
+
+    ``changes`` go over `style.line`.
+    """
     x, mean, half_width = (np.asarray(a, dtype=float) for a in (x, mean, half_width))
     looks = style.line(method) | changes
-    edge, inside = (looks["color"], 0.35), (looks["color"], style.band(method))  # edges tell bands apart
-    shade: style.Looks = {"facecolor": inside, "edgecolor": edge, "linewidth": 0.5, "zorder": 1.5}
-    if len(x) > 20:  # few markers, at different places for each method
+    if len(x) > MANY_POINTS:  # few markers, at different places for each method
         step = max(1, len(x) // 7)
         looks["markevery"] = (sum(method.encode()) % step, step)
     ax.plot(x, mean, **looks)
     if (half_width > 0).any():
+        colour = looks["color"]
+        shade: style.Looks = {
+            "facecolor": (colour, style.band(method)),
+            "edgecolor": (colour, 0.35),  # edges tell bands apart
+            "linewidth": 0.5,
+            "zorder": 1.5,
+        }
         ax.fill_between(x, mean - half_width, mean + half_width, **shade)
 
 
@@ -286,7 +393,7 @@ def mean_curve(ax: Axes, rows: pd.DataFrame, method: str, **changes: Any) -> Non
 def learning_curves(
     ax: Axes, rows: pd.DataFrame, *, x_unit: float = 1.0, hollow: bool = False, **changes: Any
 ) -> None:
-    """`curve` of every method in the rows of one metric: mean over the repetitions against x / x_unit."""
+    """Draw the `curve` of every method in the rows of one metric, against x / x_unit."""
     means = mean_interval(rows, ["method", "x"])
     for method in rows["method"].unique():
         values = means.loc[method].sort_index()
@@ -303,11 +410,27 @@ _RUN: style.Looks = {"linewidth": 0.6, "alpha": 0.45, "zorder": 1.5, "linestyle"
 
 
 def final_dots(
-    ax: Axes, rows: pd.DataFrame, places: Mapping[str, float], *, along: str = "y", hollow: bool = False
+    ax: Axes,
+    rows: pd.DataFrame,
+    places: Mapping[str, float],
+    *,
+    along: str = "y",
+    hollow: bool = False,
 ) -> None:
-    """Values of one metric at the last x as dots with bars mean -/+ half_width.
+    """Draw values of one metric at the last x as dots with bars mean -/+ half_width.
 
-    places : method -> where it is on the axis of the methods.   along : that of the values, "x" or "y".
+    Parameters
+    ----------
+    ax : Axes
+        The panel.
+    rows : DataFrame
+        Result rows of one metric.
+    places : mapping
+        Method -> its position on the axis of the methods.
+    along : {"y", "x"}
+        The axis of the values.
+    hollow : bool
+        Whether the markers are hollow.
     """
     last = rows[rows["x"] == rows["x"].max()]
     values = mean_interval(last, ["method"])
@@ -315,16 +438,23 @@ def final_dots(
         mean, half_width, n = map(float, values.loc[method])
         if 1 < n < FEW:
             runs = last.loc[last["method"] == method, "value"]
-            here = [place] * len(runs)
-            where = (here, runs) if along == "y" else (runs, here)
-            ax.plot(*where, color=style.colour(method), marker=".", markersize=3, linestyle="none", alpha=0.6)
-        looks = style.dot(method) | (style.hollow(method) if hollow else {}) | {f"{along}err": half_width}
-        at = (place, mean) if along == "y" else (mean, place)
-        ax.errorbar(*at, **looks)
+            xy = ([place] * len(runs), runs)
+            looks = _RUN_DOT | {"color": style.colour(method)}
+            ax.plot(*(xy if along == "y" else xy[::-1]), **looks)
+        looks = style.dot(method)
+        if hollow:
+            looks |= style.hollow(method)
+        looks[f"{along}err"] = half_width
+        position = (place, mean) if along == "y" else (mean, place)
+        ax.errorbar(*position, **looks)
+
+
+_RUN_DOT: style.Looks = {"marker": ".", "markersize": 3, "linestyle": "none", "alpha": 0.6}
+"""One run of few, next to the mean of them."""
 
 
 def log_axis(*axes: Any, low: float | None = None) -> None:
-    """Make x or y axes (``ax.xaxis``) logarithmic, with at least three numbers on each where they fit.
+    """Make x or y axes (``ax.xaxis``) logarithmic, with three numbers on each where they fit.
 
     Call it after drawing: the ticks depend on the range.
 
@@ -344,9 +474,9 @@ def log_axis(*axes: Any, low: float | None = None) -> None:
             lowest = low
             getattr(axis.axes, f"set_{axis.axis_name}lim")(low, highest)
         labelled = _labelled_digits(lowest, highest)
-        more = range(2, 10) if highest < 100 * lowest else (2, 5)
+        unlabelled = tuple(range(2, 10)) if highest < 100 * lowest else (2, 5)
         axis.set_major_locator(ticker.LogLocator(subs=labelled, numticks=12))
-        axis.set_minor_locator(ticker.LogLocator(subs=tuple(more), numticks=12))
+        axis.set_minor_locator(ticker.LogLocator(subs=unlabelled, numticks=12))
         axis.set_minor_formatter(ticker.NullFormatter())
     _write_numbers_alike(axes[0].figure)
 
@@ -356,7 +486,7 @@ def _labelled_digits(lowest: float, highest: float) -> tuple[int, ...]:
     decades = range(math.floor(math.log10(lowest)), math.ceil(math.log10(highest)) + 1)
     choices = ((1,), (1, 2, 5), (1, 2, 3, 4, 6, 8), tuple(range(1, 10)))
     for digits in choices:
-        numbers = [digit * 10.0**decade for decade in decades for digit in digits]
+        numbers = [digit * 10.0**decade for decade, digit in product(decades, digits)]
         inside = [number for number in numbers if lowest <= number <= highest]
         if len(inside) >= 3:
             return digits
@@ -364,12 +494,18 @@ def _labelled_digits(lowest: float, highest: float) -> tuple[int, ...]:
 
 
 def _write_numbers_alike(figure: Figure) -> None:
-    """Write the numbers of all logarithmic axes of a figure in one way, as powers of ten if one is long."""
+    """Write the numbers of all logarithmic axes of a figure in one way.
+
+    They are powers of ten if one of them is long.
+    """
     from matplotlib import ticker
 
-    every_axis = [axis for ax in figure.axes for axis in (ax.xaxis, ax.yaxis)]
     # An axis with ticks at chosen places keeps them.
-    logarithmic = [axis for axis in every_axis if isinstance(axis.get_major_locator(), ticker.LogLocator)]
+    logarithmic = []
+    for ax in figure.axes:
+        for axis in (ax.xaxis, ax.yaxis):
+            if isinstance(axis.get_major_locator(), ticker.LogLocator):
+                logarithmic.append(axis)
     intervals = [axis.get_view_interval() for axis in logarithmic]
     is_short = all(lowest > 1e-4 and highest < 1e5 for lowest, highest in intervals)
     for axis in logarithmic:
@@ -382,42 +518,75 @@ def handles(methods: Iterable[str], **changes: Any) -> list[Line2D]:
 
 
 def dot_handles(methods: Iterable[str]) -> list[Line2D]:
-    """Legend entries of methods, as `final_dots` draws them."""
-    bars = ("elinewidth", "capsize")
-    return [plain_handle(**{k: v for k, v in style.dot(m).items() if k not in bars}) for m in methods]
+    """Make legend entries of methods, as `final_dots` draws them."""
+    entries = []
+    for method in methods:
+        looks = dict(style.dot(method))
+        for look_of_bar in ("elinewidth", "capsize"):
+            looks.pop(look_of_bar, None)
+        entries.append(plain_handle(**looks))
+    return entries
 
 
 def plain_handle(label: str, **looks: Any) -> Line2D:
-    """A legend entry of a label, grey unless the looks say another colour."""
+    """Make a legend entry of a label, grey unless the looks name another colour."""
     from matplotlib.lines import Line2D
 
     return Line2D([], [], **({"color": style.COLOURS["grey"], "label": label} | looks))
 
 
-def full_and_hollow(full: str, hollow: str, linestyles: Sequence[Any] = ("none", "none")) -> list[Line2D]:
-    """Two legend entries: what full and what hollow markers mean."""
-    looks: tuple[style.Looks, ...] = ({"label": full}, {"label": hollow, "markerfacecolor": "white"})
+def full_and_hollow(
+    full: str,
+    hollow: str,
+    linestyles: Sequence[Any] = ("none", "none"),
+) -> list[Line2D]:
+    """Make two legend entries: what full and what hollow markers mean."""
+    line_of_full, line_of_hollow = linestyles
     return [
-        plain_handle(marker="o", linestyle=line, **look) for line, look in zip(linestyles, looks, strict=True)
+        plain_handle(full, marker="o", linestyle=line_of_full),
+        plain_handle(hollow, marker="o", linestyle=line_of_hollow, markerfacecolor="white"),
     ]
 
 
 def shared_legend(figure: Figure, entries: Sequence[Artist], *, handle: float = 3.0) -> Figure:
-    """One legend for all panels, in a strip added below them; the panels keep their size in inches.
+    """Draw one legend for all panels, in a strip added below them; the panels keep their size.
 
-    It has the most columns that fit, where a letter is 0.072 inches, a handle and its gaps come on top.
-    ``handle``: length of the handles in letters. Returns the figure.
+    It has the most columns that fit.
+
+    Parameters
+    ----------
+    figure : Figure
+        The figure, which is also returned.
+    entries : sequence of artists
+        Entries of the legend.
+    handle : float
+        Length of the handles in letters.
     """
-    letters, lines = [len(str(entry.get_label())) for entry in entries], len(entries)
+    lengths = [len(str(entry.get_label())) for entry in entries]
+    width = figure.get_size_inches()[0]
+    lines = len(entries)
     for columns in range(len(entries), 0, -1):
         lines = math.ceil(len(entries) / columns)
-        longest = [max(letters[i : i + lines]) for i in range(0, len(entries), lines)]
-        if sum(0.072 * most + 0.118 * (handle + 2.4) for most in longest) < figure.get_size_inches()[0]:
+        if _width_of_legend(lengths, lines, handle) < width:
             break
     add_room(figure, below=lines * _LEGEND_LINE + 0.08)
-    looks: style.Looks = {"borderaxespad": 0.3, "handlelength": handle}
-    figure.legend(handles=list(entries), loc="lower center", ncols=math.ceil(len(entries) / lines), **looks)
+    figure.legend(
+        handles=list(entries),
+        loc="lower center",
+        ncols=math.ceil(len(entries) / lines),
+        borderaxespad=0.3,
+        handlelength=handle,
+    )
     return figure
+
+
+def _width_of_legend(lengths: Sequence[int], lines: int, handle: float) -> float:
+    """Estimate the inches of a legend from the letters of its entries, column by column."""
+    width = 0.0
+    for start in range(0, len(lengths), lines):
+        longest = max(lengths[start : start + lines])
+        width += _LETTER * longest + _HANDLE_LETTER * (handle + _GAPS_OF_ENTRY)
+    return width
 
 
 def add_room(figure: Figure, *, below: float = 0.0, above: float = 0.0) -> None:
