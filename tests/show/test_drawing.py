@@ -256,7 +256,7 @@ def test_controls_step_back():
     with names.using(HOME / "ors"):
         assert style.line("clean")["linewidth"] < style.line("noisy")["linewidth"]
         assert style.line("clean")["marker"] == ""
-        assert style.label("opt") == "optimal step (v and clean label) (oracle)"
+        assert style.label("opt") == "rule (5) with the clean label (oracle)"
 
 
 def test_the_users_own_settings_have_no_effect():
