@@ -132,5 +132,5 @@ def test_the_pickle_gives_the_same_and_holds_nothing_but_arrays(tmp_path):
     one = libsvm.mnist38({path.name: path})
     assert all(np.array_equal(one[key], two[key]) for key in two)
     path.write_bytes(gzip.compress(pickle.dumps((print, 1))))
-    with pytest.raises(ValueError, match=r"asks for builtins\.print, which is not part of an array"):
+    with pytest.raises(ValueError, match=r"needs builtins\.print, which is not part of an array"):
         libsvm.mnist38({path.name: path})

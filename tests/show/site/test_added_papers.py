@@ -93,5 +93,5 @@ def test_results_of_a_paper_that_no_page_shows_are_named_in_one_line(checkout):
     assert plans.passed_over(plan, checkout, checkout) == ""
     (checkout / "results/full/pnorm").rename(checkout / "results/full/natarajan")
     line = plans.passed_over(plan, checkout, checkout)
-    assert line.startswith("not shown on the pages: natarajan (")
+    assert line.startswith("left out of the pages: natarajan (")
     assert "\n" not in line
