@@ -15,15 +15,16 @@ from reproduction.spec import user_modules
 from reproduction.spec.artifact import load, without_groups
 
 parser = argparse.ArgumentParser(description=__doc__)
-parser.add_argument("names", nargs="+", metavar="PAPER/ARTIFACT")
 parser.add_argument("--keys", nargs="+", type=Path, required=True, help="what the plan requests")
 parser.add_argument("--records", nargs="+", type=Path, required=True, help="where to write")
 given = parser.parse_args()
 
 failures = []
-for name, key, record in zip(given.names, given.keys, given.records, strict=True):
+for key, record in zip(given.keys, given.records, strict=True):
+    name = str(key)
     try:
         with records.making(key, record) as made:
+            name = made.context["name"]
             only = without_groups(made.context["only"], registry.groups())
             scale = made.context["scale"]
             shown = [load(Path(file), scale, only) for file in made.context["files"]]

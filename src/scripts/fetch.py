@@ -10,7 +10,7 @@ from typing import Any
 parser = argparse.ArgumentParser(description=__doc__)
 dataset_help = "id, or id.source, or id.variant"
 parser.add_argument("--dataset", required=True, metavar="ID", help=dataset_help)
-parser.add_argument("--registry", type=Path, required=True, help="config/datasets.yaml")
+parser.add_argument("--registry", type=Path, help="config/datasets.yaml")
 parser.add_argument("--out", type=Path, required=True, help="folder of the raw files, data/raw/ID")
 mirror_help = "folder or URL of a mirror (default: the variable NOISYLABELS_MIRROR)"
 parser.add_argument("--mirror", default=os.environ.get("NOISYLABELS_MIRROR", ""), help=mirror_help)
@@ -18,9 +18,26 @@ parser.add_argument("--source", default="", help="use this source or variant onl
 parser.add_argument("--offline", action="store_true", help="never use the network")
 local_help = 'your own file instead, or \'{"file": FILE, "label": COLUMN}\''
 parser.add_argument("--local", metavar="FILE", help=local_help)
-key_help = "what the plan requests, as JSON; with it a record is written"
+key_help = "what the plan requests, as JSON: it names the registry and the sources"
 parser.add_argument("--key", type=Path, help=key_help)
-options = parser.parse_args()
+
+
+def read_options(words: list[str]) -> argparse.Namespace:
+    """Read the options of the command line, and those that a key holds.
+
+    They are no parameters of the rule: Snakemake would fetch again where a path is another.
+    """
+    key = parser.parse_args(words).key
+    if key:
+        context = json.loads(key.read_bytes())["given"]
+        words = [*words, "--registry", context["registry"], *context["options"]]
+    options = parser.parse_args(words)
+    if not options.registry:
+        parser.error("name the registry, --registry config/datasets.yaml, or a key")
+    return options
+
+
+options = read_options(sys.argv[1:])
 
 from reproduction.data.fetch import FetchError, fetch, fetch_local  # noqa: E402
 from reproduction.data.registry import load_registry  # noqa: E402

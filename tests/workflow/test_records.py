@@ -4,6 +4,8 @@ import json
 import os
 import re
 import shutil
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
@@ -104,6 +106,7 @@ class Tiny:
 
     def __init__(self, folder: Path) -> None:
         self.project = folder / "project"
+        self.table = self.project / "mine.csv"
         self.run = Run(folder / "run")
         for name, text in FILES.items():
             file = self.project / "tiny" / name
@@ -113,7 +116,7 @@ class Tiny:
 
     def configure(self, **more: object) -> None:
         """Write the configuration."""
-        spec = {"file": str(self.project / "mine.csv"), "label": "label", "positive": "yes"}
+        spec = {"file": str(self.table), "label": "label", "positive": "yes"}
         local = {"mine": spec}
         content = {"scale": "smoke", "papers": [str(self.project / "tiny")], "formats": ["png"]}
         overlay = content | {"data": {"local": local}} | more
@@ -158,13 +161,13 @@ def lose_record(tiny: Tiny) -> None:
 
 
 def replace_by_older(tiny: Tiny) -> None:
-    file = tiny.project / "mine.csv"
+    file = tiny.table
     file.write_text(file.read_text().replace("1,1,yes", "9,1,yes", 1))
     os.utime(file, (1e9, 1e9))
 
 
 def date_to_the_future(tiny: Tiny, old: str = "", new: str = "") -> None:
-    file = tiny.project / "mine.csv"
+    file = tiny.table
     file.write_text(file.read_text().replace(old, new, 1))
     os.utime(file, (4e9, 4e9))
 
@@ -189,6 +192,15 @@ def move(tiny: Tiny) -> None:
     shutil.move(tiny.run.folder, tiny.run.folder.with_name("moved {a} 'b'"))
     tiny.run.folder = tiny.run.folder.with_name("moved {a} 'b'")
     shutil.rmtree(tiny.run.folder / ".cache")
+
+
+def move_paper(tiny: Tiny) -> None:
+    """Move the paper and what lies next to it, but not the user's table."""
+    place = tiny.project.with_name("elsewhere")
+    for name in ("tiny", "shared"):
+        shutil.move(tiny.project / name, place / name)
+    tiny.project = place
+    tiny.configure()
 
 
 CHANGES = [
@@ -229,6 +241,8 @@ CHANGES = [
     ("a docstring", lambda tiny: tiny.edit("code.py", '"""Sums of', '"""All sums of'), []),
     ("the caption", lambda tiny: tiny.edit("table1.yaml", "Sums.", "All sums."), []),
     ("the order of keys", swap_keys, []),
+    ("a paper in another place", move_paper, []),
+    ("its code", lambda tiny: tiny.edit("code.py", "1 + fact", "2 + fact"), RESULT),
     ("the seed", lambda tiny: tiny.configure(seed=7), RESULT),
 ]
 """Name of a change, how it is made, which rules run then."""
@@ -251,6 +265,28 @@ def test_every_change_runs_what_depends_on_it_and_nothing_else(tmp_path):
             wrong.append(line)
     print("\n".join(lines))
     assert wrong == []
+
+
+def test_a_paper_with_its_own_data_that_was_moved_and_edited_is_computed(tmp_path):
+    paper = tmp_path / "first" / "beans"
+    new_paper = [sys.executable, "-P", str(ROOT / "src/scripts/new.py"), "new-paper"]
+    subprocess.run([*new_paper, str(paper), "classifier"], check=True, capture_output=True)
+    run = Run(tmp_path / "run")
+    table = run.folder / "results/smoke/beans/three_classes/table.csv"
+
+    def compute(place: Path) -> bytes:
+        overlay = {"scale": "smoke", "papers": [str(place)], "formats": ["png"]}
+        (run.folder / "overlay.yaml").write_text(json.dumps(overlay))
+        run.snakemake("beans_three_classes")
+        return table.read_bytes()
+
+    before = compute(paper)
+    moved = tmp_path / "second" / "beans"
+    moved.parent.mkdir()
+    shutil.move(paper, moved)
+    code = (moved / "code.py").read_text()
+    (moved / "code.py").write_text(code.replace("self.means_ = ", "self.means_ = 2 * "))
+    assert compute(moved) != before
 
 
 def test_a_report_has_the_figure_with_its_caption_and_the_verdicts(tmp_path):

@@ -12,14 +12,11 @@ rule fetch:
         "logs/data/fetch.{dataset}.log",
     priority: FIRST
     localrule: True
-    params:
-        options=lambda wildcards: PLAN.fetch_options(wildcards.dataset),
-        registry=lambda wildcards: os.path.relpath(PLAN.entry(wildcards.dataset).file),
     message:
         "Fetch the data set {wildcards.dataset}"
     shell:
         "python -P -m scripts.fetch --key {input.key:q} --dataset {wildcards.dataset:q}"
-        " --registry {params.registry:q} --out data/raw/{wildcards.dataset:q} {params.options:q} > {log:q}"
+        " --out data/raw/{wildcards.dataset:q} > {log:q}"
 
 
 rule prepare:

@@ -18,9 +18,7 @@ for scope, names in PLAN.drawn_together(sys.argv).items():
         log:
             f"{LOGS}/{scope}/draw.log",
         localrule: True
-        params:
-            names=names,
         message:
             f"Draw {scope}"
         shell:
-            "python -P -m scripts.draw {params.names:q} --keys {input.key:q} --records {output.records:q} > {log:q} 2>&1"
+            "python -P -m scripts.draw --keys {input.key:q} --records {output.records:q} > {log:q} 2>&1"

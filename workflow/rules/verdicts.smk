@@ -20,14 +20,8 @@ rule verdicts:
     wildcard_constraints:
         scope="([^/]+/){0,2}",
     localrule: True
-    params:
-        files=lambda wildcards: [
-            os.path.relpath(artifact.file)
-            for artifact in PLAN.judged(wildcards.scope).values()
-        ],
     message:
         "Judge {wildcards.scope} against what was published and claimed"
     shell:
-        "python -P -m scripts.verdicts --key {input.key:q} --record {output.record:q} --artifacts {params.files:q}"
-        " --tables {input.tables:q} --data {input.data:q} --scale {SCALE}"
+        "python -P -m scripts.verdicts --key {input.key:q} --record {output.record:q} --tables {input.tables:q} --data {input.data:q} --scale {SCALE}"
         " --csv {output.csv:q} --agreement {output.agreement:q} > {log:q} 2>&1"

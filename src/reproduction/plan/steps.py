@@ -108,6 +108,7 @@ def _of_drawing(plan: Plan, name: str) -> Step:
     artifact = plan.artifact(name)
     config = {key: value for key, value in plan.config.items() if key not in NOT_DRAWN}
     context = {
+        "name": name,
         "files": [str(shown.file) for shown in plan.artifacts_shown(artifact)],
         "tables": plan.drawn(name),
         "drawings": plan.drawings(name),
