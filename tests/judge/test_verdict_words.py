@@ -55,6 +55,11 @@ def test_of_a_claim_in_several_artifacts_the_weakest_verdict_counts(verdicts, co
     assert count_verdicts([row(verdict=verdict) for verdict in verdicts]) == {counted: 1}
 
 
+def test_claims_of_two_papers_with_one_id_are_two():
+    rows = [row(paper=paper, verdict="reproduced") for paper in ("ors", "pnorm")]
+    assert count_verdicts(rows) == {"reproduced": 2}
+
+
 def test_of_claims_only_a_sentence_counts_against_the_paper():
     rows = {kind: row(kind, verdict="not_reproduced") for kind in ("published", *CLAIM_KINDS)}
     against = [kind for kind, refuted in rows.items() if counts_against(refuted)]

@@ -78,7 +78,7 @@ def group_headlines(
     names : iterable of str
         Ids of claims.
     rows : iterable of mapping
-        Rows of verdicts. Of a claim in several artifacts the weakest verdict counts; a claim
+        Rows of verdicts of one paper. Of a claim in several artifacts the weakest verdict counts; a claim
         without a row is left out.
     texts : mapping
         Id -> what its headline says.
@@ -89,7 +89,8 @@ def group_headlines(
         ``Reproduced``, ``Our claim, reproduced`` and so on -> headlines, in the order of the kinds
         and of the verdicts.
     """
-    weakest = select_weakest(row for row in rows if is_claim(row))
+    claims = [row for row in rows if is_claim(row)]
+    weakest = {str(row["id"]): row for row in select_weakest(claims)}
     chosen = [weakest[name] for name in names if name in weakest]
     groups: dict[str, list[Headline]] = {}
     for kind, title in TITLES.items():

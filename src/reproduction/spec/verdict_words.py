@@ -203,17 +203,17 @@ def select_deciding(rows: Iterable[R]) -> list[R]:
                 values.append(row)
         elif not row["form_of"]:
             claims.append(row)
-    return [*values, *select_weakest(claims).values()]
+    return [*values, *select_weakest(claims)]
 
 
-def select_weakest(claims: Iterable[R]) -> dict[str, R]:
-    """Select the row with the weakest verdict of each claim, by its id."""
-    weakest: dict[str, R] = {}
+def select_weakest(claims: Iterable[R]) -> list[R]:
+    """Select the row with the weakest verdict of each claim; papers share no claims."""
+    weakest: dict[tuple[str, str], R] = {}
     for row in claims:
-        name = str(row["id"])
-        other = weakest.get(name, row)
-        weakest[name] = min(other, row, key=_strength)
-    return weakest
+        claim = (str(row.get("paper", "")), str(row["id"]))
+        other = weakest.get(claim, row)
+        weakest[claim] = min(other, row, key=_strength)
+    return list(weakest.values())
 
 
 def group_verdicts(rows: Iterable[R]) -> dict[str, list[R]]:
