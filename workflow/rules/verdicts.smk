@@ -1,4 +1,4 @@
-"""the report judges it: verdicts of one artifact, of a paper, or of all."""
+"""the report judges it: verdicts of one artifact or of a paper."""
 
 
 rule verdicts:
@@ -18,7 +18,7 @@ rule verdicts:
     log:
         f"{LOGS}/{{scope}}verdicts.log",
     wildcard_constraints:
-        scope="([^/]+/){0,2}",
+        scope="([^/]+/){1,2}",
     localrule: True
     message:
         "Judge {wildcards.scope} against what was published and claimed"

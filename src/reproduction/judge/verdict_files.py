@@ -1,4 +1,4 @@
-"""The verdicts of a run, read from its files: for one result, for a paper or for everything.
+"""The verdicts of a run, read from its files: for one result or for its paper.
 
 The page of a run reads them too and must be quick, so nothing numerical is imported.
 """
@@ -76,7 +76,7 @@ class VerdictFiles:
             If a file is not the one of its record, or has none.
         """
         table = f"{self.results}/{name}/table.csv"
-        for scope in (name, name.partition("/")[0], ""):
+        for scope in (name, name.partition("/")[0]):
             path = self.root / self.results / scope / file
             rows = self._by_result(path).get(name, [])
             if rows and self._is_of_table(path, table):

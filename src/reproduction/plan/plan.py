@@ -539,9 +539,12 @@ class Plan:
         return name if artifact.protocol else f"{artifact.paper}/{artifact.uses[0]}"
 
     def pages(self, scope: str) -> list[str]:
-        """Scopes that are judged apart: this one, and artifacts below it with measured times."""
+        """Scopes that are judged apart: a result or a paper, and results with measured times."""
+        below = self.artifacts_below(scope)
         scopes = {scope: None}
-        for name, artifact in self.artifacts_below(scope).items():
+        if not scope:
+            scopes = {f"{artifact.paper}/": None for artifact in below.values()}
+        for name, artifact in below.items():
             if artifact.measured:
                 scopes[f"{name}/"] = None
         return [page for page in scopes if self.judged(page)]

@@ -124,9 +124,8 @@ def _of_drawing(plan: Plan, name: str) -> Step:
 
 
 def list_scopes(plan: Plan) -> Sequence[str]:
-    """What is judged together: everything, each paper and each artifact with something to judge."""
-    scopes = [""]
-    scopes += [f"{artifact.paper}/" for artifact in plan.shown.values()]
+    """What is judged together: each paper, and each artifact with something to judge."""
+    scopes = [f"{artifact.paper}/" for artifact in plan.shown.values()]
     scopes += [f"{name}/" for name in plan.shown]
     return [scope for scope in dict.fromkeys(scopes) if plan.judged(scope)]
 

@@ -39,6 +39,8 @@ OF_JOBS = ("RuleException", "WorkflowError")
 # The last line of the log of a failed job, and what of it is shown.
 CAUSE = re.compile(r"(?:error: |(?:\w+\.)*(?=\w+Error: ))(.+)")
 ENOUGH = 0.05  # of the expected seconds, to tell how fast this machine is
+MOST_FILES = 2
+"""Files with verdicts that the end of a run lists by name."""
 REFUSING = ("draw", "verdicts")  # logs of scripts that say nothing but why they refuse a table
 
 
@@ -181,7 +183,7 @@ def summary(plan: Plan, words: Iterable[str], failed: bool = False, stopped: boo
     asked = [scope.strip("/") for scope in scopes if scope.strip("/") in made]
     lines += [f"made: {path_to_show(plan.drawings(name)[0])}" for name in asked]
     pages = dict.fromkeys(page for scope in scopes for page in plan.pages(scope))
-    lines += [line for page in pages for line in _verdicts(plan, page)]
+    lines += _verdicts(plan, list(pages))
     missing = [name for name in names if name not in made]
     if stopped:
         kept = "finished results are kept, run the same command to continue"
@@ -252,16 +254,23 @@ def causes(logs: Path, since: float) -> list[str]:
     return [f"why: {why} ({path_to_show(file)})" for why, file in found.items()][:5]  # the logs have all
 
 
-def _verdicts(plan: Plan, scope: str) -> list[str]:
-    file, judged = f"{plan.results}/{scope}verdicts.csv", plan.judged(scope)
-    if not judged or not _is_there(file):
+def _verdicts(plan: Plan, scopes: Iterable[str]) -> list[str]:
+    """Count what was judged, and name published values that seem to be in another unit."""
+    files = [Path(plan.results, scope, "verdicts.csv") for scope in scopes]
+    files = [file for file in files if _is_there(str(file))]
+    if not files:
         return []
-    with open(file, encoding="utf-8", newline="") as lines:
-        rows = list(csv.DictReader(lines))
-    counts = ", ".join(f"{n} {look_up(verdict).label}" for verdict, n in count_verdicts(rows).items())
+    rows: list[dict[str, str]] = []
+    for file in files:
+        with file.open(encoding="utf-8", newline="") as lines_of_file:
+            rows += csv.DictReader(lines_of_file)
+    counts = [f"{count} {look_up(verdict).label}" for verdict, count in count_verdicts(rows).items()]
     what = {"full": "", "part": " (of a part)"}.get(plan.config["scale"], " (no verdicts at reduced scale)")
-    units = (
-        artifact.other_unit(row for row in rows if f"{row['paper']}/{row['artifact']}" == name)
-        for name, artifact in judged.items()
-    )
-    return [f"verdicts: {counts}{what}; see {path_to_show(file)}", *filter(None, units)]
+    where = ", ".join(path_to_show(file) for file in files)
+    if len(files) > MOST_FILES:
+        where = f"{path_to_show(plan.results)}/<paper>/verdicts.csv"
+    lines = [f"verdicts: {', '.join(counts)}{what}; see {where}"]
+    for name, artifact in plan.artifacts.items():
+        its_rows = [row for row in rows if f"{row['paper']}/{row['artifact']}" == name]
+        lines.append(artifact.other_unit(its_rows))
+    return [line for line in lines if line]

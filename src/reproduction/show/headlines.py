@@ -78,8 +78,8 @@ def group_headlines(
     names : iterable of str
         Ids of claims.
     rows : iterable of mapping
-        Rows of verdicts of one paper. Of a claim in several artifacts the weakest verdict counts; a claim
-        without a row is left out.
+        Rows of verdicts of one paper. Of a claim in several artifacts the weakest verdict counts;
+        a claim without a row is left out.
     texts : mapping
         Id -> what its headline says.
 
