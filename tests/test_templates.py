@@ -39,6 +39,20 @@ def paper(request, tmp_path, monkeypatch):
         del sys.modules[name]
 
 
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("numpy", "numpy is an installed package; rename the folder"),
+        ("test", "test is a module of Python; rename the folder"),
+        ("results", "results is a folder that a run writes; rename the folder"),
+    ],
+)
+def test_a_name_that_a_run_would_refuse_is_refused_at_once(tmp_path, name, reason):
+    with pytest.raises(SystemExit, match=reason):
+        new("new-paper", tmp_path / name)
+    assert not (tmp_path / name).exists()
+
+
 @pytest.mark.parametrize("word", WORDS)
 def test_a_template_is_short(word):
     files = [file for file in (TEMPLATES / word).iterdir() if file.is_file()]
@@ -74,5 +88,5 @@ def test_another_method_and_artifact_are_of_the_kind_of_the_paper(paper):
     assert f"class {class_name}(" in code
     new("new-artifact", paper / "second")
     assert paper_check.read_paper(paper, "second").faults == []
-    with pytest.raises(SystemExit, match="module of Python; choose another name"):
+    with pytest.raises(SystemExit, match="module of Python; rename the folder"):
         new("new-paper", paper.parent / "queue")

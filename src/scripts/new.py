@@ -6,7 +6,10 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-HOME = ROOT / "src/papers"
+sys.path.insert(0, str(ROOT / "src"))
+
+from reproduction.spec.papers import HOME, check_folder_name  # noqa: E402
+
 TEMPLATES = HOME / "_templates"
 RUN = "./run"
 
@@ -30,7 +33,7 @@ places = "new-paper PROJECT/PAPER, then new-artifact PROJECT/PAPER/NAME"
 parser.add_argument("place", type=Path, help=places)
 words = "of new-paper: complete (own protocol, figure, published values), classifier (two and K "
 words += "classes), filter (own noise) or online; of new-method: classifier, filter or online"
-parser.add_argument("like", nargs="?", default="", choices=("", *TEMPLATE_OF_WORD), help=words)
+parser.add_argument("template", nargs="?", choices=[*TEMPLATE_OF_WORD], help=words)
 
 
 def main() -> None:
@@ -43,11 +46,11 @@ def main() -> None:
     check(given.what, place, paper, target)
     try:
         if given.what == "new-paper":
-            write_paper(place, TEMPLATES / TEMPLATE_OF_WORD[given.like or "complete"])
+            write_paper(place, TEMPLATES / TEMPLATE_OF_WORD[given.template or "complete"])
         elif given.what == "new-artifact":
             write_artifact(paper, target)
         else:
-            class_name = write_method(paper, target, given.like)
+            class_name = write_method(paper, target, given.template)
     except OSError as error:
         sys.exit(f"{given.what}: cannot write {place}: {error.strerror}")
     print(target)
@@ -63,9 +66,11 @@ def check(what: str, place: Path, paper: Path, target: Path) -> None:
     if not re.fullmatch(r"[a-z][a-z0-9_]*", place.name):
         rule = "is not a name for a module of Python; use small letters, digits and _"
         sys.exit(f"{what}: {place.name!r} {rule}")
-    if what == "new-paper" and place.name in sys.stdlib_module_names:
-        rule = "is a module of Python; choose another name for the folder"
-        sys.exit(f"{what}: {place.name!r} {rule}")
+    if what == "new-paper":
+        try:
+            check_folder_name(place)
+        except ValueError as error:
+            sys.exit(f"{what}: {error}")
     if paper.parent != HOME and (HOME / paper.name).is_dir():
         rule = "choose another name for the folder"
         sys.exit(f"{what}: the repository has a paper {paper.name}; {rule}")
@@ -101,12 +106,12 @@ def write_artifact(paper: Path, target: Path) -> None:
     write(TEMPLATES / "classifier/two_classes.yaml", target, paper)
 
 
-def write_method(paper: Path, target: Path, like: str) -> str:
+def write_method(paper: Path, target: Path, template: str | None) -> str:
     """Write a method of the kind of the paper's others, or of the one that is named; its class."""
     code = "".join(file.read_text(encoding="utf-8") for file in sorted(paper.glob("*.py")))
     for word, (file, class_name) in METHODS.items():
-        is_named = like and file == f"{like}.py"
-        if is_named or (not like and word in code):
+        is_chosen = file == f"{template}.py" if template else word in code
+        if is_chosen:
             write(TEMPLATES / "methods" / file, target, paper)
             return class_name
     sys.exit("new-method: the kind is classifier, filter or online")

@@ -122,6 +122,7 @@ def test_one_repetition_of_each_experiment_is_run_on_data_of_the_paper(classifie
     [
         ("return self.classes_[", "return self.clases_[", "AttributeError"),
         ("return self.classes_[", "return -1 - self.classes_[", "the method predicts -1"),
+        ("return self.classes_[", "return 1 + self.classes_[", "the method predicts 3"),
         ("self.classes_ = np.unique(y)", "raise SystemExit(0)", "SystemExit"),
     ],
 )
@@ -134,6 +135,15 @@ def test_a_method_that_fails_is_named_with_what_it_was_run_on(classifier, old, w
     assert message in fault
 
 
+@pytest.mark.parametrize("draw", ["np.random.random()", "random.random()"])
+def test_a_method_that_draws_from_a_global_generator_is_a_fault(classifier, draw):
+    code = "import random\n\nimport numpy as np"
+    change(classifier / "code.py", "import numpy as np", code)
+    change(classifier / "code.py", "distances.min(", f"0 * {draw} + distances.min(")
+    (fault,) = ran(classifier).faults
+    assert "a global generator of random numbers is used, without a seed" in fault
+
+
 def test_an_experiment_whose_data_cannot_be_had_is_named_and_not_run(classifier):
     change(classifier / "three_classes.yaml", "[wine]", "[cifar10h]")
     report = ran(classifier)
@@ -143,5 +153,5 @@ def test_an_experiment_whose_data_cannot_be_had_is_named_and_not_run(classifier)
 
 def test_a_loader_that_fails_is_a_fault_with_its_line(classifier):
     line = change(classifier / "code.py", "load_wine(return", "load_whine(return")
-    report = ran(classifier)
-    assert f"code.py, line {line}: NameError" in " ".join([*report.faults, *report.remarks])
+    (fault,) = ran(classifier).faults
+    assert f"code.py, line {line}: NameError" in fault

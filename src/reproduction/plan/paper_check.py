@@ -190,7 +190,6 @@ def run_paper(folder: Path, report: Report) -> None:
 
 
 def _run_artifact(plan: Plan, name: str, report: Report) -> None:
-    from reproduction.data.errors import DataError
     from reproduction.data.fetch import FetchError
     from reproduction.run.job import Job
     from reproduction.run.results import write_rows
@@ -206,11 +205,14 @@ def _run_artifact(plan: Plan, name: str, report: Report) -> None:
         try:
             files = [_find_data(plan, path, Path(temporary)) for path in plan.data(name, cell)]
             job = Job.read(description, files)
-            rows, _ = job.run("0:1", job.tune())
+            tuned = job.tune()
+            rows, _ = job.run("0:1", tuned)
+            if plan.is_run_twice(name):
+                job.check_repeatable(rows, "0:1", tuned)
             write_rows(rows, Path(temporary, "table.csv"))
-        except (FetchError, DataError) as error:
+        except FetchError as error:
             reason = str(error).splitlines()[0]
-            remedy = f"./run smoke {name.replace('/', '_')} fetches it"
+            remedy = f"./run smoke {artifact.file.parent} fetches it"
             report.remarks.append(f"{artifact.file}: not run: {reason}; {remedy}")
         except ValueError as error:
             report.faults.append(f"{artifact.file}: {error}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import sys
 import traceback
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -141,8 +142,9 @@ def describe_place(columns: Row) -> str:
 
 @contextmanager
 def _refuse_unseeded() -> Iterator[None]:
-    """Refuse generators without a seed in code of the user: not every draw changes a result."""
+    """Refuse random numbers without a seed in code of the user: not every draw changes a result."""
     original = np.random.default_rng
+    before = _read_global_generators()
 
     def default_rng(seed: Any = None) -> np.random.Generator:
         if seed is None and is_of_user(sys._getframe(1).f_code.co_filename):
@@ -154,6 +156,15 @@ def _refuse_unseeded() -> Iterator[None]:
         yield
     finally:
         np.random.default_rng = original
+    if _read_global_generators() != before:
+        remedy = "draw from `repetition.rng`, and give methods a `random_state`"
+        raise ValueError(f"a global generator of random numbers is used, without a seed; {remedy}")
+
+
+def _read_global_generators() -> tuple[object, bytes, int]:
+    """Read the states of the generators of Python and of NumPy that a whole process shares."""
+    _, numbers, place, *_ = np.random.get_state()
+    return random.getstate(), np.asarray(numbers).tobytes(), int(place)
 
 
 def _check_target(protocol: Protocol, dataset: Dataset) -> None:

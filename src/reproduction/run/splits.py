@@ -70,16 +70,22 @@ def check_predicted(found: ArrayLike, count: int, known: NDArray[Any] | None = N
     known : labels that may be predicted; 0 and 1 if not given.
     Raises ValueError : it is not one label for each row, or another label.
     """
-    predicted = np.asarray(found)
-    if predicted.shape != (count,):
-        expected = f"({count},) is expected, one label for each row"
-        raise ValueError(f"the predicted labels have the shape {predicted.shape}; {expected}")
+    predicted = check_count(found, count)
     labels = np.array([0, 1]) if known is None else np.unique(known)
     is_known = np.isin(predicted, labels)
     if not is_known.all():
         names = ", ".join(map(str, labels))
         raise ValueError(f"the method predicts {predicted[~is_known][0]}; the labels are {names}")
     return predicted
+
+
+def check_count(predicted: ArrayLike, count: int) -> NDArray[Any]:
+    """Return what a method predicts as an array. Raises ValueError: not one value for each row."""
+    values = np.asarray(predicted)
+    if values.shape != (count,):
+        expected = f"({count},) is expected, one label for each row"
+        raise ValueError(f"the predicted labels have the shape {values.shape}; {expected}")
+    return values
 
 
 def read_target(y: NDArray[Any], target: Target) -> NDArray[Any]:

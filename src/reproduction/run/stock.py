@@ -8,11 +8,13 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from reproduction.run.protocol_loop import Loop, Row, seeded
+from reproduction.run.splits import check_count
 from reproduction.run.training import Outcome, TrainingSettings, resolve, train
 from reproduction.spec import settings as keys
-from reproduction.spec.metrics import ERROR, Metric, find_custom
+from reproduction.spec.metrics import ERROR, Metric
 from reproduction.spec.noise_kinds import Target, for_target
 from reproduction.spec.protocol import protocol
+from reproduction.spec.user_modules import find_function
 
 
 class ErrorsSettings(keys.SplitSettings, TrainingSettings):
@@ -101,7 +103,7 @@ class ScoreSettings(keys.SplitSettings):
         super().check_custom()
         for metric in self.metrics:
             if metric.custom:
-                find_custom(metric.name)
+                find_function("metric", metric.name)
 
 
 class ClassificationSettings(ScoreSettings):
@@ -148,9 +150,14 @@ def _scores(settings: ScoreSettings, loop: Loop, target: Target) -> Iterator[Row
     for repetition, split, observed, _, method in fits:
         rng = repetition.rng(f"method {repetition.columns['method']}")
         model = seeded(method.build(), rng).fit(split.X, observed)
+        predicted = model.predict(split.X_test)
+        if target == "classes":
+            split.checked(predicted)
+        else:
+            check_count(predicted, len(split.X_test))
         for metric in settings.metrics:
             if metric.name == ERROR:
-                yield repetition.row(metric.label, split.scored(model.predict(split.X_test)))
+                yield repetition.row(metric.label, split.scored(predicted))
             else:
                 value = metric.measure(model, split.X_test, split.truth)
                 yield repetition.row(metric.label, value)

@@ -7,7 +7,6 @@ A metric says which is better, higher or lower. Of scikit-learn's, a name that e
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
@@ -16,7 +15,7 @@ from pydantic_core import CoreSchema, core_schema
 
 from reproduction.spec.noise_kinds import CUSTOM
 from reproduction.spec.strict_yaml import near
-from reproduction.spec.user_modules import import_module
+from reproduction.spec.user_modules import find_function
 
 Better = Literal["higher", "lower"]
 ERROR = "error"
@@ -70,7 +69,7 @@ class Metric:
             If the model lacks what the metric needs, such as probabilities.
         """
         if self.custom:
-            return float(find_custom(self.name)(truth, model.predict(X)))
+            return float(find_function("metric", self.name)(truth, model.predict(X)))
         from sklearn import metrics
 
         scorers = metrics.get_scorer_names()
@@ -119,28 +118,6 @@ def known() -> list[str]:
             takes = list(inspect.signature(getattr(metrics, name)).parameters)
             names |= {name} if takes[:2] == ["y_true", "y_pred"] else set()
     return [ERROR, *sorted(names)]
-
-
-def find_custom(name: str) -> Callable[[Any, Any], float]:
-    """Find the function of a paper, which gets true and predicted targets.
-
-    Raises
-    ------
-    ValueError
-        If there is no such module or function.
-    """
-    module_name, _, function_name = name.partition(":")
-    try:
-        module = import_module(module_name)
-    except ModuleNotFoundError as error:
-        raise ValueError(f"metric {name!r}: {error}; name a module of the paper") from None
-    function = getattr(module, function_name, None)
-    if not inspect.isfunction(function):
-        functions = [key for key, member in vars(module).items() if inspect.isfunction(member)]
-        hint = near(function_name, functions)
-        raise ValueError(f"metric {name!r}: {module_name} has no function {function_name!r}{hint}")
-    found: Callable[[Any, Any], float] = function
-    return found
 
 
 def better(name: str) -> Better | None:

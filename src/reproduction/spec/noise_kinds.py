@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from noisylabels.noise import flip_models
 from reproduction.spec.strict_yaml import near
-from reproduction.spec.user_modules import import_module
+from reproduction.spec.user_modules import find_function
 
 Target = Literal["two classes", "classes", "real"]
 """What a protocol learns: one of two classes, one of K classes, or a real number."""
@@ -171,20 +171,11 @@ def find_custom(name: str, numbers: int) -> Callable[..., Any]:
     ValueError
         If there is no such module or function, or it does not take so many numbers.
     """
-    module_name, _, function_name = name.partition(":")
-    try:
-        module = import_module(module_name)
-    except ModuleNotFoundError as error:
-        raise ValueError(f"noise {name!r}: {error}; name a module of the paper") from None
-    function = getattr(module, function_name, None)
-    if not inspect.isfunction(function):
-        functions = [key for key, member in vars(module).items() if inspect.isfunction(member)]
-        hint = near(function_name, functions)
-        raise ValueError(f"noise {name!r}: {module_name} has no function {function_name!r}{hint}")
+    function = find_function("noise", name)
     try:
         inspect.signature(function).bind(None, None, *range(numbers))
     except TypeError as error:
-        form = f"{function_name}(y, rng, then {numbers} numbers as in the label)"
+        form = f"{function.__name__}(y, rng, then {numbers} numbers as in the label)"
         raise ValueError(f"noise {name!r}: {error}; write {form}") from None
     return function
 

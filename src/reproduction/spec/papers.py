@@ -16,6 +16,8 @@ from reproduction.spec.strict_yaml import ArtifactError, near
 HOME = SOURCES / "papers"
 """The folder of the repository's papers."""
 FOLDERS_OF_RUNS = ("data", "figures", "logs", "results", "site")
+MODULES_OF_PYTHON = sys.stdlib_module_names | {"test"}
+"""Python does not list its own tests."""
 INSTALLED = (
     "matplotlib",
     "noisylabels",
@@ -73,7 +75,7 @@ def check_folder_name(folder: Path) -> None:
     owner = ""
     if folder.name in FOLDERS_OF_RUNS:
         owner = "a folder that a run writes"
-    elif folder.name in sys.stdlib_module_names:
+    elif folder.name in MODULES_OF_PYTHON:
         owner = "a module of Python"
     elif folder.name in INSTALLED:
         owner = "an installed package"

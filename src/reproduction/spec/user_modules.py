@@ -3,15 +3,17 @@
 import ast
 import difflib
 import importlib
+import inspect
 import traceback
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache
 from importlib.machinery import PathFinder
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from reproduction.paths import PACKAGES, SOURCES
-from reproduction.spec.strict_yaml import LONGEST
+from reproduction.spec.strict_yaml import LONGEST, near
 
 
 def module_file(name: str, path: list[str] | None = None) -> Path | None:
@@ -128,6 +130,36 @@ def _declared_names(tree: ast.Module, decorators: Collection[str]) -> Iterator[s
                     yield statement.name
         elif isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
             yield from (target.id for target in statement.targets if isinstance(target, ast.Name))
+
+
+def find_function(what: str, name: str) -> Callable[..., Any]:
+    """Find a function that settings name as ``module:function``.
+
+    Parameters
+    ----------
+    what : str
+        What it is used as, for the message, such as "metric".
+    name : str
+        Its name.
+
+    Raises
+    ------
+    ValueError
+        If there is no such module or function; with the nearest names.
+    """
+    module_name, _, function_name = name.partition(":")
+    try:
+        module = import_module(module_name)
+    except ModuleNotFoundError as error:
+        raise ValueError(f"{what} {name!r}: {error}; name a module of the paper") from None
+    functions = {}
+    for key, member in vars(module).items():
+        if inspect.isfunction(member):
+            functions[key] = member
+    if function_name not in functions:
+        hint = near(function_name, functions)
+        raise ValueError(f"{what} {name!r}: {module_name} has no function {function_name!r}{hint}")
+    return functions[function_name]
 
 
 def import_module(module: str) -> ModuleType:
