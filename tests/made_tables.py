@@ -23,7 +23,8 @@ def _kept(name):
 
 def table(name, few):
     """``few`` repetitions where 100 are kept, fewer where fewer are; spread as their means are."""
-    kept, rng = _kept(name), np.random.default_rng(0)
+    kept = _kept(name)
+    rng = np.random.default_rng(0)
     n = np.ceil(few * kept["n"] / 100).clip(upper=few).astype(int)
     rows = kept.loc[kept.index.repeat(n)]
     rows = rows.assign(repetition=rows.groupby(level=0).cumcount().to_numpy())
@@ -36,7 +37,8 @@ class Inputs:
 
     def __init__(self, name, few=6):
         every = load_project("full")
-        self.artifact, paper = every[name], name.partition("/")[0]
+        self.artifact = every[name]
+        paper = name.partition("/")[0]
         self.names = [self.artifact.name] * bool(self.artifact.protocol) + self.artifact.uses
         self.tables = {used: table(f"{paper}/{used}", few) for used in self.names}
         printed = self.artifact.kind == "table"

@@ -32,7 +32,8 @@ def typed(protocol, settings):
 def rows(protocol, settings, data=None, repetitions=range(2), seed=1):
     """Rows of a protocol; ``data`` is a data set, a mapping of id -> data set, or nothing."""
     data = {data.id: data} if isinstance(data, Dataset) else data or {}
-    found, checked = find_protocol(protocol), typed(protocol, settings)
+    found = find_protocol(protocol)
+    checked = typed(protocol, settings)
     handed = protocol_loop.Loop(data, Seeds(seed, "test"), repetitions)
     if found.tune is not None:
         tuned = json.loads(json.dumps(found.tune(checked, handed)))

@@ -138,7 +138,8 @@ def test_old_states_of_a_module_are_removed_when_a_new_one_is_compiled(package, 
     compute()
     [folder] = (tmp_path / "cache").glob("package.outer-*")
     [neighbour] = (tmp_path / "cache").glob("package.apart-*")
-    old, recent = folder.with_name("package.outer-old"), folder.with_name("package.outer-recent")
+    old = folder.with_name("package.outer-old")
+    recent = folder.with_name("package.outer-recent")
     old.mkdir()
     recent.mkdir()
     for unused in (old, neighbour):

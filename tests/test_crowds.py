@@ -132,7 +132,8 @@ def test_every_kind_of_gap_is_a_missing_label(labels, long):
 def test_columns_of_crowd_kit_are_a_long_table(convert):
     table, _, _ = simulated(K=3, n=50)
     renamed = dict(zip(crowds.CROWD_KIT_COLUMNS, table.values(), strict=True))
-    found, expected = MajorityVote().fit(convert(renamed)), MajorityVote().fit(table)
+    found = MajorityVote().fit(convert(renamed))
+    expected = MajorityVote().fit(table)
     assert (found.posterior_ == expected.posterior_).all()
     assert found.annotators_.tolist() == expected.annotators_.tolist()
     assert found.notes_ == []
@@ -289,7 +290,8 @@ def test_models_beat_the_vote_where_annotators_differ_and_find_their_accuracy_an
     features = np.eye(3)[truth] * 0.5 + 0.5 / 3
     assert np.mean(CrowdLab().fit(table, features).labels_ != truth) < errors[MajorityVote] - 0.02
     rng = np.random.default_rng(0)
-    truth, hard = rng.integers(2, size=300), np.arange(300) < 60
+    truth = rng.integers(2, size=300)
+    hard = np.arange(300) < 60
     wrong = rng.random((300, 12)) < np.where(hard, 0.45, 0.05)[:, None]
     glad = GLAD().fit(np.where(wrong, 1 - truth[:, None], truth[:, None]))
     assert glad.easiness_[hard].mean() < glad.easiness_[~hard].mean() - 1

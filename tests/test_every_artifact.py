@@ -43,7 +43,8 @@ def made_up(dataset):
     rng = np.random.default_rng(len(dataset))
     if dataset == "speech":
         # noise that changes its colour and pauses, as speech does
-        noise, loud = rng.standard_normal(48_000), np.repeat(rng.uniform(size=24) > 0.15, 2000)
+        noise = rng.standard_normal(48_000)
+        loud = np.repeat(rng.uniform(size=24) > 0.15, 2000)
         return {"signal": loud * np.convolve(noise, 0.9 ** np.arange(50))[:48_000], "rate": np.array(16_000)}
     if dataset == "living_room":
         room = 0.1 * rng.standard_normal(2000) * np.exp(-np.arange(2000) / 700)
@@ -79,7 +80,8 @@ def test_the_default_level_runs_what_a_smoke_run_leaves_out(tmp_path, monkeypatc
 @pytest.fixture(scope="session")
 def workshop(tmp_path_factory):
     """Tables of artifacts, each made once: workshop(name) -> path of its table."""
-    root, plan = tmp_path_factory.mktemp("every"), smoke_plan()
+    root = tmp_path_factory.mktemp("every")
+    plan = smoke_plan()
 
     def data_file(dataset):
         path = root / f"{dataset}.npz"
@@ -90,7 +92,8 @@ def workshop(tmp_path_factory):
 
     @cache
     def make(name):
-        artifact, folder = load_project("smoke")[name], root / name
+        artifact = load_project("smoke")[name]
+        folder = root / name
         files = [data_file(dataset.partition(".")[0]) for dataset in artifact.datasets]
         folder.mkdir(parents=True)
         parts, tuned = [], {}
@@ -117,7 +120,8 @@ def workshop(tmp_path_factory):
 
 @pytest.mark.parametrize("name", CASES)
 def test_an_artifact_runs_is_drawn_and_is_judged(name, workshop, tmp_path):
-    artifact, plan = load_project("smoke")[name], smoke_plan()
+    artifact = load_project("smoke")[name]
+    plan = smoke_plan()
     shown = {used: workshop(f"{artifact.paper}/{used}") for used in plan.drawn(name)}
     drawn = render(artifact.render, artifact.name, shown, plan.shown_with(name))
     if artifact.kind == "figure":

@@ -27,7 +27,8 @@ def test_fma_is_rounded_once():
 
 def ordered_sum(terms):
     """32 partial sums, then 8, folded in halves, then one by one, in plain Python."""
-    wide, whole = len(terms) // 32 * 32, len(terms) // 8 * 8
+    wide = len(terms) // 32 * 32
+    whole = len(terms) // 8 * 8
     sums = np.zeros((4, 8))
     for k in range(whole):
         sums[k // 8 % 4 if k < wide else 0, k % 8] += terms[k]
@@ -53,7 +54,9 @@ def test_sums_have_the_order_that_is_written_down(n):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_products_equal_those_of_numpy(n, dtype):
     rng = np.random.default_rng(n)
-    A, x, c = rng.standard_normal((7, n)).astype(dtype), rng.standard_normal(n), rng.standard_normal(7)
+    A = rng.standard_normal((7, n)).astype(dtype)
+    x = rng.standard_normal(n)
+    c = rng.standard_normal(7)
     np.testing.assert_allclose(linear_algebra.times(A, x), A.astype(float) @ x, atol=1e-13)
     np.testing.assert_allclose(linear_algebra.combined(c, A), c @ A.astype(float), atol=1e-13)
 
@@ -61,8 +64,12 @@ def test_products_equal_those_of_numpy(n, dtype):
 @pytest.mark.parametrize("r", [1, 3, 4, 9])
 def test_normal_equations_equal_those_of_numpy(r):
     rng = np.random.default_rng(r)
-    ZT, slope, curvature = rng.standard_normal((r, 45)), rng.standard_normal(45), rng.random(45)
-    hessian, gradient, f = np.zeros((r, r)), np.empty(r), np.empty(45)
+    ZT = rng.standard_normal((r, 45))
+    slope = rng.standard_normal(45)
+    curvature = rng.random(45)
+    hessian = np.zeros((r, r))
+    gradient = np.empty(r)
+    f = np.empty(45)
     linear_algebra.normal_equations(ZT, slope, curvature, hessian, gradient)
     np.testing.assert_allclose(hessian, np.tril((ZT * curvature) @ ZT.T), atol=1e-13)
     np.testing.assert_allclose(gradient, ZT @ slope, atol=1e-13)
@@ -99,7 +106,8 @@ def test_only_small_problems_are_given_one_thread(rows, expected):
 
 
 def test_calls_that_overlap_leave_no_limit_behind():
-    inside, go = threading.Event(), threading.Event()
+    inside = threading.Event()
+    go = threading.Event()
 
     @single_threaded_if_small
     def waits(rows):
@@ -118,7 +126,8 @@ def test_calls_that_overlap_leave_no_limit_behind():
 
 def test_a_small_fit_is_the_same_under_any_number_of_threads():
     rng = np.random.default_rng(0)
-    X, y = rng.standard_normal((300, 10)), rng.integers(0, 2, 300)
+    X = rng.standard_normal((300, 10))
+    y = rng.integers(0, 2, 300)
     found = set()
     for limit in (1, 2):
         with threadpool_limits(limit, user_api="blas"):

@@ -60,7 +60,8 @@ def test_epochs_over_chunks_are_epochs_over_the_table(files, table, average, sch
     assert model.intercept_ == pytest.approx(whole.intercept_, rel=1e-9)
     assert (model.t_, model.n_iter_) == (750, 3)
     across = RobustSGDClassifier(epoch_rows=250, **options)  # pieces that end no epoch
-    X, y = np.vstack([table[0]] * 3), np.tile(table[1], 3)
+    X = np.vstack([table[0]] * 3)
+    y = np.tile(table[1], 3)
     for at in range(0, 750, 170):
         across.partial_fit(X[at : at + 170], y[at : at + 170], classes=[0, 1])
     assert across.coef_ == pytest.approx(whole.coef_, rel=1e-9)

@@ -30,7 +30,8 @@ ROOT = Path(__file__).parents[1]
 
 def new(*words):
     """What `./run WORDS` would print and say, and whether it worked."""
-    stdout, said = io.StringIO(), ""
+    stdout = io.StringIO()
+    said = ""
     with mock.patch("sys.argv", ["run", *map(str, words)]), contextlib.redirect_stdout(stdout):
         try:
             runpy.run_path(str(ROOT / "src/scripts/new.py"))
@@ -90,10 +91,8 @@ def test_in_the_repository_its_commands_name_the_folder_as_seen_from_there_and_i
         ROOT / "src/papers/_templates/example_paper", tmp_path / "src/papers/_templates/example_paper"
     )
     (tmp_path / "src/scripts").mkdir(parents=True)
-    script, mine = (
-        shutil.copy(ROOT / "src/scripts/new.py", tmp_path / "src/scripts"),
-        tmp_path / "examples/mine",
-    )
+    script = shutil.copy(ROOT / "src/scripts/new.py", tmp_path / "src/scripts")
+    mine = tmp_path / "examples/mine"
     subprocess.run([sys.executable, script, "new-paper", "examples/mine"], cwd=tmp_path, check=True)
     assert f"./run smoke mine --config 'papers=[{mine}]'" in (mine / "page.md").read_text()
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", mine]
@@ -215,7 +214,8 @@ def beans(paper):
 
 def arrays_of(found, dataset, folder):
     """What the jobs would read of a data set."""
-    name, entry = found.pinned(dataset), found.entry(dataset)
+    name = found.pinned(dataset)
+    entry = found.entry(dataset)
     fetch(name, load_registry(entry.file), folder / name)
     return prepare(folder / name).arrays
 

@@ -59,7 +59,8 @@ def test_inside_and_outside_are_never_both_shown(x, centre, half):
 @pytest.mark.parametrize("half", [0.0, 0.3, 1.0, 4.0])
 @pytest.mark.parametrize("test", [ours.tost, ours.outside])
 def test_a_mean_on_the_border_is_called_inside_or_outside_in_5_percent_of_the_runs_at_most(test, half):
-    h, runs = half / np.sqrt(8), 2000
+    h = half / np.sqrt(8)
+    runs = 2000
     draws = np.random.default_rng(7).standard_normal((runs, 8)) + h
     rate = np.mean([test(ours.mean_se(x), -h, h) < 0.05 for x in draws])
     assert rate <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / runs)
@@ -136,7 +137,9 @@ def test_signed_rank_counts_all_signs_of_the_pairs_that_differ(n):
 def test_the_error_of_a_pool_is_that_of_the_mean_of_its_points():
     d = np.random.default_rng(0).normal(size=50)
     assert ours.pool_error(d, np.full(50, 7), 50)[:2] == pytest.approx((0, stats.sem(d)))
-    d, copies = np.array([0.0, 3.0, -1.0, 0.5]), np.array([40, 3, 7, 20])  # rows that share a number
+    # rows that share a number
+    d = np.array([0.0, 3.0, -1.0, 0.5])
+    copies = np.array([40, 3, 7, 20])
     assert ours.pool_error(d, copies, 70) == pytest.approx(
         ours.pool_error(np.repeat(d, copies), np.ones(70), 70)
     )
@@ -202,7 +205,9 @@ def test_intervals_for_new_points_cover_and_those_by_splits_do_not(law, naive, m
 
 
 def test_the_correction_of_nadeau_and_bengio_is_far_too_wide_for_large_test_parts():
-    rng, share, found = np.random.default_rng(0), 0.9, []
+    rng = np.random.default_rng(0)
+    share = 0.9
+    found = []
     for _ in range(100):
         test, [(a, b)] = drawn(rng, J=50, N=300, share=share)
         by_split = np.where(test, 100.0 * (a.astype(float) - b), 0).sum(axis=1) / test.sum(axis=1)

@@ -79,7 +79,8 @@ def _check_predictions_precede_learning(candidate: Filter) -> None:
 def _check_parts_equal_one_pass(candidate: Filter) -> None:
     """Check that learning a sequence in parts gives the same weights as one pass."""
     X, y, known = _sequence()
-    whole, parts = _fresh(candidate).fit(X, y, **known), _fresh(candidate)
+    whole = _fresh(candidate).fit(X, y, **known)
+    parts = _fresh(candidate)
     for part in (slice(0, 1), slice(1, 50), slice(50, ROUNDS)):
         parts.partial_fit(X[part], y[part], **{name: value[part] for name, value in known.items()})
     _equal(parts.w, whole.w, "the weights after several calls of partial_fit are not those of one fit")
@@ -90,7 +91,8 @@ def _check_windows_equal_rows(candidate: Filter) -> None:
     X, y, known = _sequence()
     window = Sliding(X[:, 0], ENTRIES)
     rows = window.rows(0, ROUNDS)
-    seen, written_out = _fresh(candidate), _fresh(candidate)
+    seen = _fresh(candidate)
+    written_out = _fresh(candidate)
     predictions = seen.run(window, y, **known), written_out.run(rows, y, **known)
     _equal(*predictions, "the predictions of a sliding window are not those of its rows")
     _equal(seen.w, written_out.w, "the weights after a sliding window are not those after its rows")
@@ -244,7 +246,8 @@ def check_words_of_flips(estimator: Any) -> None:
     flipped = (truth == 0) & (rng.random(ROUNDS) < 0.3)
     observed = np.array(["no", "yes"])[np.where(flipped, 1, truth)]
     model = clone(estimator).fit(X, observed)
-    has_matrix, has_posterior = hasattr(model, "flip_matrix_"), hasattr(model, "true_label_posterior")
+    has_matrix = hasattr(model, "flip_matrix_")
+    has_posterior = hasattr(model, "true_label_posterior")
     assert has_matrix or not has_posterior, (
         f"{_name(estimator)}: who has true_label_posterior must have flip_matrix_"
     )

@@ -81,7 +81,8 @@ class _CrowdLabels:
     @cached_property
     def votes(self) -> Floats:
         """How many labels each item has of each class, (n, K)."""
-        n, K = len(self.items), len(self.classes)
+        n = len(self.items)
+        K = len(self.classes)
         cells = self.item * K + self.label
         return np.bincount(cells, minlength=n * K).reshape(n, K).astype(float)
 
@@ -95,7 +96,8 @@ class _CrowdLabels:
         """Count labels (W, K, K) by annotator, true class and label, as expected at a posterior (n, K)."""
         from noisylabels.solvers.dawid_skene import count_labels
 
-        W, K = len(self.annotators), len(self.classes)
+        W = len(self.annotators)
+        K = len(self.classes)
         counts_by_label = np.zeros((W, K, K))
         count_labels(*self.codes, np.ascontiguousarray(posterior), counts_by_label)
         return np.ascontiguousarray(counts_by_label.transpose(0, 2, 1))
@@ -114,7 +116,8 @@ class _CrowdLabels:
 
         The counts (W, K, K) are made for some annotators at a time: all of them can need gigabytes.
         """
-        W, K = len(self.annotators), len(self.classes)
+        W = len(self.annotators)
+        K = len(self.classes)
         at_a_time = max(BLOCK_BYTES // (8 * K**2), 1)
         order = np.argsort(self.annotator, kind="stable")
         starts = np.searchsorted(self.annotator[order], np.arange(W + 1))
@@ -129,7 +132,8 @@ class _CrowdLabels:
 
     def _count_entries(self, posterior: Floats, entries: Codes, first: int, last: int) -> Floats:
         """`count_confusions` of the annotators first, ..., last - 1, to whom the entries belong."""
-        W, K = last - first, len(self.classes)
+        W = last - first
+        K = len(self.classes)
         cells = (self.annotator[entries] - first) * K + self.label[entries]
         item = self.item[entries]
         counts = np.empty((W, K, K))
@@ -919,7 +923,9 @@ class GLAD(MajorityVote):
         ['a', 'b', 'a']
         """
         data = read_crowd_labels(labels, self.classes)
-        n, W, K = len(data.items), len(data.annotators), len(data.classes)
+        n = len(data.items)
+        W = len(data.annotators)
+        K = len(data.classes)
         is_label = np.eye(K)[data.label]
 
         def join(parameters: Floats) -> tuple[Floats, Floats, Floats]:

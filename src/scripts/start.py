@@ -4,6 +4,7 @@ import argparse
 import fcntl
 import os
 import re
+import shlex
 import shutil
 import signal
 import sys
@@ -177,7 +178,9 @@ def main() -> None:
         if not end.code and is_whole and page.exists():
             print(f"\nLook:   {page.absolute().as_uri()}   numbers: results/{request.scale}", file=sys.stderr)
             if request.scale == "smoke":
-                print("This was the smoke scale. The papers' settings: ./run full", file=sys.stderr)
+                same = [word for word in words if word != "smoke"]
+                full = shlex.join(["./run", "full", *same])
+                print(f"This was the smoke scale. The papers' settings: {full}", file=sys.stderr)
         raise
 
 

@@ -144,8 +144,10 @@ def remarks(rng, kinds):
 def test_texts_are_learnt_from():
     rng = np.random.default_rng(0)
     true = rng.integers(2, size=300)
-    X, y = remarks(rng, true), np.where(rng.random(300) < 0.1, 1 - true, true)
-    found, wrong = audited(X, y), np.flatnonzero(y != true)
+    X = remarks(rng, true)
+    y = np.where(rng.random(300) < 0.1, 1 - true, true)
+    found = audited(X, y)
+    wrong = np.flatnonzero(y != true)
     assert found.informative
     assert np.isin(wrong, found.ranking["row"][: len(wrong)]).mean() > 0.9
 
@@ -164,7 +166,8 @@ def test_the_same_call_gives_the_same_answer_and_rows_without_label_are_left_out
     X, y, _ = table(n=120)
     gone = np.array(y, dtype=object)
     gone[7] = None
-    one, two = audited(X, gone, most_rows=60), audited(X, gone, most_rows=60)
+    one = audited(X, gone, most_rows=60)
+    two = audited(X, gone, most_rows=60)
     pd.testing.assert_frame_equal(one.ranking, two.ranking)
     pd.testing.assert_frame_equal(one.flip_rates, two.flip_rates)
     assert 7 not in set(one.ranking["row"])
@@ -175,7 +178,8 @@ def test_the_same_call_gives_the_same_answer_and_rows_without_label_are_left_out
 @pytest.mark.parametrize("d", [1, 2, 8])
 def test_copies_with_other_labels_are_found_and_no_others(d):
     rng = np.random.default_rng(d)
-    X, y = rng.standard_normal((400, d)), rng.integers(0, 3, 400)
+    X = rng.standard_normal((400, d))
+    y = rng.integers(0, 3, 400)
     copies = np.vstack([X[:6], X[6:12] * (1 + 1e-6)])
     labels = np.concatenate([y, (y[:10] + 1) % 3, y[10:12]])
     equal, near = flip_rates.conflicts(np.vstack([X, copies]), None, labels)
@@ -284,7 +288,8 @@ def test_the_script_from_the_draw_to_the_repaired_table(tmp_path):
     assert {"review.html", "review.csv", "repaired.csv", "listed.csv", "index.html"} < set(files)
     assert all((folder / name).is_file() for name in files)
     assert (pd.read_csv(folder / "repaired.csv")["kind repaired"][at] == true[at]).all()
-    page, said = (folder / "index.html").read_text(), (folder / "audit.txt").read_text()
+    page = (folder / "index.html").read_text()
+    said = (folder / "audit.txt").read_text()
     lead = page.partition('class="lead">')[2].partition("</p>")[0]
     assert ("listed.csv" in page, "reviewed rows" in lead, "guess" in lead) == (True, True, False)
     assert "`" not in page.split("<script")[0]
@@ -441,7 +446,8 @@ def test_arguments_that_cannot_be_are_refused(arguments, message):
 def test_the_example_finds_what_the_guide_says():
     guide = (ROOT / "docs/audit.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"```python\n(.*?)```", guide, re.S)
-    made, printed = {}, io.StringIO()
+    made = {}
+    printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(compile(code, "audit.md", "exec"), made)
     flipped, found = made["flipped"], made["found"]

@@ -69,13 +69,15 @@ def test_rows_that_chance_makes_equal_or_near_are_no_copies(name, X):
 def test_copies_do_not_depend_on_the_order_of_the_rows():
     X, _ = with_copies(0.5, 0.0)
     order = np.random.default_rng(1).permutation(len(X))
-    one, other = find_copies(X).groups, find_copies(X[order]).groups
+    one = find_copies(X).groups
+    other = find_copies(X[order]).groups
     pairs = {(a, b) for a, b in zip(one[order].tolist(), other.tolist(), strict=True)}
     assert len(pairs) == one.max() + 1 == other.max() + 1
 
 
 def test_groups_of_two_kinds_are_combined():
-    one, other = np.array([0, 0, 1, 2, 3]), np.array([0, 1, 1, 2, 3])
+    one = np.array([0, 0, 1, 2, 3])
+    other = np.array([0, 1, 1, 2, 3])
     assert combine_groups(one, other).tolist() == [0, 0, 0, 1, 2]
     assert combine_groups(np.arange(5), None) is None
     assert combine_groups(np.arange(5), other).tolist() == [0, 1, 1, 2, 3]
@@ -104,7 +106,8 @@ def test_without_groups_the_folds_are_those_of_scikit_learn():
 
 
 def test_a_class_in_one_group_is_refused():
-    y, groups = np.repeat([0, 1], 20), np.r_[np.arange(20), np.full(20, 20)]
+    y = np.repeat([0, 1], 20)
+    groups = np.r_[np.arange(20), np.full(20, 20)]
     X = np.random.default_rng(0).normal(size=(40, 2))
     assert folds_for(y, groups) == 1
     with pytest.raises(ValueError, match="a class with rows of a single group"):
@@ -117,8 +120,10 @@ def test_each_row_twice_gives_the_counts_of_each_row_once():
     rng = np.random.default_rng(0)
     y = rng.integers(3, size=200)
     p = rng.dirichlet(np.ones(3), 200)
-    twice, groups = np.repeat(np.arange(200), 2), np.repeat(np.arange(200), 2)
-    once, both = flip_rates.surest(p, y), flip_rates.surest(p[twice], y[twice], groups)
+    twice = np.repeat(np.arange(200), 2)
+    groups = np.repeat(np.arange(200), 2)
+    once = flip_rates.surest(p, y)
+    both = flip_rates.surest(p[twice], y[twice], groups)
     for name in ("omega", "rows", "disagree", "low", "high"):
         np.testing.assert_allclose(getattr(both, name), getattr(once, name))
     a = flip_rates.weights_of(groups)
@@ -159,7 +164,8 @@ def test_a_table_without_copies_has_the_same_audit_with_a_group_for_each_row():
     X = rng.normal(size=(200, 3))
     y = (X[:, 0] + rng.normal(size=200) > 0).astype(int)
     options = {"model": "logistic", "compare": False, "repetitions": 1}
-    plain, grouped = noisylabels.audit(X, y, **options), noisylabels.audit(X, y, groups=range(200), **options)
+    plain = noisylabels.audit(X, y, **options)
+    grouped = noisylabels.audit(X, y, groups=range(200), **options)
     pd.testing.assert_frame_equal(plain.ranking, grouped.ranking)
     assert (plain.bounds, plain.guess) == (grouped.bounds, grouped.guess)
 
@@ -198,7 +204,8 @@ def test_copies_are_in_one_fold_of_a_corrected_classifier():
 
 def test_groups_too_large_to_judge_a_class_are_refused():
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(60, 2)), np.repeat(["x", "z"], [20, 40])
+    X = rng.normal(size=(60, 2))
+    y = np.repeat(["x", "z"], [20, 40])
     p = np.full((60, 2), 0.5)
     message = (
         "groups: all rows of the class 'x' are in one group; a group is judged by models that did not see"

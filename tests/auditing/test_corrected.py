@@ -155,7 +155,8 @@ def folds_by(source):
 def test_a_whole_weight_is_as_many_rows(method, flips, folds, monkeypatch):
     X, y, observed = flipped(K=3, n=300)
     times = np.random.default_rng(1).integers(0, 4, 300)
-    rows, base = np.repeat(np.arange(300), times), LogisticRegression(tol=1e-8)
+    rows = np.repeat(np.arange(300), times)
+    base = LogisticRegression(tol=1e-8)
     trusted = np.where(np.arange(300) < 90, y, np.nan) if flips == "trusted" else None
     again = None if trusted is None else trusted[rows]
     model = CorrectedClassifier(base, method, flips="anchor" if flips == "anchor" else "joint", folds=folds)
@@ -183,7 +184,9 @@ def test_weights_of_classes_and_small_weights_are_those_of_rows(method):
     by_row = model.fit(X, observed, sample_weight=np.where(observed, 1, 2.5)).predict_proba(X)
     np.testing.assert_array_equal(by_class.predict_proba(X), by_row)
     plain = model.fit(X, observed).weights_
-    counts, shares = np.full(400, 2.0**-6), np.full(400, 1e-3)  # six rows together, and less than two
+    # six rows together, and less than two
+    counts = np.full(400, 2.0**-6)
+    shares = np.full(400, 1e-3)
     np.testing.assert_allclose(model.fit(X, observed, sample_weight=counts).weights_ / 2.0**-6, plain)
     np.testing.assert_allclose(model.fit(X, observed, sample_weight=shares).weights_, plain)
     with pytest.raises(ValueError, match="sample_weight: value at index 0 is negative"):
@@ -201,7 +204,9 @@ def test_trusted_rows_give_the_flips_and_are_believed():
 
 
 def test_flips_that_cannot_be_inverted_are_shrunk_and_flagged():
-    X, y = np.zeros((80, 2)), np.arange(80) % 2  # p = 1/2 everywhere: the classes are exchanged half the time
+    # p = 1/2 everywhere: the classes are exchanged half the time
+    X = np.zeros((80, 2))
+    y = np.arange(80) % 2
     found = CorrectedClassifier(DummyClassifier(), "importance", flips="anchor").fit(X, y)
     assert found.flags_ == ("flips_shrunk",)
     assert np.linalg.cond(found.flip_matrix_) <= 20

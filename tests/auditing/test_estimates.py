@@ -61,7 +61,8 @@ def test_without_an_anchor_the_confident_joint_takes_overlap_for_flips():
 
 
 def test_trusted_labels_are_counted_with_exact_limits():
-    observed, true = np.array([0] * 8 + [1] * 2 + [1] * 5), np.array([0] * 10 + [1] * 5)
+    observed = np.array([0] * 8 + [1] * 2 + [1] * 5)
+    true = np.array([0] * 10 + [1] * 5)
     omega, low, high = flip_rates.counted(observed, true, 3)
     np.testing.assert_allclose(omega[:2], [[0.8, 0.2, 0], [0, 1, 0]])
     assert np.isnan(omega[2]).all()
@@ -100,7 +101,8 @@ def test_the_joint_the_labels_found_and_the_ranking_are_those_of_cleanlab(K):
     p, y = noisy(K)
     C = count.compute_confident_joint(y, p, calibrate=False)
     np.testing.assert_array_equal(flip_rates.counts(p, y), C)
-    Q, theirs = flip_rates.joint(p, y), count.estimate_joint(y, p, confident_joint=C)
+    Q = flip_rates.joint(p, y)
+    theirs = count.estimate_joint(y, p, confident_joint=C)
     np.testing.assert_allclose(Q, theirs, atol=2.0 / len(y))  # they round to counts
     np.testing.assert_allclose(Q, (C.T / C.sum(axis=1) * np.bincount(y) / len(y)).T)
     np.testing.assert_allclose(flip_rates.flip_matrix(Q).sum(axis=1), 1.0)
@@ -126,9 +128,11 @@ def test_the_number_of_labels_found_is_that_of_the_joint():
 def test_other_names_of_the_classes_change_nothing_else():
     p, y = noisy(4)
     names = np.array([2, 0, 3, 1])  # old class -> new class
-    q, z = np.empty_like(p), names[y]
+    q = np.empty_like(p)
+    z = names[y]
     q[:, names] = p
-    Q, R = flip_rates.joint(p, y), flip_rates.joint(q, z)
+    Q = flip_rates.joint(p, y)
+    R = flip_rates.joint(q, z)
     np.testing.assert_allclose(R[np.ix_(names, names)], Q)
     np.testing.assert_allclose(flip_rates.anchor(q, z)[np.ix_(names, names)], flip_rates.anchor(p, y))
     np.testing.assert_allclose(flip_rates.margins(q, z), flip_rates.margins(p, y))
@@ -216,7 +220,9 @@ def test_a_model_of_flips_gives_the_probabilities_of_observed_and_of_true_labels
 @pytest.mark.parametrize("K", [2, 3])
 def test_the_correction_is_unbiased_and_its_interval_covers(K):
     rng = np.random.default_rng(0)
-    omega, errors, covered = flip_matrix(K, 0.25), [], 0
+    omega = flip_matrix(K, 0.25)
+    errors = []
+    covered = 0
     for _ in range(300):
         true = rng.integers(K, size=400)
         predicted = np.where(rng.random(400) < 0.1, rng.integers(K, size=400), true)
@@ -231,8 +237,10 @@ def test_the_correction_is_unbiased_and_its_interval_covers(K):
 
 def test_with_two_classes_it_is_the_known_formula():
     rng = np.random.default_rng(0)
-    y, predicted = rng.integers(2, size=50), rng.integers(2, size=50)
-    rho, noisy_error = 0.1, np.mean(y != predicted)
+    y = rng.integers(2, size=50)
+    predicted = rng.integers(2, size=50)
+    rho = 0.1
+    noisy_error = np.mean(y != predicted)
     omega = np.array([[1 - rho, rho], [rho, 1 - rho]])
     assert corrected_error(predicted, y, omega).error == pytest.approx((noisy_error - rho) / (1 - 2 * rho))
 
@@ -264,7 +272,8 @@ FINDERS = {
 
 @pytest.mark.parametrize("finder", FINDERS.values(), ids=FINDERS)
 def test_a_finder_finds_flips_of_separate_clouds_and_few_where_there_are_none(finder):
-    rng, true = np.random.default_rng(0), np.arange(300) % 3
+    rng = np.random.default_rng(0)
+    true = np.arange(300) % 3
     X = rng.normal(size=(300, 2)) + 4 * np.column_stack([np.cos(2 * true), np.sin(2 * true)])
     flipped = rng.random(300) < 0.15
     y = np.where(flipped, (true + 1) % 3, true)

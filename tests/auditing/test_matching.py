@@ -76,7 +76,8 @@ def test_a_better_order_a_name_that_is_no_class_and_another_index_are_refused():
         noisylabels.audit(None, y, pred_probs=p, classes=["no", "maybe"])
     with pytest.raises(ValueError, match="classes: names of the columns of pred_probs"):
         noisylabels.audit(p, y, classes=["no", "maybe", "yes"])
-    X, labels = pd.DataFrame(p), pd.Series(y)
+    X = pd.DataFrame(p)
+    labels = pd.Series(y)
     with pytest.raises(ValueError, match="X and y have the same index in another order"):
         noisylabels.audit(X.sample(frac=1, random_state=0), labels)
 
@@ -131,7 +132,8 @@ def test_rows_of_an_array_are_named_by_their_numbers():
 
 def test_other_names_of_rows_are_refused_and_no_names_are_taken_by_position():
     y, p, _ = labelled(["no", "yes"], n=200)
-    labels, frame = pd.Series(y, index=range(500, 700)), pd.DataFrame(p)
+    labels = pd.Series(y, index=range(500, 700))
+    frame = pd.DataFrame(p)
     found = noisylabels.audit(None, labels, pred_probs=frame)
     np.testing.assert_array_equal(found.probabilities, p)
     message = (

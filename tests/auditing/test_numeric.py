@@ -85,7 +85,8 @@ def test_few_values_are_classes_and_many_numbers_are_not():
 def test_texts_help_to_expect_a_number():
     rng = np.random.default_rng(0)
     kind = rng.integers(2, size=150)
-    X, y = remarks(rng, kind), 10 * kind + rng.normal(size=150)
+    X = remarks(rng, kind)
+    y = 10 * kind + rng.normal(size=150)
     assert noisylabels.audit(X, y).informative
 
 

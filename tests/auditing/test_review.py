@@ -60,7 +60,8 @@ def test_intervals_cover_and_the_bound_on_the_list_holds(rate):
     for seed in range(200):
         at = np.random.default_rng([seed, 1]).permutation(len(w))[:100]
         given = sample(w, s, seed)
-        found, alone = intervals.rate(*given), intervals.counted(given[0], len(w))
+        found = intervals.rate(*given)
+        alone = intervals.counted(given[0], len(w))
         covered += found.low <= rate <= found.high
         plain += alone.low <= rate <= alone.high
         length = intervals.longest(given[0], rank[at], 0.6, 0.05, len(w))
@@ -74,7 +75,8 @@ def test_intervals_cover_and_the_bound_on_the_list_holds(rate):
 @pytest.mark.parametrize("rate", [0.0, 0.02, 0.3])
 def test_two_strata_cover_and_lists_hold(rate, by):
     w, s = population(rate=rate, seed=1)
-    doubted, rank = s > 0.35, np.argsort(np.argsort(-s))
+    doubted = s > 0.35
+    rank = np.argsort(np.argsort(-s))
     strata = [np.flatnonzero(doubted), np.flatnonzero(~doubted)]
     covered, left, false, listed = 0, 0, 0, 0
     for seed in range(200):
@@ -97,7 +99,8 @@ def test_two_strata_cover_and_lists_hold(rate, by):
 
 def test_mid_limits_lie_inside_the_exact_ones_and_cover_on_average():
     for n, N in ((100, 1000), (30, 60)):
-        ways, draws = (intervals.mid, intervals.counted), [np.arange(n) < hits for hits in range(n + 1)]
+        ways = (intervals.mid, intervals.counted)
+        draws = [np.arange(n) < hits for hits in range(n + 1)]
         both = [[way(w, N) for w in draws] for way in ways]
         assert all(e.low <= m.low and m.high <= e.high for m, e in zip(*both, strict=True))
         shares = np.arange(0, N + 1, N // 60)
@@ -121,7 +124,8 @@ def test_limits_in_closed_form():
     assert intervals.powered(w, w, 0.5).error() == pytest.approx(0, abs=1e-12)
     parts = [intervals.Rate(0.2, 0.1, 0.6), intervals.Rate(0.5, 0.5, 0.5)]  # the second is known
     assert intervals.combined(parts, [0.5, 0.5]) == pytest.approx((0.35, 0.3, 0.55))
-    places, few = 50 * np.arange(1, 20) - 1, int(np.ceil(np.log(0.025) / np.log(0.8)))
+    places = 50 * np.arange(1, 20) - 1
+    few = int(np.ceil(np.log(0.025) / np.log(0.8)))
     for n, length in ((few + 1, places[few]), (few - 1, -1)):  # of 17 draws from 850 rows all wrong will do
         assert intervals.longest(np.ones(n), places[:n], 0.8, 0.05, 1000) == length + 1
     every = np.arange(100) < 80
@@ -307,7 +311,8 @@ def test_answers_may_be_in_other_letters_unless_classes_differ_in_them(audited, 
     assert noisylabels.review(found, path, 20).reviewed == 20
     two = np.array(["Beech", "beech"])
     table = replace(found.table, labels=two[(found.table.labels == "ash").astype(int)])
-    both, path = replace(found, table=table, classes=two), tmp_path / "both" / "review.csv"
+    both = replace(found, table=table, classes=two)
+    path = tmp_path / "both" / "review.csv"
     path.parent.mkdir()
     noisylabels.review(both, path, 20)
     answer(path, np.full(300, "BEECH"))

@@ -121,7 +121,8 @@ def test_the_loss_falls_in_every_exact_line_search(booster):
 def test_the_last_stage_is_the_whole(booster):
     X, y, _ = ring()
     model = fresh(booster, rounds=12).fit(X, y)
-    stages, classes = list(model.staged_decision_function(X)), list(model.staged_predict(X))
+    stages = list(model.staged_decision_function(X))
+    classes = list(model.staged_predict(X))
     assert len(stages) == len(classes) == len(model.steps_) == len(model.log_losses_) == 12
     np.testing.assert_allclose(stages[-1], model.decision_function(X), atol=1e-12)
     np.testing.assert_array_equal(classes[-1], model.predict(X))
@@ -183,7 +184,8 @@ def test_modest_boost_leaf_by_leaf():
         leaves = tree.apply(model._inputs(X))
         for leaf in np.unique(leaves):
             inside = leaves == leaf
-            P, N = a[inside & (s > 0)].sum(), a[inside & (s < 0)].sum()
+            P = a[inside & (s > 0)].sum()
+            N = a[inside & (s < 0)].sum()
             v = P * (1 - inverse[inside & (s > 0)].sum()) - N * (1 - inverse[inside & (s < 0)].sum())
             expected = v if np.sign(v) == np.sign(P - N) else 0.0
             assert values[leaf] == pytest.approx(expected, abs=1e-15)
@@ -306,7 +308,8 @@ def test_the_weights_are_the_slope_of_the_loss(seed, gamma, loss_weights):
 
 
 def test_a_point_that_is_too_sure_asks_for_the_opposite_or_is_left_out():
-    s, H = np.array([1.0, 1.0]), np.array([2.0, -2.0])
+    s = np.array([1.0, 1.0])
+    H = np.array([2.0, -2.0])
     weights, targets = FlippedExponential(s, (0.3, 0.0)).weigh(H)
     assert targets.tolist() == [-1.0, 1.0]
     assert weights[0] > 0

@@ -44,7 +44,8 @@ def test_every_point_of_the_path_is_the_solution_of_svc(width, seed):
             free = (np.abs(theirs) > 1e-6 * C) & (np.abs(theirs) < C * (1 - 1e-6))
             f, theirs = kernel.K @ beta[k] + b[k], kernel.K @ theirs + svc.intercept_[0]
             if not free.any():  # then b is known to an interval only, whose middle depends on rounding
-                f, theirs = f - f.mean(), theirs - theirs.mean()
+                f = f - f.mean()
+                theirs = theirs - theirs.mean()
             np.testing.assert_allclose(f, theirs, atol=1e-4 + single)
 
 
@@ -59,7 +60,8 @@ def violation(K, y, beta, C):
 @pytest.mark.parametrize("width", [0.3, 1.0, 4.0])
 def test_a_gap_bounds_the_distance_to_the_best_objective(width):
     X, y = two_moons(150, 2)
-    K, signs = gram(X, X, width).K, 2.0 * noisy_columns(y, ("independent 0.3",))[:, 0] - 1
+    K = gram(X, X, width).K
+    signs = 2.0 * noisy_columns(y, ("independent 0.3",))[:, 0] - 1
     exact = svm_path.path(svm_path.padded(K), signs, GRID, 1e-6, 10**6)
     rough = svm_path.path(svm_path.padded(K), signs, GRID, 1e-6, 10**6, 1e-2)
     assert rough[2].all()
@@ -103,7 +105,8 @@ def test_newton_steps_save_most_smo_steps_at_large_C():
 
 def test_the_order_of_the_grid_does_not_matter_and_steps_that_run_out_are_flagged():
     X, y = two_moons(60)
-    labels, grid = noisy_columns(y), np.array([4.0, 0.25, 64.0])
+    labels = noisy_columns(y)
+    grid = np.array([4.0, 0.25, 64.0])
     kernel = gram(X, two_moons(30, 5)[0], 0.7)
     fits, ordered = (KernelSVMClassifier.fit_many(kernel, labels, each) for each in (grid, np.sort(grid)))
     np.testing.assert_array_equal(fits.scores[:, np.argsort(grid)], ordered.scores)
@@ -116,7 +119,8 @@ def test_the_order_of_the_grid_does_not_matter_and_steps_that_run_out_are_flagge
 
 def textbook_direction(K, r, mu):
     """a = (S_w + mu I)^-1 (m_1 - m_0) with S_w built point by point."""
-    m1, m0 = K @ r / r.sum(), K @ (1 - r) / (1 - r).sum()
+    m1 = K @ r / r.sum()
+    m0 = K @ (1 - r) / (1 - r).sum()
     S = np.zeros_like(K)
     for n in range(len(r)):
         S += r[n] * np.outer(K[:, n] - m1, K[:, n] - m1)
@@ -131,15 +135,18 @@ def plain_em(K, labels, mu, rounds=50):
     for _ in range(rounds):
         a = textbook_direction(K, r, mu)
         z = K @ a
-        n1, n0 = r.sum(), n - r.sum()
-        m1, m0 = (r * z).sum() / n1, ((1 - r) * z).sum() / n0
+        n1 = r.sum()
+        n0 = n - r.sum()
+        m1 = (r * z).sum() / n1
+        m0 = ((1 - r) * z).sum() / n0
         v = (r * (z - m1) ** 2 + (1 - r) * (z - m0) ** 2).sum() / n
         omega = np.array([[((1 - r) * (labels == k)).sum() / n0 for k in (0, 1)],
                           [(r * (labels == k)).sum() / n1 for k in (0, 1)]])  # fmt: skip
         p1 = n1 * omega[1, labels] * np.exp(-((z - m1) ** 2) / (2 * v))
         p0 = n0 * omega[0, labels] * np.exp(-((z - m0) ** 2) / (2 * v))
         new = p1 / (p1 + p0)
-        change, r = np.abs(new - r).max(), new
+        change = np.abs(new - r).max()
+        r = new
         if change < 1e-4:
             break
     return r, omega, (a, (m1 - m0) / v, np.log(n1 / n0) - (m1**2 - m0**2) / (2 * v))
@@ -180,13 +187,15 @@ def test_flip_rates_are_found():
 @pytest.mark.parametrize(("width", "mu"), [(0.1, 1e-4), (0.3, 1e-2), (1.0, 1e-4), (4.0, 1e-2)])
 def test_without_rounds_it_is_the_kernel_fisher_discriminant_of_the_observed_labels(width, mu):
     X, y = two_moons(50)
-    kernel, labels = gram(X, two_moons(20, 4)[0], width), noisy_columns(y)
+    kernel = gram(X, two_moons(20, 4)[0], width)
+    labels = noisy_columns(y)
     for threshold in ("posterior", "midpoint"):
         fits = RobustKernelFisherClassifier.fit_many(kernel, labels, [mu], rounds=0, threshold=threshold)
         assert not fits.flagged.any()
         for k, column in enumerate(labels.T):
             a = textbook_direction(kernel.K, column.astype(float), float(ridges(kernel.K, mu)[0]))
-            z, n1 = kernel.K @ a, column.sum()
+            z = kernel.K @ a
+            n1 = column.sum()
             means = z[column == 1].mean(), z[column == 0].mean()
             within = np.concatenate([z[column == 1] - means[0], z[column == 0] - means[1]])
             slope = (means[0] - means[1]) / within.var()
@@ -198,7 +207,8 @@ def test_without_rounds_it_is_the_kernel_fisher_discriminant_of_the_observed_lab
 
 def test_the_midpoint_is_a_shift_by_the_log_odds_of_the_classes():
     X, y = two_moons(50)
-    kernel, labels = gram(X, X, 1.0), noisy_columns(y)
+    kernel = gram(X, X, 1.0)
+    labels = noisy_columns(y)
     a, b = (
         RobustKernelFisherClassifier.fit_many(kernel, labels, [1e-2], threshold=threshold)
         for threshold in ("posterior", "midpoint")

@@ -95,7 +95,8 @@ def test_order_of_the_training_points_does_not_matter(model):
 
 def test_swapping_the_classes_mirrors_omega():
     X, _, noisy = twonorm(200, omega01=0.3)
-    c, d = rLR().fit(X, noisy), rLR().fit(X, 1 - noisy)
+    c = rLR().fit(X, noisy)
+    d = rLR().fit(X, 1 - noisy)
     np.testing.assert_allclose(c.flip_matrix_, d.flip_matrix_[::-1, ::-1], atol=1e-9)
 
 
@@ -166,7 +167,8 @@ def test_wrong_labels_of_many_fits_are_named():
 
 # Bias and penalty
 
-BIASES, PENALTIES = get_args(Bias), get_args(Penalty)
+BIASES = get_args(Bias)
+PENALTIES = get_args(Penalty)
 READINGS = [(bias, penalty) for bias in BIASES for penalty in PENALTIES]
 THREE = np.array([2.0**-6, 1.0, 2.0**6])
 
@@ -195,7 +197,8 @@ def test_no_direction_leads_down(reading, robust, width):
     column = np.zeros(len(THREE), np.int64)
     found = fit_batch(space, labels[np.newaxis], column, THREE, robust, 1e-12, *reading)
     assert found.converged.all()
-    rng, h = np.random.default_rng(0), 1e-5
+    rng = np.random.default_rng(0)
+    h = 1e-5
     for c, zeta in enumerate(THREE):
         w, b = space.Q @ found.v[c], found.bias[c]
         rates = found.omega01[c], found.omega10[c]
@@ -204,7 +207,8 @@ def test_no_direction_leads_down(reading, robust, width):
         scale = np.abs(np.sqrt(space.lam) @ space.Q.T).max()
         start = objective(K, labels, zeta, reading, 0 * w, 0.0)
         for _ in range(5):  # central differences in w and b
-            d, e = space.Q @ rng.standard_normal(len(space.lam)), float(rng.standard_normal())
+            d = space.Q @ rng.standard_normal(len(space.lam))
+            e = float(rng.standard_normal())
             e *= reading[0] != "none"
             d /= max(scale, np.abs(K @ d).max())
             ends = [objective(K, labels, zeta, reading, w + t * d, b + t * e, *rates) for t in (-h, h)]
@@ -252,7 +256,8 @@ def test_with_the_rkhs_penalty_a_penalised_bias_adds_one_to_the_kernel(model):
     K, X, labels = problem()
     ours = model(1.0, 0.5, bias="penalised", penalty="rkhs").fit(X, labels)
     plus_one = basis(K + 1.0)
-    column, zeta = np.zeros(1, np.int64), np.array([0.5])
+    column = np.zeros(1, np.int64)
+    zeta = np.array([0.5])
     found = fit_batch(plus_one, labels[np.newaxis], column, zeta, model.robust, 1e-10, "none", "rkhs")
     np.testing.assert_allclose(ours.decision_function(X), (K + 1.0) @ plus_one.Q @ found.v[0], atol=2e-2)
     assert ours.intercept_ == pytest.approx(ours.dual_coef_.sum(), abs=2e-2)  # the representer theorem
@@ -268,14 +273,16 @@ def test_with_the_norm_of_the_weights_a_penalised_bias_is_one_more_weight():
 
 @pytest.mark.parametrize("penalty", PENALTIES)
 def test_on_a_constant_kernel_the_free_bias_is_the_log_odds_of_the_labels(penalty):
-    X, labels = np.zeros((40, 2)), (np.arange(40) < 12).astype(float)
+    X = np.zeros((40, 2))
+    labels = (np.arange(40) < 12).astype(float)
     model = KLR(1.0, 1.0, bias="free", penalty=penalty).fit(X, labels)
     np.testing.assert_allclose(model.decision_function(X), np.log(12 / 28), atol=1e-4)
     tight, loose = (KLR(1.0, zeta, bias="penalised", penalty=penalty).fit(X, labels) for zeta in (1e4, 1e-6))
     assert abs(tight.decision_function(X)[0]) < 2e-2
     assert loose.decision_function(X)[0] == pytest.approx(np.log(12 / 28), abs=1e-3)
     robust = rKLR(1.0, 1.0, bias="free", penalty=penalty).fit(X, labels)
-    f, omega = robust.decision_function(X), robust.flip_matrix_
+    f = robust.decision_function(X)
+    omega = robust.flip_matrix_
     seen = np.exp(flips.log_likelihood(f, np.ones(40), omega))
     np.testing.assert_allclose(seen, 12 / 40, atol=1e-3)  # the rates of the classes explain what is seen
 

@@ -57,7 +57,8 @@ def table(k, intervals=2048):
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
 def test_the_primal_of_ldm_is_its_dual(lam1, C):
     ZT = np.ascontiguousarray(signed(*data()).T)
-    A, b = quadratic(ZT, lam1), 0.25 * ZT.mean(axis=1)
+    A = quadratic(ZT, lam1)
+    b = 0.25 * ZT.mean(axis=1)
     w, alpha, gap, _ = interior_point(ZT, A, b, C, 1e-8, 100)
     upper = 0.5 * w @ A @ w - b @ w + C * np.maximum(0.0, 1.0 - w @ ZT).sum()
     u = b + ZT @ alpha
@@ -68,7 +69,8 @@ def test_the_primal_of_ldm_is_its_dual(lam1, C):
 
 
 def test_the_quadratic_form_is_the_variance_of_the_margins():
-    Z, w = signed(*data()), np.array([0.3, -1.0, 0.2, 0.5, 0.7])
+    Z = signed(*data())
+    w = np.array([0.3, -1.0, 0.2, 0.5, 0.7])
     expected = w @ w + 0.5 * 2 * 2 * np.var(Z @ w)  # w.A w = ||w||^2 + 2 lam1 (2 Var)
     assert w @ quadratic(np.ascontiguousarray(Z.T), 0.5) @ w == pytest.approx(expected)
 
@@ -98,7 +100,8 @@ def test_the_angle_loss_is_the_empirical_risk(k):
     X, y = data()
     U = signed(X, y)
     UT = np.ascontiguousarray((U / np.linalg.norm(U, axis=1, keepdims=True)).T)
-    h, gradient = np.array([1.0, -0.8, 0.1, 0.3, 0.2]), np.empty(5)
+    h = np.array([1.0, -0.8, 0.1, 0.3, 0.2])
+    gradient = np.empty(5)
     found = loss(UT, h, 0.0, table(k), gradient)
     expected = uniform_bound(margins(h, with_constant(X), y), k, 0.1).risk
     assert found == pytest.approx(expected, abs=1e-9)
@@ -135,7 +138,8 @@ def test_the_coordinate_search_never_raises_the_loss(seed):
 @given(st.integers(0, 10_000))
 def test_no_move_along_a_coordinate_is_better(seed):
     rng = np.random.default_rng(seed)
-    f, row = rng.standard_normal(15), np.round(2 * rng.standard_normal(15)) / 2
+    f = rng.standard_normal(15)
+    row = np.round(2 * rng.standard_normal(15)) / 2
     errors, t = best_move(f, row)
     assert errors == np.count_nonzero(f + t * row <= 0)
     breaks = np.sort(np.r_[-20, -f[row != 0] / row[row != 0], 20])

@@ -77,7 +77,8 @@ def test_the_solvers_of_the_kernel_model_agree(penalty):
 def test_new_names_of_the_classes_change_nothing_else():
     X, _, observed = trees(120)
     renamed = np.array([{"beech": "c", "elm": "a", "oak": "b"}[name] for name in observed])
-    first, second = RobustLogisticRegression().fit(X, observed), RobustLogisticRegression().fit(X, renamed)
+    first = RobustLogisticRegression().fit(X, observed)
+    second = RobustLogisticRegression().fit(X, renamed)
     order = [2, 0, 1]  # of beech, elm, oak among a, b, c
     assert second.flip_matrix_[np.ix_(order, order)] == pytest.approx(first.flip_matrix_, abs=1e-9)
     assert second.predict_proba(X)[:, order] == pytest.approx(first.predict_proba(X), abs=1e-9)
@@ -119,9 +120,11 @@ def test_two_classes_of_many_kernels_are_the_path_that_was_there():
 
 def test_the_compiled_likelihood_and_its_gradient():
     rng = np.random.default_rng(2)
-    y, a = rng.integers(0, 3, 20), rng.random(20)
+    y = rng.integers(0, 3, 20)
+    a = rng.random(20)
     path = SoftmaxPath(np.arange(3), 3, np.ones(3), 1, "exact", 2.0)
-    f, slope = rng.normal(size=(2, 20)), np.empty((2, 20))
+    f = rng.normal(size=(2, 20))
+    slope = np.empty((2, 20))
     value = softmax_fit(f, y, a, path.C, OMEGA, slope)
     s = np.exp(f.T @ path.C.T)
     assert value == pytest.approx(a @ np.log((s / s.sum(axis=1, keepdims=True) @ OMEGA)[np.arange(20), y]))
@@ -164,7 +167,9 @@ def test_sgd_with_the_logistic_loss_is_one_model_of_all_classes(average):
 @pytest.mark.parametrize("averaged", [False, True])
 def test_the_softmax_steps_of_two_classes_are_the_logistic_ones(averaged):
     X, _, observed = trees(90)
-    y, rows, order = observed == "oak", sgd.as_rows(X), np.arange(90, dtype=np.uint32)
+    y = observed == "oak"
+    rows = sgd.as_rows(X)
+    order = np.arange(90, dtype=np.uint32)
     loss = sgd.Objective(margin.Log(), 0.1, 1.0, 0.05)
     steps = sgd.schedule("constant", 0.3, 0.1, 90)
     w, total, W, totals = (np.zeros(shape) for shape in (3, 3, (2, 3), (2, 3)))

@@ -74,7 +74,8 @@ def test_a_column_of_one_class_is_constant_and_flagged(cls, problem):
 @every
 def test_swapping_the_classes_mirrors_everything(cls, problem):
     X, out, labels = problem
-    found, mirror = fits(cls, X, out, labels), fits(cls, X, out, 1 - labels)
+    found = fits(cls, X, out, labels)
+    mirror = fits(cls, X, out, 1 - labels)
     np.testing.assert_allclose(found.scores, -mirror.scores, atol=1e-3 * np.abs(found.scores).max())
     np.testing.assert_allclose(found.omega01, mirror.omega10, atol=1e-3)
 

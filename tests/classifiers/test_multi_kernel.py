@@ -38,7 +38,8 @@ def test_gradient_of_u_is_the_finite_difference():
     _, _, y = blobs(25)
     rng = np.random.default_rng(1)
     F = rng.standard_normal((4, 25))
-    u, xi = rng.standard_normal(4), rng.random(4)
+    u = rng.standard_normal(4)
+    xi = rng.random(4)
 
     def objective(u):
         return flips.log_likelihood((u * u) @ F, y, OMEGA).sum() - xi @ (u * u)
@@ -52,7 +53,8 @@ def test_gradient_of_u_is_the_finite_difference():
 
 
 def test_zeta_is_read_off_the_marginal_prior():
-    w, beta = np.random.default_rng(2).standard_normal(7), 2.0
+    w = np.random.default_rng(2).standard_normal(7)
+    beta = 2.0
 
     def minus_log_prior(w):
         return (len(w) / 2 + 1) * np.log(0.5 * w @ w + beta)
@@ -108,7 +110,8 @@ def test_line_search_meets_the_strong_wolfe_conditions(quadratic_like, first):
     zeta = 0.5
     w = 0.1 * np.random.default_rng(3).standard_normal(50)
     value, g = phi(w, zeta)
-    d, residual = -g, np.empty(50)
+    d = -g
+    residual = np.empty(50)
     t, reached = wolfe_step(
         K @ w, K @ d, y, 0.3, 0.1, zeta, w @ w, w @ d, d @ d, value, g @ d, first, residual
     )
@@ -130,7 +133,9 @@ def test_newton_reaches_the_stationary_point(quadratic_like):
 def test_u_step_grows_the_objective_and_keeps_pruned_kernels():
     _, _, y = blobs(30)
     F = np.random.default_rng(4).standard_normal((5, 30))
-    u, xi, copies = np.array([1.0, 0.0, 0.5, -0.7, 1.0]), np.full(5, 0.1), np.ones(5)
+    u = np.array([1.0, 0.0, 0.5, -0.7, 1.0])
+    xi = np.full(5, 0.1)
+    copies = np.ones(5)
 
     def objective(u):
         return flips.log_likelihood((u * u) @ F, y, OMEGA).sum() - xi @ (u * u)
@@ -159,7 +164,8 @@ def test_sums_of_kernels_equal_numpy():
     np.testing.assert_allclose(stack.K, plain, rtol=1e-13)
     np.testing.assert_allclose(stack.spread, (plain.sum((1, 2)) - 40) / (40 * 39), rtol=1e-12)
     rng = np.random.default_rng(0)
-    eta, w = rng.random((6, 2)) * np.array([[1], [0], [1], [1], [0], [1]]), rng.standard_normal((40, 2))
+    eta = rng.random((6, 2)) * np.array([[1], [0], [1], [1], [0], [1]])
+    w = rng.standard_normal((40, 2))
     np.testing.assert_allclose(mixed(stack.K, eta.T), np.tensordot(eta.T, plain, 1), rtol=1e-12)
     np.testing.assert_allclose(responses(stack.K, w.T.copy()), np.einsum("snm,ml->lsn", plain, w), atol=1e-12)
     np.testing.assert_allclose(
@@ -170,7 +176,9 @@ def test_sums_of_kernels_equal_numpy():
 def test_mixtures_have_the_distances_of_their_points():
     X, _, _ = blobs(12)
     rng = np.random.default_rng(0)
-    first, second, share = rng.integers(12, size=9), rng.integers(12, size=9), rng.random(9)
+    first = rng.integers(12, size=9)
+    second = rng.integers(12, size=9)
+    share = rng.random(9)
     points = share[:, None] * X[first] + (1 - share[:, None]) * X[second]
     expected = squared_distances(points, X)
     np.testing.assert_allclose(
@@ -181,7 +189,8 @@ def test_mixtures_have_the_distances_of_their_points():
 def test_one_copy_of_equal_kernels_is_the_uncollapsed_fit():
     X, _, y = blobs(50, d=8)
     widths = np.r_[2.0 ** np.arange(-7, 4), 1e8, 1e9]
-    bank, D = KernelBank.of_widths(widths), squared_distances(X)[None]
+    bank = KernelBank.of_widths(widths)
+    D = squared_distances(X)[None]
     merged = bank.stack(D)
     S = len(merged.member)
     plain = Stack(merged.K[merged.member], np.ones(S), np.arange(S), merged.spread[merged.member])
@@ -195,7 +204,8 @@ def test_one_copy_of_equal_kernels_is_the_uncollapsed_fit():
 
 def test_single_precision_beyond_the_limit(monkeypatch):
     X, _, y = blobs(50)
-    D, widths = squared_distances(X), [0.5, 1, 2, 4]
+    D = squared_distances(X)
+    widths = [0.5, 1, 2, 4]
     exact = rMKLR.fit_distances(D, D, y[:, None], widths)
     monkeypatch.setattr("noisylabels.kernels.bank.LARGEST_STACK", 8 * 4 * 50 * 50 - 1)
     assert KernelBank.of_widths(widths).stack(D[None]).K.dtype == np.float32
@@ -275,7 +285,8 @@ def test_more_kernels_than_points():
 def twonorm(rng, negative, positive):
     """Breiman's: x | y ~ N(y a 1, I), a = 2/sqrt(20), 20 columns."""
     y = np.repeat([-1, 1], [negative, positive])
-    X, order = rng.standard_normal((len(y), 20)) + y[:, None] * 2 / np.sqrt(20), rng.permutation(len(y))
+    X = rng.standard_normal((len(y), 20)) + y[:, None] * 2 / np.sqrt(20)
+    order = rng.permutation(len(y))
     return X[order], y[order]
 
 

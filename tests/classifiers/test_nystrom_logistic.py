@@ -65,7 +65,8 @@ def test_forty_landmarks_of_six_hundred_points_are_nearly_enough(choice):
 def test_repeated_rows_add_nothing():
     X, y = problem(90)
     wanted = NystromLogisticRegression(1.0, 0.2, landmarks=90).fit(X, y)
-    X_twice, y_twice = np.vstack([X, X]), np.concatenate([y, y])
+    X_twice = np.vstack([X, X])
+    y_twice = np.concatenate([y, y])
     model = NystromLogisticRegression(1.0, 0.4, landmarks=180).fit(X_twice, y_twice)
     assert model.decision_function(X) == pytest.approx(wanted.decision_function(X), abs=5e-3)
 

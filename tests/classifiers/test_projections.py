@@ -46,7 +46,8 @@ def test_it_is_the_papers_integral(k):
 
 @pytest.mark.parametrize("k", KS)
 def test_its_slope(k):
-    theta, h = np.linspace(0.2, np.pi - 0.2, 15), 1e-5
+    theta = np.linspace(0.2, np.pi - 0.2, 15)
+    h = 1e-5
     numeric = (flip_probability(theta + h, k) - flip_probability(theta - h, k)) / (2 * h)
     np.testing.assert_allclose(slope(theta, k), numeric, rtol=1e-5, atol=1e-9)
 
@@ -103,7 +104,9 @@ def test_wrong_input_is_named(call, message):
 
 def test_margins_are_cosines_whatever_the_scale():
     rng = np.random.default_rng(0)
-    X, h, s = rng.standard_normal((30, 4)), rng.standard_normal(4), rng.choice([-1, 1], 30)
+    X = rng.standard_normal((30, 4))
+    h = rng.standard_normal(4)
+    s = rng.choice([-1, 1], 30)
     c = margins(h, X, s)
     np.testing.assert_allclose(c, margins(3 * h, X * rng.uniform(0.1, 9, (30, 1)), s))
     assert c[0] == pytest.approx(s[0] * X[0] @ h / np.linalg.norm(X[0]) / np.linalg.norm(h))

@@ -27,7 +27,8 @@ def test_factors_give_the_kernels_back():
     K = stack_of(X, [0.1, 1.0, 50.0])
     factors = Factors.of(K)
     assert factors.G.shape[1] < 100  # of 120: the wide kernel has a low rank
-    p, v = np.array([0.2, 0.5, 0.3]), np.random.default_rng(1).standard_normal(40)
+    p = np.array([0.2, 0.5, 0.3])
+    v = np.random.default_rng(1).standard_normal(40)
     square, f = factors.forms(p, v)
     np.testing.assert_allclose(square, np.einsum("n,snm,m->s", v, K, v), rtol=1e-8)
     np.testing.assert_allclose(f, np.tensordot(p, K, 1) @ v, atol=1e-8)
@@ -37,7 +38,8 @@ def test_factors_give_the_kernels_back():
 def test_gap_bounds_the_distance_to_the_optimum(rho):
     """The value at the end is that of a plain solver for the same mixture, and no other mixture is better."""
     X, _, s = problem()
-    K, C = stack_of(X, [0.3, 1.0, 4.0]), 1.0
+    K = stack_of(X, [0.3, 1.0, 4.0])
+    C = 1.0
     saddle = mirror_prox(Factors.of(K), s, rho, C, tolerance=1e-4)
     assert 0 <= saddle.gap < 1e-4
 
@@ -91,7 +93,8 @@ def test_iterations_are_limited_and_the_fit_is_then_flagged():
 def test_every_column_has_its_own_flip_rate():
     X, clean, s = problem()
     D = squared_distances(X)
-    labels, rates = np.stack([clean > 0, s > 0], axis=1), [0.0, 0.2]
+    labels = np.stack([clean > 0, s > 0], axis=1)
+    rates = [0.0, 0.2]
     fits = StPMKLLikeClassifier.fit_distances(D, D[:9], labels, [0.5, 1.0, 3.0], rho=rates)
     assert fits.scores.shape == (2, 1, 9)
     assert np.isnan(fits.omega01).all()

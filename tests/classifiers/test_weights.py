@@ -82,7 +82,8 @@ def test_a_round_of_the_path_with_weights_is_that_of_repeated_rows():
 
 def test_other_weights_draw_rows_in_proportion():
     shares = np.where(Y, 0.25, 4.5)
-    n, weights = 2000, np.tile(shares, 40)
+    n = 2000
+    weights = np.tile(shares, 40)
     model = nl.PegasosClassifier(random_state=1)
     model.fit(X, Y)
     drawn, labels, left = model._used(np.tile(X, (40, 1)), np.tile(Y, 40), weights)
@@ -128,7 +129,8 @@ def test_counts_of_rows_are_kept_as_they_are():
 
 
 def test_chunks_have_weights_too():
-    parts, whole = nl.RobustSGDClassifier(), nl.RobustSGDClassifier()
+    parts = nl.RobustSGDClassifier()
+    whole = nl.RobustSGDClassifier()
     for rows in (slice(0, 25), slice(25, 50)):
         parts.partial_fit(X[rows], Y[rows], sample_weight=A[rows])
         whole.partial_fit(np.repeat(X[rows], A[rows], axis=0), np.repeat(Y[rows], A[rows]))
@@ -150,7 +152,8 @@ def test_sparse_rows_are_the_dense_ones(cls, weights):
     given = {} if weights is None else {"sample_weight": weights}
     dense, sparse = (made(cls).fit(form, Y, **given) for form in (rare, csr_array(rare)))
     path = cls is nl.RobustMultiKernelLogisticRegression  # amplifies rounding, as above
-    wanted, near = dense.decision_function(rare), LOOSE[cls.name] if path else 1e-6
+    wanted = dense.decision_function(rare)
+    near = LOOSE[cls.name] if path else 1e-6
     for model, form in ((sparse, csr_array(rare)), (sparse, rare), (dense, csr_matrix(rare))):
         np.testing.assert_allclose(model.decision_function(form), wanted, atol=near * np.abs(wanted).max())
 

@@ -53,7 +53,8 @@ def overdue(slurm, tmp_path_factory):
 def test_three_artifacts_have_the_bytes_of_a_local_run_and_only_experiments_are_submitted(
     slurm, local, tmp_path
 ):
-    run, started = scratch(tmp_path), time.monotonic()
+    run = scratch(tmp_path)
+    started = time.monotonic()
     output = run.snakemake(*THREE, options=SLURM)
     print(f"three artifacts: {time.monotonic() - started:.0f} s")
     assert submissions(output) == 3

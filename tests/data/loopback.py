@@ -52,7 +52,8 @@ class Web(ThreadingHTTPServer):
 
     def __init__(self):
         self.routes: dict[str, list[Answer]] = {}
-        self.hits, self.logins = Counter(), []
+        self.hits = Counter()
+        self.logins = []
         super().__init__(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server_address[1]}"
 
@@ -85,7 +86,8 @@ def make_tar(path, *members):
     """Members are bytes, or the attributes of a special one."""
     with tarfile.open(path, "w:gz") as archive:
         for name, content in members:
-            info, plain = tarfile.TarInfo(name), isinstance(content, bytes)
+            info = tarfile.TarInfo(name)
+            plain = isinstance(content, bytes)
             for key, value in ({"size": len(content)} if plain else content).items():
                 setattr(info, key, value)
             archive.addfile(info, io.BytesIO(content) if plain else None)

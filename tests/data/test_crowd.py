@@ -12,7 +12,8 @@ HEADER = "!amt_annotation_ids\t!amt_worker_ids\torig_id\tresponse\tgold"
 
 
 def rte_files(folder, change=lambda pairs, labels: None):
-    words, all_items = ("FALSE", "TRUE"), range(800)
+    words = ("FALSE", "TRUE")
+    all_items = range(800)
     pairs = [[str(1000 - i), words[i % 2], "CD", f'He "said" {i}.', f"Said {i}"] for i in all_items]
     labels = [[f"a{i}{k}", f"w{(7 * i + k) % 164}", str(1000 - i), str((i + k) % 2), str(i % 2)]
               for i in all_items for k in range(10)]  # fmt: skip
@@ -77,7 +78,8 @@ def search(folder, **variables):
 
 
 def test_websearch_says_what_it_found(tmp_path):
-    x, y = np.random.default_rng(0).random((6, 3)), np.array([1, 2, 2, 1, 1, 2])
+    x = np.random.default_rng(0).random((6, 3))
+    y = np.array([1, 2, 2, 1, 1, 2])
     arrays = crowd.websearch(search(tmp_path, x=x, y=y[:, None]))
     assert np.array_equal(arrays["X"], x)
     assert arrays["y"].tolist() == [-1, 1, 1, -1, -1, 1]
@@ -95,7 +97,8 @@ def test_websearch_says_what_it_found(tmp_path):
 
 
 def test_features_are_the_same_with_every_python():
-    counts, idf = Counter(a=10**16, b=1, c=-(10**16)), dict.fromkeys("abc", 1.0)
+    counts = Counter(a=10**16, b=1, c=-(10**16))
+    idf = dict.fromkeys("abc", 1.0)
     assert crowd._cosine(counts, Counter("abc"), idf) == 0.0  # as `sum` had it before Python 3.12
 
 

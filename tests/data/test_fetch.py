@@ -132,7 +132,8 @@ def test_a_stand_in_is_used_where_it_is_allowed_until_the_data_can_be_had(get, m
 
 
 def test_a_file_of_the_user_takes_the_place_of_the_data(tmp_path):
-    own, registry = tmp_path / "own.wav", one_file({"path": "toy"}, body=BODY, task="audio")
+    own = tmp_path / "own.wav"
+    registry = one_file({"path": "toy"}, body=BODY, task="audio")
     for content in (BODY, BODY + b"more"):
         own.write_bytes(content)
         record = fetch_local("toy", registry, tmp_path / "toy", str(own))

@@ -92,7 +92,8 @@ def test_a_gap_of_an_npz_has_the_number_of_its_row(tmp_path):
 
 
 def test_an_npz_may_bring_its_own_splits(tmp_path):
-    train, test = np.arange(40).reshape(2, 20) % 30, np.array([np.arange(20, 30), np.arange(10, 20)])
+    train = np.arange(40).reshape(2, 20) % 30
+    test = np.array([np.arange(20, 30), np.arange(10, 20)])
     arrays = users_table(write(tmp_path, X=X, y=SIGNS, train=train, test=test))
     np.testing.assert_array_equal(arrays["train"], train)
     np.testing.assert_array_equal(arrays["test"], test)

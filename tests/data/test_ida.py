@@ -25,7 +25,8 @@ def published_shape(name):
 
 def benchmarks(name, seed=0):
     """One struct as in benchmarks.mat: unique patterns, and one-based lists that repeat some of them."""
-    shape, rng = published_shape(name), np.random.default_rng(seed)
+    shape = published_shape(name)
+    rng = np.random.default_rng(seed)
     n, of_class = shape.rows, [shape.classes[-1], shape.classes[1]]
     count = PATTERNS.get(name, n)
     negative = max(1, round(count * of_class[0] / n)) if count < n else of_class[0]
@@ -35,7 +36,8 @@ def benchmarks(name, seed=0):
     shuffled = rng.permutation(count)
     named = shuffled[np.concatenate(often)] + 1
     order = np.array([rng.permutation(named) for _ in range(ida.REALISATIONS.get(name, 100))])
-    x, labels = rng.standard_normal((count, shape.columns)), np.empty(count)
+    x = rng.standard_normal((count, shape.columns))
+    labels = np.empty(count)
     labels[shuffled] = t
     train = ida.TRAIN[name]
     return {"x": x, "t": labels[:, None], "train": order[:, :train], "test": order[:, train:]}
@@ -49,7 +51,8 @@ def write(path, name, struct):
 
 @pytest.mark.parametrize("name", list(ida.TRAIN))
 def test_genuine_points_and_splits_become_zero_based_partitions(tmp_path, name):
-    struct, shape = benchmarks(name), published_shape(name)
+    struct = benchmarks(name)
+    shape = published_shape(name)
     arrays = LOADERS[name](write(tmp_path, name, struct))
     assert arrays["X"].shape == (shape.rows, shape.columns)
     assert (np.sort(np.hstack([arrays["train"], arrays["test"]]), axis=1) == np.arange(shape.rows)).all()
@@ -99,14 +102,16 @@ def test_a_training_part_of_one_class_is_redrawn():
 
 @pytest.mark.parametrize("name", ["ringnorm", "waveform"])
 def test_generated_sets_are_standardised_and_have_the_published_class_counts(name):
-    arrays, entry = LOADERS[name]({}), load_data_sets()[f"ida_{name}"]
+    arrays = LOADERS[name]({})
+    entry = load_data_sets()[f"ida_{name}"]
     check_arrays(name, "generated", arrays, entry.shape.model_dump(exclude_none=True, mode="json"))
     assert np.allclose(arrays["X"].std(axis=0, ddof=1), 1)
     assert array_digest(arrays) == entry.prepared_sha256["generated"]
 
 
 def test_the_generators_follow_breimans_laws():
-    rng, n = np.random.default_rng(0), 20_000
+    rng = np.random.default_rng(0)
+    n = 20_000
     X, y = ida.generated_ringnorm(rng, n, n)
     assert X[y == -1].mean() == pytest.approx(2 / np.sqrt(20), abs=0.01)
     assert X[y == -1].var(axis=0).mean() == pytest.approx(1, abs=0.02)
@@ -128,15 +133,18 @@ def test_some_recipes_choose_columns_rows_and_classes():
 
     The other recipes are held by the digests of the registry, which `prepare` compares.
     """
-    X, y = np.random.default_rng(0).integers(0, 10, (1000, 20)).astype(float), np.ones(1000)
+    X = np.random.default_rng(0).integers(0, 10, (1000, 20)).astype(float)
+    y = np.ones(1000)
     X[7, 3] = 10
     purpose = np.where(X[:, 3] == 10, 410, 40 + X[:, 3])
     assert np.allclose(recipe("german")(X, y)[0][:, 3], (purpose - purpose.mean()) / purpose.std(ddof=1))
-    X, y = np.random.default_rng(0).standard_normal((70, 19)), np.resize(np.arange(1, 8), 70)
+    X = np.random.default_rng(0).standard_normal((70, 19))
+    y = np.resize(np.arange(1, 8), 70)
     found, labels = recipe("image")(X, y)
     assert np.allclose(np.corrcoef(found[:, 2], X[:, 3])[0, 1], 1)
     assert set(y[labels == 1]) == {1, 2, 3, 6}
-    X, y = np.resize([1.0, 2, 3, 4, 1], (6, 60)), np.array([1, 2, 3, 1, 2, 3])
+    X = np.resize([1.0, 2, 3, 4, 1], (6, 60))
+    y = np.array([1, 2, 3, 1, 2, 3])
     X[3, 5] = 0
     found, labels = recipe("splice")(X, y)
     assert np.array_equal(found, np.delete(X, 3, axis=0))

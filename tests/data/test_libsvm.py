@@ -28,7 +28,8 @@ INDICES = [
 
 def test_people_of_adult_become_rows_of_a7a(tmp_path, monkeypatch):
     """Numbers are cut after the quintile, unknown values give no index; one bit says which half has a row."""
-    path, mask = tmp_path / "adult.tab", bytes([0b101])
+    path = tmp_path / "adult.tab"
+    mask = bytes([0b101])
     path.write_text("a\nb\nc\n" + "".join("\t".join(person.split()) + "\n" for person in PEOPLE))
     monkeypatch.setattr(libsvm, "fact", lambda name: mask if name == "a7a_rows.bin" else fact(name))
     (X, y), (X_test, y_test) = libsvm.halves_of_adult(path)
@@ -76,7 +77,8 @@ def csv(path, values):
 
 def test_the_last_rows_of_susy_are_its_test_set(tmp_path):
     rng = np.random.default_rng(0)
-    X, label = rng.standard_normal((50, 18)).astype(np.float32), rng.integers(0, 2, 50)
+    X = rng.standard_normal((50, 18)).astype(np.float32)
+    label = rng.integers(0, 2, 50)
     arrays = libsvm.susy(csv(tmp_path / "SUSY.csv.gz", np.column_stack([label, X])), test=10)
     assert np.array_equal(np.vstack([arrays["X"], arrays["X_test"]]), X)
     assert np.array_equal(np.r_[arrays["y"], arrays["y_test"]], 2 * label - 1)

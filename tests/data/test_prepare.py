@@ -121,7 +121,8 @@ def test_a_damaged_prepared_file_is_named(damage, tmp_path):
 
 def test_a_raw_file_that_changed_since_it_was_fetched_is_refused_before_it_is_read(tmp_path):
     path = raw(tmp_path) / "x.wav"
-    content, before = bytearray(path.read_bytes()), sha256_of(path)
+    content = bytearray(path.read_bytes())
+    before = sha256_of(path)
     content[40] ^= 1
     path.write_bytes(content)
     with pytest.raises(DataError) as caught:
@@ -192,7 +193,8 @@ def test_rows_columns_classes_and_values_are_checked():
 
 def test_the_command_line_prepares_and_reports_mistakes_in_one_line(tmp_path):
     def run(**changes):
-        script, folder = ROOT / "src/scripts/prepare.py", raw(tmp_path, **changes)
+        script = ROOT / "src/scripts/prepare.py"
+        folder = raw(tmp_path, **changes)
         command = [sys.executable, script, "--raw", folder, "--out", tmp_path / "p/toy.npz"]
         path = os.environ | {"PYTHONPATH": str(ROOT / "src")}
         return subprocess.run(command, env=path, capture_output=True, text=True)

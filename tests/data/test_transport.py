@@ -130,7 +130,8 @@ def test_data_are_not_taken_for_a_message():
 
 def test_without_a_size_a_stream_has_the_cap_of_the_file_or_of_the_network(web, get, tmp_path, monkeypatch):
     monkeypatch.setattr(transport, "LARGEST", 200_000)
-    url, packed = web.serve("/toy", answer(endless=True)), web.serve("/gz", gzip.compress(bytes(10**6)))
+    url = web.serve("/toy", answer(endless=True))
+    packed = web.serve("/gz", gzip.compress(bytes(10**6)))
     unpacked = {"url": packed, "unpack": "gzip", "largest": 5000}
     for place, most in (({"url": url, "largest": 10**5}, 10**5), ({"url": url}, 200_000), (unpacked, 5000)):
         with pytest.raises(FetchError, match=f"more than the expected {most} bytes"):

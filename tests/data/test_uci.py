@@ -55,7 +55,8 @@ NUMERIC: list[tuple[str, str, Callable[[Rows], str], int, Sequence[str]]] = [
 @pytest.mark.parametrize(("loader", "name", "layout", "columns", "labels"), NUMERIC)
 def test_numbers_and_labels_arrive_as_they_stand(loader, name, layout, columns, labels, tmp_path):
     rng = np.random.default_rng(1)
-    X, code = rng.integers(-999, 999, (20, columns)) / 8, rng.integers(2, size=20)
+    X = rng.integers(-999, 999, (20, columns)) / 8
+    code = rng.integers(2, size=20)
     rows = [[*map(str, x), labels[k]] for x, k in zip(X.tolist(), code, strict=True)]
     found, y = points(tmp_path, loader, name, layout(rows))
     assert np.array_equal(found, X)

@@ -53,7 +53,8 @@ def _archive(folder: Path, kind: str) -> tuple[list[Path], Check, type[Exception
     body.write_bytes(b"1,2,3\n" * 100)
     other.write_bytes(b"other")
     path = Path(shutil.make_archive(str(mirror / "a"), kind, mirror, "in"))
-    size, sha256 = body.stat().st_size, sha256_of(body)
+    size = body.stat().st_size
+    sha256 = sha256_of(body)
     file = RawFile(name="x", sha256=sha256, bytes=size, path=path.name, member="in/x")
 
     def check() -> bytes:
@@ -78,7 +79,8 @@ def silent_changes(kind: str, count: int, start: int = 0) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as name, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         paths, check, refusal = CHECKS[kind](Path(name))
-        good, contents = check(), {path: path.read_bytes() for path in paths}
+        good = check()
+        contents = {path: path.read_bytes() for path in paths}
         for number in range(start, start + count):
             path = paths[number % len(paths)]
             path.write_bytes(mutation(contents[path], number))

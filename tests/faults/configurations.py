@@ -111,7 +111,8 @@ def every_case() -> Iterator[Case]:
     seen: set[str] = set()
     for file in artifact_paths():
         content = read(file)
-        protocol, printed = content.get("protocol", ""), "published" in content
+        protocol = content.get("protocol", "")
+        printed = "published" in content
         if printed or protocol not in seen:
             seen.add(protocol)
             content.pop("reductions", None)
@@ -154,7 +155,8 @@ def load_run(file: Path) -> Any:
 
 def cases(most: int, seed: int) -> list[Case]:
     """A sample that has every kind of mistake at every key of every file, as far as ``most`` allows."""
-    every, turns = [*every_case()], Counter[tuple[str, str]]()
+    every = [*every_case()]
+    turns = Counter[tuple[str, str]]()
     random.Random(seed).shuffle(every)
 
     def turn(case: Case) -> int:

@@ -58,7 +58,10 @@ def _judged(case: Case, report: dict[str, Any]) -> dict[str, Any]:
 
 def work(case: Case, numbers: range) -> dict[str, Any]:
     """Read the files of those numbers, each in a fork of this process with the limits of `read_isolated`."""
-    found, deaths, slowest, largest = Counter[str](), [], 0.0, 0
+    found = Counter[str]()
+    deaths = []
+    slowest = 0.0
+    largest = 0
     with tempfile.TemporaryDirectory() as folder:
         files = _written(case, Path(folder))
         paths = {name: str(path) for name, path in files.items()}

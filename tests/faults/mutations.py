@@ -31,7 +31,8 @@ def _step(content: bytearray, rng: np.random.Generator) -> bytes:
     if kind == "flip":
         content[place] ^= 1 << int(rng.integers(8))
     elif kind == "number":
-        width, order = int(rng.choice([1, 2, 4, 8])), str(rng.choice(["little", "big"]))
+        width = int(rng.choice([1, 2, 4, 8]))
+        order = str(rng.choice(["little", "big"]))
         number = int(rng.choice(NUMBERS)) & (256**width - 1)
         content[place : place + width] = number.to_bytes(width, order)  # type: ignore[arg-type]
     elif kind == "cut":

@@ -253,7 +253,8 @@ def main() -> None:
     parser.add_argument("--scale", default="smoke", choices=("smoke", "full"))
     parser.add_argument("--targets", nargs="+", default=TARGETS, help="artifacts, as <paper>_<artifact>")
     arguments = parser.parse_args()
-    rng, bad = np.random.default_rng(arguments.seed), 0
+    rng = np.random.default_rng(arguments.seed)
+    bad = 0
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
         usual = Smoke(Path(scratch) / "checkout", tuple(arguments.targets), arguments.scale)
         cases = {name: CASES[name] for name in arguments.cases or CASES}
@@ -261,7 +262,8 @@ def main() -> None:
         expected = {usual.folder: files}
         kills = arguments.kills if arguments.kills is not None else 0 if arguments.cases else 200
         for number in range(kills):
-            after, jobs_too = seconds * rng.random(), bool(rng.random() < 0.5)
+            after = seconds * rng.random()
+            jobs_too = bool(rng.random() < 0.5)
             cases[f"kill {number} after {after:.2f} s, {jobs_too=}"] = killed(after, jobs_too)
         if set(cases) & set(DISKS):
             complete = every_rule(Path(scratch) / "every_rule")

@@ -93,7 +93,8 @@ def difference(here: str, there: str) -> str:
         for column in ("value", "x"):
             if row[column] == other[column]:
                 continue
-            a, b = float(row[column]), float(other[column])
+            a = float(row[column])
+            b = float(other[column])
             count += 1
             absolute = max(absolute, abs(a - b))
             if abs(a - b) > ROUNDING and abs(a - b) / max(abs(a), abs(b)) > relative:

@@ -62,9 +62,11 @@ def _sounds(*kinds: tuple[str, str]) -> tuple[bytes, ...]:
 
 def _tables() -> tuple[bytes, ...]:
     """Two .npz files as a user saves them, one of them compressed and with splits of its own."""
-    X, y = np.arange(72.0).reshape(24, 3), np.tile([0, 1], 12)
+    X = np.arange(72.0).reshape(24, 3)
+    y = np.tile([0, 1], 12)
     order = np.arange(24).reshape(1, -1)
-    plain, rich = io.BytesIO(), io.BytesIO()
+    plain = io.BytesIO()
+    rich = io.BytesIO()
     np.savez(plain, X=X, y=y)
     np.savez_compressed(rich, X=X.astype(np.int16), y=y, train=order[:, :10], test=order[:, 10:])
     return plain.getvalue(), rich.getvalue()

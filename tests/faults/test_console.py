@@ -41,7 +41,8 @@ if "scripts.job" in sys.orig_argv:
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory):
     """Runs with the display that `./run` asks for, started by somebody who forbids bytecode."""
-    smoke, beside = Smoke(tmp_path_factory.mktemp("console")), tmp_path_factory.mktemp("beside")
+    smoke = Smoke(tmp_path_factory.mktemp("console"))
+    beside = tmp_path_factory.mktemp("beside")
     (beside / "sitecustomize.py").write_text(COUNT)
     smoke.display = ["--logger", "console"]
     smoke.variables = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(beside)}

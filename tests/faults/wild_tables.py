@@ -81,11 +81,13 @@ LABELS: dict[str, list[str]] = {
 
 def wild(rng: Rng) -> tuple[bytes, str, dict[str, Any]]:
     """A file with a table, the kind of its labels, and how it was written."""
-    n, label = int(rng.integers(25, 150)), str(rng.choice(list(LABELS)))
+    n = int(rng.integers(25, 150))
+    label = str(rng.choice(list(LABELS)))
     columns = {}
     kinds = list(KINDS) if rng.random() < 0.3 else [kind for kind in KINDS if kind not in UNREAD]
     for j in range(int(rng.integers(1, 8))):
-        kind, gaps = str(rng.choice(kinds)), rng.choice([0.0, 0.0, 0.1, 0.5])
+        kind = str(rng.choice(kinds))
+        gaps = rng.choice([0.0, 0.0, 0.1, 0.5])
         values = [KINDS[kind](rng) for _ in range(n)]
         columns[f"{kind} {j}"] = [str(rng.choice(MISSING)) if rng.random() < gaps else v for v in values]
     columns["y"] = [str(rng.choice(LABELS[label])) if rng.random() > 0.02 else "" for _ in range(n)]
@@ -144,7 +146,8 @@ def numbers(column: "pd.Series[str]") -> np.ndarray:
 
 def attack(count: int, seed: int, folder: Path) -> tuple[Counter[str], dict[str, str]]:
     """What came of ``count`` random tables, and the first example of every difference."""
-    told, examples = Counter[str](), {}
+    told = Counter[str]()
+    examples = {}
     for k in range(count):
         rng = np.random.default_rng([seed, k])
         content, label, how = wild(rng)

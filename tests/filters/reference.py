@@ -57,7 +57,8 @@ def alpha(variant, r, X, yhat, y, label1, label2, v):
 def run(variant, data, r=R, beta=BETA):
     """Predictions of equation (4), r_t = r / alpha_t; rule (6) for "beta"."""
     rows = data.x.rows(0, len(data)) if isinstance(data.x, Sliding) else data.x
-    w, yhat = np.zeros(data.d), np.empty(len(data))
+    w = np.zeros(data.d)
+    yhat = np.empty(len(data))
     for t, x in enumerate(rows):
         yhat[t] = w @ x
         first, second = data.labels[t, 0], data.labels[t, 1]

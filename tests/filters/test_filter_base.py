@@ -46,7 +46,8 @@ def test_every_filter_keeps_the_contract_of_filters(f, check):
 @pytest.mark.parametrize("d", [1, 7, 70])
 def test_a_sliding_window_equals_its_rows(f, d):
     data = sequence(250, d, sliding=True, delay=d // 2)
-    rows, more = as_rows(data), sequence(20, d, seed=1)
+    rows = as_rows(data)
+    more = sequence(20, d, seed=1)
     results = []
     for seen in (data, rows):
         f._start(d)
@@ -80,7 +81,9 @@ def test_a_view_of_windows_is_taken_as_it_is(f, newest):
 @every
 def test_the_form_of_the_arrays_changes_no_bit(f):
     rng = np.random.default_rng(3)
-    x, y, v = rng.integers(-4, 5, (60, 5)), rng.integers(-9, 10, (3, 60)), rng.integers(1, 5, 60)
+    x = rng.integers(-4, 5, (60, 5))
+    y = rng.integers(-9, 10, (3, 60))
+    v = rng.integers(1, 5, 60)
 
     def compute(x, y, v, second, clean):
         copied = clone(f)
@@ -150,7 +153,8 @@ def test_a_call_that_raises_changes_nothing(cls, sliding):
 
 def test_one_filter_that_diverges_leaves_all_of_a_joint_run_as_they_were():
     filters = [PNormLMS(0.01, 2.0), PNormLMS(1e3, 2.0)]
-    X, y = np.full((300, 3), 10.0), np.ones(300)
+    X = np.full((300, 3), 10.0)
+    y = np.ones(300)
     with np.errstate(all="ignore"), pytest.raises(ValueError, match="eta = 1000, p = 2 diverged"):
         PNormLMS.run_many(filters, X, y)
     assert not any(hasattr(f, "theta") for f in filters)
@@ -190,7 +194,8 @@ def nan_at(index, shape):
     return array
 
 
-X, Y = np.ones((5, 2)), np.ones(5)
+X = np.ones((5, 2))
+Y = np.ones(5)
 ERRORS = {
     "X: value at index (3, 1) is not finite": lambda: NLMS().run(nan_at((3, 1), (5, 2)), Y),
     "X: expected real numbers, got complex128": lambda: NLMS().run(X * 1j, Y),
@@ -333,7 +338,8 @@ def test_row_after_row_is_one_run(f):
     y = data.labels[:, 0]
     run = copy.deepcopy(f)
     yhat = run.run(data.x, y, **told(data))
-    by_array, by_name = copy.deepcopy(f), copy.deepcopy(f)
+    by_array = copy.deepcopy(f)
+    by_name = copy.deepcopy(f)
     for t in range(40):
         side = {name: values[t] for name, values in told(data).items()}
         named = dict(zip("cab", data.x[t], strict=True))

@@ -35,7 +35,8 @@ def vectors(seed: int, count: int, n: int) -> np.ndarray:
 @quick
 @given(seeds, lengths, powers)
 def test_link_inverts_its_dual_and_keeps_norms(seed, n, p):
-    q, w = dual(p), vectors(seed, 1, n)[0]
+    q = dual(p)
+    w = vectors(seed, 1, n)[0]
     theta = link(w, q)
     assert np.allclose(link(theta, p), w, rtol=1e-9, atol=1e-12)
     assert math.isclose(norm(theta, p), norm(w, q), rel_tol=1e-12, abs_tol=1e-300)
@@ -47,7 +48,8 @@ def test_link_inverts_its_dual_and_keeps_norms(seed, n, p):
 @quick
 @given(seeds, lengths, powers)
 def test_link_is_the_gradient_of_the_potential(seed, n, p):
-    q, w = dual(p), np.random.default_rng(seed).uniform(0.5, 2.0, n)
+    q = dual(p)
+    w = np.random.default_rng(seed).uniform(0.5, 2.0, n)
     h = 1e-6
     slopes = [(potential(w + h * e, q) - potential(w - h * e, q)) / (2 * h) for e in np.eye(n)]
     assert np.allclose(link(w, q), slopes, rtol=1e-7, atol=1e-8)
@@ -83,14 +85,16 @@ def test_divergence_is_positive_dual_and_obeys_the_three_point_identity(seed, n,
 def test_every_single_step_makes_the_progress_of_the_theorem(seed, n, p, alpha):
     """Progress identity, lemma, and the per-step inequalities for filtering and for prediction."""
     rng = np.random.default_rng(seed)
-    X, u = rng.standard_normal((25, n)), rng.standard_normal(n)
+    X = rng.standard_normal((25, n))
+    u = rng.standard_normal(n)
     y = X @ u + rng.standard_normal(25)
     eta = rate(p, norm(X, p).max(), alpha)
     f = PNormLMS(eta=eta, p=p)
     f._start(n)
     scale = float(norm(u, dual(p)) ** 2) + 1.0
     for x, label in zip(X, y, strict=True):
-        w, before = f.w.copy(), f.theta.copy()
+        w = f.w.copy()
+        before = f.theta.copy()
         guess = f.run(x[None], [label])[0]
         gain = divergence_dual(u, before, p) - divergence_dual(u, f.theta, p)
         move = divergence_dual(w, f.theta, p)
@@ -106,7 +110,9 @@ def test_every_single_step_makes_the_progress_of_the_theorem(seed, n, p, alpha):
 
 def test_the_lemma_is_an_equality_at_two():
     rng = np.random.default_rng(5)
-    x, theta, step = rng.standard_normal(7), rng.standard_normal(7), 0.3
+    x = rng.standard_normal(7)
+    theta = rng.standard_normal(7)
+    step = 0.3
     move = divergence_dual(theta, theta + step * x, 2.0)
     assert math.isclose(move, 0.5 * step**2 * (x @ x), rel_tol=1e-12)
 
@@ -115,7 +121,8 @@ def test_the_lemma_is_an_equality_at_two():
 @given(seeds, st.integers(2, 12), powers, st.floats(0.01, 50.0))
 def test_the_implicit_update_minimises_its_objective(seed, n, p, eta):
     rng = np.random.default_rng(seed)
-    X, y = rng.standard_normal((3, n)), rng.standard_normal(3)
+    X = rng.standard_normal((3, n))
+    y = rng.standard_normal(3)
     f = ImplicitPNormLMS(eta=eta, p=p).fit(X[:2], y[:2])
     before = f.theta.copy()
     f.partial_fit(X[2:], y[2:])
@@ -152,7 +159,8 @@ def rows(T=12, n=4, seed=0):
 def test_transfer_matrix_predicts_the_errors_of_lms():
     X, size = rows()
     rng = np.random.default_rng(1)
-    u, noise = rng.standard_normal(4), rng.standard_normal(12)
+    u = rng.standard_normal(4)
+    noise = rng.standard_normal(12)
     errors = X @ u - LMS(0.07).run(X, X @ u + noise)
     M = theory.transfer_matrix(X, 0.07 * X, size)
     assert np.allclose(M @ np.concatenate([size * u, noise]), errors)

@@ -28,7 +28,8 @@ class Data:
         return run_budget(self.X, self.y, self.labels, **({"r": R, "uniforms": self.uniforms} | options))
 
 
-DATA, SHORT = Data(), Data(T=600)
+DATA = Data()
+SHORT = Data(T=600)
 both = pytest.mark.parametrize("scaling", [True, False])
 
 
@@ -36,7 +37,10 @@ def reference(data, B, strategy, scaling, variance, a):
     """The rules as they stand in the paper, in plain Python."""
     k = math.ceil(B)
     p = (B - 1) / (k - 1) if k > 1 else 0.0
-    w, losses, used, trace = np.zeros(data.X.shape[1]), [], [], []
+    w = np.zeros(data.X.shape[1])
+    losses = []
+    used = []
+    trace = []
     for t, x in enumerate(data.X):
         yhat, u = w @ x, data.uniforms[t]
         losses.append((yhat - data.y[t]) ** 2)
@@ -77,7 +81,8 @@ def test_every_strategy_equals_its_rules(strategy, B, scaling, variance):
 
 @given(st.floats(1, 4), st.integers(0, 1000))
 def test_const_and_begin_spend_the_budget(B, seed):
-    data, k = Data(seed, T=1000, d=2), math.ceil(B)
+    data = Data(seed, T=1000, d=2)
+    k = math.ceil(B)
     begin = data.run(B=B, strategy="begin", scaling=True).used.mean()
     assert B - (k - 1) / 1000 - 1e-9 <= begin <= B + 1e-9
     const = data.run(B=B, strategy="const", scaling=True).used.mean()

@@ -73,7 +73,8 @@ def test_jo_nlms_limits():
     quiet = NLMS(mu=4 / 6, eps=0).run(data.x, data.y)
     assert JONLMS().run(data.x, data.y, v=0) == pytest.approx(quiet, rel=1e-10, abs=1e-12)
     assert np.abs(JONLMS().fit(data.x, data.y, v=1e15).w).max() < 1e-10
-    f, trace = JONLMS(), []
+    f = JONLMS()
+    trace = []
     for t in range(300):
         f.partial_fit(data.x[t : t + 1], data.y[t : t + 1], v=1.0)
         trace.append(f.m[0])
@@ -122,7 +123,8 @@ def test_rls_with_drift_is_the_kalman_filter(seed):
     """The posterior mean of a wandering target, from the joint Gaussian of all targets and labels."""
     rng = np.random.default_rng(seed)
     T, d, q, v = 6, 2, 0.3, 0.5
-    x, y = rng.normal(size=(T, d)), rng.normal(size=T)
+    x = rng.normal(size=(T, d))
+    y = rng.normal(size=T)
     # cov(u_s, u_t) = (1 + q min(s, t)) I; row s sees u_s; the filter predicts the target after the last row
     cov = np.array([[(x[s] @ x[t]) * (1 + q * min(s, t)) for t in range(T)] for s in range(T)])
     cross = np.array([(1 + q * s) * x[s] for s in range(T)])

@@ -74,7 +74,8 @@ def test_energy_survives_a_fall_into_silence():
     loudness = np.where(np.arange(T) < 3000, 1e4, np.where(np.arange(T) < 9000, 1e-3, 1.0))
     x = Sliding(rng.normal(size=T) * loudness, d)
     y = rng.normal(size=T)
-    f, g = ORS("noisy", r=1e-6), ORS("noisy", r=1e-6)
+    f = ORS("noisy", r=1e-6)
+    g = ORS("noisy", r=1e-6)
     assert close(f.run(x, y), g.run(x.rows(0, T), y), 1e-11)
 
 
@@ -84,7 +85,8 @@ def test_a_rotation_of_x_or_c_x_with_c_squared_r_changes_no_loss(d, c, seed):
     data = sequence(80, d, seed=seed)
     turn = c * np.linalg.qr(np.random.default_rng(seed).normal(size=(d, d)))[0]
     turned = NoisySequence(data.x @ turn, data.y, data.labels, data.v)
-    found, wanted = ORS.losses(filters(2.0 * c * c), turned, 2), ORS.losses(filters(2.0), data, 2)
+    found = ORS.losses(filters(2.0 * c * c), turned, 2)
+    wanted = ORS.losses(filters(2.0), data, 2)
     assert found == pytest.approx(wanted, rel=1e-10)
 
 
@@ -151,6 +153,9 @@ def test_one_pred_u_is_nlms_with_half_a_step(seed, r):
 
 def test_two_full_is_two_with_twice_the_variance():
     rng = np.random.default_rng(0)
-    x, y, second, v = rng.normal(size=(50, 3)), rng.normal(size=50), rng.normal(size=50), rng.uniform(size=50)
+    x = rng.normal(size=(50, 3))
+    y = rng.normal(size=50)
+    second = rng.normal(size=50)
+    v = rng.uniform(size=50)
     full = ORS("two", r=1, two_variance="full").run(x, y, second=second, v=v)
     assert np.array_equal(full, ORS("two", r=1).run(x, y, second=second, v=2 * v))

@@ -33,7 +33,8 @@ def data(n=23, T=60, seed=0):
 
 
 def reference(X, y, eta, p, radius=np.inf):
-    theta, yhat = np.zeros(X.shape[1]), []
+    theta = np.zeros(X.shape[1])
+    yhat = []
     for x, label in zip(X, y, strict=True):
         yhat.append(link(theta, p) @ x)
         theta = theta + eta * (label - yhat[-1]) * x
@@ -119,7 +120,8 @@ def test_several_filters_in_one_pass_equal_single_runs():
 
 def test_exponentiated_gradient_follows_its_definition():
     X, y = data(11, 50)
-    w, v = np.full(11, 1 / 11), np.full(22, 1 / 22)
+    w = np.full(11, 1 / 11)
+    v = np.full(22, 1 / 22)
     pairs = np.hstack([1.5 * X, -1.5 * X])
     expected = []
     for x, z, label in zip(X, pairs, y, strict=True):

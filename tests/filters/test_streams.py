@@ -46,7 +46,8 @@ def rows(frame):
     ],
 )
 def test_rows_are_learned_as_one_table(model, labels, classes):
-    one, many = StreamModel(model, classes), StreamModel(model, classes)
+    one = StreamModel(model, classes)
+    many = StreamModel(model, classes)
     many.learn_many(X[["b", "a", "c"]], labels)
     before = one.predict_one(rows(X)[0])
     assert before == (0.0 if classes is None else None)

@@ -12,7 +12,8 @@ from reproduction.judge.agreement import COLUMNS, agreement, orders, over_sets, 
 from reproduction.judge.verdicts import judge_files
 from reproduction.run.results import write_rows
 
-SETS, METHODS = [f"d{i}" for i in range(8)], ("m0", "m1", "m2")
+SETS = [f"d{i}" for i in range(8)]
+METHODS = ("m0", "m1", "m2")
 PRINTED = {(d, m): 10.0 + 2 * i + j for i, d in enumerate(SETS) for j, m in enumerate(METHODS)}
 
 
@@ -133,7 +134,8 @@ def test_intervals_over_sets_cover_at_their_level():
     method = np.tile(range(3), 10)
     cells = pd.DataFrame({"dataset": np.repeat(range(10), 3)})
     for _ in range(runs):
-        deviation, flipped = rng.normal(0.3, 1, 10), rng.random(10) < 0.3
+        deviation = rng.normal(0.3, 1, 10)
+        flipped = rng.random(10) < 0.3
         cells["ours"] = 20 + method * np.where(flipped, -1, 1).repeat(3)
         gap = deviation.repeat(3) + 0.2 * rng.standard_normal(30)
         low, high = over_sets(cells, pd.Series(gap))[1]

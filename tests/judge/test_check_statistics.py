@@ -37,7 +37,8 @@ def test_equal_sides_have_no_effect(name):
 
 
 def test_a_log_ratio_changes_its_sign_with_its_sides():
-    a, b = pd.Series([0.1, 2.0, 30.0]), pd.Series([7.0, 0.3, 1.0])
+    a = pd.Series([0.1, 2.0, 30.0])
+    b = pd.Series([7.0, 0.3, 1.0])
     compare = STATISTICS["log_ratio"].compare
     np.testing.assert_allclose(compare(a, b), -compare(b, a), rtol=1e-14)
 

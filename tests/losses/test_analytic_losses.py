@@ -20,7 +20,8 @@ def test_the_series_is_the_derivative_of_the_loss(loss):
     np.testing.assert_allclose(np.polynomial.polynomial.polyval(b, gamma), loss.slope(b), atol=1e-12)
     np.testing.assert_allclose([loss.formula(x, loss.s) for x in b], loss.slope(b), atol=1e-14)
     for y in (-1.0, 1.0):
-        a, h = np.linspace(-2, 2, 9), 1e-6
+        a = np.linspace(-2, 2, 9)
+        h = 1e-6
         slope = (loss.loss(a + h, y) - loss.loss(a - h, y)) / (2 * h)
         np.testing.assert_allclose(loss.derivative(a, y), slope, atol=1e-8)
 
@@ -28,7 +29,8 @@ def test_the_series_is_the_derivative_of_the_loss(loss):
 @each_loss
 @pytest.mark.parametrize("r", [0.3, 1.0, 2.5])
 def test_majorant_and_second_moment_are_the_sums_of_the_series(loss, r):
-    gamma, powers = loss.coefficients(160), r ** np.arange(161)
+    gamma = loss.coefficients(160)
+    powers = r ** np.arange(161)
     assert math.exp(loss.log_majorant(r)) == pytest.approx(np.abs(gamma) @ powers, rel=1e-10)
     assert math.exp(analytic.log_second_moment(loss, r)) == pytest.approx(gamma**2 @ powers**2, rel=1e-10)
 

@@ -26,7 +26,8 @@ def test_slope_is_the_central_difference_and_curvature_the_largest_second_deriva
     np.testing.assert_allclose(loss.slope(z), difference, rtol=1e-7, atol=2e-8)
     assert loss.convex == (np.diff(loss.slope(np.linspace(-9, 9, 1801))) >= 0).all()
     if loss.smooth and loss.name != "unhinged":
-        z, h = np.linspace(-6, 6, 200_001), 1e-5
+        z = np.linspace(-6, 6, 200_001)
+        h = 1e-5
         second = np.abs(loss.slope(z + h) - loss.slope(z - h)) / (2 * h)
         assert second.max() == pytest.approx(loss.curvature, rel=1e-6)
 
@@ -132,7 +133,8 @@ def test_wrong_parameters_are_named(make, message):
 @pytest.mark.parametrize(("s", "alpha"), [(-0.7, 3.118), (-1.0, 2.651), (-2.0, 1.767)])
 def test_only_the_first_preset_rounds_the_nearest_smooth_ramp(s, alpha):
     """In integrated square: alpha = 5.3011 / (1 - s), and beta puts the centre on the ramp's, by symmetry."""
-    z, beta = np.linspace(-30, 30, 12_001), -(1 + s) / 2
+    z = np.linspace(-30, 30, 12_001)
+    beta = -(1 + s) / 2
 
     def distance(k):
         return ((losses.SmoothRamp(s, k / (1 - s), beta).value(z) - losses.Ramp(s).value(z)) ** 2).sum()

@@ -158,7 +158,9 @@ def test_likelihood_and_posterior_are_their_formulas(omega):
     if not np.array_equal(omega, np.eye(2)):  # extreme decision values stay finite
         q = flip_matrix.posterior(np.repeat([-800.0, 800.0], 2), np.array([0.0, 1.0, 0.0, 1.0]), omega)
         assert ((q >= 0) & (q <= 1)).all()
-    step, slope = np.full(len(f), 0.5), np.empty(len(f))  # the same, compiled
+    # the same, compiled
+    step = np.full(len(f), 0.5)
+    slope = np.empty(len(f))
     value, up, down = likelihood(f, step, 2.0, labels, omega[0, 1], omega[1, 0], slope)
     p, q, sigma = plain(f + 1.0, labels, omega)
     sign = 2 * labels - 1

@@ -32,9 +32,11 @@ def map_estimate(kernel: TensorKernel, p: float, oracle: Oracle, rng: np.random.
     Dot product: n geometric, n copies.  Gaussian: n_1 and n_2 geometric, n_2 copies for the tensor and 2 n_1
     for exp(-||x||^2 / sigma2): (-1)^n p^(n+1) / ((p-1) n! sigma^(2n)) times n pairs with E <a, b> = ||x||^2.
     """
-    log_p, scalar = math.log(p), 1.0
+    log_p = math.log(p)
+    scalar = 1.0
     if kernel.sigma2 is not None:
-        n_1, n_2 = degree(rng.random(), log_p), degree(rng.random(), log_p)
+        n_1 = degree(rng.random(), log_p)
+        n_2 = degree(rng.random(), log_p)
         log = (n_1 + 1) * log_p - math.log(p - 1.0) - math.lgamma(n_1 + 1.0) - n_1 * math.log(kernel.sigma2)
         scalar = (-1.0) ** n_1 * math.exp(log)
         for _ in range(n_1):

@@ -37,7 +37,9 @@ def whole_run(case, T, B_w=1.0):
     """The learner after `run`, its result, and an oracle factory with the same copies."""
     kernel, loss, d, p, eta = CASES[case]
     X, y = sequence(loss, d, T)
-    law, rng, tape = FeatureNoise(variances=np.full(d, 0.1)), np.random.default_rng(3), []
+    law = FeatureNoise(variances=np.full(d, 0.1))
+    rng = np.random.default_rng(3)
+    tape = []
 
     def copies(rounds):
         tape.append((rounds, X[rounds] + law.draw(rng, rounds)))
@@ -60,7 +62,8 @@ def test_list_tensors_and_rounds_are_one_algorithm(case, B_w):
     T = 500 if case == "linear, squared" else 120
     X, run, learner, oracle = whole_run(case, T, B_w)
     for kind in (AnalyticKernelList, AnalyticKernel):
-        one, view = learner(kind), oracle()
+        one = learner(kind)
+        view = oracle()
         predictions = []
         for x, now in zip(X, view, strict=True):
             predictions.append(one.predict(x))
@@ -136,7 +139,9 @@ def test_no_degree_exceeds_the_tables():
 
 def test_with_a_deterministic_oracle_it_is_unbiased_over_its_own_coin():
     """One step from w = Psi(z) on noise-free copies moves w by -eta times the clean gradient, on average."""
-    kernel, loss, x = tensor.linear(), analytic.exponential(), np.array([0.6, -0.3])
+    kernel = tensor.linear()
+    loss = analytic.exponential()
+    x = np.array([0.6, -0.3])
     moves = []
     for seed in range(4000):
         learner = AnalyticKernel(kernel, loss, 1.0, np.random.default_rng(seed), 2.0, 1e9)
@@ -153,7 +158,8 @@ def test_with_a_deterministic_oracle_it_is_unbiased_over_its_own_coin():
 
 
 def test_noisy_targets_are_fresh_in_every_factor():
-    kernel, loss = tensor.linear(), analytic.squared()
+    kernel = tensor.linear()
+    loss = analytic.squared()
     X, y = sequence(loss, 2, 50)
     run = AnalyticKernel(kernel, loss, 0.02, np.random.default_rng(5)).run(X, lambda rounds: X[rounds], y)
     oracle = SimulatedOracle(X, y, FeatureNoise(variances=np.zeros(2)), np.random.default_rng(0))
@@ -198,7 +204,11 @@ def agrees(samples, expected):
 )
 def test_estimated_features_are_unbiased_and_have_the_derived_moment(kernel):
     """Equations (9) and (10): <Psi~, Psi(z)>, ||Psi~||^2, and the copies that a feature takes."""
-    rng, p, n, x, z = np.random.default_rng(1), 2.0, 4000, np.array([0.5, -0.4]), np.array([0.3, 0.6])
+    rng = np.random.default_rng(1)
+    p = 2.0
+    n = 4000
+    x = np.array([0.5, -0.4])
+    z = np.array([0.3, 0.6])
     oracle = fountain(0.0, rng)
     features = [map_estimate(kernel, p, oracle, rng) for _ in range(n)]
     assert agrees([product_with(kernel, p, f, z) for f in features], kernel.kernel(x[None], z[None])[0, 0])
@@ -214,8 +224,12 @@ def test_estimated_features_are_unbiased_and_have_the_derived_moment(kernel):
 ], ids=lambda value: getattr(value, "name", value))  # fmt: skip
 def test_the_gradient_length_is_unbiased(loss, y):
     """Lemma 4: E g~ is the derivative of the clean loss at <w, Psi(x)>; it takes 1/(p-1)^2 copies."""
-    rng, kernel, p, n = np.random.default_rng(2), tensor.polynomial(2, scale=0.25), 2.0, 8000
-    oracle, w = fountain(y, rng), Feature(0.1, np.array([[0.5, -0.5]]))
+    rng = np.random.default_rng(2)
+    kernel = tensor.polynomial(2, scale=0.25)
+    p = 2.0
+    n = 8000
+    oracle = fountain(y, rng)
+    w = Feature(0.1, np.array([[0.5, -0.5]]))
     inner = lambda feature: product(kernel, p, w, feature)  # noqa: E731
     lengths = [gradient_length(loss, kernel, p, inner, oracle, rng) for _ in range(n)]
     assert agrees(lengths, loss.derivative(product_with(kernel, p, w, np.array([0.5, -0.4])), y))

@@ -24,7 +24,8 @@ from noisylabels.online.oracles import ArrayOracle, SimulatedOracle, StreamOracl
 
 LEARNERS = [getattr(noisylabels, where.partition(":")[2]) for where in METHODS.values() if "online." in where]
 every = pytest.mark.parametrize("cls", LEARNERS, ids=lambda cls: cls.name)
-X, Y = np.ones((4, 2)), np.ones(4)
+X = np.ones((4, 2))
+Y = np.ones(4)
 PAIR = gaussian_pair(1.0, [0.1, 0.1])
 
 
@@ -230,7 +231,8 @@ def test_predicting_before_learning_gives_0_and_dimensions_may_not_change(cls):
 @every
 def test_the_form_of_the_arrays_changes_no_bit(cls):
     rng = np.random.default_rng(1)
-    copies, y = rng.integers(-2, 3, (12, 60, 2)).astype(float), rng.integers(-3, 4, (12, 60)).astype(float)
+    copies = rng.integers(-2, 3, (12, 60, 2)).astype(float)
+    y = rng.integers(-3, 4, (12, 60)).astype(float)
 
     def compute(copies, y, Sigma):
         learner = made(cls, eta=0.01).fit(ArrayOracle(copies, y, covariance=Sigma))

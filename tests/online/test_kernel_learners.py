@@ -22,7 +22,9 @@ def sequence(T, sd=0.5, seed=0):
 
 def by_hand(pair, X, X1, X2, y, eta, ball):
     """Predictions, coefficients and largest norm, in NumPy."""
-    alpha, predictions, largest = np.zeros(0), [], 0.0
+    alpha = np.zeros(0)
+    predictions = []
+    largest = 0.0
     for t in range(len(y)):
         predictions.append(float(pair.kernel(X[t : t + 1], X1[:t])[0] @ alpha) if t else 0.0)
         guess = float(pair.surrogate(X2[t : t + 1], X1[:t])[0] @ alpha) if t else 0.0
@@ -49,8 +51,10 @@ def curved_problem():
 @pytest.mark.parametrize("ball", [0.05, 50.0])
 def test_every_path_gives_the_same_numbers(pair, ball):
     X, _, copies, y = sequence(150)
-    X1, X2 = copies[:, 0].copy(), copies[:, 1].copy()
-    whole, stepwise = SurrogateKernel(pair, 0.05, ball), SurrogateKernel(pair, 0.05, ball)
+    X1 = copies[:, 0].copy()
+    X2 = copies[:, 1].copy()
+    whole = SurrogateKernel(pair, 0.05, ball)
+    stepwise = SurrogateKernel(pair, 0.05, ball)
     run = whole.run(X, X1, X2, y)
     guesses = []
     for x, view in zip(X, ArrayOracle(copies, y), strict=True):

@@ -28,7 +28,8 @@ def linear_sequence(T: int, d: int, seed: int = 0, copies: int = 2):
 
 def plain_ogd(X, X1, X2, y, Sigma=None):
     """Predictions and last w with B_w = 0.2, in NumPy; Sigma: (d, d) or (T, d, d)."""
-    w, predictions = np.zeros(X.shape[1]), []
+    w = np.zeros(X.shape[1])
+    predictions = []
     Sigmas = np.zeros((len(y), *2 * w.shape)) + (0 if Sigma is None else Sigma)
     for x, x1, x2, label, S in zip(X, X1, X2, y, Sigmas, strict=True):
         predictions.append(x @ w)
@@ -40,7 +41,9 @@ def plain_ogd(X, X1, X2, y, Sigma=None):
 @pytest.mark.parametrize("d", [1, 3, 20, 100])
 def test_every_path_gives_the_same_numbers(d):
     X, _, noisy, y, law = linear_sequence(400, d)
-    X1, X2, Sigma = noisy[:, 0], noisy[:, 1], law.covariance()
+    X1 = noisy[:, 0]
+    X2 = noisy[:, 1]
+    Sigma = law.covariance()
     v = np.random.default_rng(1).uniform(0, 0.3, (400, d))
     changing = v[:, :, None] * np.eye(d)
     for learner, arguments, known, oracle, expected in (
@@ -52,7 +55,8 @@ def test_every_path_gives_the_same_numbers(d):
         (KnownCovariance, (X, X1, y), {"variances": v}, None, (X, X1, X1, y, changing)),
         (KnownCovariance, (X, X1, y), {"variances": v[0]}, None, (X, X1, X1, y, changing[0])),
     ):
-        whole, pieces = learner(ETA, 0.2), learner(ETA, 0.2)
+        whole = learner(ETA, 0.2)
+        pieces = learner(ETA, 0.2)
         result = whole.run(*arguments, **known)
         predictions, w = plain_ogd(*expected)
         np.testing.assert_allclose(result.w, w, rtol=1e-10, atol=1e-13, err_msg=learner.name)
@@ -70,7 +74,8 @@ def test_every_path_gives_the_same_numbers(d):
 
 def test_averaging_m_copies_is_one_copy_of_smaller_noise():
     X, _, noisy, y, _ = linear_sequence(200, 3, copies=4)
-    a, b = NaiveOGD(ETA, copies=4), NaiveOGD(ETA)
+    a = NaiveOGD(ETA, copies=4)
+    b = NaiveOGD(ETA)
     np.testing.assert_allclose(a.run(X, noisy, y).w, b.run(X, noisy.mean(axis=1), y).w, rtol=0, atol=1e-14)
     oracle = ArrayOracle(noisy, y)
     np.testing.assert_allclose(NaiveOGD(ETA, copies=4).fit(oracle).w, a.w, rtol=0, atol=1e-14)
@@ -78,12 +83,15 @@ def test_averaging_m_copies_is_one_copy_of_smaller_noise():
 
 
 def test_naive_descent_ends_at_the_shrunken_vector_and_two_copies_at_the_right_one():
-    rng, T, d = np.random.default_rng(3), 40_000, 3
+    rng = np.random.default_rng(3)
+    T = 40_000
+    d = 3
     X = rng.standard_normal((T, d))
     X /= np.linalg.norm(X, axis=1, keepdims=True)
     w_star = np.array([0.5, -0.4, 0.3])
     law = FeatureNoise(variances=np.full(d, 1 / 3), shapes=("gaussian", "rademacher", "uniform"))
-    X1, X2 = X + law.draw(rng, T), X + law.draw(rng, T)
+    X1 = X + law.draw(rng, T)
+    X2 = X + law.draw(rng, T)
     y, half = X @ w_star, T // 2
     naive = NaiveOGD(ETA).run(X, X1, y, average_from=half)
     right = [
@@ -104,7 +112,8 @@ def test_the_regret_of_algorithm_1_stays_below_its_bound():
     totals = []
     for seed in range(10):
         rng = np.random.default_rng(seed)
-        X1, X2 = X + law.draw(rng, 2000), X + law.draw(rng, 2000)
+        X1 = X + law.draw(rng, 2000)
+        X2 = X + law.draw(rng, 2000)
         noisy = y + 0.1 * rng.standard_normal(2000)
         totals.append(np.square(TwoCopy(eta).run(X, X1, X2, noisy).predictions - y).sum())
     assert 0 < np.mean(totals) < regret(1.0, G, 2000) / 2
@@ -113,10 +122,13 @@ def test_the_regret_of_algorithm_1_stays_below_its_bound():
 @given(seed=st.integers(0, 10**6), eta=st.floats(1e-3, 3.0), B_w=st.floats(0.01, 10.0))
 def test_the_inequality_of_projected_descent_holds_for_any_gradients(seed, eta, B_w):
     """sum <g_t, w_t - u> <= B_w / (2 eta) + eta/2 sum ||g_t||^2, adversarial g_t and u included."""
-    rng, T = np.random.default_rng(seed), 30
+    rng = np.random.default_rng(seed)
+    T = 30
     X1, X2 = rng.standard_normal((2, T, 3)) * rng.choice([0.1, 1.0, 10.0], (2, T, 1))
     y = rng.standard_normal(T)
-    learner, w, gradients = TwoCopy(eta, B_w), np.zeros(3), []
+    learner = TwoCopy(eta, B_w)
+    w = np.zeros(3)
+    gradients = []
     total = norms = 0.0
     for t in range(T):
         g = 2 * (w @ X1[t] - y[t]) * X2[t]

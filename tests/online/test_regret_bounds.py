@@ -63,7 +63,11 @@ def test_nu_of_the_linear_experiments(loss, B_w, p, B_x, loose, tight):
 
 
 def test_nu_and_u_are_two_ways_to_write_theorems_6_and_7():
-    p, B_w, B_x, T, loss = 1.7, 0.6, 0.8, 10_000, analytic.exponential()
+    p = 1.7
+    B_w = 0.6
+    B_x = 0.8
+    T = 10_000
+    loss = analytic.exponential()
     for kernel in (tensor.polynomial(2), tensor.gaussian(3.0)):
         log_nu = theory.log_gradient_moment(loss, p, B_w, feature_moment_bound(kernel, p, B_x))
         size = p * B_w * feature_moment_bound(kernel, p, B_x) / (p - 1)  # u of the theorems
@@ -96,7 +100,8 @@ def test_more_noise_and_a_better_approximation_cost_a_larger_bound(low, more, c)
     """Theorems 3 and 5, for the difference of two kernel functions at (0.5, 0.5) and (-0.5, -0.5)."""
 
     def price(pair):
-        centres, gamma = np.array([[0.5, 0.5], [-0.5, -0.5]]), np.array([1.0, -1.0])
+        centres = np.array([[0.5, 0.5], [-0.5, -0.5]])
+        gamma = np.array([1.0, -1.0])
         K = pair.kernel(centres, centres)
         ball = theory.surrogate_ball(gamma @ K @ gamma, theory.angle(gamma, K), pair.domination)
         return ball * theory.surrogate_moment(ball, pair.diagonal, 1.01)
@@ -114,8 +119,10 @@ def test_more_noise_and_a_better_approximation_cost_a_larger_bound(low, more, c)
 )
 def test_no_vector_is_below_the_floor_of_appendix_a(w, other, v):
     """E (<v', x + n> - ||w||)^2 = (<v', x> - ||w||)^2 + v ||v'||^2 with x = w / ||w||, n of variance v."""
-    w, other = np.array(w), np.array(other)
-    size, floor = np.linalg.norm(w), theory.scored_on_noise(w, v)
+    w = np.array(w)
+    other = np.array(other)
+    size = np.linalg.norm(w)
+    floor = theory.scored_on_noise(w, v)
     loss = lambda u: (u @ w / size - size) ** 2 + v * (u @ u)  # noqa: E731
     assert loss(w / (1 + v)) == pytest.approx(floor)
     assert loss(other) >= floor * (1 - 1e-12)

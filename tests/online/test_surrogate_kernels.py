@@ -33,7 +33,8 @@ def blurred(function, x, variances):
 )
 def test_the_noise_blurs_the_surrogate_into_the_kernel(pair):
     v = np.array([0.2, 0.05])
-    x, z = np.array([[0.3, -0.2]]), np.array([[0.1, 0.4], [1.0, -1.0]])
+    x = np.array([[0.3, -0.2]])
+    z = np.array([[0.1, 0.4], [1.0, -1.0]])
     seen = blurred(lambda X: pair.surrogate(X, z), x, v)
     np.testing.assert_allclose(seen, pair.kernel(x, z)[0], rtol=1e-6)
     twice = blurred(lambda X: pair.kernel(X, z), x, v)
@@ -42,13 +43,15 @@ def test_the_noise_blurs_the_surrogate_into_the_kernel(pair):
 
 def test_facts_about_the_gaussian_surrogate():
     rng = np.random.default_rng(0)
-    sigma2, v = 1.0, np.array([0.25, 0.1, 0.0])
+    sigma2 = 1.0
+    v = np.array([0.25, 0.1, 0.0])
     pair = gaussian_pair(sigma2, v)
     C = math.prod(math.sqrt(sigma2 / (sigma2 - 2 * u)) for u in v)
     assert (pair.diagonal, pair.domination) == (pytest.approx(C), pytest.approx(C))
     assert math.exp(2 * v.sum() / sigma2) >= C  # 4 max v <= sigma2
     X = rng.standard_normal((60, 3))
-    K, S = pair.kernel(X, X), pair.surrogate(X, X)
+    K = pair.kernel(X, X)
+    S = pair.surrogate(X, X)
     np.testing.assert_allclose(np.diag(S), C)
     assert (S > 0).all()
     assert (S <= C * K * (1 + 1e-12)).all()
@@ -62,7 +65,8 @@ def test_facts_about_the_gaussian_surrogate():
 @pytest.mark.parametrize("c", [1.0, 2.0, 4.0])
 def test_the_truncated_rational_kernel(c):
     z = np.linspace(0, 20, 50)
-    k, k_c = rational(z), truncated_rational(z, c)
+    k = rational(z)
+    k_c = truncated_rational(z, c)
     assert np.abs(k - k_c).max() == pytest.approx(math.exp(-c), abs=1e-12)
     assert ((k_c / k >= 1 - math.exp(-c) - 1e-12) & (k_c / k <= 1)).all()
     integral = [quad(lambda u, r=r: math.exp(-u * (1 + r)), 0, c)[0] for r in z]
@@ -90,9 +94,11 @@ def test_lemmas_7_and_8_for_random_expansions(seed, n, radial):
     rng = np.random.default_rng(seed)
     v = rng.uniform(0, 0.2, 3)
     pair = rational_pair(3.0, v) if radial else gaussian_pair(rng.uniform(0.5, 3.0), v)
-    centres, gamma = rng.standard_normal((n, 3)), rng.standard_normal(n)
+    centres = rng.standard_normal((n, 3))
+    gamma = rng.standard_normal(n)
     K = pair.kernel(centres, centres)
-    B, alpha = float(gamma @ K @ gamma), angle(gamma, K)
+    B = float(gamma @ K @ gamma)
+    alpha = angle(gamma, K)
     modulus = float(np.abs(gamma) @ K @ np.abs(gamma))
     assert modulus <= 2 * B / (1 - math.cos(alpha)) * (1 + 1e-9)
     surrogate = float(gamma @ pair.surrogate(centres, centres) @ gamma)

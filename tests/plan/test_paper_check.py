@@ -144,6 +144,21 @@ def test_a_method_that_draws_from_a_global_generator_is_a_fault(classifier, draw
     assert "a global generator of random numbers is used, without a seed" in fault
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    ["            yhat[t] = y[t]\n", ""],
+    ids=["it sees the label", "it never predicts"],
+)
+def test_a_filter_that_breaks_its_contract_is_a_fault(tmp_path, request, monkeypatch, wrong):
+    paper = make(tmp_path, request, monkeypatch, "filter")
+    change(paper / "code.py", "            yhat[t] = w @ x\n", wrong)
+    assert "settings.methods.sign_lms: " in ran(paper, "fig1").faults[0]
+
+
+def test_a_filter_that_keeps_its_contract_is_not(tmp_path, request, monkeypatch):
+    assert not ran(make(tmp_path, request, monkeypatch, "filter"), "fig1").faults
+
+
 def test_an_experiment_whose_data_cannot_be_had_is_named_and_not_run(classifier):
     change(classifier / "three_classes.yaml", "[wine]", "[cifar10h]")
     report = ran(classifier)

@@ -50,7 +50,8 @@ def test_one_experiment_of_each_paper_starts_before_all_others_that_of_a_large_o
 
 
 def test_a_cell_needs_its_data_its_methods_and_its_tuned_parameters():
-    here, name = make(source="packaged"), "robust_sgd/table1"
+    here = make(source="packaged")
+    name = "robust_sgd/table1"
     cell = next(cell for cell in here.artifact(name).cells if "a7a" in cell)
     assert here.data(name, cell) == ["data/prepared/a7a.packaged.npz"]
     assert len(here.data(name)) == 2

@@ -39,7 +39,8 @@ def test_the_counts_of_a_curve_by_hand_and_its_rows_without_them():
 
 
 def test_rows_that_carry_no_points_pass_unchanged():
-    points, rows = Points(), [COLUMNS | {"metric": "width", "value": 2.0}]
+    points = Points()
+    rows = [COLUMNS | {"metric": "width", "value": 2.0}]
     assert points.take(rows) == rows
     assert points.curves == {}
 

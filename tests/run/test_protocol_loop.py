@@ -54,7 +54,8 @@ def test_classes_keep_their_shares_if_stratified_and_only_then():
 
 
 def test_a_set_is_split_as_the_settings_say_unless_it_has_official_splits():
-    mine, how = two_classes("mine", n=50), Drawn(test=0.4, stratified=True)
+    mine = two_classes("mine", n=50)
+    how = Drawn(test=0.4, stratified=True)
     split = split_of(mine, here(), how)
     positive = (mine.arrays["y"] > 0).sum()
     assert (len(split.truth), split.truth.sum()) == (20, round(0.4 * positive))
@@ -85,7 +86,8 @@ def test_flipped_labels_are_drawn_without_the_other_conditions():
 
 
 def test_too_few_rows_for_folds_or_parts_are_refused():
-    y, rng = np.array([1, -1, -1, -1]), np.random.default_rng(0)
+    y = np.array([1, -1, -1, -1])
+    rng = np.random.default_rng(0)
     with pytest.raises(ValueError, match="class 1 has 1 rows only"):
         splits.stratified_mask(y, 0.5, rng)
     with pytest.raises(ValueError, match="class 1 has 1 rows, fewer than the 2 folds"):
@@ -139,7 +141,8 @@ def test_the_points_of_a_row_have_its_error(protocol, settings, metric):
 
 
 def test_points_are_the_test_rows_of_the_splits():
-    points, toy = Points(), dataset(splits=3)
+    points = Points()
+    toy = dataset(splits=3)
     points.take(rows("stock:errors", KERNELS, toy, range(3)))
     assert len(points.curves) == 3  # noise levels of one method
     for curve in points.curves.values():

@@ -60,7 +60,8 @@ def test_a_wrong_row_is_refused_and_nothing_is_written(tmp_path, row, message):
 
 
 def test_tables_are_joined_in_order_and_a_damaged_one_is_named(tmp_path):
-    parts, table = [tmp_path / f"{i}.csv" for i in range(3)], tmp_path / "t.csv"
+    parts = [tmp_path / f"{i}.csv" for i in range(3)]
+    table = tmp_path / "t.csv"
     for i, part in enumerate(parts):
         write_rows([ROW | {"repetition": i}], part)
     concatenate([parts[2], parts[0]], table)
@@ -92,7 +93,8 @@ def recorded(folder, data=()):
 
 
 def test_every_data_set_is_recorded_with_its_variant(tmp_path):
-    files, arrays = [tmp_path / "ida_ringnorm.npz", tmp_path / "german.packaged.npz"], {"X": np.zeros((2, 1))}
+    files = [tmp_path / "ida_ringnorm.npz", tmp_path / "german.packaged.npz"]
+    arrays = {"X": np.zeros((2, 1))}
     for file, variant in zip(files, ("rebuilt", "canonical"), strict=True):
         name = file.name.partition(".")[0]
         write_prepared(Dataset(name, "mirror", variant, arrays, array_digest(arrays)), file)

@@ -50,7 +50,8 @@ def test_the_search_finds_what_the_full_grid_finds(method, grids):
     values = {name: grid_values(settings.grids[name]) for name in (a, b)}
     points = [{a: x, b: z} for x in values[a] for z in values[b]]
     errors = losses([(method, point) for point in points], DATA, 1)[:, 0]
-    found, winner = best(method, [a, b], settings.grids, {}, DATA), points[int(np.argmin(errors))]
+    found = best(method, [a, b], settings.grids, {}, DATA)
+    winner = points[int(np.argmin(errors))]
     assert (found["parameters"], found["mse"]) == (winner, pytest.approx(errors.min()))
     ends = {name for name in (a, b) if winner[name] in (min(values[name]), max(values[name]))}
     assert set(found["at_end_of_grid"]) == ends

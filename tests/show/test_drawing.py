@@ -144,7 +144,8 @@ def test_a_wrong_render_name_is_explained(name, message):
     ],
 )
 def test_what_a_table_lacks_is_named(fig2, tmp_path, rows, message):
-    path, artifact = written(fig2.query(rows), tmp_path / "table.csv"), load_project("full")["ors/fig2"]
+    path = written(fig2.query(rows), tmp_path / "table.csv")
+    artifact = load_project("full")["ors/fig2"]
     with pytest.raises(RenderError, match=message):
         render(artifact.render, "fig2", {"fig2": path}, {"fig2": Shown(artifact.settings, artifact.protocol)})
 

@@ -24,7 +24,8 @@ def problem(n=BLOCK + 77, seed=0):
 
 def test_the_pass_is_the_likelihood_of_the_labels():
     ZT, y = problem()
-    theta, a = np.array([0.2, 1.0, -0.5]), np.random.default_rng(1).uniform(0.5, 2.0, len(y))
+    theta = np.array([0.2, 1.0, -0.5])
+    a = np.random.default_rng(1).uniform(0.5, 2.0, len(y))
     gradient = np.empty(3)
     value, one, one_flipped, zero, zero_flipped = likelihood(ZT, theta, y, a, 0.25, 0.1, gradient)
     log_P, q = flips.expected(theta @ ZT, y, OMEGA)

@@ -28,7 +28,8 @@ def problem(K, n=300, seed=0):
 def test_gradients_are_finite_differences(K):
     Z, y, penalty = problem(K, n=50)
     rng = np.random.default_rng(0)
-    weights, W = rng.uniform(0, 2, len(y)), rng.standard_normal((3, K))
+    weights = rng.uniform(0, 2, len(y))
+    W = rng.standard_normal((3, K))
 
     def value(x):
         return likelihood(Z, x.reshape(W.shape), y, OMEGA[K], weights)[0]

@@ -40,9 +40,11 @@ def plain_sgd(X, y, loss, lam, eta, epochs, average="none", bias=1.0, bias_lam=N
     Z = np.column_stack([X, np.full(len(X), bias)])
     penalty = np.full(Z.shape[1], lam)
     penalty[-1] = lam if bias_lam is None else bias_lam
-    w, steps = np.zeros(Z.shape[1]), []
+    w = np.zeros(Z.shape[1])
+    steps = []
     for t in range(epochs * len(Z)):
-        x, label = Z[t % len(Z)], y[t % len(Z)]
+        x = Z[t % len(Z)]
+        label = y[t % len(Z)]
         z = label * (x @ w)
         u, v = mix[label] if mix else (1.0, 0.0)
         slope = u * loss.slope(z) - (v * loss.slope(-z) if v else 0.0)
@@ -69,14 +71,17 @@ def check(X, y, loss, eta, given=None, epochs=2, tolerance=1e-12, plain=None, **
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix, np.float32])
 def test_equals_a_plain_loop(problem, name, storage):
     X, y = problem
-    n, given = len(X), storage(X)
+    n = len(X)
+    given = storage(X)
     same = given.astype(float) if storage is np.float32 else X
     check(same, y, name, lambda t: 0.3 * min(1, (t + 1) / n) / (1 + t / n), given, lam=1e-2, eta0=0.3)
 
 
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_schedules_equal_their_formulas(problem, name):
-    n, lam, eta0 = len(problem[1]), 0.02, 0.25
+    n = len(problem[1])
+    lam = 0.02
+    eta0 = 0.25
     formula = {
         "warm_inv_epoch": lambda t: eta0 * min(1, (t + 1) / n) / (1 + t / n),
         "inv_sqrt_epoch": lambda t: eta0 / math.sqrt(1 + t / n),
@@ -95,7 +100,8 @@ def test_schedules_equal_their_formulas(problem, name):
 @pytest.mark.parametrize("storage", [np.asarray, sp.csr_matrix])
 def test_averages_equal_a_plain_loop(problem, average, eta0, storage):
     options = {"lam": 0.045, "schedule": "constant", "eta0": eta0, "average": average}
-    plain, given = {"average": average}, storage(problem[0])
+    plain = {"average": average}
+    given = storage(problem[0])
     check(*problem, "hinge", lambda t: eta0, given, 4, 1e-9, plain, **options)
 
 
@@ -118,7 +124,8 @@ def test_intercepts_and_known_rates_equal_a_plain_loop(problem, options, plain):
 @pytest.mark.parametrize(("label", "flip"), [(1, 0.3), (-1, 0.1)])
 def test_the_corrected_loss_is_unbiased(label, flip):
     """Its mean over the flips of a label is the clean loss."""
-    z, loss = np.linspace(-2, 2, 9), losses.Log()
+    z = np.linspace(-2, 2, 9)
+    loss = losses.Log()
     kept, flipped = (u * loss.value(a) + v * loss.value(-a)
                      for a, (u, v) in ((z, NATARAJAN[label]), (-z, NATARAJAN[-label])))  # fmt: skip
     np.testing.assert_allclose((1 - flip) * kept + flip * flipped, loss.value(z), rtol=1e-12)
@@ -223,7 +230,8 @@ def test_pegasos_equals_a_plain_loop(problem, project):
     X, y = problem
     lam = 0.05
     model = PegasosClassifier(lam, project=project, random_state=4).fit(sp.csr_matrix(X), y)
-    Z, w = np.column_stack([X, np.ones(len(X))]), np.zeros(12)
+    Z = np.column_stack([X, np.ones(len(X))])
+    w = np.zeros(12)
     draws = np.random.default_rng(np.random.RandomState(4).randint(2**31 - 1)).integers(
         300, size=300, dtype=np.uint32
     )
@@ -280,7 +288,8 @@ def test_grids_refuse_what_they_cannot_share(problem, other, schedule, message):
 
 
 def test_zero_decision_is_the_second_class():
-    X, y = np.zeros((4, 2)), np.array(["a", "b", "a", "b"])
+    X = np.zeros((4, 2))
+    y = np.array(["a", "b", "a", "b"])
     model = RobustSGDClassifier(fit_intercept=False).fit(X, y)
     assert list(model.predict(X)) == ["b"] * 4
 

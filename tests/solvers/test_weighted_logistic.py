@@ -30,7 +30,8 @@ def test_without_flips_it_is_logistic_regression():
 def test_with_flips_it_reaches_the_plain_solver():
     X, s, ZT, a = problem(600)
     s = np.where((s < 0) & (np.random.default_rng(1).random(600) < 0.3), 1.0, s)
-    theta, omega = np.zeros(4), np.array([0.2, 0.2])
+    theta = np.zeros(4)
+    omega = np.array([0.2, 0.2])
     fit(ZT, s, a, theta, 1.0, omega, True, 2000)
     theirs = RobustLogisticRegression(lam=1.0, max_iter=2000).fit(X, s, sample_weight=a)
     np.testing.assert_allclose(
@@ -43,7 +44,8 @@ def test_every_step_raises_the_likelihood():
     _, s, ZT, a = problem()
     found = []
     for steps in range(1, 15):
-        theta, omega = np.full(4, 3.0), np.array([0.2, 0.2])
+        theta = np.full(4, 3.0)
+        omega = np.array([0.2, 0.2])
         fit(ZT, s, a, theta, 0.1, omega, True, steps)
         likelihood = flips.log_likelihood(theta @ ZT, s > 0, flips.from_rates(*omega))
         found.append(a @ likelihood - 0.1 * (theta[1:] ** 2).sum())
@@ -83,7 +85,8 @@ def test_platt_minimises_its_likelihood():
     rng = np.random.default_rng(0)
     s = rng.choice([-1.0, 1.0], 150)
     H = s + 1.5 * rng.standard_normal(150)
-    up, down = (s > 0).sum(), (s < 0).sum()
+    up = (s > 0).sum()
+    down = (s < 0).sum()
     t = np.where(s > 0, (up + 1) / (up + 2), 1 / (down + 2))
 
     def loss(AB):

@@ -16,7 +16,8 @@ def jobs(output: str) -> dict[str, int]:
 
 @pytest.mark.nightly
 def test_any_number_of_cores_gives_the_same_bytes(run):
-    one, two = run("one"), run("two")
+    one = run("one")
+    two = run("two")
     one.snakemake("ors_fig7", cores=1)
     two.snakemake("ors_fig7", cores=2)
     assert one.files() == two.files()

@@ -184,7 +184,7 @@ def threads_of(wildcards):
     return workflow.cores or 1 if alone else 1
 
 
-def asked(resource, job):
+def request_of_job(resource, job):
     """How much of a resource a job requests of a cluster; the second attempt requests twice as much."""
 
     def ask(wildcards, attempt):

@@ -18,8 +18,8 @@ rule experiment:
     priority: longest_first("experiment")
     threads: threads_of
     resources:
-        mem_mb=asked("mem_mb", "experiment"),
-        runtime=asked("runtime", "experiment"),
+        mem_mb=request_of_job("mem_mb", "experiment"),
+        runtime=request_of_job("runtime", "experiment"),
     params:
         environment=ONE_THREAD,
     message:
@@ -42,8 +42,8 @@ rule tune:
         f"{LOGS}/{{artifact}}/{{cell}}.tune.time.tsv"
     priority: FIRST
     resources:
-        mem_mb=asked("mem_mb", "tune"),
-        runtime=asked("runtime", "tune"),
+        mem_mb=request_of_job("mem_mb", "tune"),
+        runtime=request_of_job("runtime", "tune"),
     message:
         "Tune {wildcards.artifact} ({wildcards.cell}) on sequences kept apart from the evaluation"
     shell:
@@ -69,8 +69,8 @@ rule run:
     priority: longest_first("run")
     threads: threads_of
     resources:
-        mem_mb=asked("mem_mb", "run"),
-        runtime=asked("runtime", "run"),
+        mem_mb=request_of_job("mem_mb", "run"),
+        runtime=request_of_job("runtime", "run"),
     params:
         environment=ONE_THREAD,
     message:

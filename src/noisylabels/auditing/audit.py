@@ -319,7 +319,8 @@ def of_probabilities(table: tables.Table, pred_probs: ArrayLike, *, groups: Grou
 
     Raises ValueError : another shape, or rows that are not probabilities.
     """
-    p, K = np.asarray(pred_probs, dtype=float), len(np.unique(table.labels))
+    p = np.asarray(pred_probs, dtype=float)
+    K = len(np.unique(table.labels))
     if p.shape != (len(table.labels), K):
         what = f"a row for each label and a column for each of {K} classes, {(len(table.labels), K)}"
         raise ValueError(f"pred_probs must have {what}; got shape {p.shape}")
@@ -359,7 +360,8 @@ def of_table(
     classes, y = np.unique(table.labels, return_inverse=True)
     if groups is not None:
         refuse_large_groups(classes, y, groups)
-    many, ours = len(y) > MANY, (*cross_fitting.ROBUST, *cross_fitting.PLAIN)
+    many = len(y) > MANY
+    ours = (*cross_fitting.ROBUST, *cross_fitting.PLAIN)
     repetitions = repetitions or (1 if many else 3)
     alone = telling(table, y, units)
     table = with_calendar(table, y, random_state, units)
@@ -482,7 +484,8 @@ def of_cross_fits(
 
     classes, y = np.unique(table.labels, return_inverse=True)
     name, cross = next(iter(fits.items()))
-    p, a = cross.mean, flip_rates.weights_of(units)
+    p = cross.mean
+    a = flip_rates.weights_of(units)
     Q = flip_rates.joint(p, y, a)
     sureness = flip_rates.surest(p, y, units)
     informative = flip_rates.chance(fits, y, units) < SIGNIFICANT
@@ -534,7 +537,9 @@ def _rates(
     """A row for each pair of a true and an observed class."""
     import pandas as pd
 
-    K, p, a = len(classes), cross.mean, flip_rates.weights_of(units)
+    K = len(classes)
+    p = cross.mean
+    a = flip_rates.weights_of(units)
     matrices = {"estimate": flip_rates.from_joint(p, y, a), "anchor": flip_rates.anchor(p, y, a=a)}
     matrices |= {"own": cross.omega.mean(axis=0), "limit": limit}
     if known := [i for i, value in enumerate(trusted) if value is not None]:
@@ -554,7 +559,9 @@ def telling(table: tables.Table, y: Classes, units: Groups | None = None) -> lis
     from sklearn.tree import DecisionTreeClassifier
 
     part = np.random.default_rng(0).permutation(len(y))[:LARGEST]
-    K, y, found = int(y.max()) + 1, y[part], []
+    K = int(y.max()) + 1
+    y = y[part]
+    found = []
     units = numbered(units, part)
     counts = np.bincount(y) if units is None else cross_fitting.groups_of_classes(y, units)
     most = min(TELLING, 0.1 * (1 - np.bincount(y).max() / len(y)))
@@ -595,8 +602,11 @@ def with_calendar(
             w = 2 * np.pi * (turn % 1)
             if np.ptp(wave := np.column_stack([np.cos(w), np.sin(w)])) > 0:
                 parts.setdefault(part, {})[name] = wave
-    plain, shuffled = likely(table.X), np.random.default_rng(random_state).permutation(len(y))
-    X, names, notes = table.X, list(table.names), list(table.notes)
+    plain = likely(table.X)
+    shuffled = np.random.default_rng(random_state).permutation(len(y))
+    X = table.X
+    names = list(table.names)
+    notes = list(table.notes)
     for part, waves in parts.items():
         wave = np.hstack(list(waves.values()))
         found = likely(np.hstack([table.X, wave]))
@@ -643,7 +653,8 @@ def headline(found: Audit | NumericAudit, reviewed: str = "") -> str:
             "nearby away from its prediction. Labels alone cannot show whether they are wrong or rare"
             f"{remedy}."
         )
-    count, best = found.counts.sum(), found.accuracies.iloc[0]
+    count = found.counts.sum()
+    best = found.accuracies.iloc[0]
     begin = f"{count} labels of {len(found.classes)} classes."
     if not found.informative:
         return (
@@ -655,7 +666,8 @@ def headline(found: Audit | NumericAudit, reviewed: str = "") -> str:
     first = "There is evidence of wrong labels." if found.evidence.any() else "No evidence of wrong labels."
     if reviewed:
         return f"{begin} {reviewed}"
-    top, guess = found.bounds[1], min(found.guess, found.bounds[1])
+    top = found.bounds[1]
+    guess = min(found.guess, found.bounds[1])
     return (
         f"{begin} {first} The labels by themselves allow any share of wrong ones from 0 % to {percent(top)} "
         "(the upper end at 95 % confidence, if flips depend on the class alone). Our estimate is "

@@ -186,7 +186,8 @@ def review(
     >>> first.drawn, first.reviewed
     (50, 0)
     """
-    path, N = Path(path), len(found.table.labels)
+    path = Path(path)
+    N = len(found.table.labels)
     whole("rows", rows, 1, N)
     if not path.parent.is_dir():
         raise ValueError(f"{path.parent}: no such folder for {path.name}; make it, or name another place")
@@ -225,7 +226,8 @@ def review(
 
 def drawn(doubted: NDArray[np.bool_], rows: int, by: str, seed: int) -> list[int]:
     """The first ``rows`` of a random order; unless by chance, both kinds take turns until one is used up."""
-    rng, share = np.random.default_rng([seed, 20]), DESIGNS[by]
+    rng = np.random.default_rng([seed, 20])
+    share = DESIGNS[by]
     if share is None:
         return [int(i) for i in rng.permutation(len(doubted))[:rows]]
     halves = [rng.permutation(np.flatnonzero(doubted == kind)) for kind in (True, False)]
@@ -333,7 +335,8 @@ def _read(path: Path, table: Table) -> Answers:
     if missing := [name for name in needed if name not in header]:
         raise ValueError(f"{path}: the column {missing[0]!r} is gone; restore it, {only}")
     known = (*needed, "suggestion", "why", *table.contents, *(f"{name} (table)" for name in needed))
-    keys, places = _keys(table), {int(row): i for i, row in enumerate(table.rows)}
+    keys = _keys(table)
+    places = {int(row): i for i, row in enumerate(table.rows)}
     classes = {str(value): value for value in np.unique(table.labels)}
     answers = Answers({}, {name: {} for name in header if name and name not in known}, [])
     for number, fields in filled:
@@ -342,7 +345,8 @@ def _read(path: Path, table: Table) -> Answers:
         place = places.get(int(row["row"])) if row["row"].isdecimal() else None
         if place is None or row.get("key") not in ("", None, keys[place]):
             raise ValueError(f"{at}: row {row['row']!r} with this key is not in the table; restore the line")
-        was, now = str(table.labels[place]), row.get("observed", "")
+        was = str(table.labels[place])
+        now = row.get("observed", "")
         if now and not _same(now.casefold(), was.casefold()):
             raise ValueError(f"{at}: column 'observed' was {was!r} and is {now!r}; restore it, {only}")
         answers.there.append(place)
@@ -382,7 +386,8 @@ def _estimated(
 ) -> Review:
     import pandas as pd
 
-    labels, N = found.table.labels, len(units)
+    labels = found.table.labels
+    N = len(units)
     rows = np.array([i for i in draws if i in answers], dtype=np.intp)
     true = np.array([answers[int(i)] for i in rows], dtype=object)
     sampled = [(np.isin(rows, stratum), stratum) for stratum in strata]
@@ -397,7 +402,9 @@ def _estimated(
             return intervals.rate(wrong, score[rows], score[units].mean(), N, intervals.mid)
         return intervals.stratified([(wrong[at], len(all_)) for at, all_ in sampled], shares)
 
-    w, n, wrong = (true != labels[rows]).astype(float), len(rows), share(found.doubt, labels)
+    w = (true != labels[rows]).astype(float)
+    n = len(rows)
+    wrong = share(found.doubt, labels)
 
     def plain(tail: float) -> Rate:
         if not len(rows):
@@ -408,7 +415,8 @@ def _estimated(
     known = _answered(found, answers)
     repaired[list(known)] = list(known.values())
     changed = np.flatnonzero(repaired != labels)
-    accuracies, rates = [], list[list[Any]]()
+    accuracies = []
+    rates = list[list[Any]]()
     if not isinstance(found, NumericAudit):
         for method, guessed in found.predictions.items():
             p = found.probabilities[np.arange(len(labels)), guessed]
@@ -478,20 +486,26 @@ def _flip_rates(
     """
     from scipy.special import stdtrit
 
-    observed, true = found.observed, np.searchsorted(found.classes, labels.astype(found.classes.dtype))
-    K, p, table = len(found.classes), found.probabilities, []
+    observed = found.observed
+    true = np.searchsorted(found.classes, labels.astype(found.classes.dtype))
+    K = len(found.classes)
+    p = found.probabilities
+    table = []
     N = sum(len(all_) for _, all_ in sampled)
     quantile = float(stdtrit(len(rows) - 2, 1 - TAIL / 2))
     for j, k in np.ndindex(K, K):
-        base, score = (true == j).astype(float), p[:, j] * (observed == k)
+        base = (true == j).astype(float)
+        score = p[:, j] * (observed == k)
         cell = base * (observed[rows] == k)
         parts = []
         for at, all_ in sampled:
             of_class = intervals.powered(base[at], p[rows[at], j], p[all_, j].mean())
             of_cell = intervals.powered(cell[at], score[rows[at]], score[all_].mean())
-            hits, members = int(cell[at].sum()), int(base[at].sum())
+            hits = int(cell[at].sum())
+            members = int(base[at].sum())
             alone = (hits / members, *share_interval(hits, members)) if members else (0.5, 0.0, 1.0)
-            few, factor = min(hits, members - hits) < intervals.FEW, intervals.finite(at.sum(), len(all_))
+            few = min(hits, members - hits) < intervals.FEW
+            factor = intervals.finite(at.sum(), len(all_))
             parts.append((len(all_) / N, of_class, of_cell, Rate(*alone), few, factor))
         whole_ = sum(c * of_class.value for c, of_class, *_ in parts)
         if not base.any() or whole_ <= 0:

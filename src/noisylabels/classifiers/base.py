@@ -228,7 +228,8 @@ class Weighted(Labelled):
         """
         if sample_weight is None and self.class_weight is None:
             return None
-        n, K = len(labels), len(self.classes_)
+        n = len(labels)
+        K = len(self.classes_)
         there = np.bincount(labels, minlength=K) > 0
         a = np.ones(n) if sample_weight is None else nonnegative("sample_weight", sample_weight, (n,))
         if not a.any():
@@ -286,7 +287,8 @@ class Weighted(Labelled):
             rows = np.repeat(np.arange(n), a.astype(np.intp))
         else:  # systematically: each share rounded up or down
             rng = generator(getattr(self, "random_state", 0))
-            mixed, at = rng.permutation(n), (np.arange(n) + rng.random()) / n
+            mixed = rng.permutation(n)
+            at = (np.arange(n) + rng.random()) / n
             drawn = np.searchsorted(np.cumsum(a[mixed]) / a.sum(), at, side="right").clip(max=n - 1)
             rows = np.sort(mixed[drawn])
         return X[rows], labels[rows], None
@@ -391,7 +393,8 @@ class LinearBinaryClassifier(DecisionClassifier):
             self.classes_ = classes_of(y, classes, multiclass=self.MULTICLASS)
         elif not np.isin(y, self.classes_).all():
             raise ValueError(f"y has labels outside the classes of the first call, {self.classes_.tolist()}")
-        labels, weights = np.searchsorted(self.classes_, y), None
+        labels = np.searchsorted(self.classes_, y)
+        weights = None
         if isinstance(self, Weighted):
             X, labels, weights = self._used(X, labels, sample_weight)
         if len(self.classes_) > 2:

@@ -114,7 +114,8 @@ class FlippedExponential:
 @compile_kernel(error_model="numpy")
 def _terms(H: Floats, s: Floats, a: Floats, b: Floats) -> tuple[float, Floats, Floats]:
     """M, w^a exp(-M) and w^b exp(-M), M the largest exponent among terms that are not 0."""
-    wa, wb = np.empty_like(H), np.empty_like(H)
+    wa = np.empty_like(H)
+    wb = np.empty_like(H)
     largest = -np.inf
     for i in range(len(H)):
         margin = s[i] * H[i]
@@ -219,7 +220,9 @@ class BoostingClassifier(Repeated, DecisionClassifier):
             log_losses.append(loss.log_value(H))
             if after is not None:
                 after(H, member, alpha)
-        self.members_, self.steps_, self.log_losses_ = members, np.array(steps), np.array(log_losses)
+        self.members_ = members
+        self.steps_ = np.array(steps)
+        self.log_losses_ = np.array(log_losses)
 
 
 @dataclass(eq=False, repr=False)
@@ -306,8 +309,10 @@ class AdaBoostClassifier(BoostingClassifier):
         """`_add` with logistic members; ValueError: wrong parameters."""
         choice("base", self.base, get_args(Base))
         choice("weighting", self.weighting, get_args(Weighting))
-        lam, steps = number("lam", self.lam, above=0), whole("newton_steps", self.newton_steps, 1)
-        n, r = len(X), 1 + X.shape[1]
+        lam = number("lam", self.lam, above=0)
+        steps = whole("newton_steps", self.newton_steps, 1)
+        n = len(X)
+        r = 1 + X.shape[1]
         ZT = np.ones((r, n))
         ZT[1:] = X.T
         rng = generator(self.random_state)
@@ -426,7 +431,8 @@ class RBoostClassifier(TrueLabelPosterior, AdaBoostClassifier):
         points, labels = (X, s) if trusted is None else self._trusted(*trusted)
         loss = FlippedExponential(s, self.gamma, self.loss_weights, self.negative_weights)
         up, down = self.gamma
-        omega, observed = flips.from_rates(float(up), float(down)), (s > 0).astype(float)
+        omega = flips.from_rates(float(up), float(down))
+        observed = (s > 0).astype(float)
         self.calibration_, self.converged_ = (-1.0, 0.0), True
         path: list[tuple[float, float]] = []
         scores = np.zeros(len(labels))
@@ -628,7 +634,8 @@ class ModestBoostClassifier(GentleBoostClassifier):
         def mass(points: NDArray[np.bool_], a: Floats) -> Floats:
             return np.bincount(leaves, np.where(points, a, 0.0), len(tree.value)).astype(float)
 
-        P, N = mass(s > 0, weights), mass(s < 0, weights)
+        P = mass(s > 0, weights)
+        N = mass(s < 0, weights)
         if not (P.any() and N.any()):  # weights have left one class
             return P - N
         v = P * (1.0 - mass(s > 0, inverse)) - N * (1.0 - mass(s < 0, inverse))

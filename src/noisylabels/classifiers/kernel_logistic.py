@@ -74,7 +74,8 @@ class SoftmaxModel(FitFlags):
         omega = flips.start(K) if self.robust else np.eye(K)
         method = flipped_softmax.lbfgs if solver == "lbfgs" else flipped_softmax.em_newton
         fit = method(Z, labels, penalty, omega, learn_omega=self.robust, weights=weights, **options)
-        self.objective_, self.zeta_ = fit.objectives[-1], float(fit.penalty[0])
+        self.objective_ = fit.objectives[-1]
+        self.zeta_ = float(fit.penalty[0])
         self.converged_ = fit.converged
         if self.robust:
             self.flip_matrix_ = fit.omega
@@ -220,10 +221,14 @@ class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
 
     def _by_batch(self, space: Basis, labels: NDArray[np.intp]) -> bool:
         """Whether the classes changed names; sets what is fitted."""
-        y, one, grid = labels[np.newaxis].astype(float), np.zeros(1, np.int64), np.array([float(self.zeta)])
+        y = labels[np.newaxis].astype(float)
+        one = np.zeros(1, np.int64)
+        grid = np.array([float(self.zeta)])
         batch = fit_batch(space, y, one, grid, self.robust, TOLERANCE, self.bias, self.penalty)
-        self.dual_coef_, self.intercept_ = space.Q @ batch.v[0], float(batch.bias[0])
-        self.objective_, self.converged_ = -float(batch.objective[0]), bool(batch.converged[0])
+        self.dual_coef_ = space.Q @ batch.v[0]
+        self.intercept_ = float(batch.bias[0])
+        self.objective_ = -float(batch.objective[0])
+        self.converged_ = bool(batch.converged[0])
         self.zeta_ = float(self.zeta)
         omega = flips.from_rates(batch.omega01[0], batch.omega10[0])
         if self.robust:

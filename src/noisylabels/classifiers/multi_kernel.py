@@ -56,7 +56,8 @@ class MultiKernelClassifier(FitFlags, KernelClassifier):
         widths = WIDTHS if self.widths is None else self.widths
         self._bank = KernelBank.of_widths(widths, parametrisation=self.parametrisation)
         X, labels, a = self._examples(X, y, sample_weight)
-        self.X_fit_, D = X, squared_distances(X)[np.newaxis]
+        self.X_fit_ = X
+        D = squared_distances(X)[np.newaxis]
         if len(self.classes_) > 2 or a is not None:
             mixture = self._learn(self._bank, D, labels, a)[0]
         else:
@@ -91,7 +92,8 @@ class MultiKernelClassifier(FitFlags, KernelClassifier):
         y = label_columns(labels, D.shape[1])
         mixtures = cls(**parameters)._learn(bank, D, y.T)
         w, eta = (np.stack([getattr(m, name) for m in mixtures], axis=1) for name in ("w", "eta"))
-        side, f = majority(y), bank.scores(D_out, w, eta)
+        side = majority(y)
+        f = bank.scores(D_out, w, eta)
         constant = y.min(axis=1) == y.max(axis=1)
         flagged = np.array([any(m.flags.values()) for m in mixtures]) | silent(f) | constant
         scores = np.where(constant[:, np.newaxis], side[:, np.newaxis], with_majority(f, y))
@@ -376,7 +378,10 @@ def mirror_prox(
     problem = _SaddlePoint(factors, s, rho, C)
     S = len(factors.first)
     here = problem.point(np.full(S, 1.0 / S), np.zeros((2, len(s))))
-    sum_p, sum_z, length, t = np.zeros(S), np.zeros((2, len(s))), 0.0, 1.0
+    sum_p = np.zeros(S)
+    sum_z = np.zeros((2, len(s)))
+    length = 0.0
+    t = 1.0
     best = SaddlePoint(here.p, np.zeros(len(s)), np.inf, 0)
     for k in range(1, iterations + 1):
         while True:
@@ -495,7 +500,8 @@ class StPMKLLikeClassifier(Repeated, MultiKernelClassifier):
         number("tolerance", self.tolerance, above=0)
         whole("max_iter", self.max_iter, 1)
         stack = bank.stack(D)
-        factors, copies = Factors.of(stack.K), np.bincount(stack.member)
+        factors = Factors.of(stack.K)
+        copies = np.bincount(stack.member)
         found = []
         for y, rho in zip(labels.T, np.broadcast_to(rates, labels.shape[1]), strict=True):
             saddle = mirror_prox(

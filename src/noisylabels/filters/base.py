@@ -68,14 +68,16 @@ class Sliding:
 
     def __init__(self, signal: ArrayLike, d: int, delay: int = 0, n: int | None = None) -> None:
         samples = finite("signal", signal, (None,))
-        d, delay = whole("d", d, 1), whole("delay", delay)
+        d = whole("d", d, 1)
+        delay = whole("delay", delay)
         if len(samples) < d:
             raise ValueError(f"signal: {len(samples)} samples are fewer than the filter's d = {d} taps")
         n = len(samples) if n is None else whole("n", n, 1, len(samples))
         self.d, self.delay, self.n = d, delay, n
         first = self.delay - self.d + 1  # padded[0] is signal[first]
         self.padded: Floats = np.zeros(self.n + self.d - 1)
-        start, stop = max(first, 0), min(first + len(self.padded), len(samples))
+        start = max(first, 0)
+        stop = min(first + len(self.padded), len(samples))
         if start < stop:
             self.padded[start - first : stop - first] = samples[start:stop]
 

@@ -261,7 +261,8 @@ class ORS(Filter):
         for f in own:
             if second == 0 and "second" in VARIANTS[f.variant].needs:
                 raise ValueError(f"labels: variant {f.variant!r} needs a second column")
-        bounds, rows = np.append(window_starts(len(data), windows), len(data)), data.rows
+        bounds = np.append(window_starts(len(data), windows), len(data))
+        rows = data.rows
         result = np.empty((len(own), windows))
         blocks = [rows.reversed and rows.d >= WINDOW_TAPS and f.r > 0 for f in own]
         first_labels = np.ascontiguousarray(data.labels[:, 0])
@@ -396,13 +397,21 @@ def _losses_rows(
 @compile_kernel(forceinline=True)
 def _update_and_predict(w: Floats, c: Any, old: Floats, new: Floats) -> Any:
     """Eight filters at once: w[k] += c old[k]; returns sum_k w[k] new[k] in four partial sums; w (d, 8)."""
-    d, t0, t1, t2, t3 = len(w), splat(0.0), splat(0.0), splat(0.0), splat(0.0)
+    d = len(w)
+    t0 = splat(0.0)
+    t1 = splat(0.0)
+    t2 = splat(0.0)
+    t3 = splat(0.0)
     fours = d & -4
     for k in range(0, fours, 4):
-        w0, w1 = _moved(w, c, old, k), _moved(w, c, old, k + 1)
-        w2, w3 = _moved(w, c, old, k + 2), _moved(w, c, old, k + 3)
-        t0, t1 = fma(w0, spread(new, k), t0), fma(w1, spread(new, k + 1), t1)
-        t2, t3 = fma(w2, spread(new, k + 2), t2), fma(w3, spread(new, k + 3), t3)
+        w0 = _moved(w, c, old, k)
+        w1 = _moved(w, c, old, k + 1)
+        w2 = _moved(w, c, old, k + 2)
+        w3 = _moved(w, c, old, k + 3)
+        t0 = fma(w0, spread(new, k), t0)
+        t1 = fma(w1, spread(new, k + 1), t1)
+        t2 = fma(w2, spread(new, k + 2), t2)
+        t3 = fma(w3, spread(new, k + 3), t3)
     for k in range(fours, d):
         t0 = fma(_moved(w, c, old, k), spread(new, k), t0)
     return (t0 + t1) + (t2 + t3)
@@ -427,10 +436,16 @@ def _run_windows(
     rules: (12, 8), the first F columns count.  losses: (8, windows), as in `_losses_rows`.
     yhat: (F, n), or (F, 0) where predictions are not wanted.
     """
-    F, n = len(w), bounds[-1]
-    seen, G, lags = np.zeros((BLOCK, 5)), np.zeros((BLOCK, BLOCK)), np.zeros(BLOCK)
-    sums, p, c = np.zeros((F, BLOCK, LANES)), np.zeros((BLOCK, LANES)), np.zeros((BLOCK, LANES))
-    loss, window = np.zeros(LANES), 0
+    F = len(w)
+    n = bounds[-1]
+    seen = np.zeros((BLOCK, 5))
+    G = np.zeros((BLOCK, BLOCK))
+    lags = np.zeros(BLOCK)
+    sums = np.zeros((F, BLOCK, LANES))
+    p = np.zeros((BLOCK, LANES))
+    c = np.zeros((BLOCK, LANES))
+    loss = np.zeros(LANES)
+    window = 0
     refreshed, highest = -REFRESH, 0.0
     for t in range(0, n, BLOCK):
         _advance(w, d, c, s, max(t - BLOCK, 0), sums, t)
@@ -438,13 +453,16 @@ def _run_windows(
             refreshed, highest = t, 0.0
             _exact_lags(s, d, t, lags)
         _lag_products(lags, s, t, d, G)
-        low, high = G[:, 0].min(), G[:, 0].max()
+        low = G[:, 0].min()
+        high = G[:, 0].max()
         highest = max(highest, high)
         if low < QUIET * highest:
-            refreshed, highest = t, _exact_block(s, d, t, lags, G)
+            refreshed = t
+            highest = _exact_block(s, d, t, lags, G)
         _look(labels, t, seen)
         _step_block(rules, seen, G, sums, p, c)
-        left, i = min(BLOCK, n - t), 0
+        left = min(BLOCK, n - t)
+        i = 0
         c[left:] = 0.0
         while i < left:
             stop = min(bounds[window + 1] - t, left)
@@ -499,7 +517,8 @@ def _advance(w: Floats, d: int, c: Floats, s: Floats, old: int, sums: Floats, ne
 
     Every other block goes from the last tile to the first: it begins with the taps still in the cache.
     """
-    F, D = len(w), (d + BLOCK - 1) // BLOCK * BLOCK
+    F = len(w)
+    D = (d + BLOCK - 1) // BLOCK * BLOCK
     sums[:] = 0.0
     tiles = (D + TILE - 1) // TILE
     for i in range(tiles):
@@ -521,8 +540,14 @@ def _advance(w: Floats, d: int, c: Floats, s: Floats, old: int, sums: Floats, ne
 @compile_kernel(forceinline=True)
 def _add_windows(w: Floats, c: Floats, s: Floats, at: int, start: int, stop: int) -> None:
     """w[k] += sum c[i] s[at+i+k], start <= k < stop, over the lags i = 0..7; both are multiples of 8."""
-    c0, c1, c2, c3 = splat(c[0]), splat(c[1]), splat(c[2]), splat(c[3])
-    c4, c5, c6, c7 = splat(c[4]), splat(c[5]), splat(c[6]), splat(c[7])
+    c0 = splat(c[0])
+    c1 = splat(c[1])
+    c2 = splat(c[2])
+    c3 = splat(c[3])
+    c4 = splat(c[4])
+    c5 = splat(c[5])
+    c6 = splat(c[6])
+    c7 = splat(c[7])
     for k in range(start, stop, LANES):
         x = at + k
         total = fma(c1, load(s, x + 1), fma(c0, load(s, x), load(w, k)))
@@ -537,11 +562,19 @@ def _add_pair(v: Floats, w: Floats, c: Floats, d: Floats, s: Floats, at: int, st
 
     Lag i+8 at tap k is lag i at tap k+8, so each window is loaded once.
     """
-    c0, c1, c8, c9 = splat(c[0]), splat(c[1]), splat(c[8]), splat(c[9])
-    d0, d1, d8, d9 = splat(d[0]), splat(d[1]), splat(d[8]), splat(d[9])
-    x0, x1 = load(s, at + start), load(s, at + start + 1)
+    c0 = splat(c[0])
+    c1 = splat(c[1])
+    c8 = splat(c[8])
+    c9 = splat(c[9])
+    d0 = splat(d[0])
+    d1 = splat(d[1])
+    d8 = splat(d[8])
+    d9 = splat(d[9])
+    x0 = load(s, at + start)
+    x1 = load(s, at + start + 1)
     for k in range(start, stop, LANES):
-        x8, x9 = load(s, at + k + 8), load(s, at + k + 9)
+        x8 = load(s, at + k + 8)
+        x9 = load(s, at + k + 9)
         store(v, k, fma(c9, x9, fma(c8, x8, fma(c1, x1, fma(c0, x0, load(v, k))))))
         store(w, k, fma(d9, x9, fma(d8, x8, fma(d1, x1, fma(d0, x0, load(w, k))))))
         x0, x1 = x8, x9
@@ -550,14 +583,25 @@ def _add_pair(v: Floats, w: Floats, c: Floats, d: Floats, s: Floats, at: int, st
 @compile_kernel(forceinline=True)
 def _dot_windows(w: Floats, sums: Floats, s: Floats, at: int, start: int, stop: int) -> None:
     """sums[i] += w.x_{at+i} over start <= k < stop for the lags i = 0..7, in 8 partial sums each."""
-    t0, t1, t2, t3 = load(sums, 0), load(sums, 8), load(sums, 16), load(sums, 24)
-    t4, t5, t6, t7 = load(sums, 32), load(sums, 40), load(sums, 48), load(sums, 56)
+    t0 = load(sums, 0)
+    t1 = load(sums, 8)
+    t2 = load(sums, 16)
+    t3 = load(sums, 24)
+    t4 = load(sums, 32)
+    t5 = load(sums, 40)
+    t6 = load(sums, 48)
+    t7 = load(sums, 56)
     for k in range(start, stop, LANES):
-        taps, x = load(w, k), at + k
-        t0, t1 = fma(taps, load(s, x), t0), fma(taps, load(s, x + 1), t1)
-        t2, t3 = fma(taps, load(s, x + 2), t2), fma(taps, load(s, x + 3), t3)
-        t4, t5 = fma(taps, load(s, x + 4), t4), fma(taps, load(s, x + 5), t5)
-        t6, t7 = fma(taps, load(s, x + 6), t6), fma(taps, load(s, x + 7), t7)
+        taps = load(w, k)
+        x = at + k
+        t0 = fma(taps, load(s, x), t0)
+        t1 = fma(taps, load(s, x + 1), t1)
+        t2 = fma(taps, load(s, x + 2), t2)
+        t3 = fma(taps, load(s, x + 3), t3)
+        t4 = fma(taps, load(s, x + 4), t4)
+        t5 = fma(taps, load(s, x + 5), t5)
+        t6 = fma(taps, load(s, x + 6), t6)
+        t7 = fma(taps, load(s, x + 7), t7)
     for i, total in enumerate((t0, t1, t2, t3, t4, t5, t6, t7)):
         store(sums, i * LANES, total)
 
@@ -565,13 +609,29 @@ def _dot_windows(w: Floats, sums: Floats, s: Floats, at: int, start: int, stop: 
 @compile_kernel(forceinline=True)
 def _dot_pair(v: Floats, w: Floats, p: Floats, q: Floats, s: Floats, at: int, start: int, stop: int) -> None:
     """`_dot_windows` of two filters v, w with the sums p, q over the lags 0, 1, 8 and 9."""
-    p0, p1, p8, p9 = load(p, 0), load(p, 8), load(p, 64), load(p, 72)
-    q0, q1, q8, q9 = load(q, 0), load(q, 8), load(q, 64), load(q, 72)
-    x0, x1 = load(s, at + start), load(s, at + start + 1)
+    p0 = load(p, 0)
+    p1 = load(p, 8)
+    p8 = load(p, 64)
+    p9 = load(p, 72)
+    q0 = load(q, 0)
+    q1 = load(q, 8)
+    q8 = load(q, 64)
+    q9 = load(q, 72)
+    x0 = load(s, at + start)
+    x1 = load(s, at + start + 1)
     for k in range(start, stop, LANES):
-        x8, x9, taps, others = load(s, at + k + 8), load(s, at + k + 9), load(v, k), load(w, k)
-        p0, p1, p8, p9 = fma(taps, x0, p0), fma(taps, x1, p1), fma(taps, x8, p8), fma(taps, x9, p9)
-        q0, q1, q8, q9 = fma(others, x0, q0), fma(others, x1, q1), fma(others, x8, q8), fma(others, x9, q9)
+        x8 = load(s, at + k + 8)
+        x9 = load(s, at + k + 9)
+        taps = load(v, k)
+        others = load(w, k)
+        p0 = fma(taps, x0, p0)
+        p1 = fma(taps, x1, p1)
+        p8 = fma(taps, x8, p8)
+        p9 = fma(taps, x9, p9)
+        q0 = fma(others, x0, q0)
+        q1 = fma(others, x1, q1)
+        q8 = fma(others, x8, q8)
+        q9 = fma(others, x9, q9)
         x0, x1 = x8, x9
     for sums, totals in (p, (p0, p1, p8, p9)), (q, (q0, q1, q8, q9)):
         for i, total in zip((0, 8, 64, 72), totals):  # noqa: B905 - compiled

@@ -130,7 +130,8 @@ class PNormLMS(_Dual):
         powers = np.array([exponent(f.p, rows.d) for f in filters])
         rates = [f._rates(rows, p) for f, p in zip(filters, powers, strict=True)]
         steps = np.stack(np.broadcast_arrays(*rates))
-        theta, yhat = np.zeros((count, rows.d)), np.empty((count, rows.n))
+        theta = np.zeros((count, rows.d))
+        yhat = np.empty((count, rows.n))
         radii = np.array([f.radius for f in filters])
         _pnorm(rows.flat, rows.step, theta, labels, yhat, steps, powers, radii)
         for f, state, values, p in zip(filters, theta, yhat, powers, strict=True):
@@ -222,10 +223,14 @@ def _pnorm(
     flat = z.reshape(-1)
     power_of = np.repeat(p - 1.0, width)
     every = 1 if rates.shape[1] > 1 else 0
-    top, keep, gain = np.zeros(count), np.ones(count), np.zeros(count)
-    total, inner = np.zeros(count), np.zeros(count)
+    top = np.zeros(count)
+    keep = np.ones(count)
+    gain = np.zeros(count)
+    total = np.zeros(count)
+    inner = np.zeros(count)
     for t in range(-1, n):
-        now, after = max(t, 0) * step, min(t + 1, n - 1) * step
+        now = max(t, 0) * step
+        after = min(t + 1, n - 1) * step
         _step_dual(theta, keep, gain, x[now : now + d], z, top)
         power_inplace(flat, power_of)
         _read_dual(theta, z, x[after : after + d], total, inner)
@@ -413,7 +418,11 @@ class ImplicitPNormLMS(_Dual):
 def _read(theta: Floats, gain: float, x: Floats, p: float, trial: Floats, z: Floats) -> float:
     """f^-1(theta + gain x).x; theta does not change. trial: (1, d), z: (1, lanes) scratch."""
     put(trial[0], theta)
-    one, step, top, total, inner = np.ones(1), np.full(1, gain), np.zeros(1), np.zeros(1), np.zeros(1)
+    one = np.ones(1)
+    step = np.full(1, gain)
+    top = np.zeros(1)
+    total = np.zeros(1)
+    inner = np.zeros(1)
     _step_dual(trial, one, step, x, z, top)
     power_inplace(z[0], np.full(z.shape[1], p - 1.0))
     _read_dual(trial, z, x, total, inner)
@@ -425,14 +434,16 @@ def _read(theta: Floats, gain: float, x: Floats, p: float, trial: Floats, z: Flo
 @compile_kernel(error_model="numpy")
 def _implicit(x: Floats, step: int, theta: Floats, y: Floats, yhat: Floats, eta: float, p: float) -> None:
     d = theta.shape[0]
-    trial, z = np.zeros((1, d)), np.zeros((1, lanes_of(d)))
+    trial = np.zeros((1, d))
+    z = np.zeros((1, lanes_of(d)))
     for t in range(y.shape[0]):
         row = x[t * step : t * step + d]
         yhat[t] = _read(theta, 0.0, row, p, trial, z)
         # Root of g(s) = s - f^-1(theta + eta (y - s) x).x by regula falsi with the Illinois rule,
         # bisection as a guard.
         low, high = yhat[t], y[t]
-        g_low, g_high = low - _read(theta, eta * (y[t] - low), row, p, trial, z), high - yhat[t]
+        g_low = low - _read(theta, eta * (y[t] - low), row, p, trial, z)
+        g_high = high - yhat[t]
         s = high
         for k in range(200):
             if g_low == 0.0 or g_high == 0.0 or abs(high - low) <= 1e-15 * (abs(high) + abs(low)):
@@ -516,10 +527,12 @@ class EG(Filter):
 
 @compile_kernel(error_model="numpy")
 def _eg(x: Floats, step: int, logs: Floats, y: Floats, yhat: Floats, rate: float, w: Floats) -> None:
-    d, gain = len(logs), 0.0
+    d = len(logs)
+    gain = 0.0
     z = np.empty(d)
     for t in range(len(y) + 1):
-        now, after = max(t - 1, 0) * step, min(t, len(y) - 1) * step
+        now = max(t - 1, 0) * step
+        after = min(t, len(y) - 1) * step
         top = -np.inf
         for i in range(d):
             logs[i] = fma(gain, x[now + i], logs[i])
@@ -601,11 +614,13 @@ def _eg_pm(
     budget: float, w: Floats,
 ) -> None:  # fmt: skip
     """z = (a - m, -a - m) with m = max |a|, so that no power of 2 exceeds 1."""
-    d, gain = len(a), 0.0
+    d = len(a)
+    gain = 0.0
     z = np.empty(2 * d)
     up, down = z[:d], z[d:]
     for t in range(len(y) + 1):
-        now, after = max(t - 1, 0) * step, min(t, len(y) - 1) * step
+        now = max(t - 1, 0) * step
+        after = min(t, len(y) - 1) * step
         top = 0.0
         for i in range(d):
             a[i] = fma(gain, x[now + i], a[i])

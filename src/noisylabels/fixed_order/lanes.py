@@ -21,7 +21,8 @@ from noisylabels.validation import Array, Floats
 
 intrinsic: Any = extending.intrinsic  # numba's own annotation hides that the first argument is not passed
 LANES = 8
-INT64, _DOUBLE = ir.IntType(64), ir.DoubleType()
+INT64 = ir.IntType(64)
+_DOUBLE = ir.DoubleType()
 _REGISTER = ir.VectorType(_DOUBLE, LANES)
 
 
@@ -68,7 +69,8 @@ def store(typing_context: Any, a: Any, i: Any, vector: Any) -> Any:
 
 
 def _repeated(builder: Any, number: Any) -> Any:
-    undefined, lane = ir.Constant(_REGISTER, ir.Undefined), ir.IntType(32)
+    undefined = ir.Constant(_REGISTER, ir.Undefined)
+    lane = ir.IntType(32)
     first = builder.insert_element(undefined, number, lane(0))
     return builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(lane, LANES), [0] * LANES))
 
@@ -184,7 +186,10 @@ def sum_lanes(a: Floats, i: int, n: int) -> float:
     t0 = t1 = t2 = t3 = splat(0.0)
     wide, whole = n & -32, n & -8
     for k in range(i, i + wide, 32):
-        t0, t1, t2, t3 = t0 + load(a, k), t1 + load(a, k + 8), t2 + load(a, k + 16), t3 + load(a, k + 24)
+        t0 = t0 + load(a, k)
+        t1 = t1 + load(a, k + 8)
+        t2 = t2 + load(a, k + 16)
+        t3 = t3 + load(a, k + 24)
     for k in range(i + wide, i + whole, 8):
         t0 = t0 + load(a, k)
     total = fold((t0 + t1) + (t2 + t3))
@@ -200,12 +205,17 @@ def dot_two_rows(A: Floats, i: int, x: Floats) -> tuple[float, float]:
     a0 = a1 = b0 = b1 = splat(0.0)
     wide, whole, a, b = n & -16, n & -8, i * n, (i + 1) * n
     for k in range(0, wide, 16):
-        u, v = load(x, k), load(x, k + 8)
-        a0, a1 = fma(load(A, a + k), u, a0), fma(load(A, a + k + 8), v, a1)
-        b0, b1 = fma(load(A, b + k), u, b0), fma(load(A, b + k + 8), v, b1)
+        u = load(x, k)
+        v = load(x, k + 8)
+        a0 = fma(load(A, a + k), u, a0)
+        a1 = fma(load(A, a + k + 8), v, a1)
+        b0 = fma(load(A, b + k), u, b0)
+        b1 = fma(load(A, b + k + 8), v, b1)
     for k in range(wide, whole, 8):
-        a0, b0 = fma(load(A, a + k), load(x, k), a0), fma(load(A, b + k), load(x, k), b0)
-    p, q = fold(a0 + a1), fold(b0 + b1)
+        a0 = fma(load(A, a + k), load(x, k), a0)
+        b0 = fma(load(A, b + k), load(x, k), b0)
+    p = fold(a0 + a1)
+    q = fold(b0 + b1)
     for k in range(whole, n):
         p += A[i, k] * x[k]
         q += A[i + 1, k] * x[k]

@@ -17,7 +17,8 @@ SHOWN = ("accuracy", "auroc", "auprc", "lift 100", "spearman")
 @panels.figure
 def curves(results):
     """Right labels, how well quality finds the vote's errors, ratings; against the labels per item."""
-    kinds, lines = list(results.table["noise"].unique()), list(NAMES.values())
+    kinds = list(results.table["noise"].unique())
+    lines = list(NAMES.values())
     figure, axes = panels.grid_of_panels(lines, kinds, x_label="labels per item, x")
     for line, y_label in zip(axes, Y_LABELS, strict=True):
         line[0].set_ylabel(y_label)

@@ -73,7 +73,8 @@ def test_curves(results: Errors) -> Figure:
 @panels.figure
 def trusted(results: panels.Results[boosting.CalibrationSettings]) -> Figure:
     """Test error, and distance of the flip rates to the truth, against the number of trusted labels."""
-    settings, where = results.settings, {"noise": labels(results.settings.noise)}
+    settings = results.settings
+    where = {"noise": labels(results.settings.noise)}
     metrics = [("", where | {"metric": metric}) for metric in ("error", "gamma_error")]
     look: style.Looks = {"height": 1.9, "legend": panels.handles(settings.methods)}
     look["x_label"] = "trusted labels for the calibration"
@@ -130,7 +131,9 @@ def _errors(kind: str) -> Callable[[Errors], pd.DataFrame]:
 
     def draw(results: Errors) -> pd.DataFrame:
         last = list(results.tables)[-1]
-        methods, sets, table = list(results.settings.methods), results.settings.datasets, results.table
+        methods = list(results.settings.methods)
+        sets = results.settings.datasets
+        table = results.table
         noise, printed_noise = (
             next(each.label for each in settings.noise if KINDS[each.model] == kind)
             for settings in (results.settings, results.settings_of[last])
@@ -176,7 +179,8 @@ def grid(results: Errors) -> pd.DataFrame:
         (KINDS[e["where"]["noise"].split()[0]], e["where"]["dataset"], e["where"]["method"]): e["value"]
         for e in results.published_of["boosters"] if isinstance(e["where"]["dataset"], str)
     }  # fmt: skip
-    methods, cells = list(results.settings.methods), ["noise", "x", "dataset", "method"]
+    methods = list(results.settings.methods)
+    cells = ["noise", "x", "dataset", "method"]
     means = results.select(metric="error", method=methods).groupby(cells, sort=False)["value"].mean()
     far = means.reset_index(name="far")
     kinds = far["noise"].str.split().str[0].map(KINDS)
@@ -211,7 +215,9 @@ def _beside_printed(
         best = tables.lowest(own.loc[methods, "mean"])
         ours, printed = {}, {}
         for m in methods:
-            mean, sd, mark = own.loc[m, "mean"], own.loc[m, "std"], marks.get((name, m), "")
+            mean = own.loc[m, "mean"]
+            sd = own.loc[m, "std"]
+            mark = marks.get((name, m), "")
             ours[m] = tables.mean_sd(mean, sd, digits, mark, m in best)
             printed[m] = tables.printed(published, digits, method=m, **place)
         rows += [{"data set": data_set(name), "error": "ours"} | ours]

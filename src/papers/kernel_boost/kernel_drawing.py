@@ -55,14 +55,17 @@ def _marks(noises: Iterable[str]) -> dict[str, style.Looks]:
 @panels.figure
 def noise_harm(results: Errors) -> Figure:
     """Error of the reference with clean labels, 30 % symmetric and asymmetric flips; most harm above."""
-    sets, methods, marks = results.settings.datasets, results.settings.methods, _marks(HARM)
+    sets = results.settings.datasets
+    methods = results.settings.methods
+    marks = _marks(HARM)
     method = names.reference(methods)
     where = {"dataset": sets, "noise": list(HARM), "method": method, "metric": "error"}
     means = panels.mean_interval(results.select(**where), ["dataset", "noise"])
     mean = means["mean"].unstack()
     mean = mean.loc[(mean.max(axis=1) - mean[HARM[0]]).sort_values().index]
     look: style.Looks = {"height": 0.26 * len(sets) + 0.2, "left": 1.2, "width": style.WIDTH[2]}
-    x_label, places = f"test error of {names.label(methods, method)} / %", range(len(sets))
+    x_label = f"test error of {names.label(methods, method)} / %"
+    places = range(len(sets))
     figure, (ax,) = panels.side_by_side([""], x_label=x_label, **look)
     ax.hlines(places, mean.min(axis=1), mean.max(axis=1), color=style.COLOURS["silver"], zorder=1.5)
     for noise, mark in marks.items():
@@ -76,9 +79,11 @@ def noise_harm(results: Errors) -> Figure:
 @panels.figure
 def kernel_count(results: Errors) -> Figure:
     """Test error with S kernels less that of the reference, split by split; a panel per data set."""
-    settings, reference = results.settings, names.reference(results.settings.methods)
+    settings = results.settings
+    reference = names.reference(results.settings.methods)
     sizes = {label: len(method.parameters["widths"]) for label, method in settings.methods.items()}
-    places, where = np.arange(len(sizes)), {"metric": "error", "method": list(sizes)}
+    places = np.arange(len(sizes))
+    where = {"metric": "error", "method": list(sizes)}
     look: style.Looks = {"y_label": "change / % points", "share_y": "all"}
     figure, cells = _small_multiples(results, 5, where, x_label="number of kernels S", **look)
     for ax, rows in cells:
@@ -94,7 +99,8 @@ def kernel_count(results: Errors) -> Figure:
 @panels.figure
 def stpmkl(results: panels.Results[kernels.FeaturesSettings]) -> Figure:
     """Test accuracy against the share of flipped labels, a panel per data set, a curve per method."""
-    methods, noise = list(results.settings.methods), labels(results.settings.noise)
+    methods = list(results.settings.methods)
+    noise = labels(results.settings.noise)
     rates = [100 * each.parameters["rate"] for each in results.settings.noise]
     look: style.Looks = {"x_label": "flipped training labels / %", "y_label": "test accuracy"}
     where = {"metric": "accuracy", "method": methods, "noise": noise}
@@ -192,7 +198,8 @@ def _compared(results: Errors, noise: list[str]) -> Iterator[dict[str, str]]:
         chosen = results.select(dataset=name, noise=noise, metric="error", method=methods)
         values = chosen.set_index(["method", "repetition", "noise"])["value"]
         errors = {method: values[method] for method in methods}
-        cells, row = tables.mean_sd_cells(chosen, methods), {"data set": data_set(name)}
+        cells = tables.mean_sd_cells(chosen, methods)
+        row = {"data set": data_set(name)}
         where: dict[str, Any] = {"dataset": name, "noise": noise if len(noise) > 1 else noise[0]}
         for method in methods:
             row[method] = cells[method]
@@ -211,12 +218,15 @@ def _compared(results: Errors, noise: list[str]) -> Iterator[dict[str, str]]:
 def cpu_time(results: panels.Results[kernels.TimingSettings]) -> pd.DataFrame:
     """CPU seconds, ours and printed, and their ratios, also that of the first method to the last."""
     shown = {method: names.method(method) for method in results.settings.methods}
-    methods, rows = list(shown), []
+    methods = list(shown)
+    rows = []
     first, last = methods[0], methods[-1]
     for name in results.settings.datasets:
         times = results.select(dataset=name, metric="cpu_seconds", method=methods)
         seconds = times.groupby("method")["value"].agg(["mean", "std"])
-        ours, printed, row = seconds["mean"], {}, {"data set": data_set(name)}
+        ours = seconds["mean"]
+        printed = {}
+        row = {"data set": data_set(name)}
         for method in methods:
             text = tables.printed(results.published, dataset=name, method=method)
             printed[method] = float(text.partition(" ")[0] or "nan")
@@ -288,7 +298,9 @@ EQUAL_SHARES = 0.005
 @panels.table
 def images(results: panels.Results[kernels.SearchSettings]) -> pd.DataFrame:
     """Test error per method next to the published one, and how many of its first images are bikes."""
-    methods, ranks, rows = list(results.settings.methods), results.settings.ranks, []
+    methods = list(results.settings.methods)
+    ranks = results.settings.ranks
+    rows = []
     errors = results.select(metric="error", method=methods)
     cells = tables.mean_sd_cells(errors, methods)
     for method in methods:
@@ -335,8 +347,11 @@ APART = "ida_ringnorm"
 @panels.table
 def distances(results: Errors) -> pd.DataFrame:
     """A section per family and method, a row per reading: mean distances, verdicts; the choice by halves."""
-    found, halves, rows = cells(results), two_halves(results.settings.datasets), list[dict[str, str]]()
-    levels, notes = sorted(found["level"].unique()), [_about(halves), note_sources(results.table)]
+    found = cells(results)
+    halves = two_halves(results.settings.datasets)
+    rows = list[dict[str, str]]()
+    levels = sorted(found["level"].unique())
+    notes = [_about(halves), note_sources(results.table)]
     for family, models in FAMILIES.items():
         own = found[found["model"].isin(models)]
         rows += _section(family, own, halves, levels)
@@ -350,12 +365,15 @@ def distances(results: Errors) -> pd.DataFrame:
 @panels.table
 def every_cell(results: Errors) -> pd.DataFrame:
     """A row per published error: today's reading, and the one chosen on the half without this data set."""
-    found, halves = cells(results), two_halves(results.settings.datasets)
-    rows, notes = [], [_about(halves)]
+    found = cells(results)
+    halves = two_halves(results.settings.datasets)
+    rows = []
+    notes = [_about(halves)]
     for family, models in FAMILIES.items():
         own = found[found["model"].isin(models)]
         for other, judged in (halves, halves[::-1]) if len(own) else ():
-            reading, today = chosen(own, other), own["reading"].iloc[0]
+            reading = chosen(own, other)
+            today = own["reading"].iloc[0]
             part = own[own["dataset"].isin(judged)].set_index(["reading", "level", "dataset", "model"])
             for level, dataset, model in part.loc[today].index:
                 before, after = (part.loc[(each, level, dataset, model), :] for each in (today, reading))
@@ -381,9 +399,11 @@ def cells(results: Errors) -> pd.DataFrame:
     artifact, settings, rows = results.artifact, results.settings, []
     others = (entries for name, entries in results.published_of.items() if name != artifact)
     printed = [(entry, entry["where"]) for entries in others for entry in entries]
-    errors, source = results.table[results.table["metric"] == "error"], Source.from_table(results.table)
+    errors = results.table[results.table["metric"] == "error"]
+    source = Source.from_table(results.table)
     for method, spec in settings.methods.items():
-        model, stuck = MODELS[spec.method], source.skewed({"method": method, "metric": "error"})
+        model = MODELS[spec.method]
+        stuck = source.skewed({"method": method, "metric": "error"})
         run = set(labels(spec.noise or settings.noise)) & set(labels(settings.noise))
         for entry, where in printed:
             noise = [where["noise"]] if isinstance(where["noise"], str) else list(where["noise"])
@@ -431,7 +451,8 @@ def chosen(own: pd.DataFrame, datasets: list[str]) -> str:
 
 def judgement(family: str, own: pd.DataFrame, choosing: list[str], judging: list[str]) -> str:
     """What the reading chosen on some data sets is worth on others, against today's; a sentence."""
-    reading, today = chosen(own, choosing), str(own["reading"].iloc[0])
+    reading = chosen(own, choosing)
+    today = str(own["reading"].iloc[0])
     part = own[own["dataset"].isin(judging)]
     start = f"{family}, chosen on {_names(choosing)}: {reading}"
     if reading == today or part.empty:

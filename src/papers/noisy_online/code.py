@@ -156,7 +156,9 @@ class World:
 
     def gradients(self, learner: Learner) -> dict[str, float]:
         """G of Algorithms 1 and 2: bounds of the squared length of their gradient estimates."""
-        B_w, noise, size = self._settings.ball, self.noise(learner), self._task.x_size**2
+        B_w = self._settings.ball
+        noise = self.noise(learner)
+        size = self._task.x_size**2
         B_y = self._task.y_size**2 + self._settings.noise.target**2
         B_x = size + noise.total
         v = np.atleast_2d(noise.variances)
@@ -170,7 +172,8 @@ class World:
 
     def step(self, learner: Learner, factor: float = 1.0) -> tuple[float, float | None]:
         """(eta, bound): the step of the rule times a factor, and the bound where a theorem has one."""
-        B_w, G = self._settings.ball, self.gradients(learner)
+        B_w = self._settings.ball
+        G = self.gradients(learner)
         rules = {"agnostic": 1.0, "G2": G["known_covariance"]}
         eta = factor * theory.best_step(B_w, rules.get(learner.step, G["two_copy"]), self.T)
         if learner.method not in G or learner.told is not None:
@@ -241,7 +244,8 @@ def _repetition(
                 found["regret_per_round_predicted"] = task.excess(limit, best)
             measures[label][world.T] = found
     for label in settings.learners:
-        here, lasts = repetition.with_columns(method=label), settings.exponent_horizons
+        here = repetition.with_columns(method=label)
+        lasts = settings.exponent_horizons
         for T, found in measures[label].items():
             yield from here.rows(found, x=T)
         yield from shared.regret_rows(here, runs[label], lasts)
@@ -312,8 +316,10 @@ class Rival:
 
     def __init__(self, centres: Floats, gamma: Floats, pair: SurrogatePair, loss: float) -> None:
         self.centres, self.gamma, self.pair, self.loss = centres, gamma, pair, loss
-        K, K_tilde = pair.kernel(centres, centres), pair.surrogate(centres, centres)
-        self.norm, self.surrogate_norm = float(gamma @ K @ gamma), float(gamma @ K_tilde @ gamma)
+        K = pair.kernel(centres, centres)
+        K_tilde = pair.surrogate(centres, centres)
+        self.norm = float(gamma @ K @ gamma)
+        self.surrogate_norm = float(gamma @ K_tilde @ gamma)
         self.alpha = theory.angle(gamma, K)
         self.angle_ball = theory.surrogate_ball(self.norm, self.alpha, pair.domination)
 
@@ -548,7 +554,8 @@ def _surface(
     """x = number of the point, line by line from the lower left."""
     side = np.linspace(-1, 1, surface.side)
     grid = np.column_stack([a.ravel() for a in np.meshgrid(side, side)])
-    sequence, ball = Round(settings, task, rival.pair, repetition, surface.horizon), settings.ball(rival)
+    sequence = Round(settings, task, rival.pair, repetition, surface.horizon)
+    ball = settings.ball(rival)
     eta, _ = sequence.step(ball, surface.factor)
     shown = {"truth": rival.pair.kernel(grid, rival.centres) @ rival.gamma}
     for method in ("surrogate", "naive_kernel"):
@@ -653,7 +660,8 @@ class AnalyticTask:
         """The task of the settings with n instances."""
         base = analytic_base(spec.data, n, spec.scale, rng)
         sd = np.broadcast_to(np.asarray(spec.sd, dtype=float), base.X.shape[1:]).copy()
-        kernel, loss = shared.tensor_kernel(spec.kernel), analytic_loss(spec.loss, spec.s)
+        kernel = shared.tensor_kernel(spec.kernel)
+        loss = analytic_loss(spec.loss, spec.s)
         return cls(base, sd, kernel, loss, spec.ball, p)
 
     def passes(self, T: int) -> shared.Clean:
@@ -665,15 +673,23 @@ class AnalyticTask:
         """log of the bound of E ||g~ Psi~||^2; the tight one has the exact moments of feature and series."""
         moment = feature_moment if tight else feature_moment_bound
         B_x = float((self.base.X**2).sum(axis=1).max() + (self.sd**2).sum())  # max_t E ||x~_t||^2
-        B_y, B_psi = float(np.abs(self.base.y).max()), moment(self.kernel, self.p, B_x)
+        B_y = float(np.abs(self.base.y).max())
+        B_psi = moment(self.kernel, self.p, B_x)
         return theory.log_gradient_moment(self.loss, self.p, self.B_w, B_psi, B_y=B_y, tight=tight)
 
     def least(self) -> float:
         """Loss of one pass of the best predictor of the ball, on clean data."""
         highest = HIGHEST if self.kernel.degree is None else self.kernel.degree
-        features, y = self.kernel.features(self.base.X, highest), self.base.y
-        loss, slope = lambda a: self.loss.loss(a, y), lambda a: self.loss.derivative(a, y)
-        return shared.best_smooth(loss, slope, features, self.B_w).loss
+        features = self.kernel.features(self.base.X, highest)
+        y = self.base.y
+
+        def measure_loss(predicted: Floats) -> Floats:
+            return self.loss.loss(predicted, y)
+
+        def measure_slope(predicted: Floats) -> Floats:
+            return self.loss.derivative(predicted, y)
+
+        return shared.best_smooth(measure_loss, measure_slope, features, self.B_w).loss
 
     def regret(self, predictions: Floats, least: float) -> float:
         """Loss of the predictions of T rounds less that of the best predictor, ``least`` in one pass."""
@@ -689,7 +705,8 @@ class AnalyticTask:
 
     def learn(self, repetition: Repetition, name: str, eta: float, T: int) -> AnalyticRun:
         """Algorithm 4 for T rounds; noise and coin are the same for every step."""
-        rng, coin = repetition.rng(f"{name} copies {T}"), repetition.rng(f"{name} coin {T}")
+        rng = repetition.rng(f"{name} copies {T}")
+        coin = repetition.rng(f"{name} coin {T}")
 
         def copies(rounds: Ints) -> Floats:
             noise = rng.standard_normal((len(rounds), len(self.sd)))
@@ -713,12 +730,14 @@ def analytic_base(data: str, n: int, scale: float, rng: np.random.Generator) -> 
     hills : y = scale f(x) + U[-0.05, 0.05], f = exp(-(x - .6)^2 / 4) - exp(-(x + .6)^2 / 4).
     sides : y = sign f(x), 5 % flipped.
     """
-    uniform, flips = rng.uniform(-1, 1, n), np.where(rng.random(n) < 0.05, -1.0, 1.0)
+    uniform = rng.uniform(-1, 1, n)
+    flips = np.where(rng.random(n) < 0.05, -1.0, 1.0)
     if data in ("hills", "sides"):
         x = rng.uniform(-1, 1, n)
         f = np.exp(-((x - 0.6) ** 2) / 4) - np.exp(-((x + 0.6) ** 2) / 4)
         return shared.Clean(x[:, None], np.sign(f) * flips if data == "sides" else scale * f + 0.05 * uniform)
-    radius, angle = np.sqrt(rng.random(n)), rng.uniform(0, 2 * np.pi, n)
+    radius = np.sqrt(rng.random(n))
+    angle = rng.uniform(0, 2 * np.pi, n)
     X = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
     targets = {
         "line": scale * (X @ np.array([0.7, -0.5]) + 0.1 * uniform),
@@ -761,7 +780,8 @@ def analytic(settings: AnalyticSettings, loop: Loop) -> Iterator[Row]:
     """
     for name, spec in settings.tasks.items():
         task = AnalyticTask.of(spec, spec.p, settings.instances, loop.seeds.generator("base", name))
-        least, n = task.least(), len(task.base.y)
+        least = task.least()
+        n = len(task.base.y)
         lengths = [n * passes for passes in settings.horizons if passes <= settings.most[name]]
         log_nu, log_nu_loose = (task.log_nu(tight=tight) for tight in (True, False))
         for trial in loop:
@@ -810,7 +830,8 @@ def parameter_p(settings: ParameterSettings, loop: Loop) -> Iterator[Row]:
     n = settings.instances
     for p in settings.powers:
         task = AnalyticTask.of(settings.task, p, n, loop.seeds.generator("base", "p"))
-        least, expected = task.least(), mean_queries(p, gaussian=task.kernel.sigma2 is not None)
+        least = task.least()
+        expected = mean_queries(p, gaussian=task.kernel.sigma2 is not None)
         lengths = {"equal rounds": settings.rounds, "equal queries": settings.queries / expected}
         for setting, length in lengths.items():
             T = n * max(1, round(length / n))
@@ -818,7 +839,8 @@ def parameter_p(settings: ParameterSettings, loop: Loop) -> Iterator[Row]:
             for repetition in loop:
                 done = task.learn(repetition, f"p = {p:g}", eta, T)
                 regret = task.regret(done.predictions, least)
-                queries, log_nu = float(done.queries.mean()), task.log_nu(tight=True) / np.log(10)
+                queries = float(done.queries.mean())
+                log_nu = task.log_nu(tight=True) / np.log(10)
                 values = {"regret": regret, "regret_per_round": regret / T, "bound_ratio": regret / bound}
                 values |= {
                     "queries_per_round": queries,

@@ -55,7 +55,8 @@ def regret_panel(ax: Axes, rows: pd.DataFrame, methods: Sequence[str], slopes: b
     panels.log_axis(ax.xaxis, ax.yaxis)
     (x0, x1), (y0, y1) = ax.get_xlim(), ax.get_ylim()
     start, end = x0 * (x1 / x0) ** 0.70, x0 * (x1 / x0) ** 0.92
-    at, look = y0 * (y1 / y0) ** 0.05, style.Looks(fontsize=7.5, va="center", color=GREY)
+    at = y0 * (y1 / y0) ** 0.05
+    look = style.Looks(fontsize=7.5, va="center", color=GREY)
     for power, text in ((0.5, "√T"), (1.0, "T")) if slopes else ():
         top = at * (end / start) ** power
         # an artist is not autoscaled to: a panel below that shares the axis may have more rounds
@@ -68,7 +69,8 @@ def linear(results: panels.Results[code.LinearSettings]) -> Figure:
     """Regret of the linear learners against T, and regret per round; a row for each data set."""
     table = results.table
     methods = [method for method in results.settings.learners if method in set(table["method"])]
-    sets, titles = list(table["dataset"].unique()), [REGRET, "regret per round"]
+    sets = list(table["dataset"].unique())
+    titles = [REGRET, "regret per round"]
     look: style.Looks = {"x_label": "rounds T", "height": 2.9, "width": 8.6, "between": 0.45}
     figure, axes = panels.grid_of_panels(sets if len(sets) > 1 else [""], titles, share_y="none", **look)
     for (left, right), each in zip(axes, sets, strict=True):
@@ -180,7 +182,8 @@ def surrogate_kernel(results: panels.Results[code.TunedKernelSettings]) -> Figur
         raise panels.RenderError(f"{results.artifact}: the settings need variances and surface")
     title, x_label = f"T = {own.variances.horizon}, growing noise", "noise variance (kernel width σ² = 1)"
     figure, last = _steps(results, title, x_label, 3.35)
-    methods, sweep = [*own.learners, "naive_kernel_tuned"], results.select(setting="sweep")
+    methods = [*own.learners, "naive_kernel_tuned"]
+    sweep = results.select(setting="sweep")
     curves(last, sweep, "sweep_bound", ["surrogate"], **THIN)
     curves(last, sweep, "sweep_regret", methods)
     panels.log_axis(last.yaxis)
@@ -201,7 +204,8 @@ def _steps(
 ) -> tuple[Figure, Axes]:
     """A panel of regret for each step, and one more with this title, which is returned."""
     own, table = results.settings, results.table
-    titles, x_labels = [*map(_step_title, own.factors), title], ["rounds T"] * len(own.factors) + [x_label]
+    titles = [*map(_step_title, own.factors), title]
+    x_labels = ["rounds T"] * len(own.factors) + [x_label]
     look: style.Looks = {"x_label": x_labels, "y_label": REGRET, "height": 2.7, "width": 10.0}
     figure, axes = panels.side_by_side(titles, bottom=bottom, **look)
     for ax, factor in zip(axes, own.factors, strict=False):
@@ -213,7 +217,8 @@ def _steps(
 def _surfaces(figure: Figure, rows: pd.DataFrame, side: int) -> None:
     """Three maps of functions on [-1, 1]^2 with one colour scale, below the panels."""
     width, height = figure.get_size_inches()
-    largest, lines = float(rows["value"].abs().max()), np.linspace(-1, 1, side)
+    largest = float(rows["value"].abs().max())
+    lines = np.linspace(-1, 1, side)
     looks: style.Looks = {"extent": (-1, 1, -1, 1), "cmap": "RdBu_r", "vmin": -largest, "vmax": largest}
     maps = {"truth": "target f*", "surrogate": "Algorithm 3", "naive_kernel": "naive learner"}
     for place, (method, title) in enumerate(maps.items()):
@@ -233,7 +238,8 @@ def diabetes_kernel(results: panels.Results[code.KernelSettings]) -> Figure:
     """A column for each ball, a row for each step; right, the ball by the angle and the comparator's own."""
     table, own = results.table, results.settings
     balls = list(dict.fromkeys(table.loc[table["metric"] == "cos_alpha", "setting"]))
-    titles, steps = [*([" "] * len(balls)), "squared radius B̃"], [""] * len(own.factors)
+    titles = [*([" "] * len(balls)), "squared radius B̃"]
+    steps = [""] * len(own.factors)
     look: style.Looks = {"x_label": "rounds T", "y_label": REGRET, "share_y": "none", "between": 0.5}
     figure, axes = panels.grid_of_panels(steps, titles, height=2.2, width=9.6, **look)
     for row, factor in zip(axes, own.factors, strict=True):
@@ -243,10 +249,8 @@ def diabetes_kernel(results: panels.Results[code.KernelSettings]) -> Figure:
             ax.tick_params(labelbottom=True)
     for ax in axes[1:, -1]:
         ax.set_visible(False)
-    ax, values = (
-        axes[0, -1],
-        table.drop_duplicates(["metric", "setting"]).set_index(["metric", "setting"])["value"],
-    )
+    ax = axes[0, -1]
+    values = table.drop_duplicates(["metric", "setting"]).set_index(["metric", "setting"])["value"]
     for metric, colour, marker, label in (
         ("surrogate_norm", "blue", "o", "its own γᵀK̃γ"),
         ("angle_ball", "wine", "^", "by the angle"),
@@ -292,7 +296,9 @@ def title(name: str, task: code.AnalyticProblem) -> str:
 def losses_and_kernels(results: panels.Results[code.AnalyticSettings]) -> Figure:
     """A panel for each task: regret with the larger step (thick) and the theorem's (thin), bound dotted."""
     own = results.settings
-    tasks, small, large = list(own.tasks), min(own.factors), max(own.factors)
+    tasks = list(own.tasks)
+    small = min(own.factors)
+    large = max(own.factors)
     look: style.Looks = {"height": 1.75, "share_y": "none", "between": 0.6, "left": 0.74, "y_label": "regret"}
     figure, axes = panels.wrapped(len(tasks), 3, x_label="rounds T", **look)
     for ax, task in zip(axes, tasks, strict=True):

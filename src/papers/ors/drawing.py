@@ -170,7 +170,8 @@ def conditions(results: panels.Results[code.ConditionsSettings]) -> Figure:
 def vss(results: panels.Results[code.CurvesSettings]) -> Figure:
     """Errors at the end of ORS, variable-step filters and RLS; their learning curves in the same looks."""
     own = results.settings
-    rules, tasks = list(own.methods), list(own.tasks) if len(own.tasks) > 1 else [""]
+    rules = list(own.methods)
+    tasks = list(own.tasks) if len(own.tasks) > 1 else [""]
     titles = ["errors at the end", "learning curves (same markers)"]
     look: style.Looks = {"x_label": ["MSE", "round t / 1000"], "y_label": ["", "MSE"], "share_y": "none"}
     figure, axes = panels.grid_of_panels(tasks, titles, height=3.0, width=style.WIDTH[3], left=2.6, **look)
@@ -272,7 +273,8 @@ def final_errors(results: panels.Results[code.CurvesSettings]) -> pd.DataFrame:
     """Error over all rounds and over the last 80 %, mean and standard error; best realisable rule in bold."""
     rows: list[dict[str, str]] = []
     for each in results.each():
-        own, controls = each.settings, names.with_role(each.settings.methods, "control")
+        own = each.settings
+        controls = names.with_role(each.settings.methods, "control")
         for task, mode in itertools.product(own.tasks, own.modes):
             errors = _errors(each.select(metric="mse", noise=task, setting=mode, method=list(own.methods)))
             cells = {title: tables.mean_se_cells(of, controls) for title, of in errors.items()}
@@ -290,7 +292,8 @@ def _errors(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Title of a column -> errors (method, repetition); t m_t is the sum of the first t squared errors."""
     wide = rows.pivot(index=["method", "repetition"], columns="x", values="value")
     x = wide.columns.to_numpy(dtype=float)
-    start, last = int(np.searchsorted(x, 0.2 * x[-1])), len(x) - 1
+    start = int(np.searchsorted(x, 0.2 * x[-1]))
+    last = len(x) - 1
     end = wide.iloc[:, last]
     tail = (x[last] * end - x[start] * wide.iloc[:, start]) / (x[last] - x[start])
     return {"MSE, all rounds": end.unstack(), "MSE, last 80 %": tail.unstack()}

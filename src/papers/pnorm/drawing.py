@@ -52,10 +52,12 @@ def _against_n(ax: Axes, rows: pd.DataFrame) -> None:
 @panels.figure
 def sparsity(results: panels.Results[code.SparsitySettings]) -> Figure:
     """Filtering loss against n for two tasks, and over p and the sparsity of the target."""
-    between, tasks = results.settings.interpolation, list(results.settings.comparison.tasks)
+    between = results.settings.interpolation
+    tasks = list(results.settings.comparison.tasks)
     known = {"sparse target": "one weight, ±1 instances", "dense target": "n weights, unit instances"}
     titles = [*(known.get(t, t) for t in tasks), f"k equal weights, n = {between.n}"]
-    x_label, width = ["inputs n"] * len(tasks) + ["non-zero weights k"], style.WIDTH[3] + 1.0
+    x_label = ["inputs n"] * len(tasks) + ["non-zero weights k"]
+    width = style.WIDTH[3] + 1.0
     look: style.Looks = {"y_label": "filtering loss", "height": 2.9, "left": 0.8}
     figure, axes = panels.side_by_side(titles, x_label=x_label, width=width, **look)
     for ax, task in zip(axes, tasks, strict=False):
@@ -133,7 +135,8 @@ def _mean_curves(ax: Axes, rows: pd.DataFrame) -> None:
 @panels.figure
 def room(results: panels.Results[code.RoomSettings]) -> Figure:
     """Misalignment over time, a column for each room; below, the responses looked for."""
-    rooms, named = list(results.settings.rooms), results.settings.methods
+    rooms = list(results.settings.rooms)
+    named = results.settings.methods
     look: style.Looks = {"y_label": "misalignment / dB", "height": 2.6, "bottom": 1.55, "share_y": "row"}
     figure, axes = panels.side_by_side(rooms, x_label="speech heard / s", **look)
     height = figure.get_size_inches()[1]
@@ -152,7 +155,8 @@ def room(results: panels.Results[code.RoomSettings]) -> Figure:
 @panels.figure
 def overview(results: panels.Results[Any]) -> Figure:
     """The picture to share: Hadamard rows, a sparse target against n, and a room response from speech."""
-    n, room = max(results.settings_of["hadamard"].sizes), results.settings_of["room"]
+    n = max(results.settings_of["hadamard"].sizes)
+    room = results.settings_of["room"]
     place = next(iter(room.rooms))
     titles = {
         f"all {n} Hadamard rows": "rows seen k",
@@ -182,10 +186,13 @@ def bounds(results: panels.Results[code.BoundsSettings]) -> Figure:
     """Histograms of ratio and slack, expected bound; below: prediction loss over alpha."""
     from matplotlib.figure import Figure
 
-    own, expected = results.settings, results.select(setting="expected")
+    own = results.settings
+    expected = results.select(setting="expected")
     figure = Figure(figsize=(style.WIDTH[3], 5.2))
-    noises, kinds = [f"sd {sd:g}" for sd in own.prediction.noises], own.filtering.instances
-    top, below = _strip(figure, 3, 0.60), _strip(figure, len(noises), 0.09)
+    noises = [f"sd {sd:g}" for sd in own.prediction.noises]
+    kinds = own.filtering.instances
+    top = _strip(figure, 3, 0.60)
+    below = _strip(figure, len(noises), 0.09)
     _histograms(top[0], top[1], results, kinds)
     ax, eps = top[2], own.expected.noise**2
     _with_bound(ax, expected, "mean_loss", "expected_bound")
@@ -224,7 +231,8 @@ def _histograms(left: Axes, right: Axes, results: panels.Results[Any], kinds: Se
             values = rows.loc[rows["setting"] == kind, "value"]
             ax.hist(values, bins=list(bins), histtype="step", linewidth=1.4, **look)
     left.axvline(1, color="black", linewidth=1.1)
-    most, largest = left.get_ylim()[1], float(ratios["value"].max())
+    most = left.get_ylim()[1]
+    largest = float(ratios["value"].max())
     left.text(0.985, most * 0.93, "bound", ha="right", fontsize=8)
     arrow: style.Looks = {"arrowprops": {"arrowstyle": "->", "linewidth": 0.7}, "ha": "right", "fontsize": 8}
     left.annotate(f"largest {largest:.2f}", (largest, most * 0.03), (largest, most * 0.45), **arrow)
@@ -283,7 +291,9 @@ def hinfinity(results: panels.Results[code.HInfinitySettings]) -> Figure:
 
 
 def _step_looks(steps: list[float]) -> dict[str, style.Looks]:
-    base, marks, looks = style.line("lms"), iter("^vD"), dict[str, style.Looks]()
+    base = style.line("lms")
+    marks = iter("^vD")
+    looks = dict[str, style.Looks]()
     for s in steps:
         if s == 1:
             looks["lms"] = base | {"label": "LMS, η = 1/X²"}
@@ -324,7 +334,8 @@ def moving_targets(results: panels.Results[code.MovingSettings]) -> Figure:
     own = own[own["noise"].str.startswith("jumps")]
     for method in panels.methods_in(own):
         means = panels.mean_interval(own[own["method"] == method], ["metric", "noise"]) / 1000
-        x, excess = means.loc["path_price"]["mean"].sort_values(), means.loc["excess_loss"]
+        x = means.loc["path_price"]["mean"].sort_values()
+        excess = means.loc["excess_loss"]
         panels.curve(axes[2], x, excess["mean"][x.index], excess["half_width"][x.index], method)
     limit = axes[2].get_xlim()[1]
     axes[2].plot([0, limit], [0, limit], **DASHED)

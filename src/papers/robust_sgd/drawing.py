@@ -42,7 +42,8 @@ def sketch_and_losses(results: panels.Results[Any]) -> Figure:
     sketch.scatter([-1.9], [-2.0], s=26, marker="o", color=style.COLOURS["blue"])
     sketch.annotate("A, wrong label", (-1.9, -2.0), (-10, -13), textcoords="offset points", fontsize=8)
     sketch.set(xlim=(-2.8, 2.8), ylim=(-2.8, 2.8))
-    z, shown = np.linspace(-3, 3, 601), ("log", "hinge", "ramp", "smooth_ramp", "rgomp")
+    z = np.linspace(-3, 3, 601)
+    shown = ("log", "hinge", "ramp", "smooth_ramp", "rgomp")
     for name in shown:
         curves.plot(z, resolve(name).value(z), **(style.line(name) | {"marker": ""}))
     curves.axvline(FAR_POINT, color="black", linewidth=0.8, linestyle=style.DASHES["dot"])
@@ -81,7 +82,8 @@ _LEVELS = (("sky", "blue", "wine", "black"), "osD^")
 @panels.figure
 def objectives(results: Errors) -> Figure:
     """Fig. 5: objective G(w) of SGD(SRamp) on the noisy training data, after each epoch, per noise level."""
-    settings, looks = results.settings, dict[str, style.Looks]()
+    settings = results.settings
+    looks = dict[str, style.Looks]()
     for level, colour, marker in zip(labels(settings.noise), *map(itertools.cycle, _LEVELS), strict=False):
         looks[level] = {"color": style.COLOURS[colour], "marker": marker, "label": names.noise(level)}
         looks[level] |= {"markersize": 5}

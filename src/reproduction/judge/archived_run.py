@@ -171,7 +171,8 @@ def read_summary(path: Path) -> pd.DataFrame:
         header = lines.readline().strip().split(",")
     if header != SUMMARY:
         return summarised(results.read_table(path))
-    missing, texts = {key: [""] for key in SUMMARY[6:]}, dict.fromkeys(SUMMARY[:6], "object")
+    missing = {key: [""] for key in SUMMARY[6:]}
+    texts = dict.fromkeys(SUMMARY[:6], "object")
     return pd.read_csv(path, keep_default_na=False, na_values=missing, dtype=texts)
 
 
@@ -232,10 +233,14 @@ def moved(content: Asked, folder: Path) -> tuple[list[str], list[str]]:
 def _list_changed(found: pd.DataFrame, folder: Path) -> list[str]:
     """List the published values and claims whose archived row is not the one that was found now."""
     before = {row["id"]: row for row in rows_of(folder / "verdicts.csv")}
-    now = {row["id"]: row for row in found.to_dict("records")}
-    texts = {name: {key: as_text(row[key]) for key in VERDICT_COLUMNS} for name, row in now.items()}
-    was = {name: {key: row.get(key, "") for key in VERDICT_COLUMNS} for name, row in before.items()}
-    return [name for name in {**before, **now} if was.get(name) != texts.get(name)]
+    archived_cells: dict[str, list[str]] = {}
+    for name, row in before.items():
+        archived_cells[name] = [row.get(column, "") for column in VERDICT_COLUMNS]
+    cells: dict[str, list[str]] = {}
+    for name, judged in zip(found["id"], found.to_dict("records"), strict=True):
+        cells[name] = [as_text(judged[column]) for column in VERDICT_COLUMNS]
+    names = dict.fromkeys([*archived_cells, *cells])
+    return [name for name in names if archived_cells.get(name) != cells.get(name)]
 
 
 def judge_again(made: Plan, names: Iterable[str], home: Path) -> list[str]:
@@ -248,7 +253,8 @@ def judge_again(made: Plan, names: Iterable[str], home: Path) -> list[str]:
         content = made.artifacts[name].content
         judged = again(content, folder)
         changed = _list_changed(judged.verdicts, folder)
-        lines += [f"{name}: {', '.join(changed)}"] * bool(changed)
+        if changed:
+            lines.append(f"{name}: {', '.join(changed)}")
         for table, frame in judged._asdict().items():
             plain = frame.drop(columns=["paper", "artifact"], errors="ignore")
             (folder / f"{table}.csv").unlink(missing_ok=True)
@@ -271,9 +277,10 @@ def chosen(made: Plan, asked: Sequence[str]) -> list[str]:
     """
     if unknown := [target for target in asked if target not in made.targets]:
         raise ValueError(unknown_target(unknown[0], made.targets))
-    return list(
-        dict.fromkeys(name for scope in made.find_scopes(asked) for name in made.artifacts_below(scope))
-    )
+    names: dict[str, None] = {}
+    for scope in made.find_scopes(asked):
+        names |= dict.fromkeys(made.artifacts_below(scope))
+    return list(names)
 
 
 def keep_all(made: Plan, names: Iterable[str], root: Path, home: Path, asked: bool) -> tuple[list[str], bool]:
@@ -285,12 +292,17 @@ def keep_all(made: Plan, names: Iterable[str], root: Path, home: Path, asked: bo
             lines.append(f"{name}: kept")
         except ValueError as error:
             refused.append(str(error))
-    files = [f for folder in ("results", "figures") for f in (home / folder / "reference").rglob("*")]
-    size = sum(file.stat().st_size for file in files if file.is_file())
+    size = 0
+    for folder in ("results", "figures"):
+        files = (home / folder / "reference").rglob("*")
+        size += sum(file.stat().st_size for file in files if file.is_file())
     count = f"{len(lines)} archived, {len(refused)} not; {size / 1e6:.1f} MB in all"
-    large = [f"that is more than {WHOLE / 1e6:.0f} MB"] * (size > WHOLE)
     lines += [f"not kept: {line}" for line in refused]
-    return [*lines, count, *large], bool(large) or bool(refused and asked)
+    lines.append(count)
+    is_too_large = size > WHOLE
+    if is_too_large:
+        lines.append(f"that is more than {WHOLE / 1e6:.0f} MB")
+    return lines, is_too_large or bool(refused and asked)
 
 
 def keep(made: Plan, name: str, root: Path, home: Path) -> None:
@@ -311,7 +323,8 @@ def keep(made: Plan, name: str, root: Path, home: Path) -> None:
     for kind, rows in zip(JUDGED_BY, (run.verdicts, run.agreement), strict=True):
         if rows:
             judge.write(pd.DataFrame(rows), folder / f"{kind}.csv")
-    data, artifact = {}, made.artifact(name)
+    data = {}
+    artifact = made.artifact(name)
     for each in artifact.data_sets(artifact.settings):
         source = json_of(root / "data/raw" / made.pinned(each) / "source.json")
         used = {key: source[key] for key in ("source", "variant", "files", "shape") if key in source}
@@ -339,12 +352,13 @@ def _record_of_run(made: Plan, name: str, root: Path) -> records.Record:
 def write_parts(folder: Path, name: str, packed: bytes) -> None:
     """Write ``<name>.xz``, or ``<name>.1.xz`` and so on if it is larger than `LARGEST`."""
     for start in range(0, len(packed), LARGEST):
-        number = f".{start // LARGEST + 1}" * (len(packed) > LARGEST)
+        number = f".{start // LARGEST + 1}" if len(packed) > LARGEST else ""
         (folder / f"{name}{number}.xz").write_bytes(packed[start : start + LARGEST])
 
 
 def _examine(made: Plan, name: str, run: Run) -> None:
-    artifact, remedy = made.artifact(name), f"run ./run full {name.replace('/', '_')}"
+    artifact = made.artifact(name)
+    remedy = f"run ./run full {name.replace('/', '_')}"
     if run.drawn is None or (artifact.protocol and run.table is None):
         raise NotFinished(f"{name}: not finished; {remedy}")
     if artifact.protocol and not _is_of_plan(made, name, run.provenance.get("asked")):
@@ -408,7 +422,8 @@ def old(made: Plan, names: Iterable[str], home: Path) -> tuple[list[str], bool]:
     """
     lines, failed = [], False
     for name in names:
-        provenance, target = kept(name, home).provenance, name.replace("/", "_")
+        provenance = kept(name, home).provenance
+        target = name.replace("/", "_")
         remedy = f"./run full {target} && ./run reference {target}"
         if "made_from" not in provenance:
             lines.append(f"{name}: not archived")
@@ -481,7 +496,9 @@ class Comparison(NamedTuple):
 
 def report(made: Plan, root: Path, home: Path) -> tuple[list[str], bool]:
     """A line for every result below ``root``, their count, what differs around them; is one different?"""
-    lines, states, causes = [], Counter[str](), Counter[str]()
+    lines = []
+    states = Counter[str]()
+    causes = Counter[str]()
     for name, artifact in made.shown.items():
         if not (root / made.results / name / "table.csv").is_file():
             continue
@@ -550,7 +567,8 @@ def distance(ours: Run, theirs: Run) -> tuple[float, str]:
         return np.inf, ""
     if not np.allclose(a["x"], b["x"], rtol=1e-9, equal_nan=True):
         return np.inf, ""
-    x, y = a["mean"].to_numpy(float), b["mean"].to_numpy(float)
+    x = a["mean"].to_numpy(float)
+    y = b["mean"].to_numpy(float)
     typical = b["mean"].abs().where(y != 0).groupby(b["metric"]).transform("median").fillna(NOTHING)
     apart = np.abs(x - y) / np.max([np.abs(x), np.abs(y), typical, np.full(len(x), NOTHING)], axis=0)
     return float(apart.max()), str(b["metric"].iloc[np.argmax(apart)])
@@ -561,7 +579,8 @@ def _differences(ours: Run, theirs: Run) -> list[str]:
 
     A reference may be older than a key of the provenance.
     """
-    both, flat = [run.provenance for run in (theirs, ours)], []
+    both = [run.provenance for run in (theirs, ours)]
+    flat = []
     for made in both:
         facts = {key: str(made[key]) for key in PROVENANCE if all(key in each for each in both)}
         facts |= {f"package {name}": version for name, version in made.get("packages", {}).items()}

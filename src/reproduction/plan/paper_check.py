@@ -23,6 +23,7 @@ from reproduction.plan.plan import Plan, configured
 from reproduction.spec.artifact import Artifact, check_together, load
 from reproduction.spec.papers import HOME, artifact_files, find_paper
 from reproduction.spec.strict_yaml import ArtifactError, Content
+from reproduction.spec.user_modules import describe_error
 
 SCALE = "smoke"
 BEGINNING = re.compile(r"(?P<file>[^:\n]+\.(yaml|csv))( at scale \w+)?: (?P<rest>.*)")
@@ -182,11 +183,29 @@ def run_paper(folder: Path, report: Report) -> None:
     for name, artifact in artifacts.items():
         if not artifact.protocol:
             continue
+        check_filters(artifact, report)
         if time.perf_counter() - start > LONGEST:
             reason = f"{LONGEST:g} s are over; name it alone"
             report.remarks.append(f"{artifact.file}: not run, {reason}")
             continue
         _run_artifact(plan, name, report)
+
+
+def check_filters(artifact: Artifact, report: Report) -> None:
+    """Check that the paper's filters keep the contract: one that sees a label first is a fault."""
+    from noisylabels.checks import check_filter
+    from noisylabels.filters.base import Filter
+
+    for label, method in artifact.settings.select_methods().items():
+        if not method.custom or not issubclass(method.cls, Filter):
+            continue
+        where = f"{artifact.file}: settings.methods.{label}"
+        try:
+            check_filter(method.build())
+        except AssertionError as error:
+            report.faults.append(f"{where}: {str(error).splitlines()[0]}")
+        except Exception as error:  # a filter that fails; the run below names its line
+            report.remarks.append(f"{where}: not checked as a filter: {describe_error(error)}")
 
 
 def _run_artifact(plan: Plan, name: str, report: Report) -> None:

@@ -53,7 +53,8 @@ class Progress:
     """
 
     def __init__(self, cores: int, seconds: Mapping[int, float]) -> None:
-        self.cores, self.seconds = max(cores, 1), seconds
+        self.cores = max(cores, 1)
+        self.seconds = seconds
         self.running: dict[int, str] = {}
         self.started: dict[int, float] = {}  # job -> seconds from the beginning
         self.done = self.total = 0
@@ -114,7 +115,8 @@ class LogHandler(LogHandlerBase):
     def emit(self, record: logging.LogRecord) -> None:
         """Take in what Snakemake says; show what a person needs."""
         said = record.__dict__
-        event, job = said.get("event"), said.get("jobid", -1)
+        event = said.get("event")
+        job = said.get("jobid", -1)
         if event == LogEvent.RESOURCES_INFO and said.get("cores"):
             self.progress = Progress(int(said["cores"]), SECONDS)
         elif event == LogEvent.RUN_INFO and self.progress:
@@ -125,7 +127,8 @@ class LogHandler(LogHandlerBase):
         elif event == LogEvent.JOB_FINISHED and self.progress:
             self.progress.finished(said["job_id"])
         elif event == LogEvent.JOB_ERROR and "NOISYLABELS_STOPPED" not in os.environ:
-            what, log = _short(said), next(iter(said.get("log") or []), "")
+            what = _short(said)
+            log = next(iter(said.get("log") or []), "")
             if self.progress:
                 what = self.progress.running.pop(job, what)
             red, plain = ("\x1b[31m", "\x1b[0m") if self.coloured else ("", "")
@@ -149,7 +152,8 @@ class LogHandler(LogHandlerBase):
             time.sleep(1.0 if self.live else 10.0)
             with self.lock or threading.Lock():
                 if self.progress and self.progress.running:
-                    line, width = self.progress.line(), shutil.get_terminal_size().columns - 1
+                    line = self.progress.line()
+                    width = shutil.get_terminal_size().columns - 1
                     if self.live and len(line) > width:
                         line = line[: width - 3] + "..."
                     self._print(line, end="" if self.live else "\n")
@@ -175,28 +179,45 @@ def summary(plan: Plan, words: Iterable[str], failed: bool = False, stopped: boo
     """
     if not (scopes := plan.find_scopes(words)):
         return ""
-    names = list(dict.fromkeys(name for scope in scopes for name in plan.artifacts_below(scope)))
-    made = [name for name in names if all(_is_there(file) for file in plan.outputs(name))]
-    kinds = Counter(plan.artifacts[name].kind for name in made)
-    counted = (f"{kinds[kind]} {kind}{'s' * (kinds[kind] != 1)}" for kind in ("figure", "table"))
-    lines = [f"{plan.config['scale']} scale: {' and '.join(counted)} in {path_to_show(plan.figures)}"]
-    asked = [scope.strip("/") for scope in scopes if scope.strip("/") in made]
-    lines += [f"made: {path_to_show(plan.drawings(name)[0])}" for name in asked]
-    pages = dict.fromkeys(page for scope in scopes for page in plan.pages(scope))
-    lines += _verdicts(plan, list(pages))
-    missing = [name for name in names if name not in made]
+    names: dict[str, None] = {}
+    judged_scopes: dict[str, None] = {}
+    for scope in scopes:
+        names |= dict.fromkeys(plan.artifacts_below(scope))
+        judged_scopes |= dict.fromkeys(plan.pages(scope))
+    finished = []
+    for name in names:
+        if all(_is_there(file) for file in plan.outputs(name)):
+            finished.append(name)
+    lines = [_count_finished(plan, finished)]
+    for scope in scopes:
+        if scope.strip("/") in finished:  # a result that was named alone
+            lines.append(f"made: {path_to_show(plan.drawings(scope.strip('/'))[0])}")
+    lines += _verdicts(plan, judged_scopes)
+    missing = [name for name in names if name not in finished]
     if stopped:
         kept = "finished results are kept, run the same command to continue"
         lines.append(f"stopped with {len(missing)} results to go; {kept}")
     elif failed:
         logs = path_to_show(f"logs/{plan.folder}")
         lines.append(f"not made: {', '.join(missing) or 'verdicts'}; why: {logs}")
-    lines.append(passed_over(plan, CHECKOUT, Path()) if "" in scopes else "")
-    out = (item for item in plan.left_out.items() if f"{item[0]}/".startswith(tuple(scopes)))
-    lines += [f"left out: {name}: {why}" for name, why in out]
+    for name, reason in plan.left_out.items():
+        if f"{name}/".startswith(tuple(scopes)):
+            lines.append(f"left out: {name}: {reason}")
     if "" in scopes:
-        lines += [f"not run: {paper}: {why}" for paper, why in plan.broken.items()]
-    return "\n".join([*filter(None, lines), *_notes(plan, names)])
+        lines.append(passed_over(plan, CHECKOUT, Path()))
+        lines += [f"not run: {paper}: {reason}" for paper, reason in plan.broken.items()]
+    lines += _notes(plan, names)
+    return "\n".join(line for line in lines if line)
+
+
+def _count_finished(plan: Plan, names: Iterable[str]) -> str:
+    """Count figures and tables: ``smoke scale: 1 figure and 2 tables in figures/smoke``."""
+    kinds = Counter(plan.artifacts[name].kind for name in names)
+    counts = []
+    for kind in ("figure", "table"):
+        word = kind if kinds[kind] == 1 else f"{kind}s"
+        counts.append(f"{kinds[kind]} {word}")
+    return f"{plan.config['scale']} scale: {' and '.join(counts)} in {path_to_show(plan.figures)}"
 
 
 def _notes(plan: Plan, names: Iterable[str]) -> list[str]:
@@ -204,7 +225,10 @@ def _notes(plan: Plan, names: Iterable[str]) -> list[str]:
     import numpy as np
 
     lines = []
-    used = {d for name in names for d in plan.artifact(name).data_sets(plan.artifact(name).settings)}
+    used: set[str] = set()
+    for name in names:
+        artifact = plan.artifact(name)
+        used.update(artifact.data_sets(artifact.settings))
     for dataset in sorted(used):
         (file,) = plan.prepared([dataset])
         is_users = plan.users(dataset) or plan.entry(dataset).file != REGISTRY

@@ -91,7 +91,8 @@ class Job:
         with _refuse_unseeded():
             again, _ = self.run(f"{first}:{first + 1}", tuned)
         for row in again:
-            before, now = values.get(key_of(row), "no row"), format_value(row)
+            before = values.get(key_of(row), "no row")
+            now = format_value(row)
             if before != now:
                 differs = f"the first repetition, run again, differs: {_describe_row(row)}"
                 remedy = (
@@ -103,7 +104,8 @@ class Job:
 
     def _checked(self, rows: Iterable[Row], place_in_loop: Row) -> Iterator[Row]:
         """Rows of the protocol, the first mistake named at once. Raises ValueError."""
-        place, seen = self.protocol.name, set[object]()
+        place = self.protocol.name
+        seen = set[object]()
         numbers: dict[tuple[str, ...], int] = {}
         declared = [*self.protocol.labels, *self.words]
         try:

@@ -77,7 +77,8 @@ class Points:
         for row in rows:
             if KEY in row:
                 found: Scored = row[KEY]
-                tests, errors = np.bincount(found.rows), np.bincount(found.rows, weights=found.wrong)
+                tests = np.bincount(found.rows)
+                errors = np.bincount(found.rows, weights=found.wrong)
                 self.add(_name(row), Curve(_narrow(tests), _narrow(errors), found.pool))
             plain.append({key: value for key, value in row.items() if key != KEY})
         return plain

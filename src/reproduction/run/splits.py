@@ -109,7 +109,8 @@ def zero_one(signs: NDArray[Any]) -> Labels:
 
 def standardised(train: Floats, test: Floats) -> tuple[Floats, Floats]:
     """(x - mean) / std per feature, both of the training rows, std of a population; constant features: 0."""
-    mean, std = train.mean(axis=0), train.std(axis=0)
+    mean = train.mean(axis=0)
+    std = train.std(axis=0)
     varies = train.max(axis=0) > train.min(axis=0)  # the std of a constant feature may be rounded above 0
     factor = np.divide(1.0, std, out=np.zeros_like(std), where=varies)
     return (train - mean) * factor, (test - mean) * factor

@@ -59,7 +59,8 @@ def render(name: str, artifact: str, tables: Mapping[str, str | Path], shown: Ma
     Returns a matplotlib Figure or a pandas DataFrame. Draw inside ``with style.context():``.
     Raises RenderError : see `find`; a table that is not the one of its record, or has no rows; missing rows.
     """
-    function, frames = find(name), {}
+    function = find(name)
+    frames = {}
     for table, path in tables.items():
         try:
             verify(path)
@@ -72,15 +73,18 @@ def render(name: str, artifact: str, tables: Mapping[str, str | Path], shown: Ma
     settings = {key: one.settings for key, one in shown.items()}
     protocol = shown[next(iter(frames))].protocol if frames else ""
     result = function(Results(frames, settings, published, protocol))
-    stand_ins = {
-        str(dataset)
-        for frame in frames.values()
-        for dataset in frame.loc[frame["source"].str.contains("stand-in", regex=False), "dataset"].unique()
-    }
+    stand_ins: set[str] = set()
+    for frame in frames.values():
+        is_stand_in = frame["source"].str.contains("stand-in", regex=False)
+        stand_ins.update(map(str, frame.loc[is_stand_in, "dataset"]))
     note = f"stand-in data, not comparable: {', '.join(map(names.data_set, sorted(stand_ins)))}"
     if hasattr(result, "attrs"):  # a data frame; figures ask for names where they draw
-        used = ({each for frame in frames.values() for each in frame[key]} for key in ("method", "noise"))
-        result = names.of_table(result, *used)
+        methods: set[str] = set()
+        kinds_of_noise: set[str] = set()
+        for frame in frames.values():
+            methods.update(frame["method"])
+            kinds_of_noise.update(frame["noise"])
+        result = names.of_table(result, methods, kinds_of_noise)
         if stand_ins:
             result.attrs["note"] = " ".join(filter(None, [result.attrs.get("note"), f"{note}."]))
     elif stand_ins:

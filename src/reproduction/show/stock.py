@@ -118,7 +118,8 @@ def _name(table: pd.DataFrame, part: pd.DataFrame) -> str:
 @panels.table
 def errors(results: panels.Results[Any]) -> pd.DataFrame:
     """Any methods on any noise: a section per data set, the mean error of every method."""
-    methods, rows = list(results.settings.methods), []
+    methods = list(results.settings.methods)
+    rows = []
     for name, noise in product(results.settings.datasets, labels(results.settings.noise)):
         chosen = results.select(dataset=name, noise=noise, metric="error", method=methods)
         cells = tables.mean_sd_cells(chosen, methods)
@@ -143,7 +144,8 @@ def ranked(results: panels.Results[Any]) -> pd.DataFrame:
             gap = statistics.mean_se(errors[method] - errors[best])
             low, high = statistics.t_interval(gap, 1 - 0.05 / len(others))
             gaps[method] = f"{names.label(methods, method)} (+{gap.mean:.2f} [{low:.2f}, {high:.2f}])"
-            equal += [method] * (not low > 0)
+            if not low > 0:  # it may be the best, too
+                equal.append(method)
         columns[flips(noise)] = {
             method: tables.mean_sd(errors[method].mean(), errors[method].std(), bold=method in equal)
             for method in (best, *others)

@@ -65,7 +65,9 @@ def look_of(method: str) -> Look:
         chosen, dash, marker = entry["look"].split()
         return Look(chosen, dash, marker, "role" in entry)
     number = int.from_bytes(hashlib.sha256(method.encode()).digest()[:8], "big")
-    colours, dashes = list(COLOURS)[1:-2], list(DASHES)  # black and greys are taken
+    # black and greys are taken
+    colours = list(COLOURS)[1:-2]
+    dashes = list(DASHES)
     number, i = divmod(number, len(colours))
     number, j = divmod(number, len(dashes))
     return Look(colours[i], dashes[j], names.MARKERS[number % len(names.MARKERS)])
@@ -111,7 +113,8 @@ def band(method: str) -> float:
 
 def dot(method: str) -> Looks:
     """Keyword arguments of ``errorbar`` for one value of a method with its interval."""
-    shade, marker = colour(method), look_of(method).marker
+    shade = colour(method)
+    marker = look_of(method).marker
     bar = {"linestyle": "none", "elinewidth": 1.0, "capsize": 2.0}
     edge = {"markeredgecolor": shade, "markeredgewidth": 1.0, "markersize": _size(marker) + 0.5}
     return {"color": shade, "marker": marker, "label": label(method)} | bar | edge

@@ -151,10 +151,12 @@ def _latex(content: _Content) -> str:
         styled = [_styled(cell, lambda text: text.translate(translation), r"\textbf{{{}}}") for cell in cells]
         return " & ".join(styled) + r" \\"
 
-    rules, body = {None: [], 0: [r"\midrule"]}, list[str]()
+    rules = {None: [], 0: [r"\midrule"]}
+    body = list[str]()
     for cells, start in content.shown():
         body += [*rules.get(start, [r"\addlinespace"]), row(cells)]
-    columns, note = len(content.header), []
+    columns = len(content.header)
+    note = []
     if content.note:
         note = [rf"\multicolumn{{{columns}}}{{l}}{{{content.note.translate(translation)}}} \\"]
     head = [rf"\begin{{tabular}}{{{'l' * columns}}}", r"\toprule", row(content.header), r"\midrule"]

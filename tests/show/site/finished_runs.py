@@ -36,7 +36,8 @@ def rows(artifact, offset=0.0):
 
 def judged(artifact, scale):
     """Claims with all verdicts in turn, published values at all distances; both as text."""
-    words, rows = itertools.cycle(VERDICTS), []
+    words = itertools.cycle(VERDICTS)
+    rows = []
     content = artifact.content
     for place, entry in enumerate(content.get("published", [])):
         labels = {key: listed(wanted) for key, wanted in entry["where"].items() if key != "x"}
@@ -86,7 +87,8 @@ def record_drawings(drawn):
 def finish(root, plan, names, offset=0.0):
     """Results, verdicts, figures and logs of some artifacts, as the workflow leaves them."""
     for name in names:
-        artifact, logs = plan.artifact(name), root / f"logs/{plan.config['scale']}/{name}"
+        artifact = plan.artifact(name)
+        logs = root / f"logs/{plan.config['scale']}/{name}"
         results, drawn = root / plan.results / name, root / plan.figures / name
         for folder in (results, drawn.parent, logs):
             folder.mkdir(parents=True, exist_ok=True)

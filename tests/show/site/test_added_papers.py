@@ -52,7 +52,8 @@ def test_a_folder_of_ones_own_that_has_the_name_of_a_paper_here_is_to_be_renamed
 
 
 def test_it_is_kept_and_shown_apart_and_in_no_total(checkout):
-    plan, names = planned(checkout), [OURS, f"{NAME}/table1"]
+    plan = planned(checkout)
+    names = [OURS, f"{NAME}/table1"]
     finish(checkout, plan, names)
     for name in names:
         archived_run.keep(plan, name, checkout, checkout)
@@ -70,7 +71,8 @@ def test_it_is_kept_and_shown_apart_and_in_no_total(checkout):
 
 
 def test_its_page_has_the_command_that_names_it(checkout):
-    plan, name = planned(checkout), f"{NAME}/table1"
+    plan = planned(checkout)
+    name = f"{NAME}/table1"
     finish(checkout, plan, [name])
     sphinx_sources.write_sources(plan, checkout)
     page = (checkout / f"docs/results/{NAME}_table1.rst").read_text()
@@ -79,7 +81,8 @@ def test_its_page_has_the_command_that_names_it(checkout):
 
 @pytest.mark.parametrize(("drawing", "curves"), [(panels.figure, True), (panels.picture, False)])
 def test_a_picture_has_no_interactive_plot(checkout, monkeypatch, drawing, curves):
-    plan, name = planned(checkout), f"{NAME}/table1"
+    plan = planned(checkout)
+    name = f"{NAME}/table1"
     finish(checkout, plan, [name])
     offered = rendering.find(plan.artifact(name).render)
     monkeypatch.setattr(rendering, "find", lambda _: drawing(lambda results: offered(results)))

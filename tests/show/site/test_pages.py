@@ -23,7 +23,9 @@ class Page(HTMLParser):
 
     def __init__(self, file):
         super().__init__()
-        self.links, self.anchors, self.fetched = [], set(), []
+        self.links = []
+        self.anchors = set()
+        self.fetched = []
         self.feed(file.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag, attrs):

@@ -19,8 +19,10 @@ def planned(only, papers=("kernel_boost", "ors")):
 
 
 def test_a_part_has_these_data_sets_and_repetitions_of_the_full_settings_and_folders_of_its_own():
-    part, whole = planned(ONLY), planned({})
-    settings, full = part.artifact(NAME).as_written, whole.artifact(NAME).as_written
+    part = planned(ONLY)
+    whole = planned({})
+    settings = part.artifact(NAME).as_written
+    full = whole.artifact(NAME).as_written
     assert settings == full | ONLY
     assert part.artifact(NAME).blocks == [(0, 2)]
     assert (part.results, whole.results) == ("results/part", "results/full")

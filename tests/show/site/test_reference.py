@@ -139,7 +139,8 @@ def tabled(tmp_path):
     content = {"published": [value | {"margin": 0.5, "reason": "r"}], "claims": [claim]}
     finish(tmp_path, plan, [NAME])
     table = tmp_path / "results/full" / NAME / "table.csv"
-    noise, places = np.random.default_rng(0).normal(0, 0.1, 40), {"ours": 10.1, "theirs": 10.4}.items()
+    noise = np.random.default_rng(0).normal(0, 0.1, 40)
+    places = {"ours": 10.1, "theirs": 10.4}.items()
     common = [{"method": m, "metric": "error", "value": mean} for m, mean in places]
     write_rows(
         (
@@ -337,7 +338,8 @@ def test_rows_in_another_order_are_no_difference(full, plan, other):
 
 
 def test_another_verdict_is_a_difference_and_a_reduced_run_or_one_of_times_is_not_compared(full, other):
-    kept, ours = archived_run.kept(NAME, full), other(0.0)[0]
+    kept = archived_run.kept(NAME, full)
+    ours = other(0.0)[0]
     ours.verdicts[0]["verdict"] = "inconclusive"
     assert archived_run.compared(ours, kept) == (archived_run.DIFFERENT, "ORS-1: reproduced -> inconclusive")
     reduced = other(0.0, plan_of("smoke", ["ors"]))[0]

@@ -10,7 +10,8 @@ class Majority(ClassifierMixin, BaseEstimator):
     def fit(self, X, y):
         """Count the labels y (n,) of the rows X (n, d)."""
         values, counts = np.unique(y, return_counts=True)
-        self.classes_, self.most_ = values, values[counts.argmax()]
+        self.classes_ = values
+        self.most_ = values[counts.argmax()]
         return self
 
     def predict(self, X):

@@ -165,7 +165,8 @@ def bland_altman(verdicts: Sequence[Row], agreement: Sequence[Row]) -> Plot | No
     for row in verdicts:
         if row["kind"] == PUBLISHED and row["verdict"] != NOT_COMPARABLE and row["estimate"]:
             about = f"{sentences.words(value(row['where']))}: {describe(row)}"
-            ours, printed = number(row["estimate"]), number(row["published"])
+            ours = number(row["estimate"])
+            printed = number(row["published"])
             points.append((row["verdict"], printed, ours - printed, about))
     if not points or limits is None:
         return None
@@ -272,4 +273,6 @@ def _thinned(curve: Curve, points: int) -> dict[str, list[float | None]]:
 def _short(number: float, digits: int) -> float | None:
     """With so many digits, and without ``.0``; None, which JSON has in place of NaN."""
     rounded = float(f"{number:.{digits}g}")
-    return None if isnan(rounded) else int(rounded) if rounded.is_integer() else rounded
+    if isnan(rounded):
+        return None
+    return int(rounded) if rounded.is_integer() else rounded

@@ -171,7 +171,8 @@ class Page:
     @cached_property
     def part(self) -> Content:
         """The keys of ``only`` by which a part was run here; {} of everything else."""
-        run, full = self.own.provenance.get("settings", {}), self.artifact.full_as_written
+        run = self.own.provenance.get("settings", {})
+        full = self.artifact.full_as_written
         keys = ("datasets", "repetitions") if self.own.scale == "part" else ()
         return {key: run[key] for key in keys if key in run and run[key] != full[key]}
 
@@ -183,7 +184,8 @@ class Page:
     def label(self, run: Run) -> str:
         """What a reader must know before looking at the run."""
         counts = [each.settings.count_repetitions(otherwise=0) for each in self.drawn]
-        most, plural = max(counts), "s" if max(counts) > 1 else ""
+        most = max(counts)
+        plural = "s" if max(counts) > 1 else ""
         part = "; ".join(f"{key}: {', '.join(map(str, listed(kept)))}" for key, kept in self.part.items())
         shortened = f" to {most} repetition{plural} (the caption is about the full protocol)" if most else ""
         return {
@@ -214,13 +216,16 @@ class Page:
     @property
     def command(self) -> str:
         """What to type to have it made; FILE for a user's own table that the configuration does not name."""
-        scale, local = self.plan.config["scale"], self.plan.config["data"].get("local", {})
+        scale = self.plan.config["scale"]
+        local = self.plan.config["data"].get("local", {})
         read = {name.partition(".")[0]: name for name in self.content.get("datasets", [])}
         own = {key: local.get(key, "FILE") for key in read if key in local or read[key].endswith(".local")}
         listed = self.plan.listed_as(self.artifact.paper)
         values = [] if listed in _default_papers() else [f"papers=[{listed}]"]
-        values += [f"only={json.dumps(self.part)}"] * bool(self.part)
-        values += [f"data={json.dumps({'local': own})}"] * bool(own)
+        if self.part:
+            values.append(f"only={json.dumps(self.part)}")
+        if own:
+            values.append(f"data={json.dumps({'local': own})}")
         words = ["./run", "full" if scale in JUDGED else scale, self.key]
         if values:
             words += ["--config", *map(shlex.quote, values)]
@@ -284,7 +289,8 @@ class Page:
         return [self._data_set(name) for name in dict.fromkeys(sets)]
 
     def _data_set(self, name: str) -> DataSet:
-        pinned, id = self.plan.pinned(name), name.partition(".")[0]
+        pinned = self.plan.pinned(name)
+        id = name.partition(".")[0]
         here = runs.json_of(self.root / "data/raw" / pinned / "source.json")
         kept = self.archived_data.get(id, {})
         return DataSet(id, self.plan.entry(pinned), here if self.first is self.own else kept or here)
@@ -337,7 +343,8 @@ def all_pages(plan: Plan, home: Path, root: Path) -> list[Page]:
     for name, artifact in plan.artifacts.items():
         uses = artifact.content.get("uses", [])
         source = f"{artifact.paper}/{uses[0]}" if uses and "protocol" not in artifact.content else name
-        here, kept = runs.own(plan, name, root, source), runs.kept(name, home, source)
+        here = runs.own(plan, name, root, source)
+        kept = runs.kept(name, home, source)
         pages.append(Page(plan, name, without_rows(here), kept, root, home))
     return [page for page in pages if page.runs or page.left_out]
 
@@ -367,7 +374,10 @@ class Paper:
     def rows(self) -> list[Row]:
         """The verdicts that count, see `select_deciding`."""
         pages = [page for page in self.pages if page.first.scale != "part"]
-        return select_deciding(row for page in pages for row in page.first.verdicts)
+        rows: list[Row] = []
+        for page in pages:
+            rows += page.first.verdicts
+        return select_deciding(rows)
 
     @property
     def groups(self) -> dict[str, list[Row]]:
@@ -384,10 +394,16 @@ class Paper:
     @property
     def control(self) -> dict[str, str]:
         """Whose values -> reproduced / inconclusive / not reproduced: ours and a control, same cells."""
-        shown = [page for page in self.pages if page.content.get("origin") == "paper"]
-        rows = [row for page in shown for row in page.first.agreement]
-        found = with_control(row for row in rows if row["status"] == "judged")
-        return {who: " / ".join(map(str, counts)) for who, counts in found.items() if sum(counts)}
+        rows: list[Row] = []
+        for page in self.pages:
+            if page.content.get("origin") == "paper":
+                rows += [row for row in page.first.agreement if row["status"] == "judged"]
+        counts_of_values = with_control(rows)
+        texts = {}
+        for whose, counts in counts_of_values.items():
+            if sum(counts):
+                texts[whose] = " / ".join(map(str, counts))
+        return texts
 
     @property
     def short_title(self) -> str:
@@ -407,7 +423,10 @@ class Paper:
     @cached_property
     def claims(self) -> list[tuple[Page, Row]]:
         """Every claim with its page."""
-        return [(page, row) for page in self.pages for row in page.claims]
+        claims = []
+        for page in self.pages:
+            claims += [(page, row) for row in page.claims]
+        return claims
 
     @property
     def headlines(self) -> dict[str, list[Headline]]:
