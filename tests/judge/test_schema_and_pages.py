@@ -1,6 +1,7 @@
 """The schema and the script of the verdicts."""
 
 import copy
+import json
 import os
 import subprocess
 import sys
@@ -75,14 +76,22 @@ def write_inputs(folder, content=None):
     return artifact, folder / "table.csv"
 
 
+def write_key(folder, artifacts):
+    """The options that name what a plan requests, and the place of the record."""
+    key = folder / "key.json"
+    context = {"artifacts": [str(artifact) for artifact in artifacts]}
+    key.write_text(json.dumps({"asked": {}, "given": context, "inputs": []}))
+    return ["--key", key, "--record", folder / "verdicts.record.json"]
+
+
 @pytest.mark.nightly
 def test_the_script_writes_the_same_bytes_twice(tmp_path):
     artifact, table = write_inputs(tmp_path)
     made = []
     for name in ("1", "2"):
         csv = tmp_path / f"{name}.csv"
-        inputs = ["--artifacts", artifact, artifact, "--tables", table, table, "--scale", "full"]
-        done = run("verdicts.py", *inputs, "--csv", csv)
+        inputs = [*write_key(tmp_path, [artifact, artifact]), "--tables", table, table]
+        done = run("verdicts.py", *inputs, "--scale", "full", "--csv", csv)
         assert done.returncode == 0, done.stderr
         made.append(csv.read_bytes())
     assert made[0] == made[1]
@@ -94,7 +103,8 @@ def test_the_script_writes_the_same_bytes_twice(tmp_path):
 def test_the_script_names_artifact_and_claim_and_writes_nothing(tmp_path):
     artifact, table = write_inputs(tmp_path, {"claims": [claim(below(a={"method": "our"}))]})
     csv = tmp_path / "out.csv"
-    done = run("verdicts.py", "--artifacts", artifact, "--tables", table, "--scale", "full", "--csv", csv)
+    inputs = [*write_key(tmp_path, [artifact]), "--tables", table, "--scale", "full"]
+    done = run("verdicts.py", *inputs, "--csv", csv)
     assert done.returncode == 1
     assert done.stderr.startswith(f"{artifact}: claim c: check 1: no row has method = our")
     assert done.stderr.count("\n") == 1
