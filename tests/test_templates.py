@@ -90,3 +90,52 @@ def test_another_method_and_artifact_are_of_the_kind_of_the_paper(paper):
     assert paper_check.read_paper(paper, "second").faults == []
     with pytest.raises(SystemExit, match="module of Python; rename the folder"):
         new("new-paper", paper.parent / "queue")
+
+
+def renamed(text, names):
+    for old, name in names.items():
+        text = text.replace(old, name)
+    return text
+
+
+CHANGED = {"identification": "tracked", "progress": "learned", "NearestMean": "Method"}
+CHANGED |= {"code:": "experiments:", "sign_lms": "mine", "SignLMS": "Mine", "Perceptron": "Other"}
+
+
+def test_an_artifact_fits_a_paper_whose_code_was_changed(paper):
+    for file in [*paper.glob("*.yaml"), *paper.glob("*.py")]:
+        file.write_text(renamed(file.read_text(encoding="utf-8"), CHANGED), encoding="utf-8")
+    (paper / "code.py").rename(paper / "experiments.py")
+    new("new-artifact", paper / "second")
+    report = paper_check.read_paper(paper)
+    assert report.faults == []
+    assert "second" in report.artifacts
+    paper_check.run_paper(paper, report)
+    assert report.faults == []
+
+
+def test_an_artifact_of_an_example_has_none_of_its_claims_and_published_values(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    new("new-paper", tmp_path / "copied_from", "complete")
+    new("new-artifact", tmp_path / "copied_from/table2")
+    report = paper_check.read_paper(tmp_path / "copied_from")
+    assert report.faults == []
+    copied = report.artifacts["table2"]
+    assert copied.as_written == report.artifacts["table1"].as_written
+    assert not copied.claims
+    assert copied.published is None
+    assert copied.title == "table2"
+
+
+def test_an_artifact_of_a_paper_without_one_is_of_a_stock_protocol(paper):
+    for file in paper.glob("*.yaml"):
+        file.unlink()
+    new("new-artifact", paper / "first")
+    assert paper_check.read_paper(paper).faults == []
+
+
+def test_an_artifact_of_a_paper_that_cannot_be_read_says_what_to_do(paper):
+    for file in paper.glob("*.py"):
+        file.unlink()
+    with pytest.raises(SystemExit, match="no artifact of .* can be read and copied; ./run check"):
+        new("new-artifact", paper / "second")

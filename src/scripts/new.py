@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "src"))
 
-from reproduction.spec.papers import HOME, check_folder_name  # noqa: E402
+from reproduction.spec.papers import HOME, NOT_ARTIFACTS, check_folder_name  # noqa: E402
 
 TEMPLATES = HOME / "_templates"
 RUN = "./run"
@@ -26,6 +26,21 @@ METHODS = {
     "": ("classifier.py", "Majority"),
 }
 """What the code of a paper holds -> the file of a new method, and its class."""
+OF_ONE_ARTIFACT = (
+    "title",
+    "summary",
+    "source",
+    "origin",
+    "kind",
+    "caption",
+    "published",
+    "judged_from",
+    "calibrated",
+    "claims",
+    "deviations",
+    "notes",
+)
+"""Keys that a copy of an artifact does not have: what it is, what was published and claimed."""
 
 parser = argparse.ArgumentParser(prog=RUN, description=__doc__)
 parser.add_argument("what", choices=("new-paper", "new-artifact", "new-method"))
@@ -91,19 +106,44 @@ def write_paper(place: Path, template: Path) -> None:
 
 
 def write_artifact(paper: Path, target: Path) -> None:
-    """Write another artifact: a copy of the template whose code the paper has."""
-    code = paper / "code.py"
-    text = code.read_text(encoding="utf-8") if code.is_file() else ""
-    for word, file in (("identification", "filter/fig1.yaml"), ("progress", "online/fig1.yaml")):
-        if f"def {word}(" in text:
-            write(TEMPLATES / file, target, paper)
-            return
-    if "def errors(" in text or not text:
-        write(TEMPLATES / "example_paper/table1.yaml", target, paper)
-        published = TEMPLATES / "example_paper/table1.published.csv"
-        write(published, target.with_suffix(".published.csv"), paper)
+    """Write another artifact: a copy of one that the paper has, without what is of that one alone.
+
+    A paper without one to copy gets one that has a stock protocol.
+    """
+    from reproduction.plan.paper_check import Report, read_paper
+
+    is_empty = all(file.name in NOT_ARTIFACTS for file in paper.glob("*.yaml"))
+    report = Report() if is_empty else read_paper(paper)
+    computed = []
+    for artifact in report.artifacts.values():
+        has_fault = any(fault.startswith(str(artifact.file)) for fault in report.faults)
+        if artifact.protocol and not has_fault:
+            computed.append(artifact)
+    if not computed and report.faults:
+        remedy = f"{RUN} check {shown(paper)} lists its faults"
+        sys.exit(f"new-artifact: no artifact of {paper.name} can be read and copied; {remedy}")
+    if not computed:
+        write(TEMPLATES / "methods/any_methods.yaml", target, paper)
         return
-    write(TEMPLATES / "classifier/two_classes.yaml", target, paper)
+    copied = computed[0]
+    text = without_keys(copied.file.read_text(encoding="utf-8"), OF_ONE_ARTIFACT)
+    first = f"# From {copied.file.name}: change the settings, the data sets and what draws it.\n"
+    target.write_text(first + text, encoding="utf-8")
+
+
+def without_keys(text: str, keys: tuple[str, ...]) -> str:
+    """Leave out keys of the top level of a YAML file, with their values; comments stay."""
+    kept = []
+    is_kept = True
+    for line in text.splitlines(keepends=True):
+        key = re.match(r"""["']?(\w+)["']?\s*:""", line)
+        if key:
+            is_kept = key[1] not in keys
+        elif line.startswith("#"):
+            is_kept = True
+        if is_kept:
+            kept.append(line)
+    return "".join(kept)
 
 
 def write_method(paper: Path, target: Path, template: str | None) -> str:
