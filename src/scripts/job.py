@@ -66,7 +66,7 @@ def work(
 
     context : the cell, and whether the first repetition is run again and compared.
     """
-    from reproduction.run import results
+    from reproduction.run import learning_check, results
     from reproduction.run.atomic_files import replacing
     from reproduction.run.job import Job
 
@@ -84,6 +84,7 @@ def work(
     parameters: dict[str, Any] = next(iter(tuned.values()), {})
     rows, points = job.run(request["repetitions"], parameters)
     if context.get("is_run_twice"):
+        learning_check.refuse_wrong_methods(job)
         job.check_repeatable(rows, request["repetitions"], parameters)
     with replacing(options.table) as part:
         results.write_rows(rows, part)

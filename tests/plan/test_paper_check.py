@@ -170,3 +170,21 @@ def test_a_loader_that_fails_is_a_fault_with_its_line(classifier):
     line = change(classifier / "code.py", "load_wine(return", "load_whine(return")
     (fault,) = ran(classifier).faults
     assert f"code.py, line {line}: NameError" in fault
+
+
+def test_columns_of_probabilities_that_are_reversed_are_a_fault(classifier):
+    code = classifier / "code.py"
+    change(code, "weights / weights.sum(axis=1, keepdims=True)", "(weights / weights.sum())[:, ::-1]")
+    (fault,) = ran(classifier).faults
+    assert fault.startswith(f"{classifier}/three_classes.yaml: settings.methods.nearest_mean: ")
+    assert "predict is right on 0 % of the rows" in fault
+
+
+def test_labels_that_are_not_those_of_their_rows_are_named_in_a_warning(classifier):
+    shuffle = "order = np.random.default_rng(0).permutation(len(y))\n    "
+    change(classifier / "code.py", 'return {"X": X, "y": y}', f'{shuffle}return {{"X": X, "y": y}}')
+    change(classifier / "code.py", '"X": X, "y": y', '"X": X[order], "y": np.roll(y[order], 1)')
+    report = ran(classifier)
+    assert not report.faults
+    warnings = [remark for remark in report.remarks if "warning: " in remark]
+    assert ["datasets.yaml: wine: warning: trees predict y" in each for each in warnings] == [True]

@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import yaml
 
@@ -24,6 +25,9 @@ from reproduction.spec.artifact import Artifact, check_together, load
 from reproduction.spec.papers import HOME, artifact_files, find_paper
 from reproduction.spec.strict_yaml import ArtifactError, Content
 from reproduction.spec.user_modules import describe_error
+
+if TYPE_CHECKING:
+    from reproduction.run.job import Job
 
 SCALE = "smoke"
 BEGINNING = re.compile(r"(?P<file>[^:\n]+\.(yaml|csv))( at scale \w+)?: (?P<rest>.*)")
@@ -44,11 +48,14 @@ class Report:
         One line each.
     remarks : list of str
         What was run, and what was not.
+    tried : set
+        Methods and data sets that were tried once and need not be again.
     """
 
     artifacts: dict[str, Artifact] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
+    tried: set[object] = field(default_factory=set, repr=False)
 
 
 def find_folder(name: str) -> tuple[Path, str]:
@@ -208,6 +215,36 @@ def check_filters(artifact: Artifact, report: Report) -> None:
             report.remarks.append(f"{where}: not checked as a filter: {describe_error(error)}")
 
 
+def check_methods(artifact: Artifact, job: Job, report: Report) -> None:
+    """Try the paper's classifiers on data that they must learn, each class once."""
+    from reproduction.run import learning_check
+
+    most = learning_check.count_classes(job)
+    methods = {}
+    for label, method in artifact.settings.select_methods().items():
+        known = (method.method, repr(method.parameters), most > 2)
+        if known not in report.tried:
+            report.tried.add(known)
+            methods[label] = method
+    faults, remarks = learning_check.check_methods(methods, most)
+    report.faults += [f"{artifact.file}: settings.methods.{fault}" for fault in faults]
+    report.remarks += [f"{artifact.file}: settings.methods.{remark}" for remark in remarks]
+
+
+def check_labels(plan: Plan, job: Job, report: Report) -> None:
+    """Say where labels of a data set of the paper cannot be predicted from their rows."""
+    from reproduction.run import learning_check
+
+    for name, dataset in job.data.items():
+        entry = plan.entry(name)
+        if entry.file == registry.REGISTRY or name in report.tried:
+            continue
+        report.tried.add(name)
+        doubt = learning_check.describe_labels(dataset.arrays, entry.task)
+        if doubt:
+            report.remarks.append(f"{entry.file}: {name}: warning: {doubt}")
+
+
 def _run_artifact(plan: Plan, name: str, report: Report) -> None:
     from reproduction.data.fetch import FetchError
     from reproduction.run.job import Job
@@ -224,6 +261,8 @@ def _run_artifact(plan: Plan, name: str, report: Report) -> None:
         try:
             files = [_find_data(plan, path, Path(temporary)) for path in plan.data(name, cell)]
             job = Job.read(description, files)
+            check_methods(artifact, job, report)
+            check_labels(plan, job, report)
             tuned = job.tune()
             rows, _ = job.run("0:1", tuned)
             if plan.is_run_twice(name):

@@ -1,0 +1,218 @@
+"""Mistakes that no shape or type shows: a method learns the wrong way round, labels of other rows.
+
+Both are tried on what must work. A method is fitted to clean groups of points far apart; one that
+is wrong on most of them has its classes in another order than its labels. Labels that no trees can
+predict from their rows may be those of other rows.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reproduction.run.protocol_loop import seeded
+from reproduction.spec.settings import Method
+
+if TYPE_CHECKING:
+    from reproduction.run.job import Job
+
+ROWS = 40
+"""Points of each group."""
+DISTANCE = 3.0
+"""Of the groups from the origin, in their own standard deviations ten times that."""
+SPREAD = 0.3
+MOST_ROWS = 2000
+"""Rows of a data set that trees are fitted to."""
+FEWEST = 10
+"""Rows of each class below which nothing is said."""
+FOLDS = 5
+SEED = 20240611
+FAR_ABOVE_CHANCE = 5.0
+"""Standard errors above chance from which labels that were moved fit better than those given."""
+ABOVE_CHANCE = 2.0
+"""Standard errors above chance from which labels belong to their rows."""
+TRUSTED = ("sklearn.", "noisylabels.")
+"""Beginnings of modules whose own tests check this."""
+
+Array = NDArray[Any]
+
+
+# Methods
+
+
+def refuse_wrong_methods(job: Job) -> None:
+    """Refuse a job one of whose methods is wrong where any classifier is right.
+
+    Raises
+    ------
+    ValueError
+        One line with the first such method, see `check_methods`.
+    """
+    faults, _ = check_methods(job.settings.select_methods(), count_classes(job))
+    if faults:
+        raise ValueError(f"settings.methods.{faults[0]}")
+
+
+def count_classes(job: Job) -> int:
+    """Count the classes that the methods of a job may be fitted to; 0 if it is of real values."""
+    if "real" in job.protocol.targets:
+        return 0
+    most = 2
+    if "classes" in job.protocol.targets:
+        for dataset in job.data.values():
+            most = max(most, len(np.unique(dataset.arrays.get("y", []))))
+    return most
+
+
+def check_methods(methods: Mapping[str, Method], classes: int) -> tuple[list[str], list[str]]:
+    """Fit each classifier of a user to clean groups far apart, and compare all that it predicts.
+
+    Parameters
+    ----------
+    methods : mapping
+        Label -> method.
+    classes : int
+        Number of classes of the data, see `count_classes`; 0 says that there are none.
+
+    Returns
+    -------
+    faults, remarks : list of str
+        ``<label>: what``; a remark where it does not learn, as a baseline does not.
+    """
+    faults = []
+    remarks = []
+    for label, method in methods.items():
+        if classes == 0 or not method.custom or method.method.startswith(TRUSTED):
+            continue
+        for count in sorted({2, 2 if classes <= 2 else 4}):
+            X, y = make_groups(count)
+            shares = dict(_shares_right(method, X, y))
+            wrong = [name for name, share in shares.items() if share < 0.5 / count]
+            if wrong:
+                faults.append(f"{label}: {_describe_wrong(wrong, shares, count)}")
+                break
+            is_baseline = method.role == "control"
+            if shares.get("predict", 1.0) < 1.5 / count and not is_baseline:
+                right = f"{100 * shares['predict']:.0f} % of the rows are right"
+                groups = f"{count} clean groups far apart"
+                remarks.append(f"{label}: learns little from {groups}: {right}")
+                break
+    return faults, remarks
+
+
+def make_groups(count: int) -> tuple[Array, Array]:
+    """Make points (n, 2) of groups far apart, in random order, and the groups' numbers (n,)."""
+    rng = np.random.default_rng(SEED)
+    angle = 2 * np.pi * np.arange(count) / count + 0.4
+    centres = DISTANCE * np.column_stack([np.cos(angle), np.sin(angle)])
+    y = rng.permutation(np.repeat(np.arange(count), ROWS))
+    return centres[y] + SPREAD * rng.standard_normal((len(y), 2)), y
+
+
+def _shares_right(method: Method, X: Array, y: Array) -> Iterator[tuple[str, float]]:
+    """Yield what predicts -> share of rows it is right on; nothing where it cannot be fitted.
+
+    A method that fails here may need other data; the run of its experiment names what fails there.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            model = seeded(method.build(), np.random.default_rng(SEED))
+            model = model.fit(X, y)
+            predicted = np.asarray(model.predict(X))
+        except (Exception, SystemExit):
+            return
+        if predicted.shape != y.shape or not np.isin(predicted, y).all():
+            return
+        yield "predict", float((predicted == y).mean())
+        known = np.asarray(getattr(model, "classes_", np.unique(y)))
+        for name in ("predict_proba", "decision_function"):
+            with_scores = getattr(model, name, None)
+            try:
+                scores = np.asarray(with_scores(X))  # type: ignore[misc]
+                highest = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(int)
+                yield name, float((known[highest] == y).mean())
+            except (Exception, SystemExit):
+                continue
+
+
+def _describe_wrong(wrong: list[str], shares: Mapping[str, float], count: int) -> str:
+    """Say which of its outputs choose wrong classes, and what to correct."""
+    where = f"of {count} clean groups far apart"
+    name = wrong[0]
+    right = f"{100 * shares[name]:.0f} % of the rows"
+    if name == "predict":
+        return f"predict is right on {right} {where}; are its classes in another order than in y?"
+    if name == "predict_proba":
+        remedy = "column k belongs to classes_[k], in ascending order"
+        return f"the most probable class of predict_proba is right on {right} {where}; {remedy}"
+    remedy = "values above 0 are for classes_[1], and column k for classes_[k]"
+    return f"decision_function is right on {right} {where}; {remedy}"
+
+
+# Labels
+
+
+def describe_labels(arrays: Mapping[str, Array], task: str) -> str:
+    """Say that no trees can predict the targets from their rows; "" if they can, or it is unknown.
+
+    Parameters
+    ----------
+    arrays : mapping
+        Prepared arrays, with X (n, ...) and y (n,).
+    task : str
+        ``binary``, ``classes`` or ``regression``; nothing is said of others.
+    """
+    if task not in ("binary", "classes", "regression"):
+        return ""
+    for suffix in ("", "_test"):
+        X = arrays.get(f"X{suffix}")
+        y = arrays.get(f"y{suffix}")
+        if X is None or y is None or X.dtype.kind not in "biuf" or len(X) != len(y):
+            continue
+        X = X.reshape(len(X), -1)
+        errors = _above_chance(X, y, task)
+        if errors is None or errors > ABOVE_CHANCE:
+            continue
+        told = f"trees predict y{suffix} from X{suffix} no better than chance"
+        for rows in (-1, 1):
+            moved = _above_chance(X, np.roll(y, rows), task)
+            if moved is not None and moved > FAR_ABOVE_CHANCE:
+                way = "up" if rows < 0 else "down"
+                return f"{told}, but well if y{suffix} is moved {way} by one row; correct its order"
+        return f"{told}; are their rows in the same order?"
+    return ""
+
+
+def _above_chance(X: Array, y: Array, task: str) -> float | None:
+    """Measure by how many standard errors trees predict better than chance; None for few rows.
+
+    Predictions are cross-validated: of classes the mean recall, of real values the correlation.
+    """
+    from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
+    from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict
+
+    kept = np.random.default_rng(SEED).permutation(len(y))[:MOST_ROWS]
+    X = X[kept]
+    y = y[kept]
+    if task == "regression":
+        if len(y) < 2 * FEWEST or y.std() == 0:
+            return None
+        folds = KFold(FOLDS, shuffle=True, random_state=0)
+        trees = ExtraTreesRegressor(50, random_state=0)
+        predicted = cross_val_predict(trees, X, y, cv=folds)
+        return float(np.corrcoef(predicted, y)[0, 1] * np.sqrt(len(y)))
+    values, sizes = np.unique(y, return_counts=True)
+    if len(values) < 2 or sizes.min() < FEWEST:
+        return None
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
+    trees = ExtraTreesClassifier(50, class_weight="balanced", random_state=0)
+    predicted = cross_val_predict(trees, X, y, cv=folds)
+    recalls = [(predicted[y == value] == value).mean() for value in values]
+    chance = 1 / len(values)
+    error = np.sqrt((chance * (1 - chance) / sizes).sum()) / len(values)
+    return float((np.mean(recalls) - chance) / error)
