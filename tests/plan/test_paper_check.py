@@ -172,6 +172,81 @@ def test_a_loader_that_fails_is_a_fault_with_its_line(classifier):
     assert f"code.py, line {line}: NameError" in fault
 
 
+PUBLISHED = """
+published:
+  margin: 0.02
+  reason: "for this test"
+"""
+
+
+def publish(paper, lines, extra=""):
+    """Give the artifact of three classes published values."""
+    artifact = paper / "three_classes.yaml"
+    artifact.write_text(artifact.read_text(encoding="utf-8") + PUBLISHED + extra, encoding="utf-8")
+    text = "\n".join(["id,noise,method,metric,x,value", *lines, ""])
+    artifact.with_suffix(".published.csv").write_text(text, encoding="utf-8")
+
+
+def test_a_published_value_without_a_row_is_named_with_the_nearest(classifier):
+    publish(
+        classifier,
+        [
+            "right,symmetric 0,tree,balanced_accuracy,,0.9",
+            "wrong,symmetric 0,symmetric 0.3,balanced_accuracy,,0.9",
+            "no_x,symmetric 0,tree,balanced_accuracy,20,0.9",
+        ],
+    )
+    label, number = ran(classifier).faults
+    assert "three_classes" in label
+    assert "wrong: no row has method = symmetric 0.3 among the rows with noise = symm" in label
+    assert "available: nearest_mean, tree" in label
+    assert "no_x: no row has x = 20" in number
+
+
+def test_a_claim_without_a_row_is_named(classifier):
+    check = "{statistic: value, a: {method: error, metric: error}, below: 50}"
+    claim = f'claims: [{{id: C, kind: ours, statement: "s", checks: [{check}]}}]'
+    publish(classifier, ["right,symmetric 0,tree,error,,9"], claim)
+    (fault,) = ran(classifier).faults
+    assert "C: check 1: no row has method = error" in fault
+    assert "available: nearest_mean, tree" in fault
+
+
+def test_rows_that_the_smoke_scale_leaves_out_are_not_missed(classifier):
+    smoke = "smoke: {settings: {repetitions: 2"
+    change(classifier / "three_classes.yaml", smoke, f"{smoke}, noise: [symmetric 0]")
+    publish(classifier, ["later,symmetric 0.3,tree,balanced_accuracy,,0.9"])
+    assert ran(classifier).faults == []
+
+
+@pytest.mark.parametrize(
+    ("metric", "values", "unit"),
+    [
+        ("balanced_accuracy", (95, 90), "value / 100"),
+        ("error", (0.05, 0.1), "100 * value"),
+        ("balanced_accuracy", (0.95, 0.9), ""),
+        ("balanced_accuracy", (0.5, 0.55), ""),
+    ],
+)
+def test_a_value_in_percent_of_a_share_is_named_with_the_unit(classifier, metric, values, unit):
+    methods = ("nearest_mean", "tree")
+    lines = []
+    for method, value in zip(methods, values, strict=True):
+        lines.append(f"{method},symmetric 0,{method},{metric},,{value}")
+    publish(classifier, lines)
+    report = ran(classifier)
+    assert report.faults == []
+    found = [remark.partition("with `as: ")[2] for remark in report.remarks if "`as: " in remark]
+    assert [each.partition("`")[0] for each in found] == ([unit] if unit else [])
+
+
+def test_a_value_in_percent_is_compared_as_a_share(classifier):
+    publish(classifier, ["a,symmetric 0,tree,balanced_accuracy,,77.5"], "  as: value / 100\n")
+    report = paper_check.read_paper(classifier)
+    assert report.faults == []
+    assert report.artifacts["three_classes"].values[0]["value"] == 0.775
+
+
 def test_columns_of_probabilities_that_are_reversed_are_a_fault(classifier):
     code = classifier / "code.py"
     change(code, "return weights / weights", "return weights[:, ::-1] / weights")

@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
@@ -268,6 +268,7 @@ def _run_artifact(plan: Plan, name: str, report: Report) -> None:
             if plan.is_run_twice(name):
                 job.check_repeatable(rows, "0:1", tuned)
             write_rows(rows, Path(temporary, "table.csv"))
+            check_selectors(artifact, Path(temporary, "table.csv"), report)
         except FetchError as error:
             reason = str(error).splitlines()[0]
             remedy = f"./run smoke {artifact.file.parent} fetches it"
@@ -281,6 +282,33 @@ def _run_artifact(plan: Plan, name: str, report: Report) -> None:
             if warnings:
                 done += f", {warnings} warnings"
             report.remarks.append(f"{artifact.file}: {done}")
+
+
+def check_selectors(artifact: Artifact, table: Path, report: Report) -> None:
+    """Check that published values and claims choose rows of a table of one repetition.
+
+    Not where the table lacks more than repetitions: by a reduction, or as one of several cells.
+    """
+    from reproduction.judge.claims import MissingRows, VerdictError
+    from reproduction.judge.verdicts import judge
+    from reproduction.run.results import read_table
+
+    frame = read_table(table)
+    verdicts: list[Any] = []
+    for key in ("published", "claims"):
+        for entry in artifact.content.get(key) or []:
+            try:
+                verdicts += judge({key: [entry]}, frame, SCALE).to_dict("records")
+            except VerdictError as error:
+                if len(artifact.cells) == 1 or not isinstance(error, MissingRows):
+                    report.faults.append(with_line(f"{artifact.file}: {error}"))
+    if len(artifact.cells) > 1:
+        return
+    report.faults += [with_line(fault) for fault in artifact.unmatched(verdicts)]
+    measured = [row for row in verdicts if row["estimate"] == row["estimate"]]
+    unit = artifact.other_unit(measured)
+    if "100 " in unit or "/ 100" in unit:  # one repetition can tell a factor, but no difference
+        report.remarks.append(unit)
 
 
 def _narrowed(description: Content) -> Content:

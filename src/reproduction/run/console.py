@@ -297,4 +297,5 @@ def _verdicts(plan: Plan, scopes: Iterable[str]) -> list[str]:
     for name, artifact in plan.artifacts.items():
         its_rows = [row for row in rows if f"{row['paper']}/{row['artifact']}" == name]
         lines.append(artifact.other_unit(its_rows))
+        lines += artifact.unmatched(its_rows)
     return [line for line in lines if line]

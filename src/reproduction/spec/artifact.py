@@ -273,7 +273,7 @@ class Artifact(Model):
         """The published values, each with its margin and reason."""
         return read_published(self._file, self._content["published"]) if self.published else []
 
-    def other_unit(self, rows: Iterable[Mapping[str, str]]) -> str:
+    def other_unit(self, rows: Iterable[Mapping[str, Any]]) -> str:
         """Say that published values, at least half of them, seem to be typed in another unit.
 
         A value seems to be if it is outside its margin, and three times as far from ours as under
@@ -295,8 +295,11 @@ class Artifact(Model):
             if is_comparable and row["estimate"]:
                 values.append([float(row[key]) for key in ("published", "estimate", "margin")])
         offset, factor = PRINTED[self.published.printed if self.published else "value"]
+        largest = max((abs((value - offset) / factor) for value, _, _ in values), default=0.0)
         gaps: dict[str, list[float]] = {}  # `as` -> distances of values read so to ours
         for printed, (a, b) in PRINTED.items():
+            if (abs(b) > 1 and largest > 1) or (abs(b) < 1 and largest <= 1):
+                continue  # shares are at most 1, and of percentages some are larger
             gaps[printed] = []
             for value, ours, _ in values:
                 gaps[printed].append(abs(a + b * (value - offset) / factor - ours))
@@ -311,6 +314,34 @@ class Artifact(Model):
         far = f"{where}: {n_far} of {len(values)} published values"
         remedy = "are they typed in another unit?"
         return f"{far} are much nearer to ours with `as: {best}`; {remedy}"
+
+    @property
+    def is_reduced_in_repetitions_alone(self) -> bool:
+        """Whether the scale has every row of the full one but for its repetitions."""
+        repetitions = {"repetitions": 1}
+        return self.as_written | repetitions == self.full_as_written | repetitions
+
+    def unmatched(self, rows: Iterable[Mapping[str, Any]]) -> list[str]:
+        """Say which published values and claims choose rows that no scale will have.
+
+        Parameters
+        ----------
+        rows : iterable of mapping
+            Verdicts at any scale.
+
+        Returns
+        -------
+        list of str
+            One line each; none where the scale leaves out more than repetitions.
+        """
+        if not self.is_reduced_in_repetitions_alone:
+            return []
+        said = []
+        for row in rows:
+            missing = row.get("missing")
+            if isinstance(missing, str) and missing and " repetition = " not in missing:
+                said.append(f"{self.file}: {row['id']}: {missing}")
+        return said
 
     @property
     def _reduction(self) -> Reduction:
