@@ -10,6 +10,7 @@ import yaml
 from reproduction.judge import archived_run
 from reproduction.plan import costs, plan
 from reproduction.plan.plan import Plan
+from reproduction.run import records
 from reproduction.spec.artifact import Resources
 
 ROOT = Path(__file__).parents[2]
@@ -66,16 +67,38 @@ def test_logs_become_a_table_of_which_the_last_folder_counts(tmp_path):
     write(second, "ors/fig2/a=1.5~b=2.1", 30, 40, 300)
     write(first, "ors/fig2/a=1.5~b=2.tune", 7, "NA", "NA")
     write(first, "ors/fig3/experiment", 9, 8, 150)
-    assert costs.gathered([first, second])[costs.COLUMNS].to_numpy().tolist() == [
+    assert costs.gathered([first, second])[costs.COLUMNS[:-1]].to_numpy().tolist() == [
         ["ors/fig2", "a=1.5~b=2", "run", 2, 25.0, 40.0, 300],
         ["ors/fig2", "a=1.5~b=2", "tune", 1, 7.0, 7.0, 0],
         ["ors/fig3", "", "experiment", 1, 8.0, 8.0, 150],
     ]
 
 
+def test_minutes_stand_next_to_what_a_fixed_piece_of_work_took_there(tmp_path):
+    """Else minutes of two machines cannot be compared; a run before the column has an empty cell."""
+    logs = tmp_path / "logs/full"
+    write(logs, "ors/fig2/experiment", 9, 8, 150)
+    write(logs, "ors/fig3/experiment", 9, 8, 150)
+    record = tmp_path / "results/full/ors/fig2/record.json"
+    record.parent.mkdir(parents=True)
+    record.write_text('{"informs": {"calibration_ms": 4.5}}')
+    table = costs.gathered([logs]).set_index("artifact")
+    assert table["calibration_ms"].isna().to_dict() == {"ors/fig2": False, "ors/fig3": True}
+    assert table.loc["ors/fig2", "calibration_ms"] == 4.5
+
+
+def test_the_fixed_piece_of_work_informs_and_never_decides():
+    informs = records.describe_numbers({"settings": {}}, {}, [])
+    assert 0 < informs["calibration_ms"] < 1000
+    decides = records.decisive({"asked": {}, "inputs": []}, sources=False)
+    assert "reproduction/run/results.py" in decides["read"]
+    assert "calibration" not in str(decides)
+
+
 def test_an_artifact_that_was_run_again_loses_its_old_rows_and_no_other_does(tmp_path):
     def rows(*keys):
-        return pd.DataFrame([(*key, "run", 1, 1.0, 1.0, 100) for key in keys], columns=costs.COLUMNS)
+        numbers = (1, 1.0, 1.0, 100, 4.5)
+        return pd.DataFrame([(*key, "run", *numbers) for key in keys], columns=costs.COLUMNS)
 
     table = tmp_path / "jobs.csv"
     rows(("ors/fig2", "a"), ("ors/fig2", "b"), ("pnorm/room", "")).to_csv(table, index=False)
@@ -90,7 +113,7 @@ def test_the_recorded_table_is_read_and_a_damaged_one_named(tmp_path):
     damaged.write_text("artifact,cell\n")
     with pytest.raises(ValueError, match=r"jobs.csv: the columns are not artifact, cell"):
         costs.read(damaged)
-    damaged.write_text(",".join(costs.COLUMNS) + "\nors/fig2,a,run,1,1,fast,2\n")
+    damaged.write_text(",".join(costs.COLUMNS) + "\nors/fig2,a,run,1,1,fast,2,\n")
     with pytest.raises(ValueError, match=r"jobs.csv, line 2: longest, mem_mb must be numbers"):
         costs.read(damaged)
 

@@ -1,6 +1,7 @@
 """What jobs of a full run took, hence what a cluster must grant."""
 
 import csv
+import json
 import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -10,7 +11,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 KEY = ["artifact", "cell", "job"]
-COLUMNS = [*KEY, "jobs", "seconds", "longest", "mem_mb"]
+CALIBRATION = "calibration_ms"
+"""Column, and key of a record: the time of a fixed piece of work where the result was made."""
+COLUMNS = [*KEY, "jobs", "seconds", "longest", "mem_mb", CALIBRATION]
 
 DEFAULT = {"mem_mb": 1000, "runtime": 60}
 """Megabytes and minutes of a job that nobody has measured."""
@@ -81,23 +84,37 @@ def gathered(logs: Iterable[Path]) -> "pd.DataFrame":
 
     Where a job is in several, the last counts. The seconds are the processor's: a machine that is
     shared stretches the clock's. Where a job was too short to be sampled, the clock's are taken.
+    Next to them is the time of a fixed piece of work, from the record of the result, NaN if it is
+    not known: divide the seconds of two machines by it before they are compared.
     """
     import pandas as pd
 
     jobs: dict[tuple[str, ...], Cost] = {}
+    calibrations: dict[str, float] = {}
     for folder in logs:
         for file in sorted(folder.glob("*/*/*.time.tsv")):
             artifact = file.relative_to(folder).parent.as_posix()
             cell, _, block = file.name.removesuffix(".time.tsv").rpartition(".")
             job = "run" if block.isdigit() else block
             jobs[artifact, cell, job, block] = times(file)
+            record = folder.parents[1] / "results" / folder.name / artifact / "record.json"
+            calibrations[artifact] = _read_calibration(record)
     rows = []
     for (artifact, cell, job, _), (seconds, megabytes) in jobs.items():
         rows.append((artifact, cell, job, seconds, megabytes))
     groups = pd.DataFrame(rows, columns=[*KEY, "seconds", "mem_mb"]).groupby(KEY)
     table = groups["seconds"].agg(jobs="size", seconds="mean", longest="max").round(1)
     peak = groups["mem_mb"].max().map(math.ceil)
-    return table.assign(mem_mb=peak).reset_index()
+    table = table.assign(mem_mb=peak).reset_index()
+    return table.assign(**{CALIBRATION: table["artifact"].map(calibrations)})
+
+
+def _read_calibration(record: Path) -> float:
+    """Milliseconds of the fixed piece of work in the record of a result; NaN if it has none."""
+    if not record.is_file():
+        return math.nan
+    informs = json.loads(record.read_bytes())["informs"]
+    return float(informs.get(CALIBRATION, math.nan))
 
 
 def updated(file: Path, new: "pd.DataFrame") -> "pd.DataFrame":
@@ -107,7 +124,7 @@ def updated(file: Path, new: "pd.DataFrame") -> "pd.DataFrame":
     if not file.is_file():
         return new
     read(file)  # a damaged table is named
-    old = pd.read_csv(file, keep_default_na=False)
+    old = pd.read_csv(file, keep_default_na=False, na_values={CALIBRATION: [""]})
     is_replaced = old["artifact"].isin(new["artifact"])
     return pd.concat([old[~is_replaced], new]).sort_values(KEY)
 

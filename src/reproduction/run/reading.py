@@ -20,6 +20,7 @@ ENGINE = (f"{SOURCES}/reproduction/", f"{SOURCES}/scripts/")
 """What the engine itself opens is an input of the job, or a text in its settings."""
 RECORDING = (
     "reproduction/plan/code_digest.py",
+    "reproduction/run/calibration.py",
     "reproduction/run/reading.py",
     "reproduction/run/records.py",
     "reproduction/run/compute_ahead.py",

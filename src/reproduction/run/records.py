@@ -254,10 +254,13 @@ def describe_numbers(
     dict
         ``data_variant`` has for each data set the content that it had ("genuine", "rebuilt", ...),
         where sources differ. ``simd`` and ``blas_kernel`` are the instructions and BLAS kernels
-        that were chosen here; the name of a processor decides neither.
+        that were chosen here; the name of a processor decides neither. ``calibration_ms`` is the
+        time of a fixed piece of work here.
     """
     import numpy as np
     import threadpoolctl
+
+    from reproduction.run.calibration import measure_calibration
 
     build = np.show_config(mode="dicts")
     blas = build["Build Dependencies"]["blas"]
@@ -275,6 +278,7 @@ def describe_numbers(
         "simd": " ".join(build["SIMD Extensions"].get("found", [])),
         "blas": f"{blas['name']} {blas['version']}",
         "blas_kernel": " ".join(sorted(kernels - {""})),
+        "calibration_ms": measure_calibration(),
     }
 
 
