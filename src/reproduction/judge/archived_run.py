@@ -39,6 +39,8 @@ DRAWN = ("svg", "png", "html")
 JUDGED_BY = ("verdicts", "agreement")
 WHOLE, LARGEST = 40_000_000, 2_000_000
 """Bytes of the whole reference, and of a file of it."""
+FIRST_JUDGED = "judged_from"
+"""Key of an artifact, also in the record of an archived run: null where all repetitions count."""
 KEPT = ("table.csv", "points.npz")
 """What is kept compressed next to the summary: the repetitions, and the errors point by point."""
 THUMBNAIL = (520, 320)
@@ -198,6 +200,7 @@ def again(content: Asked, folder: Path) -> Judged:
     Without its table (kept before tables were) a check that needs other rows now is `NOT_JUDGED`.
     Raises ValueError : a kept table that is not the one of its provenance.
     """
+    content = _as_archived(content, folder)
     before = read_verdicts(folder / "verdicts.csv")
     table, points = (unpack(folder, name) for name in KEPT)
     if table:
@@ -208,6 +211,21 @@ def again(content: Asked, folder: Path) -> Judged:
     constant = {row["id"]: row["constant_error"] for row in before if row["kind"] == PUBLISHED}
     frame["constant_error"] = [float(constant.get(name) or "nan") for name in frame["id"]]
     return Judged(frame, agreement(frame.assign(paper="", artifact="")))
+
+
+def _as_archived(content: Asked, folder: Path) -> Asked:
+    """The artifact with the `judged_from` of the archived run.
+
+    Which repetitions had been looked at belongs to a run: the next one may have fresh seeds. Where
+    the record says nothing the artifact decides.
+    """
+    facts = records.facts(folder / records.RECORD)
+    if FIRST_JUDGED not in facts:
+        return content
+    other = {key: value for key, value in content.items() if key != FIRST_JUDGED}
+    if facts[FIRST_JUDGED] is None:
+        return other
+    return other | {FIRST_JUDGED: facts[FIRST_JUDGED]}
 
 
 def unpack(folder: Path, name: str) -> bytes:
@@ -331,6 +349,7 @@ def keep(made: Plan, name: str, root: Path, home: Path) -> None:
         data[each.partition(".")[0]] = used
     record = _record_of_run(made, name, root)
     record["informs"] |= {"cost": run.cost, "data": data, "made_from": {"settings": _settings(made, name)}}
+    record["informs"][FIRST_JUDGED] = artifact.content.get(FIRST_JUDGED)
     with replacing(folder / records.RECORD) as part:
         part.write_text(json.dumps(record, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     assert run.drawn is not None  # what has no drawing is not finished

@@ -6,6 +6,7 @@ import lzma
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from finished_runs import finish, plan_of, record_verdicts, write_record
 
@@ -176,6 +177,20 @@ def test_other_words_margins_bounds_and_selectors_are_judged_from_what_is_kept(t
     ):
         assert archived_run.again(content | changed, folder).verdicts["verdict"].tolist() == verdicts
         assert archived_run.moved(content | changed, folder) == (["v" if "published" in changed else "c"], [])
+
+
+def test_an_archived_run_is_judged_from_the_repetition_of_its_own_record(tabled):
+    """A run on fresh seeds leaves the key out; one that was extended earlier keeps it."""
+    content, folder = tabled
+    verdicts = archived_run.again(content, folder).verdicts
+    later = archived_run.again(content | {"judged_from": 30}, folder).verdicts
+    pd.testing.assert_frame_equal(later, verdicts)
+    file = folder / "record.json"
+    record = json.loads(file.read_text(encoding="utf-8"))
+    record["informs"]["judged_from"] = 30
+    file.write_text(json.dumps(record), encoding="utf-8")
+    assert set(archived_run.again(content, folder).verdicts["repetitions"]) == {10}
+    assert set(verdicts["repetitions"]) == {40}
 
 
 def test_a_large_table_is_kept_in_parts(tabled, monkeypatch):
