@@ -204,8 +204,10 @@ def _claim(name: str, row: dict[str, str]) -> str:
     artifact = yaml.safe_load((ROOT / f"src/papers/{name}.yaml").read_text(encoding="utf-8"))
     x = names.x_axis(metric_of(row), artifact.get("protocol", ""))
     sentences = Sentences(lambda column, key: _NAMES.get(column, str)(key), x=x)
-    evidence = sentences.told(row) or sentences.evidence(row)
-    return f"{row['statement']}: **{describe(row)}** ({link}): {evidence}."
+    measured = sentences.measured(row) if row["check"] and not row["missing"] else ""
+    numbers = measured or f"{sentences.evidence(row)}."
+    numbers = numbers[0].upper() + numbers[1:]
+    return f"{row['statement']}: **{describe(row)}** ({link}). {numbers}"
 
 
 def gallery(paper: str) -> str:

@@ -247,15 +247,21 @@ def test_a_place_names_only_what_a_row_has():
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({}, "error: ours is 2 below theirs (the same in every run); criterion: a difference below 0"),
-        ({"statistic": "ratio", "below": 1}, "error: ours is 20 % lower than theirs (ratio 0.8, 95 % "),
-        ({"statistic": "log_ratio", "below": -0.2}, "error: ours is 20 % lower than theirs (ratio "),
+        ({}, "error: ours is 2 below theirs (the same in every run)."),
+        (
+            {"statistic": "ratio", "below": 1},
+            "error: ours is 20 % lower than theirs (95 % CI of the ratio 0.798 to 0.802, n = 30).",
+        ),
+        (
+            {"statistic": "log_ratio", "below": -0.2},
+            "error: ours is 20 % lower than theirs (95 % CI of the ratio 0.798 to 0.802, n = 30).",
+        ),
         (
             {"below": None, "within": [-1, 1], "for_each": ["dataset"]},
-            "error: ours is 2 below theirs on synthetic (the",
+            "error: ours is 2 below theirs (the same in every run). Case: synthetic.",
         ),
-        ({"statistic": "value", "b": None}, "error: ours is 8 (95 % CI 7.89 to 8.11, n = 30)"),
-        ({"of": "deviation"}, ""),
+        ({"statistic": "value", "b": None}, "error: ours is 8 (95 % CI 7.89 to 8.11, n = 30)."),
+        ({"of": "deviation"}, "error: absolute deviation of ours − theirs is 0 (the same in every run)."),
         (
             {
                 "statistic": "value",
@@ -264,20 +270,34 @@ def test_a_place_names_only_what_a_row_has():
                 "below": None,
                 "decreasing": {"method": ["theirs", "ours"]},
             },
-            "error falls by 2 from theirs to ours (the same in every run); criterion: decreasing along th",
+            "error falls by 2 from theirs to ours (the same in every run).",
         ),
         (
             {"statistic": "value", "b": None, "below": 8 + 1e-9, "rows": "every"},
-            "ours (error) is 8.542 in the worst of 30 rows (repetition 21); "
-            "criterion: at most 8 in every row; ",
+            "error: ours is 8.542 in the worst of 30 rows. Worst row: repetition 21.",
         ),
     ],
 )
-def test_the_effect_that_decides_is_told_in_words(changes, says):
+def test_what_was_measured_is_said_in_words(changes, says):
     frame = table(curve(around(8)), curve(around(10), method="theirs"))
     row = one_verdict(claim(below(where={"metric": "error"}, **changes)), frame)
-    told = Sentences().told(row)
-    assert told.startswith(says) if says else not told
+    assert Sentences().measured(row) == says
+
+
+def test_a_measurement_names_the_deciding_case_and_how_many_pass():
+    """Ours wins by 2 on the first set, by 1 on the second and loses on the third."""
+    curves = []
+    for number, level in enumerate([8, 9, 12]):
+        dataset = f"set{number}"
+        curves += [curve(around(level), dataset=dataset)]
+        curves += [curve(around(10, seed=number), method="theirs", dataset=dataset)]
+    check = below(where={"metric": "error"}, for_each=["dataset"], at_least=2)
+    measured = Sentences().measured(one_verdict(claim(check), table(*curves)))
+    assert measured.startswith("error: ours is ")
+    assert measured.endswith(" Deciding case of 3: set1. 2 of 3 cases pass; 2 are needed.")
+    pooled = below(where={"metric": "error", "dataset": ["set0", "set1", "set2"]})
+    measured = Sentences().measured(one_verdict(claim(pooled), table(*curves)))
+    assert measured.endswith(" Averaged over 3 data sets.")
 
 
 def test_a_case_counts_only_if_all_its_comparisons_pass():

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import inf, isnan, nan
 from typing import Any
 
-from reproduction.judge.check_statistics import STATISTICS, Effect
+from reproduction.judge.check_statistics import STATISTICS
 from reproduction.judge.claims import BOUNDS, ENDS, TRENDS, Asked, listed, trend_of
 from reproduction.judge.estimates import value
 from reproduction.judge.outlying_runs import SEEN
@@ -42,7 +42,8 @@ def figure(row: Row, keys: str = "estimate ci_low ci_high") -> str:
 
 
 AT = {"last": "at the end", "first": "at the start"}
-PREPOSITIONS = {"dataset": "on", "noise": "with", "method": "for"}
+NAMES_A_CASE = ("dataset", "noise", "method", "setting", "metric", "x")
+"""Columns whose entries are understood without the name of the column."""
 PLURALS = {"dataset": "data sets", "noise": "kinds of noise", "method": "methods"}
 
 
@@ -113,89 +114,105 @@ class Sentences:
         power = number(row["power"])
         if n_methods > 0:
             passing = number(row["others_passing"])
-            sentences.append(f"{passing:g} of {n_methods:g} other methods pass the same checks.")
+            sentences.append(_count_others(passing, n_methods))
         if not isnan(power):
             start = "If the published values were exactly true, the claim would be reproduced"
-            sentences.append(f"{start} with probability {power:.2f}.")
+            sentences.append(f"{start} with {_probability(power)}.")
         return " ".join(sentences)
 
-    def told(self, row: Row) -> str:
-        """Write the effect that decides a claim; empty for what has no words, such as a spread.
+    def measured(self, row: Row) -> str:
+        """Write what was measured in the case that decides a claim, in short sentences.
 
-        ``error: a is 41 % lower than b on banana (ratio 0.59, 95 % CI 0.5 to 0.7, n = 9);
-        criterion: ...``.
+        ``error: a is 41 % lower than b (95 % CI of the ratio 0.5 to 0.7, n = 9). Averaged over
+        7 data sets. Deciding case of 6: 40 % symmetric. 4 of 6 cases pass; 6 are needed.``
         """
-        check = value(row["check"])
-        labels = value(row["at"])
-        has_interval = not isnan(number(row["ci_low"]))
-        if number(row["rows"]) > 0:
-            return self._every_row(row, check, labels)
-        if trend_of(check):
-            return self._step(row, check, labels) if has_interval else ""
+        check, case = _deciding_case(value(row["check"]), value(row["at"]))
+        check, metric = self._take_metric(check, case)
+        averaged = []
+        for column in [*case]:
+            if len(listed(case[column])) == 1 or column in value(row["at"]):
+                continue
+            if column == "repetition":  # how many they are is said next to the interval
+                del case[column]
+            else:
+                averaged.append(self._averaged(column, case.pop(column)))
+        trend = trend_of(check)
+        if trend:
+            steps = case.pop(next(iter(check[trend])), None)
+            if steps is None:
+                return ""  # a row of an older version does not say between which steps
+            statement = self._step(row, check, steps)
+        elif number(row["rows"]) > 0:
+            statement = self._worst_row(row, check)
+        else:
+            statement = self._effect(row, check)
+        sentences = [self.join([metric, ": " if metric else "", statement])]
+        if averaged:
+            sentences.append(self.join(["Averaged over ", self.join(averaged, " and ")]))
+        n_cases = number(row["groups"])
+        if case:
+            start = f"Deciding case of {n_cases:g}: " if n_cases > 1 else "Case: "
+            sentences.append(self.join([start, self._case(case)]))
+        if number(row["rows"]) > 1 and value(row["worst"]):
+            sentences.append(self.join(["Worst row: ", self._case(value(row["worst"]))]))
+        if n_cases > 1:
+            sentences.append(_count_passing(row))
+        if number(row["checks"]) > 1:
+            sentences.append(f"The claim has {number(row['checks']):g} checks; this one decides")
+        return self.join([self.join(sentences, ". "), "."])
+
+    def _take_metric(self, check: Content, case: Content) -> tuple[Content, str]:
+        """Take the metric out of a case, and make it the subject where a check names no side."""
+        if "metric" not in case:
+            return check, ""
+        metric = case.pop("metric")
+        if not check.get("a"):
+            return check | {"a": {"metric": metric}}, ""
+        return check, self.words({"metric": metric})
+
+    def _sides(self, check: Asked) -> tuple[str, str, str]:
+        """Write what a, b and base of a check are."""
+        a = self._side(check.get("a", {})) or "value"
+        b = self.x if check.get("b") == "x" else self._side(check.get("b", {}))
+        return a, b, self._side(check.get("base", {}))
+
+    def _side(self, selector: Asked) -> str:
+        """``regret of the naive learner``: a metric with whose it is."""
+        rest = {column: entry for column, entry in selector.items() if column != "metric"}
+        metric = self.words({"metric": selector["metric"]}) if "metric" in selector else ""
+        return self.join([metric, self.words(rest)], " of ")
+
+    def _formula(self, check: Asked) -> str:
+        """``absolute deviation of a − b``."""
+        a, b, base = self._sides(check)
+        start = "absolute deviation of " if check.get("of") == "deviation" else ""
+        return self.join([start, *STATISTICS[check["statistic"]].formula(a, b, base)])
+
+    def _effect(self, row: Row, check: Asked) -> str:
+        """``a is 41 % lower than b (95 % CI of the ratio 0.5 to 0.7, n = 9)``."""
+        low = number(row["ci_low"])
+        high = number(row["ci_high"])
+        estimate = number(row["estimate"])
         effect = STATISTICS[check["statistic"]].effect
-        is_plain = "of" not in check and check.get("b") != "x"
-        if not has_interval or not is_plain or effect is None:
-            return ""
-        return self._effect(row, check, labels, effect)
+        if effect is None or check.get("of") == "deviation" or check.get("b") == "x":
+            return self.join([self._formula(check), f" is {estimate:.3g}", _spread(row, low, high)])
+        a, b, _ = self._sides(check)
+        words = effect.words(effect.scale(estimate))
+        spread = _spread(row, effect.scale(low), effect.scale(high), effect.name)
+        return self.join([a, f" is {words}", " " if b else "", b, spread])
 
-    def _effect(self, row: Row, check: Asked, labels: Asked, effect: Effect) -> str:
-        """``error: a is 41 % lower than b on banana (ratio 0.59, ...); criterion: ...``."""
-        sides = [check.get(side, {}) for side in ("a", "b")]
-        named = {*sides[0], *sides[1]}
-        conditions = check.get("where", {}) | labels
-        conditions = {key: entry for key, entry in conditions.items() if key not in named}
-        a, b = (self.words(_of_group(side, labels)) for side in sides)
-        metric = ""
-        if "metric" in conditions:
-            metric = self.words({"metric": conditions.pop("metric")})
-        pooled = []
-        for column in [*conditions]:
-            if len(listed(conditions[column])) > 1 and column not in labels:
-                pooled.append(self._pooled(column, conditions.pop(column)))
-
-        estimate = effect.scale(number(row["estimate"]))
-        low = effect.scale(number(row["ci_low"]))
-        high = effect.scale(number(row["ci_high"]))
-        parts = [metric, ": " if metric and a else "", a]
-        parts += [f" is {effect.words(estimate)}", " " if b else "", b]
-        if pooled:
-            parts += [" on average over ", self.join(pooled, " and ")]
-        parts += map(self._label_in_words, conditions, conditions.values())
-        estimate_in_words = f"{effect.name} {estimate:.3g}, " if effect.name else ""
-        parts.append(f" ({_spread(row, low, high, estimate_in_words)})")
-
-        kind = kind_of_bound(check)
-        ends = [effect.scale(end) for end in listed(check[kind])]
-        criterion = bound({kind: ends if len(ends) > 1 else ends[0]})
-        if effect.name:
-            criterion = f"a {effect.name} {criterion}"
-        return self.join([*parts, "; criterion: ", self._criterion(row, check, criterion)])
-
-    def _every_row(self, row: Row, check: Asked, labels: Asked) -> str:
-        """``error − bound is -0.59 in the worst of 60 rows; criterion: ...; none violates it``."""
+    def _worst_row(self, row: Row, check: Asked) -> str:
+        """``error − bound is -0.59 in the worst of 60 rows``."""
         n_rows = number(row["rows"])
-        check, labels = _filled(check, labels)
-        parts = [self.quantity(check), f" is {number(row['estimate']):.4g}"]
-        criterion = bound(check)
-        if n_rows > 1:
-            parts.append(f" in the worst of {n_rows:g} rows")
-            criterion += " in every row"
-        worst = self.place(labels | value(row["worst"]))
-        if worst:
-            parts += [" (", worst, ")"]
-        parts += ["; criterion: ", self._criterion(row, check, criterion)]
-        if n_rows > 1:
-            parts.append(f"; {_count_violating(number(row['violating']))} it")
-        return self.join(parts)
+        scope = f" in the worst of {n_rows:g} rows" if n_rows > 1 else ""
+        return self.join([self._formula(check), f" is {number(row['estimate']):.4g}", scope])
 
-    def _step(self, row: Row, check: Asked, labels: Asked) -> str:
-        """``noisy − ours falls by 0.1 from M=1 to M=5 (95 % CI ...); criterion: ...``."""
+    def _step(self, row: Row, check: Asked, steps: Sequence[Any]) -> str:
+        """``noisy − ours falls by 0.1 from M=1 to M=5 (95 % CI 0.08 to 0.12, n = 9)``."""
         trend = str(trend_of(check))
         sign = 1 if trend == "increasing" else -1
-        check, labels = _filled(check, labels)
-        column, order = next(iter(check[trend].items()))
-        start, end = (self._key(column, step) for step in labels.pop(column)[::sign])
-        along = [self._key(column, step) for step in order]
+        column = next(iter(check[trend]))
+        start, end = (self._key(column, step) for step in steps[::sign])
         change, *ends = (sign * number(row[key]) for key in ("estimate", "ci_low", "ci_high"))
         if change > 0:
             verb = "rises"
@@ -203,54 +220,29 @@ class Sentences:
         else:
             verb = "falls"
             low, high = sorted(-end_of_interval for end_of_interval in ends)
-        location = self.place(labels)
-        without_trend = {key: entry for key, entry in check.items() if key != trend}
-        parts = [
-            self.quantity(without_trend),
-            f" {verb} by {abs(change):.3g} from ",
-            self._x(start) if column == "x" else start,
-            " to ",
-            end,
-            " at " if location else "",
-            location,
-            f" ({_spread(row, low, high)})",
-        ]
-        criterion = self.join([f"{trend} along ", self.join(along, ", ")])
-        return self.join([*parts, "; criterion: ", self._criterion(row, check, criterion)])
+        start = self._x(start) if column == "x" else start
+        change_in_words = f" {verb} by {abs(change):.3g} from "
+        return self.join(
+            [self._formula(check), change_in_words, start, " to ", end, _spread(row, low, high)],
+        )
 
-    def _criterion(self, row: Row, check: Asked, criterion: str) -> str:
-        """Add to a criterion how many groups pass, and why the verdict may surprise.
-
-        ``below 0; 8 of 11 groups pass, 6 needed``.
-        """
-        n_groups = number(row["groups"])
-        n_checks = number(row["checks"])
-        parts = [criterion]
-        if n_checks > 1:
-            parts = [self.join([criterion, f" in check {number(row['number']):g} of {n_checks:g}"])]
-        if n_groups > 1:
-            passing = f"{number(row['passing']):g} of {n_groups:g} groups pass"
-            parts.append(passing + _needed(row))
-        if _corrected(row, check):
-            parts.append("not significant after correcting for multiple tests")
-        elif leans(row):
-            parts.append(f"the estimate is {leans(row)}, and no test shows it")
-        return self.join(parts, "; ")
-
-    def _pooled(self, column: str, labels: Sequence[Any]) -> str:
+    def _averaged(self, column: str, labels: Sequence[Any]) -> str:
         """``7 data sets``, or both of two."""
         if len(labels) > 2:
             return f"{len(labels)} {PLURALS.get(column, f'{column}s')}"
         return self.join([self._key(column, label) for label in labels], " and ")
 
-    def _label_in_words(self, column: str, entry: Any) -> str:
-        """`` on banana``."""
-        if entry in ENDS:
-            return f" {AT[str(entry)]}"
-        label = self._key(column, listed(entry)[0])
-        if column == "x":
-            return self.join([" at ", self._x(label)])
-        return self.join([f" {PREPOSITIONS.get(column, f'at {column}')} ", label])
+    def _case(self, case: Asked) -> str:
+        """``banana, 40 % symmetric, round t = 100, at the end``."""
+        parts = []
+        for column, entry in case.items():
+            if column == "x" and entry in ENDS:
+                parts.append(AT[str(entry)])
+            elif column in NAMES_A_CASE:
+                parts.append(self.words({column: entry}))
+            elif entry != "":
+                parts.append(self.place({column: entry}))
+        return self.join(parts, ", ")
 
     def _published(self, row: Row) -> list[str]:
         gap = figure(row, "difference difference_low difference_high")
@@ -427,31 +419,38 @@ def kind_of_bound(check: Asked) -> str:
     return next(kind for kind in BOUNDS if kind in check)
 
 
-def _of_group(side: Asked, labels: Asked) -> Content:
-    """Replace the lists of a selector by what the deciding group has of them."""
-    selector: Content = {}
-    for column, entry in side.items():
-        selector[column] = labels.get(column, entry) if isinstance(entry, list) else entry
-    return selector
-
-
-def _filled(check: Asked, labels: Asked) -> tuple[Content, Content]:
-    """Fill a check with what the deciding group has, and list what else that group has."""
+def _deciding_case(check: Asked, labels: Asked) -> tuple[Content, Content]:
+    """Fill the sides of a check for the case that decides, and list what else describes it."""
     filled = dict(check)
     named = set()
     for side in ("a", "b", "base"):
         selector = check.get(side)
-        if isinstance(selector, Mapping):
-            filled[side] = _of_group(selector, labels)
-            named |= {column for column, entry in selector.items() if isinstance(entry, list)}
-    return filled, {column: label for column, label in labels.items() if column not in named}
+        if not isinstance(selector, Mapping):
+            continue
+        filled[side] = {}
+        for column, entry in selector.items():
+            filled[side][column] = labels.get(column, entry) if isinstance(entry, list) else entry
+        named |= set(selector)
+    conditions = check.get("where", {}) | labels
+    return filled, {column: entry for column, entry in conditions.items() if column not in named}
 
 
-def _spread(row: Row, low: float, high: float, estimate: str = "") -> str:
-    """``95 % CI 0.5 to 0.7, n = 9``, after the estimate."""
-    if number(row["n"]) == 1:
-        return "the same in every run"
-    return f"{estimate}95 % CI {low:.3g} to {high:.3g}, n = {number(row['n']):g}"
+def _spread(row: Row, low: float, high: float, name: str = "") -> str:
+    """`` (95 % CI of the ratio 0.5 to 0.7, n = 9)``."""
+    n_repetitions = number(row["n"])
+    if n_repetitions == 1:
+        return " (the same in every run)"
+    if isnan(low):
+        return f" (n = {n_repetitions:g})"
+    of = f" of the {name}" if name else ""
+    return f" (95 % CI{of} {low:.3g} to {high:.3g}, n = {n_repetitions:g})"
+
+
+def _count_passing(row: Row) -> str:
+    """``8 of 11 cases pass; 6 are needed``."""
+    count = f"{number(row['passing']):g} of {number(row['groups']):g} cases pass"
+    n_needed = number(row["needed"])
+    return f"{count}; {n_needed:g} are needed" if n_needed > 0 else count
 
 
 def _needed(row: Row) -> str:
@@ -459,13 +458,25 @@ def _needed(row: Row) -> str:
     return f", {n_needed:g} needed" if n_needed > 0 else ""
 
 
-def _count_violating(violating: float) -> str:
-    """Write the start of "... it", which is about the rows that violate a criterion."""
-    if isnan(violating):
-        return "some violate"
-    if violating == 0:
-        return "none violates"
-    return "1 violates" if violating == 1 else f"{violating:g} violate"
+def _probability(p: float) -> str:
+    """``probability 0.72``; no estimate is 0 or 1."""
+    if p < 0.005:
+        return "probability below 0.01"
+    if p > 0.995:
+        return "probability above 0.99"
+    return f"probability {p:.2f}"
+
+
+def _count_others(passing: float, n_methods: float) -> str:
+    """``2 of 7 other methods pass the same checks.``"""
+    if passing == 0:
+        return f"No other method (of {n_methods:g}) passes the same checks."
+    if passing == n_methods == 1:
+        return "The other method passes the same checks."
+    if passing == n_methods:
+        return f"All {n_methods:g} other methods pass the same checks."
+    verb = "passes" if passing == 1 else "pass"
+    return f"{passing:g} of {n_methods:g} other methods {verb} the same checks."
 
 
 def _count_rows(n_rows: float, violating: float) -> str:

@@ -1,7 +1,6 @@
 """What the pages say: an artifact with its runs, verdicts, data and words; a paper with its findings."""
 
 import json
-import re
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -57,8 +56,6 @@ NAMES = {"setting": names.setting, "noise": names.noise, "dataset": names.data_s
 """Columns whose labels have names for readers, but for methods and metrics."""
 
 
-ASKED = re.compile(r", criterion [^(;]*(?=\(|$)")
-"""The criterion of a check, in a sentence of its evidence."""
 FOLDER = "docs/results"
 """Where the pages of results are, below the checkout and on the site."""
 
@@ -96,9 +93,10 @@ class Keys:
         """What else passes the checks of a claim; "" for rows that were judged before it was known."""
         return self._sentences(row).describe_controls(row) if "power" in row else ""
 
-    def told(self, row: Mapping[str, Any]) -> str:
-        """The effect that decides a claim, if one sentence can say it."""
-        return self._sentences(row).told(row) if row["check"] and judges(row) else ""
+    def measured(self, row: Mapping[str, Any]) -> str:
+        """What was measured in the case that decides a claim; "" where it was not judged."""
+        has_numbers = row["check"] and judges(row) and not row["missing"]
+        return self._sentences(row).measured(row) if has_numbers else ""
 
     def where(self, row: Mapping[str, Any]) -> str:
         """The selector of a published value, with names for keys."""
@@ -312,11 +310,10 @@ class Page:
 
     def measured(self, row: Row) -> Markup:
         """Write what we measured for a claim, without its criterion."""
-        told = str(self.keys.told(row))
-        if told:
-            return Markup(told.partition("; criterion: ")[0])
-        evidence = str(self.keys.evidence(row)).partition("; ")[0]
-        return Markup(ASKED.sub(" ", evidence))
+        measured = self.keys.measured(row)
+        if measured:
+            return Markup(measured)
+        return Markup(str(self.keys.evidence(row)).partition("; ")[0] + ".")
 
 
 def label_of(page: Page, claim: str = "") -> str:
