@@ -72,6 +72,7 @@ def test_in_a_checkout_one_help_has_every_command(capsys):
         (["site", "full"], ["site.py", "full"]),
         (["new-paper", "x"], ["new.py", "new-paper", "x"]),
         (["try", "t.csv"], ["trial.py", "t.csv"]),
+        (["settings", "stock:errors"], ["settings.py", "stock:errors"]),
     ],
 )
 def test_words_reach_the_script_of_their_command(words, handed_on, monkeypatch, tmp_path):

@@ -12,7 +12,7 @@ def write(app: Any) -> None:
     from reproduction.show.site import sphinx_sources
 
     config = configured(ROOT, "full")
-    config["papers"] += app.config.papers_to_show
+    config["papers"] = [*app.config.papers_to_show, *config["papers"]]
     app.noisylabels_papers = sphinx_sources.write_sources(planned(ROOT, config, every=True), ROOT)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 CHECKOUT = Path(__file__).resolve().parents[2]
 
 parser = argparse.ArgumentParser(prog="./run site", description=__doc__)
-papers_help = "folders of your papers, shown after those of the configuration"
+papers_help = "folders of your papers, shown before those of the configuration"
 parser.add_argument("--papers", nargs="+", default=[], metavar="FOLDER", help=papers_help)
 parser.add_argument("--out", type=Path, help="folder of the pages (default: site/html)")
 parser.add_argument("scales", nargs="*", help=argparse.SUPPRESS)

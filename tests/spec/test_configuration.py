@@ -93,7 +93,9 @@ def test_an_unknown_target_gets_the_nearest_names():
         ("sites", "did you mean the command ./run site?"),
         ("zzz", "it would be a paper, or <paper>_<artifact>"),
     ):
-        assert unknown_target(name, names).startswith(f"there is no target {name}; {hint}")
+        message = unknown_target(name, names)
+        assert message.startswith(f"there is no target {name}; {hint}")
+        assert f"outside the repository by its path, as in ./run full FOLDER/{name})" in message
 
 
 # The command line, before Snakemake reads it

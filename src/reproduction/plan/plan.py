@@ -41,6 +41,7 @@ COMMANDS = [
     "new-method",
     "new-paper",
     "reference",
+    "settings",
     "site",
     "test",
     "try",
@@ -707,7 +708,8 @@ def unknown_target(name: str, targets: Iterable[str]) -> str:
     hint = "it would be a paper, or <paper>_<artifact>"
     if close:
         hint = f"did you mean {', '.join(close)}?"
-    return f"there is no target {name}; {hint}"
+    path = f"name a paper outside the repository by its path, as in ./run full FOLDER/{name}"
+    return f"there is no target {name}; {hint} ({path})"
 
 
 def configured(root: Path, folder: str) -> Content:

@@ -309,6 +309,11 @@ COMMANDS: dict[str, tuple[str, str, Callable[[list[str]], None]]] = {
         "Is a paper right? Its files in a second, then one repetition of each experiment.",
         partial(_become, "check"),
     ),
+    "settings": (
+        "[PROTOCOL]",
+        "What an artifact may say: kinds of noise, columns, and the settings of each protocol.",
+        partial(_become, "settings"),
+    ),
     "new-paper": (
         "FOLDER [classifier|filter|online]",
         "A working paper of your own to start from.",

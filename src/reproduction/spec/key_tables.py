@@ -68,11 +68,13 @@ def format_config_schema() -> str:
 
 def format_settings() -> str:
     """Format the keys of the settings of every protocol, for the page ``docs/settings.md``."""
-    page = ""
-    for protocol in list_protocols().values():
-        keys = format_key_table(protocol.settings)
-        page += f"\n## {protocol.name}\n\n{_summarise(protocol.run)}\n\n{keys}"
-    return page
+    return "".join(format_protocol(protocol) for protocol in list_protocols().values())
+
+
+def format_protocol(protocol: Protocol) -> str:
+    """Format the keys of the settings of a protocol, with what it measures."""
+    keys = format_key_table(protocol.settings)
+    return f"\n## {protocol.name}\n\n{_summarise(protocol.run)}\n\n{keys}"
 
 
 def format_vocabulary() -> str:
