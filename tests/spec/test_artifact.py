@@ -9,7 +9,7 @@ from project import artifact_paths
 from reproduction.data import registry
 from reproduction.spec import artifact as artifacts
 from reproduction.spec import strict_yaml
-from reproduction.spec.artifact import LONGEST, SCALES, Artifact, ArtifactError, load, load_all
+from reproduction.spec.artifact import LONGEST, SCALES, Artifact, ArtifactError, check_code, load, load_all
 from reproduction.spec.settings import Settings
 
 EXPERIMENTS = Path(__file__).resolve().parents[2] / "src/papers"
@@ -136,6 +136,17 @@ def test_a_mistake_is_named_in_one_line_before_any_job(write, source, changes, m
         assert str(error.value).startswith(str(path.with_suffix("")))
 
 
+@pytest.mark.parametrize(("source", "changes"), [case[:2] for case in MISTAKES])
+def test_a_mistake_that_is_found_when_code_is_checked_later_has_the_same_line(write, source, changes):
+    others = () if "/published" in changes else ("published",)
+    path = write(source, changes, others)
+    with pytest.raises(ArtifactError) as complete:
+        load(path, "full")
+    with pytest.raises(ArtifactError) as later:
+        check_code(load(path, "full", with_code=False))
+    assert str(later.value) == str(complete.value)
+
+
 def test_a_mistake_in_a_reduction_is_found_at_its_scale(write):
     path = write(BUDGETS, {"/reductions.smoke.settings.budgets": [0]})
     load(path, "full")
@@ -245,9 +256,9 @@ def test_blocks_cover_every_repetition_once(write):
 def test_settings_are_parsed_once_for_each_scale(scale, times, monkeypatch):
     parsed = []
 
-    def count(model, content, where):
+    def count(model, *arguments):
         parsed.append(model)
-        return strict_yaml.check(model, content, where)
+        return strict_yaml.check(model, *arguments)
 
     monkeypatch.setattr(artifacts, "check", count)
     artifact = load(EXPERIMENTS / f"{BUDGETS}.yaml", scale)

@@ -62,20 +62,20 @@ try:
     PLAN = plan.of_run(
         ROOT, config, [ROOT / "config/config.yaml", *workflow.overwrite_configfiles]
     )
+    # Why jobs run: jobs that read this file again must not touch the keys.
+    WHY = currency.Decisions()
+    if workflow.is_main_process:
+        PLAN, made_by, WHY = steps.decide(PLAN)
+        currency.write_keys(made_by, WHY)
+        code_digest.save()
 except (ValueError, OSError) as error:
     sys.exit(str(error))  # an error of Snakemake would add lines about its rules
 console.PLAN = PLAN
+console.WHY = WHY
 SCALE = PLAN.config["scale"]
 RESULTS, FIGURES, LOGS = PLAN.results, PLAN.figures, f"logs/{PLAN.folder}"
 # What the page of the run needs of the plan: `onstart` writes it, so that no job has to make a plan.
 PAGE_RECORD = f"{LOGS}/{run_page.RECORD}"
-# Why jobs run: jobs that read this file again must not touch the keys.
-WHY = currency.Decisions()
-if workflow.is_main_process:
-    made_by = list(steps.list_steps(PLAN))
-    WHY = console.WHY = currency.decide(made_by)
-    currency.write_keys(made_by, WHY)
-    code_digest.save()
 
 
 wildcard_constraints:

@@ -15,11 +15,10 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, PositiveInt
-from sklearn.metrics import average_precision_score
 
+import noisylabels
 from noisylabels.auditing import flip_rates as rates
 from noisylabels.auditing import intervals
-from noisylabels.auditing.corrected import CorrectedClassifier
 from noisylabels.auditing.cross_fitting import (
     LARGEST,
     Classes,
@@ -27,7 +26,6 @@ from noisylabels.auditing.cross_fitting import (
     cross_fitted,
     probabilities,
 )
-from noisylabels.crowds import MajorityVote
 from noisylabels.noise.simulated_crowd import subset
 from reproduction.run.protocol_loop import Loop, Repetition, Row, seeded
 from reproduction.run.splits import Floats, random_split, standardised
@@ -296,7 +294,8 @@ def correcting(settings: CorrectingSettings, loop: Loop) -> Iterator[Row]:
         for way in settings.ways:
             model = seeded(method.build(), repetition.rng("model"))
             if way != "plain":
-                model = CorrectedClassifier(model, way, folds=settings.folds, random_state=seed)
+                correct = noisylabels.CorrectedClassifier
+                model = correct(model, way, folds=settings.folds, random_state=seed)
             predicted = model.fit(split.X, labels).predict(split.X_test)
             yield repetition.row("error", split.scored(predicted), setting=way)
 
@@ -320,6 +319,8 @@ def scores_of_list(listed: Mask, doubt: Floats, flipped: Mask) -> dict[str, floa
 
     An empty list has precision 0; where nothing is flipped there are the shares only.
     """
+    from sklearn.metrics import average_precision_score  # a plan does not import scikit-learn
+
     shares = {"found": float(listed.mean()), "flipped": float(flipped.mean())}
     if not flipped.any():
         return shares
@@ -387,5 +388,5 @@ def observed_labels(
             "annotator": arrays["worker"][chosen],
             "label": arrays["response"][chosen],
         }
-        vote = MajorityVote(random_state=repetition.rng("ties")).fit(crowd)
+        vote = noisylabels.MajorityVote(random_state=repetition.rng("ties")).fit(crowd)
         yield f"vote of {m}", vote.labels_ > 0

@@ -16,9 +16,8 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
 
+import noisylabels
 from noisylabels.classifiers import projections
-from noisylabels.classifiers.boosting import exponential_loss
-from noisylabels.classifiers.large_margin import BoundMinimiser
 from reproduction.run.points import Scored
 from reproduction.run.protocol_loop import Loop, Repetition, Row, seeded
 from reproduction.run.splits import Floats
@@ -206,6 +205,8 @@ def loss(settings: LossSettings, loop: Loop) -> Iterator[Row]:
 
     Source: eq. (11) and the figure next to it.
     """
+    from noisylabels.classifiers.boosting import exponential_loss  # a plan imports no classifier
+
     H = np.linspace(-settings.largest, settings.largest, settings.points)
     for repetition in loop:
         for method, (gamma01, gamma10) in settings.gammas.items():
@@ -315,7 +316,8 @@ def bounds(settings: BoundsSettings, loop: Loop) -> Iterator[Row]:
     """
     for repetition, split, _ in loop.random_splits(settings):
         for k in settings.ks:
-            model = seeded(BoundMinimiser(k=k, delta=settings.delta), repetition.rng("starts"))
+            minimiser = noisylabels.BoundMinimiser(k=k, delta=settings.delta)
+            model = seeded(minimiser, repetition.rng("starts"))
             bound = model.fit(split.X, split.clean).bound_
             error = float(np.mean(model.predict(split.X_test) != split.truth))
             metrics = {

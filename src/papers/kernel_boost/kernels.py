@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, PositiveInt
 
-from noisylabels.crowds import DawidSkene, MajorityVote, OneCoin
+import noisylabels
 from noisylabels.kernels.bank import KernelBank
 from noisylabels.kernels.gaussian import squared_distances
 from noisylabels.noise import flip_matrix
@@ -146,7 +146,8 @@ LABELLED = "labelled items"
 NEW = "new items"
 GOLD = "new items and gold labels"
 MAJORITY = "majority vote"
-EM = {"one-coin EM": OneCoin, "two-coin EM": DawidSkene}
+EM = {"one-coin EM": "OneCoin", "two-coin EM": "DawidSkene"}
+"""Name in the results -> class of the library, which is imported where labels are aggregated."""
 NAMES_OF_ANNOTATORS = (LABELLED, NEW, GOLD, MAJORITY, *EM)
 
 
@@ -217,7 +218,8 @@ def aggregated(arrays: Mapping[str, Any], m: int, repetition: Repetition) -> dic
         "label": arrays["response"][chosen],
     }
     labels = {}
-    for name, method in {MAJORITY: MajorityVote, **EM}.items():
+    for name, class_name in {MAJORITY: "MajorityVote", **EM}.items():
+        method = getattr(noisylabels, class_name)
         model = method(random_state=repetition.rng("ties")).fit(crowd)
         labels[name] = zero_one(model.labels_)
     return labels

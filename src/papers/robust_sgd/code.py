@@ -21,6 +21,7 @@ from pydantic import (
     NonNegativeInt,
     PlainValidator,
     PositiveInt,
+    ValidationInfo,
     WithJsonSchema,
     model_validator,
 )
@@ -35,7 +36,7 @@ from reproduction.run.splits import Floats, Indices, Labels, stratified_folds, s
 from reproduction.spec import settings as keys
 from reproduction.spec.protocol import protocol
 from reproduction.spec.settings import Noise
-from reproduction.spec.strict_yaml import near
+from reproduction.spec.strict_yaml import is_with_code, near
 
 Matrix = Any
 """Features (n, d), dense or CSR."""
@@ -147,14 +148,15 @@ class ErrorsSettings(keys.OnDataSets):
         keys.among("official", self.official, listed)
 
     @model_validator(mode="after")
-    def _references(self) -> Self:
+    def _references(self, info: ValidationInfo) -> Self:
         keys.among("objectives", self.objectives, self.methods)
         for name, members in self.families.items():
             keys.among(f"families.{name}", members, self.methods)
             if name in self.methods:
                 mixed = "a method has this name too; their rows would be mixed"
                 raise ValueError(f"families.{name}: {mixed}")
-        self._check_objectives(custom=False)
+        if is_with_code(info):
+            self._check_objectives(custom=False)
         return self
 
     def check_custom(self) -> None:

@@ -41,6 +41,8 @@ class Step:
         What the job needs besides and what decides nothing; ``given`` in the key.
     sources : bool
         See `records.making`.
+    artifact : str
+        The artifact whose methods or drawing the job imports, if it does.
     """
 
     record: str
@@ -48,6 +50,7 @@ class Step:
     inputs: tuple[str, ...] = ()
     context: Mapping[str, Any] = field(default_factory=dict)
     sources: bool = False
+    artifact: str = ""
 
 
 def key_of(record: str) -> str:

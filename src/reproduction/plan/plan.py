@@ -21,7 +21,7 @@ from reproduction.plan import code_digest, costs
 from reproduction.show import names as names_of
 from reproduction.show.panels import Shown
 from reproduction.spec import configuration, user_modules
-from reproduction.spec.artifact import NAME, SCALES, Artifact, Cell, load_all, merge
+from reproduction.spec.artifact import NAME, SCALES, Artifact, Cell, check_code, load_all, merge
 from reproduction.spec.papers import HOME, artifact_files, list_papers
 from reproduction.spec.protocol import find_protocol
 from reproduction.spec.settings import DISPLAY
@@ -745,7 +745,8 @@ def planned(
     every : bool, default False
         With all papers of the repository, after those that the configuration lists.
     run : bool, default False
-        Check the files of the user's that take the place of data sets, too.
+        Check the files of the user's that take the place of data sets, too. The code that
+        artifacts name is checked later, for those that run: see `without_wrong_code`.
 
     Raises
     ------
@@ -757,7 +758,14 @@ def planned(
     if every:
         papers += list_papers(home)
     broken: dict[str, str] = {}
-    loaded = load_all(home, papers, config["scale"], config.get("only"), broken if run else None)
+    loaded = load_all(
+        home,
+        papers,
+        config["scale"],
+        config.get("only"),
+        broken if run else None,
+        with_code=not run,
+    )
     folders = dict.fromkeys(artifact.file.parent for artifact in loaded.values())
     shared = registry.load_registry(root / "config/datasets.yaml")
     declared = registry.of_papers(shared, folders)
@@ -773,12 +781,49 @@ def planned(
 
 def _without_broken(plan: Plan) -> Plan:
     """Leave out papers whose data sets or classes have a mistake, unless that leaves nothing."""
-    broken = dict(plan.broken)
+    mistakes: dict[str, str] = {}
     for artifact in plan.artifacts.values():
         try:
             plan.find_lack(artifact)
         except ValueError as error:
-            broken.setdefault(artifact.paper, str(error))
+            mistakes.setdefault(artifact.paper, str(error))
+    return _leave_out(plan, mistakes)
+
+
+def without_wrong_code(plan: Plan, names: Iterable[str]) -> Plan:
+    """Leave out papers whose settings do not fit the classes or drawings that they name.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan.
+    names : iterable of str
+        The artifacts to check, which will run. The records of the others say that they ran with
+        these settings and this code.
+
+    Returns
+    -------
+    Plan
+        The plan itself if there is no mistake.
+
+    Raises
+    ------
+    ValueError
+        If no paper is left.
+    """
+    mistakes: dict[str, str] = {}
+    for name in names:
+        artifact = plan.artifacts[name]
+        try:
+            check_code(artifact)
+        except ValueError as error:
+            mistakes.setdefault(artifact.paper, str(error))
+    return _leave_out(plan, mistakes) if mistakes else plan
+
+
+def _leave_out(plan: Plan, mistakes: Mapping[str, str]) -> Plan:
+    """Leave out papers with a mistake, unless that leaves nothing."""
+    broken = {**plan.broken, **mistakes}
     shown = {}
     for name, artifact in plan.artifacts.items():
         if artifact.paper not in broken:

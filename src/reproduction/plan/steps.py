@@ -8,8 +8,9 @@ import os
 from collections.abc import Iterator, Sequence
 
 from reproduction.paths import CHECKOUT
-from reproduction.plan.currency import Step
-from reproduction.plan.plan import Plan
+from reproduction.plan import currency
+from reproduction.plan.currency import Decisions, Step
+from reproduction.plan.plan import Plan, without_wrong_code
 from reproduction.spec.strict_yaml import Content
 
 NOT_DRAWN = ("papers", "data")
@@ -28,6 +29,31 @@ def list_steps(plan: Plan) -> Iterator[Step]:
     for scope in list_scopes(plan):
         yield _of_verdicts(plan, scope)
     yield _of_site(plan)
+
+
+def decide(plan: Plan) -> tuple[Plan, list[Step], Decisions]:
+    """Decide which jobs run, and check the code that they import.
+
+    Returns
+    -------
+    plan : Plan
+        Without the papers whose code has a mistake.
+    steps : list of Step
+        Its steps.
+    decisions : Decisions
+        Why they run.
+    """
+    steps = list(list_steps(plan))
+    decisions = currency.decide(steps)
+    due = {step.artifact: None for step in steps if step.artifact and decisions[step.record]}
+    for name in plan.shown:
+        if not all(map(os.path.isfile, plan.drawings(name))):
+            due[name] = None  # Snakemake draws it
+    checked = without_wrong_code(plan, due)
+    if checked is plan:
+        return plan, steps, decisions
+    steps = list(list_steps(checked))
+    return checked, steps, currency.decide(steps)
 
 
 def _of_data(plan: Plan, dataset: str) -> Iterator[Step]:
@@ -59,6 +85,7 @@ def _of_experiment(plan: Plan, name: str) -> Iterator[Step]:
             request=plan.job(name) | {"repetitions": plan.repetitions(name)},
             inputs=tuple(plan.data(name)),
             context={"cell": cell} | _run_twice(plan, name) | {"about": description},
+            artifact=name,
         )
         return
     for cell in artifact.cells:
@@ -87,6 +114,7 @@ def _of_cell(plan: Plan, name: str, cell: str) -> Iterator[Step]:
             request=job,
             inputs=tuple(data),
             context=context,
+            artifact=name,
         )
     for block in range(len(plan.artifact(name).blocks)):
         yield Step(
@@ -94,6 +122,7 @@ def _of_cell(plan: Plan, name: str, cell: str) -> Iterator[Step]:
             request=job | {"repetitions": plan.repetitions(name, block)},
             inputs=(*data, *tuned),
             context=context | _run_twice(plan, name),
+            artifact=name,
         )
 
 
@@ -120,6 +149,7 @@ def _of_drawing(plan: Plan, name: str) -> Step:
         request={"drawing": plan.drawing(name), "config": config},
         inputs=tuple(plan.drawn(name).values()),
         context=context,
+        artifact=name,
     )
 
 

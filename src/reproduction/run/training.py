@@ -26,13 +26,12 @@ import inspect
 import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from noisylabels.classifiers.kernel import Fits
 from noisylabels.kernels.gaussian import Gram, rate, rbf, squared_distances, useful_widths
 from reproduction.run.protocol_loop import Repetition, seeded
 from reproduction.run.splits import (
@@ -44,6 +43,9 @@ from reproduction.run.splits import (
     random_folds,
 )
 from reproduction.spec import settings as keys
+
+if TYPE_CHECKING:
+    from noisylabels.classifiers.kernel import Fits
 
 Selection = Literal["trusted", "trusted_holdout", "cv"]
 Parametrisation = Literal["sigma2", "sigma1", "gamma"]

@@ -420,7 +420,12 @@ class Artifact(Model):
         return [name for name in self.datasets if name.partition(".")[0] in wanted]
 
 
-def load(path: Path, scale: str, only: Content | None = None) -> Artifact:
+def load(
+    path: Path,
+    scale: str,
+    only: Content | None = None,
+    with_code: bool = True,
+) -> Artifact:
     """Read and check an artifact at a scale.
 
     Parameters
@@ -431,6 +436,9 @@ def load(path: Path, scale: str, only: Content | None = None) -> Artifact:
         The scale.
     only : mapping, optional
         What the scale ``part`` keeps of ``datasets`` and ``repetitions``.
+    with_code : bool, default True
+        Check what it says of its methods' classes and of its drawing, too, see `check_code`. The
+        imports take longer than all else.
 
     Returns
     -------
@@ -444,6 +452,13 @@ def load(path: Path, scale: str, only: Content | None = None) -> Artifact:
     """
     if scale not in SCALES:
         raise ArtifactError(f"scale: {scale!r} is not one of {', '.join(SCALES)}")
+    if not with_code:
+        with suppress(ArtifactError):  # a class may say more about the mistake
+            return _load(path, scale, only, with_code=False)
+    return _load(path, scale, only, with_code=True)
+
+
+def _load(path: Path, scale: str, only: Content | None, with_code: bool) -> Artifact:
     content = expanded(path)
     artifact = check(Artifact, content, path)
     artifact._file, artifact._scale, artifact._content = path, scale, content
@@ -455,18 +470,16 @@ def load(path: Path, scale: str, only: Content | None = None) -> Artifact:
         for name in artifact.datasets:
             sets = {**registry.listed()["datasets"], **registry.own(path.parent).datasets}
             registry.find(sets, name)
-    with _located(f"{path}: "):
-        draws = rendering.find(artifact.render).draws  # type: ignore[attr-defined]
-        if artifact.kind != draws:
-            rule = f"{artifact.render} draws a {draws}; write that, or drop the key"
-            raise ValueError(f"kind: {rule}")
+    if with_code:
+        _check_render(artifact)
     with _located():
         _check_published_file(artifact)
         content |= {"published": artifact.values} if artifact.published else {}
         _check_ids(artifact)
     with _located(f"{path}: "):
         model = find_protocol(artifact.protocol).settings if artifact.protocol else Selection
-    artifact._full_settings = check(model, artifact.full_as_written, f"{path}: settings")
+    where = f"{path}: settings"
+    artifact._full_settings = check(model, artifact.full_as_written, where, with_code)
     artifact._settings = artifact._full_settings
     if not artifact.protocol:
         return artifact
@@ -474,7 +487,7 @@ def load(path: Path, scale: str, only: Content | None = None) -> Artifact:
         artifact._only = _part(artifact, only)
     where = f"{path} at scale {scale}: "
     if artifact.as_written != artifact.full_as_written:
-        artifact._settings = check(model, artifact.as_written, f"{where}settings")
+        artifact._settings = check(model, artifact.as_written, f"{where}settings", with_code)
     with _located(f"{where}settings."):
         _check_data_sets(artifact)
     with _located(f"{path.with_suffix('.published.csv')}: "):
@@ -484,6 +497,30 @@ def load(path: Path, scale: str, only: Content | None = None) -> Artifact:
     with _located(f"{where}shards"):
         _check_shards(artifact)
     return artifact
+
+
+def check_code(artifact: Artifact) -> None:
+    """Check what an artifact says of its methods' classes and of its drawing, which are imported.
+
+    Raises
+    ------
+    ArtifactError
+        If there is a mistake; the line that `load` says of it.
+    """
+    _check_render(artifact)
+    path = artifact.file
+    model = type(artifact.full_settings)
+    check(model, artifact.full_as_written, f"{path}: settings")
+    if artifact.as_written != artifact.full_as_written:
+        check(model, artifact.as_written, f"{path} at scale {artifact._scale}: settings")
+
+
+def _check_render(artifact: Artifact) -> None:
+    with _located(f"{artifact.file}: "):
+        draws = rendering.find(artifact.render).draws  # type: ignore[attr-defined]
+        if artifact.kind != draws:
+            rule = f"{artifact.render} draws a {draws}; write that, or drop the key"
+            raise ValueError(f"kind: {rule}")
 
 
 @contextmanager
@@ -688,9 +725,15 @@ def _check_labels(artifact: Artifact, place: str, columns: Mapping[str, Any]) ->
         if column == "dataset" and artifact.datasets and label not in sets:
             why = f"it is not in `datasets`{near(label, sets)}"
             raise ValueError(f"{place}.{column}: no row will be of {label!r}: {why}")
-        if column in LABELS and not any(fnmatchcase(str(label), each) for each in artifact.labels):
+        if column in LABELS and not _is_known(str(label), artifact.labels):
             reason = f"neither the settings nor the protocol (`labels=`) have {column} {label!r}"
             raise ValueError(f"{place}.{column}: {reason}{near(label, artifact.labels, 3)}")
+
+
+def _is_known(label: str, patterns: Iterable[str]) -> bool:
+    """Whether a label is one of the words or matches one of the patterns."""
+    known = list(patterns)
+    return label in known or any(fnmatchcase(label, pattern) for pattern in known)
 
 
 def _several(artifact: Artifact) -> list[str]:
@@ -724,13 +767,14 @@ def _load_paper(
     scale: str,
     only: Content | None,
     is_own: bool,
+    with_code: bool,
 ) -> dict[str, Artifact]:
     """Load the artifacts of a paper; those of a user at the smoke scale, too, to name mistakes."""
     loaded = {}
     for file in artifact_files(folder):
         if is_own and scale != "smoke":
             load(file, "smoke")
-        loaded[file.stem] = load(file, scale, only)
+        loaded[file.stem] = load(file, scale, only, with_code)
     check_together(folder, loaded)
     names.read_names(folder)
     return loaded
@@ -742,6 +786,7 @@ def load_all(
     scale: str,
     only: Content | None = None,
     broken: dict[str, str] | None = None,
+    with_code: bool = True,
 ) -> dict[str, Artifact]:
     """Load all artifacts of papers.
 
@@ -757,6 +802,8 @@ def load_all(
         What the scale ``part`` keeps, see `load`.
     broken : dict, optional
         Gets the mistake of each paper that has one, which is left out; by default it is raised.
+    with_code : bool, default True
+        Check the code that papers of the repository name, see `load`. That of a user is checked.
 
     Returns
     -------
@@ -774,8 +821,9 @@ def load_all(
     only = without_groups(only, registry.groups())
     for paper, place in folders.items():
         check_name("paper", paper, "papers")
+        is_own = place.parent != home
         try:
-            loaded = _load_paper(place, scale, only, is_own=place.parent != home)
+            loaded = _load_paper(place, scale, only, is_own, with_code or is_own)
         except ValueError as error:
             if broken is None:
                 raise
@@ -864,7 +912,7 @@ def _check_names(own: Content, artifacts: Iterable[Artifact]) -> None:
         known.setdefault("opens", []).append(artifact.render)
     for section, entries in own.items():
         for label in entries:
-            if not any(fnmatchcase(label, each) for each in known[section]):
+            if not _is_known(label, known[section]):
                 there = near(label, filter(None, known[section]), 3)
                 raise ValueError(f"{section}: no artifact has {label!r}{there}; correct or drop it")
 

@@ -1,10 +1,16 @@
 """Captions of artifacts: reStructuredText with plain markup alone, as HTML with MathML."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping
 from functools import cache
+from typing import TYPE_CHECKING
 
 from markupsafe import Markup
+
+if TYPE_CHECKING:
+    from docutils.frontend import Values
 
 ALLOWED = (
     "document",
@@ -60,20 +66,28 @@ def check_summary(text: str) -> None:
 
 
 @cache
+def _settings_of_parser() -> Values:
+    """The settings of docutils; to collect its defaults takes longer than to parse a caption."""
+    from docutils.frontend import get_default_settings
+    from docutils.parsers.rst import Parser
+
+    settings = get_default_settings(Parser)
+    for key, value in SETTINGS.items():
+        setattr(settings, key, value)
+    return settings
+
+
+@cache
 def check_caption(text: str) -> None:
     """Refuse a caption with anything but plain text, emphasis, code, formulas, lists and links.
 
     Raises ValueError: the first thing in it that is not allowed.
     """
     from docutils import nodes
-    from docutils.frontend import get_default_settings
     from docutils.parsers.rst import Parser
     from docutils.utils import new_document
 
-    settings = get_default_settings(Parser)
-    for key, value in SETTINGS.items():
-        setattr(settings, key, value)
-    tree = new_document("caption", settings)
+    tree = new_document("caption", _settings_of_parser().copy())
     Parser().parse(text, tree)  # nothing is read, and nothing written
     for node in [*tree.findall(), *tree.parse_messages]:
         kind = type(node).__name__

@@ -18,7 +18,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, Union, get_
 import numpy as np
 import pydantic
 from numpy.typing import NDArray
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 from pydantic_core import CoreSchema, core_schema
 
 from noisylabels import METHODS
@@ -26,7 +26,7 @@ from noisylabels.noise import flip_models
 from reproduction.spec import noise_kinds
 from reproduction.spec.guarded_classes import guard
 from reproduction.spec.strict_yaml import Model as Model
-from reproduction.spec.strict_yaml import explained, near
+from reproduction.spec.strict_yaml import explained, is_with_code, near
 from reproduction.spec.user_modules import import_module
 
 T = TypeVar("T")
@@ -367,15 +367,16 @@ class Method(Model):
             raise ValueError(f"method {self.method}: {missing}; {remedy}")
 
     @model_validator(mode="after")
-    def _known(self) -> Self:
+    def _known(self, info: ValidationInfo) -> Self:
         if self.custom:
             if not re.fullmatch(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*", self.method):
                 raise ValueError(f"method: {self.method!r} is not of the form package.module:Class")
-            if self.method.startswith("noisylabels."):  # a user's class is imported by its job
-                self.check()
+            if self.method.startswith("noisylabels.") and is_with_code(info):
+                self.check()  # a user's class is imported by its job
             return self
         self.check_kind(self.kind)
-        self.check()
+        if is_with_code(info):
+            self.check()
         return self
 
     def check_kind(self, kind: str) -> None:

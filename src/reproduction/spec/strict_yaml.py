@@ -16,7 +16,14 @@ from types import UnionType
 from typing import Any, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    GetCoreSchemaHandler,
+    ValidationError,
+    ValidationInfo,
+    model_validator,
+)
 from pydantic_core import CoreSchema, ErrorDetails, PydanticCustomError
 
 # Characters that a terminal obeys; tab and line feed are text.
@@ -67,6 +74,15 @@ def _with_lists(schema: Any) -> Any:
     return schema
 
 
+WITH_CODE = "with_code"
+"""Key of the context of a validation, see `check`."""
+
+
+def is_with_code(info: ValidationInfo) -> bool:
+    """Whether a validation may import the classes that are named; it may unless `check` forbids."""
+    return info.context is None or bool(info.context.get(WITH_CODE, True))
+
+
 class Model(BaseModel):
     """Base of everything that is read from YAML: no unknown keys, no conversions, no changes."""
 
@@ -91,7 +107,7 @@ class Model(BaseModel):
         return content
 
 
-def check(model: type[M], content: object, where: object) -> M:
+def check(model: type[M], content: object, where: object, with_code: bool = True) -> M:
     """Parse content as a model.
 
     Parameters
@@ -102,6 +118,8 @@ def check(model: type[M], content: object, where: object) -> M:
         What a file says.
     where : object
         The file, for messages.
+    with_code : bool, default True
+        Import the classes that the content names, and check what it says of them.
 
     Returns
     -------
@@ -114,7 +132,7 @@ def check(model: type[M], content: object, where: object) -> M:
         If a rule is broken: one line with the place, the key, the rule, the value, and known words.
     """
     try:
-        return model.model_validate(content)
+        return model.model_validate(content, context={WITH_CODE: with_code})
     except ValidationError as error:
         raise ArtifactError(f"{where}: {explained(error, content)}") from None
 
