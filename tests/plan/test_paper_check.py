@@ -77,7 +77,7 @@ def test_a_fault_of_a_file_is_named_with_its_line(paper, file, old, wrong, messa
     ("old", "wrong", "message"),
     [
         ("import numpy as np", "import numpyy as np", "ModuleNotFoundError"),
-        ("class Settings(", "class Settings((", "SyntaxError"),
+        ("class NearestMean(", "class NearestMean((", "SyntaxError"),
     ],
 )
 def test_a_module_that_cannot_be_imported_is_named_with_its_line(paper, old, wrong, message):
@@ -213,9 +213,8 @@ def test_a_claim_without_a_row_is_named(classifier):
 
 
 def test_rows_that_the_smoke_scale_leaves_out_are_not_missed(classifier):
-    smoke = "smoke: {settings: {repetitions: 2"
-    change(classifier / "three_classes.yaml", smoke, f"{smoke}, noise: [symmetric 0]")
-    publish(classifier, ["later,symmetric 0.3,tree,balanced_accuracy,,0.9"])
+    reduced = "reductions: {smoke: {settings: {repetitions: 2, noise: [symmetric 0]}}}"
+    publish(classifier, ["later,symmetric 0.3,tree,balanced_accuracy,,0.9"], reduced)
     assert ran(classifier).faults == []
 
 

@@ -87,3 +87,54 @@ def test_a_table_without_an_x_names_the_drawing_to_use(paper):
 def test_a_table_takes_the_last_x_of_a_curve_and_single_numbers(paper):
     frame = stock.last_values(results(table({"gain": [1, 2, 9], "size": [None]})))
     assert list(frame.index.get_level_values("metric")) == ["gain / dB", "size"]
+
+
+def drawn(values):
+    """The axes of curves through values, x -> value."""
+    rows = table({"loss": list(values)})
+    rows["value"] = rows["x"].map(values)
+    with style.context():
+        return stock.curves(results(rows)).axes[0]
+
+
+@pytest.mark.parametrize(
+    ("values", "scale"),
+    [
+        ({1: 1.0, 2: 1e-2, 3: 1e-4}, "log"),
+        ({1: 1.0, 2: 0.5, 3: 0.1}, "linear"),
+        ({1: 1.0, 2: 0.0, 3: 1e-4}, "linear"),
+        ({1: 1.0, 2: -1.0, 3: 1e-4}, "linear"),
+    ],
+)
+def test_values_that_span_decades_are_drawn_on_a_logarithmic_axis(paper, values, scale):
+    assert drawn(values).get_yscale() == scale
+
+
+@pytest.mark.parametrize(
+    ("places", "scale"),
+    [
+        ([1, 10, 100, 1000], "log"),
+        ([1, 500, 1000, 1500], "linear"),
+        ([0, 10, 100, 1000], "linear"),
+        ([1, 2, 4, 8], "linear"),
+    ],
+)
+def test_places_in_equal_factors_are_drawn_on_a_logarithmic_axis(paper, places, scale):
+    assert drawn(dict.fromkeys(places, 1.0)).get_xscale() == scale
+
+
+@pytest.mark.parametrize("scale", ["log", "linear"])
+def test_the_names_of_a_paper_choose_the_scale(tmp_path, scale):
+    text = f"metrics: {{loss: {{name: a loss, scale: {scale}}}}}\n"
+    (tmp_path / "names.yaml").write_text(text, encoding="utf-8")
+    with names.using(tmp_path):
+        for values in ({1: 1.0, 2: 0.5}, {1: 1.0, 2: 1e-5}):
+            assert drawn(values).get_yscale() == scale
+
+
+def test_a_logarithmic_scale_of_values_that_have_no_logarithm_is_refused(tmp_path):
+    text = "metrics: {loss: {scale: log}}\n"
+    (tmp_path / "names.yaml").write_text(text, encoding="utf-8")
+    message = "metrics.loss.scale: log, and the lowest mean is -1; write scale: linear"
+    with names.using(tmp_path), pytest.raises(RenderError, match=message):
+        drawn({1: 1.0, 2: -1.0})

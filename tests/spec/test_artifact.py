@@ -128,8 +128,8 @@ MISTAKES = [
 @pytest.mark.parametrize(("source", "changes", "message"), MISTAKES)
 def test_a_mistake_is_named_in_one_line_before_any_job(write, source, changes, message):
     others = () if "/published" in changes else ("published",)
-    for scale, drop in (("full", ()), ("smoke", ("reductions",))):
-        path = write(source, changes, (*others, *drop))
+    for scale, more in (("full", {}), ("smoke", {"/reductions": {}})):
+        path = write(source, more | changes, others)
         with pytest.raises(ArtifactError, match=message) as error:
             load(path, scale)
         assert "\n" not in str(error.value)
@@ -324,3 +324,15 @@ def test_anything_else_is_refused_in_one_line():
     for name in ("", ".hidden", "-n", "a b", "a;b", "$(id)", "a/b", "..", "é", "x\n", "{x}", "'", "a" * 101):
         with pytest.raises(ArtifactError, match=r"\Ahere: artifact .* cannot be a name: use letters.*\Z"):
             artifacts.check_name("artifact", name, "here")
+
+
+@pytest.mark.parametrize(
+    ("reductions", "repetitions"), [(None, 2), ({}, 20), ({"smoke": {"settings": {"repetitions": 3}}}, 3)]
+)
+def test_an_artifact_that_does_not_say_how_it_is_reduced_runs_two_repetitions(write, reductions, repetitions):
+    path = write(KERNELS, {"repetitions": 20}, drop=("published", "claims", "reductions", "shards"))
+    if reductions is not None:
+        content = yaml.safe_load(path.read_text(encoding="utf-8")) | {"reductions": reductions}
+        path.write_text(yaml.safe_dump(content), encoding="utf-8")
+    assert load(path, "smoke").settings.count_repetitions() == repetitions
+    assert load(path, "full").settings.count_repetitions() == 20

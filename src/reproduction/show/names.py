@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, field_validator
 
@@ -59,6 +59,7 @@ class _Method(Model):
 class _Metric(Model):
     name: str | None = None
     better: Better | None = None
+    scale: Literal["log", "linear"] | None = None
 
 
 class _Axes(Model):
@@ -188,6 +189,11 @@ def better(key: str, protocol: str = "") -> str | None:
     ``names.yaml`` says it, ``auc: {name: AUC, better: higher}``; of metrics of scikit-learn it is known.
     """
     return _metric(key, protocol).get("better") or better_by_name(key)
+
+
+def scale(key: str, protocol: str = "") -> str | None:
+    """The scale of the axis of a metric, "log" or "linear"; None where ``names.yaml`` does not say it."""
+    return _metric(key, protocol).get("scale")
 
 
 def x_axis(key: str, protocol: str) -> str:

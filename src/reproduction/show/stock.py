@@ -6,6 +6,7 @@ from collections.abc import Callable
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from noisylabels import statistics
@@ -26,7 +27,8 @@ def curves(results: panels.Results[Any]) -> Figure:
     """Mean value against x with a 95 % band, a curve for each method.
 
     A row for each metric, a column for each data set, noise and setting. Metrics without an x are left
-    out, and named below.
+    out, and named below. An axis is logarithmic where `is_logarithmic` says so of its numbers, or
+    ``scale: log`` of the metric in names.yaml; ``scale: linear`` keeps it linear.
     """
     everything = _joined(results)
     table = everything[everything["x"].notna()]
@@ -45,6 +47,9 @@ def curves(results: panels.Results[Any]) -> Figure:
     for j, part in enumerate(columns.values()):
         for i, metric in enumerate(metrics):
             panels.learning_curves(axes[i, j], part[part["metric"] == metric])
+            axes[i, j].set_yscale(_scale_of(metric, table, results))
+            if is_logarithmic(table["x"]) and _is_even_in_logarithm(table["x"]):
+                axes[i, j].set_xscale("log")
     panels.shared_legend(figure, panels.handles(table["method"].unique()))
     left_out = [metric for metric in everything["metric"].unique() if metric not in metrics]
     if left_out:
@@ -53,6 +58,38 @@ def curves(results: panels.Results[Any]) -> Figure:
         note = f"without an x, and not drawn: {listed}"
         figure.text(0.995, 0.01, note, ha="right", va="bottom", fontsize=8, style="italic")
     return figure
+
+
+DECADES = 3.0
+"""Powers of ten that numbers span at least if their axis is logarithmic."""
+
+
+def is_logarithmic(numbers: pd.Series) -> bool:
+    """Whether all numbers are above 0 and span so many decades that a linear axis would hide most."""
+    lowest = numbers.min()
+    return bool(lowest > 0 and numbers.max() / lowest >= 10**DECADES)
+
+
+def _is_even_in_logarithm(x: pd.Series) -> bool:
+    """Whether the steps of x are nearer to equal factors than to equal differences."""
+    places = np.unique(x)
+    differences = np.diff(places)
+    factors = np.diff(np.log(places))
+    return bool(factors.std() / factors.mean() < differences.std() / differences.mean())
+
+
+def _scale_of(metric: str, table: pd.DataFrame, results: panels.Results[Any]) -> str:
+    """Choose the scale of the axis of a metric.
+
+    Raises RenderError : a logarithm is asked for, and a mean has none.
+    """
+    rows = table[table["metric"] == metric]
+    means = rows.groupby([ARTIFACT, *SECTIONS, "method", "x"], dropna=False, observed=True)["value"].mean()
+    asked = names.scale(metric, results.protocol)
+    if asked == "log" and means.min() <= 0:
+        place = f"names.yaml: metrics.{metric}.scale: log, and the lowest mean is {means.min():g}"
+        raise panels.RenderError(f"{results.artifact}: {place}; write scale: linear")
+    return asked or ("log" if is_logarithmic(means) else "linear")
 
 
 ARTIFACT = "artifact"

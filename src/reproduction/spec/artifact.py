@@ -45,6 +45,7 @@ from reproduction.spec.verdict_words import NOT_COMPARABLE, PUBLISHED
 SCALES = ("smoke", "part", "full")
 NO_QUICK = "the scale quick is gone; "
 NO_QUICK += "a part of the full one: ./run full --config 'only={repetitions: 5}'"
+SMOKE_REPETITIONS = 2  # of an artifact that does not say how it is reduced
 # Settings whose keys are names that the artifact chose. What a reduction says of others is ignored.
 NAMED = ("methods", "tasks", "grids")
 # Keys of artifacts that compute a table, which are those with a protocol.
@@ -201,7 +202,8 @@ class Artifact(Model):
     notes: list[str] = Field(default=[], description="what else a reader should know")
     reductions: Reductions = Field(
         default=Reductions(),
-        description="settings and shards of `smoke`, laid over the full ones: mappings merge, "
+        description="settings and shards of `smoke`, laid over the full ones; default: two "
+        "repetitions. Mappings merge, "
         "lists are replaced. What they say of methods, tasks, grids and data sets that the "
         "settings do not have is ignored, so that a copy that removes some works at every scale",
     )
@@ -345,6 +347,10 @@ class Artifact(Model):
 
     @property
     def _reduction(self) -> Reduction:
+        if self._scale == "smoke" and "reductions" not in self.model_fields_set:
+            most = self.full_as_written.get("repetitions")
+            if isinstance(most, int):
+                return Reduction(settings={"repetitions": min(most, SMOKE_REPETITIONS)})
         return getattr(self.reductions, self._scale, Reduction(settings=self._only))
 
     @property

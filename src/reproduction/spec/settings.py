@@ -603,3 +603,9 @@ class SplitSettings(OnDataSets):
             except ValueError as error:
                 raise ValueError(f"methods.{label}.{error}") from None
         return self
+
+
+class MethodsOnSplits(SplitSettings):
+    """Settings of an experiment on splits with any methods."""
+
+    methods: Methods[Method] = Field(description="label -> method")

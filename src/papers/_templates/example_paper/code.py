@@ -1,11 +1,10 @@
 """The method and the protocol of the paper."""
 
 import numpy as np
-from pydantic import Field
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from reproduction.spec.protocol import protocol
-from reproduction.spec.settings import Method, Methods, SplitSettings
+from reproduction.spec.settings import MethodsOnSplits
 
 
 class NearestMean(ClassifierMixin, BaseEstimator):
@@ -27,13 +26,7 @@ class NearestMean(ClassifierMixin, BaseEstimator):
         return self.classes_[distances.argmin(axis=1)]
 
 
-class Settings(SplitSettings):
-    """Settings of `errors`: repetitions, data sets and noise are those of every experiment on splits."""
-
-    methods: Methods[Method] = Field(description="label -> method")
-
-
-@protocol(Settings, labels=("error",))
+@protocol(MethodsOnSplits, labels=("error",))
 def errors(settings, loop):
     """Test error in % of every method, trained on flipped labels."""
     for repetition, split, observed, _, method in loop.fits(settings, settings.methods):

@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from reproduction.spec.protocol import protocol
-from reproduction.spec.settings import Method, Methods, SplitSettings
+from reproduction.spec.settings import MethodsOnSplits
 
 
 class Perceptron(ClassifierMixin, BaseEstimator):
@@ -23,11 +23,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         return self.classes_[(X @ self.w_ > 0).astype(int)]
 
 
-class Settings(SplitSettings):
-    methods: Methods[Method]
-
-
-@protocol(Settings, labels=("test_error",))
+@protocol(MethodsOnSplits, labels=("test_error",))
 def progress(settings, loop):
     """Test error in % against the number of rounds t, one training row each."""
     for repetition, split, observed, _, method in loop.fits(settings, settings.methods):
