@@ -4,6 +4,7 @@ import copy
 from functools import cache
 
 import numpy as np
+import pandas as pd
 from project import ROOT, load_project
 
 from reproduction.judge import archived_run
@@ -13,12 +14,14 @@ from reproduction.show.panels import Results, Shown
 from reproduction.spec.protocol import find_protocol
 from reproduction.spec.settings import Selection
 
-SUMMARY = "results/reference/{}/summary.csv"
+ARCHIVE = ROOT / "results/reference"
 
 
 @cache
 def _kept(name):
-    return archived_run.read_summary(ROOT / SUMMARY.format(name))
+    parts = archived_run.find_parts(load_project("full"), name, ARCHIVE)
+    summaries = [archived_run.read_summary(ARCHIVE / part / "summary.csv") for part in parts]
+    return pd.concat(summaries, ignore_index=True)
 
 
 def table(name, few):
@@ -39,12 +42,15 @@ class Inputs:
         every = load_project("full")
         self.artifact = every[name]
         paper = name.partition("/")[0]
-        self.names = [self.artifact.name] * bool(self.artifact.protocol) + self.artifact.uses
+        shown = [self.artifact.name, *self.artifact.uses]
+        for used in self.artifact.uses:
+            if not every[f"{paper}/{used}"].protocol:
+                shown += every[f"{paper}/{used}"].uses
+        self.names = [each for each in shown if every[f"{paper}/{each}"].protocol]
         self.tables = {used: table(f"{paper}/{used}", few) for used in self.names}
         printed = self.artifact.kind == "table"
         self.settings = {
-            used: copy.deepcopy(every[f"{paper}/{used}"].describe(printed))
-            for used in dict.fromkeys([self.artifact.name, *self.names])
+            used: copy.deepcopy(every[f"{paper}/{used}"].describe(printed)) for used in dict.fromkeys(shown)
         }
         self.published = {used: shown.pop("published", []) for used, shown in self.settings.items()}
 

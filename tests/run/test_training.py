@@ -13,6 +13,8 @@ from noisylabels.classifiers.kernel_logistic import KernelLogisticRegression
 from noisylabels.kernels.gaussian import squared_distances
 from reproduction.run import results, stock, training
 from reproduction.run.protocol_loop import noisy_labels, split_of
+from reproduction.show import stock as drawing
+from reproduction.show.panels import Results
 
 TYPED = typed("stock:errors", SETTINGS)
 ONE = SETTINGS | {"noise": ["independent 0.2"], "methods": {"svm": SETTINGS["methods"]["svm"]}}
@@ -273,6 +275,34 @@ class Nearest:
         return Fits(scores, rates, rates, np.zeros(rates.shape, bool))
 
 
+def test_a_method_selected_in_two_ways_has_the_rows_of_both():
+    """Each the rows that it has alone, and the further way on its noise only."""
+    main = {"method": "kernel_logistic", "selection": "trusted"}
+    further = {"method": "kernel_logistic", "selection": "cv"}
+    both = main | {"also": {"cv": ["independent 0"]}}
+    apart = errors(SETTINGS | {"methods": {"klr": main}})
+    clean = errors(SETTINGS | {"methods": {"klr": further}, "noise": ["independent 0"]})
+    found = errors(SETTINGS | {"methods": {"klr": both}})
+    order = [column for column in found if column != "value"]
+    expected = pd.concat([apart, clean]).sort_values(order, ignore_index=True)
+    pd.testing.assert_frame_equal(found.sort_values(order, ignore_index=True), expected)
+
+
+def test_a_table_of_methods_shows_the_main_selection_and_no_noise_that_was_not_run():
+    klr = {"method": "kernel_logistic", "selection": "trusted", "also": {"cv": ["independent 0"]}}
+    svm = SETTINGS["methods"]["svm"] | {"noise": ["independent 0.2"]}
+    settings = SETTINGS | {"methods": {"klr": klr, "svm": svm}}
+    found = errors(settings)
+    shown = drawing.errors(Results({"mine": found}, {"mine": typed("stock:errors", settings)}))
+    shown = shown.set_index("flips")
+    is_shown = (found["setting"] == "trusted") & (found["metric"] == "error")
+    clean = found[is_shown & (found["noise"] == "independent 0") & (found["method"] == "klr")]
+    cell = shown.loc["clean labels", "klr"].strip("*")
+    assert cell.startswith(f"{clean['value'].mean():.2f} ")
+    assert shown.loc["clean labels", "svm"] == ""
+    assert shown.loc["20 % symmetric", "svm"] != ""
+
+
 def test_users_methods_take_part():
     methods = {
         "nearest": {"method": "test_training:Nearest"},
@@ -323,6 +353,14 @@ SVC = {"method": "sklearn.svm:SVC", "selection": "cv"}
         ),
         (one(**SVC, grid={"c": [1]}), "no parameter 'c'; known: C, "),
         (one(**SVC, grid={"C": []}), "grid"),
+        (
+            one(selection="cv", also={"cv": ["independent 0"]}),
+            "also: cv is the method's `selection`",
+        ),
+        (
+            one(selection="cv", also={"trusted": ["independent 0.3"]}),
+            r"methods\.m\.also\.trusted: none of independent 0\.3 is in the settings",
+        ),
         (
             one(selection="cv", noise=["independent 0.3"]),
             r"methods\.m\.noise: none of independent 0\.3 is in the settings: independent 0, ",

@@ -93,7 +93,14 @@ def cells_of(verdicts: pd.DataFrame) -> pd.DataFrame:
     is_single = ~is_mean_over_sets.astype(bool)
     rows = rows[is_single]
     texts = [_selector_as_text(selector) for selector in selectors[is_single]]
-    columns = {"line": [_line_of(text) for text in texts]}
+    of_method = {"method"}
+    settings_by_method: dict[str, set[str]] = {}
+    for text in texts:
+        settings = settings_by_method.setdefault(text.get("method", ""), set())
+        settings.add(text.get("setting", ""))
+    if all(len(settings) == 1 for settings in settings_by_method.values()):
+        of_method.add("setting")  # it says how the method was selected, and sets no cells apart
+    columns = {"line": [_line_of(text, of_method) for text in texts]}
     for label in LABELS:
         columns[label] = [text.get(label, "") for text in texts]
     cells = rows[[*NAMES_OF_CELLS, "margin", "constant_error", "verdict"]]
@@ -106,9 +113,10 @@ def _selector_as_text(selector: Content) -> dict[str, str]:
     return {column: "|".join(map(str, listed(entry))) for column, entry in selector.items()}
 
 
-def _line_of(selector: dict[str, str]) -> str:
+def _line_of(selector: dict[str, str], of_method: set[str]) -> str:
     """Write what a cell shares with those of other methods."""
-    return repr(sorted((column, text) for column, text in selector.items() if column != "method"))
+    shared = {column: text for column, text in selector.items() if column not in of_method}
+    return repr(sorted(shared.items()))
 
 
 def _groups(cells: pd.DataFrame) -> list[tuple[dict[str, str], pd.DataFrame]]:

@@ -31,6 +31,7 @@ from reproduction.plan.plan import Plan, unknown_target
 from reproduction.run import records, results
 from reproduction.run.atomic_files import replacing
 from reproduction.run.points import Points
+from reproduction.spec.artifact import Artifact
 from reproduction.spec.strict_yaml import Content
 from reproduction.spec.verdict_words import NOT_JUDGED, PUBLISHED
 
@@ -95,8 +96,11 @@ def own(plan: Plan, name: str, root: Path, source: str = "") -> Run:
 
 def kept(name: str, root: Path, source: str = "") -> Run:
     """The artifact as the reference keeps it; ``source`` as in `own`."""
-    tables, drawn = root / "results/reference" / (source or name), root / "figures/reference" / name
     folder = root / "results/reference" / name
+    drawn = root / "figures/reference" / name
+    tables = root / "results/reference" / (source or name)
+    if _there(folder / "summary.csv"):  # it had its own table when it was archived
+        tables = folder
     provenance = records.facts(folder / records.RECORD)
     return Run(
         "full",
@@ -239,6 +243,33 @@ def unpack(folder: Path, name: str) -> bytes:
     if hashlib.sha256(content).hexdigest() != recorded:
         raise ValueError(f"{parts[0]}: not the file that its record.json describes; archive the run again")
     return content
+
+
+def find_parts(artifacts: Mapping[str, Artifact], name: str, archive: Path) -> list[str]:
+    """List the archived results whose rows are those of an experiment today: itself, then others.
+
+    What draws the table of an experiment today, and was archived with a table of its own, was
+    computed apart then.
+    """
+    parts = [name]
+    for other, artifact in artifacts.items():
+        if artifact.protocol or not artifact.uses:
+            continue
+        source = f"{artifact.paper}/{artifact.uses[0]}"
+        if source == name and (archive / other / "summary.csv").is_file():
+            parts.append(other)
+    return parts
+
+
+def read_table_text(artifacts: Mapping[str, Artifact], name: str, archive: Path) -> bytes:
+    """Read the archived table of an experiment, as CSV; with the rows of its `find_parts`.
+
+    An experiment that is not archived has an empty table.
+    """
+    tables = [unpack(archive / part, "table.csv") for part in find_parts(artifacts, name, archive)]
+    if not tables[0]:
+        return b""
+    return tables[0] + b"".join(table.partition(b"\n")[2] for table in tables[1:])
 
 
 def moved(content: Asked, folder: Path) -> tuple[list[str], list[str]]:

@@ -455,10 +455,8 @@ class Plan:
 
     def _sources(self, artifact: Artifact) -> list[str]:
         """The artifacts whose tables are drawn: its own, then those that it uses."""
-        names = list(artifact.uses)
-        if artifact.protocol:
-            names.insert(0, artifact.name)
-        return [f"{artifact.paper}/{name}" for name in names]
+        shown = [f"{each.paper}/{each.name}" for each in self.artifacts_shown(artifact)]
+        return [name for name in shown if self.artifacts[name].protocol]
 
     def drawn(self, name: str) -> dict[str, str]:
         """Artifact, without the paper -> table to draw, its own first, then those that it uses."""
@@ -473,10 +471,16 @@ class Plan:
         return show(self.artifacts_shown(self.artifact(name)))
 
     def artifacts_shown(self, artifact: Artifact) -> list[Artifact]:
-        """The artifact that is drawn, then those that it uses."""
-        names = [f"{artifact.paper}/{artifact.name}"]
-        names += self._sources(artifact)
-        return [self.artifacts[name] for name in dict.fromkeys(names)]
+        """The artifact that is drawn, then those that it uses.
+
+        One without a protocol is followed by those that it uses in turn.
+        """
+        names = [artifact.name]
+        for used in artifact.uses:
+            names.append(used)
+            if not self.artifacts[f"{artifact.paper}/{used}"].protocol:
+                names += self.artifacts[f"{artifact.paper}/{used}"].uses
+        return [self.artifacts[f"{artifact.paper}/{name}"] for name in dict.fromkeys(names)]
 
     def _described(self, artifact: Artifact) -> Content:
         """What a figure or table shows besides tables, in the words of the files."""
@@ -536,8 +540,10 @@ class Plan:
 
     def computed(self, name: str) -> str:
         """The artifact with the table of an artifact: itself, or the first that it uses."""
-        artifact = self.artifact(name)
-        return name if artifact.protocol else f"{artifact.paper}/{artifact.uses[0]}"
+        artifact = self.artifacts[name]
+        if artifact.protocol:
+            return name
+        return self._sources(artifact)[0]
 
     def pages(self, scope: str) -> list[str]:
         """Scopes that are judged apart: a result or a paper, and results with measured times."""

@@ -20,21 +20,27 @@ from reproduction.spec.user_modules import find_function
 class ErrorsSettings(keys.SplitSettings, TrainingSettings):
     """Settings of `errors`."""
 
-    def setting_of(self, method: str) -> str | None:
+    def settings_of(self, method: str) -> list[str]:
         """How the method is selected."""
         if method not in self.methods:
-            return None
-        return self.methods[method].selection or ""
+            return []
+        return [selection or "" for selection in self.methods[method].selections]
 
     @model_validator(mode="after")
     def _conditions(self) -> Self:
         for label, method in self.methods.items():
-            if method.noise is not None and not set(method.noise) & set(self.noise):
-                of_method = ", ".join(map(str, method.noise))
-                known = ", ".join(map(str, self.noise))
-                where = f"methods.{label}.noise: none of {of_method}"
-                raise ValueError(f"{where} is in the settings: {known}")
+            if method.noise is not None:
+                self._check_noise(f"methods.{label}.noise", method.noise)
+            for selection, noise in method.also.items():
+                self._check_noise(f"methods.{label}.also.{selection}", noise)
         return self
+
+    def _check_noise(self, place: str, noise: keys.Flips) -> None:
+        """Check that a method is run on some noise of the settings."""
+        if not set(noise) & set(self.noise):
+            of_method = ", ".join(map(str, noise))
+            known = ", ".join(map(str, self.noise))
+            raise ValueError(f"{place}: none of {of_method} is in the settings: {known}")
 
 
 METRICS = ("error", "width", "parameter", "validation_size", "omega01", "omega10", "flagged")
@@ -56,9 +62,9 @@ def errors(settings: ErrorsSettings, loop: Loop) -> Iterator[Row]:
         outcomes = train(methods, split, noisy, settings, repetition)
         for column, noise in enumerate(settings.noise):
             for method in methods:
-                if column not in outcomes[method.label]:
+                if column not in outcomes[method.key]:
                     continue
-                outcome = outcomes[method.label][column]
+                outcome = outcomes[method.key][column]
                 selection = method.selection or ""
                 columns = {"noise": noise.label, "method": method.label, "setting": selection}
                 labelled = repetition.with_columns(**columns)

@@ -25,7 +25,7 @@ from __future__ import annotations
 import inspect
 import itertools
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
@@ -65,11 +65,21 @@ class KernelMethod(keys.Method):
     noise: keys.Flips | None = Field(
         None, description="those of the settings that it is run on; default: all"
     )
+    also: dict[Selection, keys.Flips] = Field(
+        {},
+        description="further kinds of selection -> noise of the settings on which the method is "
+        "also run so; the column `setting` tells the rows apart",
+    )
     grid: keys.Exponents | keys.Grid | None = Field(
         None,
         description="parameter, exponents of 2, or `{zeta: [1, 10], rho: [0, 0.2]}`, values of "
         "several; default: the method's GRID",
     )
+
+    @property
+    def selections(self) -> tuple[Selection | None, ...]:
+        """How the method is selected: the main kind first."""
+        return (self.selection, *self.also)
 
     def check(self) -> None:
         """Check selection and grid against the class, parameters against the function that fits."""
@@ -88,6 +98,10 @@ class KernelMethod(keys.Method):
                 raise ValueError(f"selection: {self.method} needs one of {', '.join(SELECTIONS)}")
             if self.grid is None and not hasattr(cls, "GRID"):
                 raise ValueError(f"grid: {self.method} has no GRID; give it a grid")
+        if self.also and self.selection is None:
+            raise ValueError("also: goes with `selection`, which is not given")
+        if self.selection in self.also:
+            raise ValueError(f"also: {self.selection} is the method's `selection`; name another")
         keys.check_keywords(fit, self.parameters, also=["widths"])
 
 
@@ -106,7 +120,8 @@ class TrainingSettings(keys.OnDataSets):
     @model_validator(mode="after")
     def _trusted_rows(self) -> Self:
         for label, method in self.methods.items():
-            if self.trusted is None and method.selection in ("trusted", "trusted_holdout"):
+            needs_trusted = {"trusted", "trusted_holdout"} & set(method.selections)
+            if self.trusted is None and needs_trusted:
                 by_trusted_labels = f"method {label} is selected by trusted labels"
                 raise ValueError(f"trusted: missing, and {by_trusted_labels}")
         return self
@@ -119,6 +134,7 @@ class Candidate:
     parameters : keyword arguments of `fit_many`, `fit_distances` or the class.
     grid : (G,) or, of several parameters, (G, k).   names : of the parameters.
     conditions : numbers of the noise conditions that it is run on; None: all.
+    key : tells apart what is run of one method with several kinds of selection; default: the label.
     complete : whether every fold is fitted, also by what can no longer be chosen.
     """
 
@@ -131,6 +147,11 @@ class Candidate:
     names: tuple[str, ...] = ("parameter",)
     conditions: tuple[int, ...] | None = None
     complete: bool = False
+    key: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.key:
+            object.__setattr__(self, "key", self.label)
 
     @property
     def fits_many(self) -> bool:
@@ -151,11 +172,7 @@ def resolve(settings: TrainingSettings, noise: Iterable[keys.Noise] = ()) -> lis
         exponents = parameters.pop("widths", settings.widths)
         widths = np.exp2(np.asarray(exponents, dtype=float))
         names, grid = _grid(method)
-        conditions = None
-        if method.noise is not None:
-            wanted = method.noise
-            conditions = tuple(k for k, one in enumerate(all_noise) if one in wanted)
-        candidate = Candidate(
+        main = Candidate(
             label=label,
             cls=method.cls,
             parameters=parameters,
@@ -163,10 +180,22 @@ def resolve(settings: TrainingSettings, noise: Iterable[keys.Noise] = ()) -> lis
             widths=widths,
             grid=grid,
             names=names,
-            conditions=conditions,
+            conditions=_numbers_of(method.noise, all_noise),
         )
-        candidates.append(candidate)
+        candidates.append(main)
+        for selection, noise_of_selection in method.also.items():
+            conditions = _numbers_of(noise_of_selection, all_noise)
+            key = f"{label}, {selection}"
+            other = replace(main, selection=selection, conditions=conditions, key=key)
+            candidates.append(other)
     return candidates
+
+
+def _numbers_of(wanted: keys.Flips | None, all_noise: list[keys.Noise]) -> tuple[int, ...] | None:
+    """Numbers of the noise conditions that are wanted; None: all."""
+    if wanted is None:
+        return None
+    return tuple(number for number, one in enumerate(all_noise) if one in wanted)
 
 
 def _grid(method: KernelMethod) -> tuple[tuple[str, ...], NDArray[Any]]:
@@ -225,9 +254,9 @@ class Outcome:
 
 
 Choices = dict[str, dict[int, Choice]]
-"""Label of a method -> column of the labels -> what was chosen."""
+"""Key of a candidate -> column of the labels -> what was chosen."""
 Outcomes = dict[str, dict[int, Outcome]]
-"""Label of a method -> column of the labels -> what came of it."""
+"""Key of a candidate -> column of the labels -> what came of it."""
 
 
 def train(
@@ -261,8 +290,8 @@ def train(
         for method in selected:
             if not method.fits_many:
                 name_place(method)
-                chosen[method.label] = search(method, split.X, noisy, folds, repetition)
-    outcomes: Outcomes = {method.label: {} for method in methods}
+                chosen[method.key] = search(method, split.X, noisy, folds, repetition)
+    outcomes: Outcomes = {method.key: {} for method in methods}
     for method in methods:
         if hasattr(method.cls, "fit_distances") and not method.fits_many:
             columns = method.columns(noisy)
@@ -271,22 +300,22 @@ def train(
             name_place(method)
             fits = method.cls.fit_distances(D, D_test, labels, method.widths, **kernel)
             for number, column in enumerate(columns):
-                outcomes[method.label][column] = Outcome.of(fits, number).checked(split)
+                outcomes[method.key][column] = Outcome.of(fits, number).checked(split)
         elif not method.fits_many:
             rng = repetition.rng(f"method {method.label}")
-            choices = chosen.get(method.label, {})
+            choices = chosen.get(method.key, {})
             for column in method.columns(noisy):
                 labels = noisy[:, column]
                 name_place(method, column)
                 outcome = _fit_plainly(method, split, labels, rng, choices.get(column))
-                outcomes[method.label][column] = outcome.checked(split)
+                outcomes[method.key][column] = outcome.checked(split)
     with_kernel = [method for method in methods if method.fits_many]
     for width in sorted(_widths(with_kernel, chosen)):
         K = rbf(D, width, settings.parametrisation)
         K_test = rbf(D_test, width, settings.parametrisation)
         gram = Gram(K, K_test)
         for method in with_kernel:
-            for column, choice in chosen[method.label].items():
+            for column, choice in chosen[method.key].items():
                 if choice.width != width:
                     continue
                 # Every column alone: no condition depends on another.
@@ -294,7 +323,7 @@ def train(
                 name_place(method, column)
                 values = method.grid[[choice.number]]
                 fits = method.cls.fit_many(gram, labels, values, **method.parameters)
-                outcomes[method.label][column] = Outcome.of(fits, 0, choice).checked(split)
+                outcomes[method.key][column] = Outcome.of(fits, 0, choice).checked(split)
     return outcomes
 
 
@@ -302,7 +331,7 @@ def _widths(methods: list[Candidate], chosen: Choices) -> set[float]:
     """The widths that were chosen for some method and column."""
     widths = set()
     for method in methods:
-        widths |= {choice.width for choice in chosen[method.label].values()}
+        widths |= {choice.width for choice in chosen[method.key].values()}
     return widths
 
 
@@ -383,12 +412,12 @@ def select(
     """
     labels = np.concatenate([fold.labels for fold in folds])
     two_classes = labels.min(axis=0) < labels.max(axis=0)
-    tried: dict[str, dict[float, Floats]] = {method.label: {} for method in methods}
+    tried: dict[str, dict[float, Floats]] = {method.key: {} for method in methods}
     useful: dict[str, set[float]] = {}
     best: dict[str, Floats] = {}
     for method in methods:
-        useful[method.label] = set(useful_widths(D, method.widths, parametrisation))
-        best[method.label] = np.full((2, len(method.columns(noisy)), 1), np.inf)
+        useful[method.key] = set(useful_widths(D, method.widths, parametrisation))
+        best[method.key] = np.full((2, len(method.columns(noisy)), 1), np.inf)
     typical = max(float(D.mean()), 1e-300)
 
     def distance_from_typical(width: float) -> float:
@@ -397,16 +426,16 @@ def select(
     widths = sorted(set().union(*useful.values()))
     for width in sorted(widths, key=distance_from_typical):
         K = rbf(D, width, parametrisation)
-        users = [method for method in methods if width in useful[method.label]]
+        users = [method for method in methods if width in useful[method.key]]
         for method in users:
             shape = (2, len(method.columns(noisy)), len(method.grid))
-            tried[method.label][width] = np.zeros(shape)
+            tried[method.key][width] = np.zeros(shape)
         still_tried = users
         for fold in folds:
             still_tried = [
                 method
                 for method in still_tried
-                if np.isfinite(tried[method.label][width]).any()  # no longer behind another width
+                if np.isfinite(tried[method.key][width]).any()  # no longer behind another width
             ]
             if not still_tried:
                 break
@@ -414,22 +443,22 @@ def select(
             K_held = K[np.ix_(fold.held, fold.train)]
             gram = Gram(K_train, K_held)
             for method in still_tried:
-                totals = tried[method.label][width]
+                totals = tried[method.key][width]
                 totals += _judged(method, gram, noisy, fold, two_classes, np.isfinite(totals[0]))
                 if not method.complete:
-                    totals[:, _is_beyond(totals, best[method.label])] = np.inf
+                    totals[:, _is_beyond(totals, best[method.key])] = np.inf
         for method in still_tried:
-            totals = tried[method.label][width]
+            totals = tried[method.key][width]
             lowest = np.lexsort((totals[1], totals[0]))[:, :1]
             candidate = np.take_along_axis(totals, lowest[np.newaxis], axis=2)
-            bound = best[method.label]
+            bound = best[method.key]
             np.copyto(bound, candidate, where=_is_beyond(bound, candidate))
     n_rows = _judged_rows(folds)
     chosen = {}
     for method in methods:
         columns = method.columns(noisy)
-        totals_by_width = tried[method.label]
-        chosen[method.label] = _lowest(method, totals_by_width, columns, n_rows, parametrisation)
+        totals_by_width = tried[method.key]
+        chosen[method.key] = _lowest(method, totals_by_width, columns, n_rows, parametrisation)
     return chosen
 
 

@@ -50,9 +50,10 @@ def draw_archived(plan: Plan, name: str, archive: Path, folder: Path) -> Path:
     tables = {}
     for each in plan.artifacts_shown(artifact):
         if each.protocol:
-            content = archived_run.unpack(archive / each.paper / each.name, "table.csv")
+            source = f"{each.paper}/{each.name}"
+            content = archived_run.read_table_text(plan.artifacts, source, archive)
             if not content:
-                raise ValueError(f"the table of {each.paper}/{each.name} is not archived")
+                raise ValueError(f"the table of {source} is not archived")
             tables[each.name] = folder / f"{each.name}.csv"
             tables[each.name].write_bytes(content)
     files = [folder / f"drawing.{suffix}" for suffix in FORMATS[artifact.kind]]

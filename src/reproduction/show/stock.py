@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -155,13 +156,35 @@ def _name(table: pd.DataFrame, part: pd.DataFrame) -> str:
 @panels.table
 def errors(results: panels.Results[Any]) -> pd.DataFrame:
     """Any methods on any noise: a section per data set, the mean error of every method."""
-    methods = list(results.settings.methods)
+    results = main_selection(results)
     rows = []
     for name, noise in product(results.settings.datasets, labels(results.settings.noise)):
+        methods = _run_on(results.settings.methods, noise)
         chosen = results.select(dataset=name, noise=noise, metric="error", method=methods)
-        cells = tables.mean_sd_cells(chosen, methods)
+        cells = dict.fromkeys(results.settings.methods, "")
+        cells |= tables.mean_sd_cells(chosen, methods)
         rows.append({"data set": data_set(name), "flips": flips(noise)} | cells)
     return tables.noted(pd.DataFrame(rows).set_index(["data set"]), *error_notes(results))
+
+
+def main_selection(results: panels.Results[Any]) -> panels.Results[Any]:
+    """The results without the rows of further kinds of selection (`also`) of a method."""
+    table = results.table
+    is_further = pd.Series(False, index=table.index)
+    for method in results.settings.methods:
+        _, *further = results.settings.settings_of(method) or [""]
+        is_further |= (table["method"] == method) & table["setting"].isin(further)
+    return replace(results, tables={results.artifact: table[~is_further]})
+
+
+def _run_on(methods: Mapping[str, Any], noise: str) -> list[str]:
+    """The methods that are run on a noise."""
+    run = []
+    for label, method in methods.items():
+        wanted = getattr(method, "noise", None)
+        if wanted is None or noise in labels(wanted):
+            run.append(label)
+    return run
 
 
 @panels.table
@@ -171,9 +194,10 @@ def ranked(results: panels.Results[Any]) -> pd.DataFrame:
     m is told from b, whose mean is lowest, if mean(e_m - e_b) - t_{1 - 0.025/k} se > 0 for k others: in 95 %
     of such tables the best method is bold. The first sentence below says it of the first noise.
     """
+    results = main_selection(results)
     methods, columns, answer = results.settings.methods, {}, ""
     for noise in labels(results.settings.noise):
-        rows = results.select(noise=noise, metric="error", method=list(methods))
+        rows = results.select(noise=noise, metric="error", method=_run_on(methods, noise))
         errors = rows.pivot(index="repetition", columns="method", values="value")
         best, *others = errors.mean().sort_values(kind="stable").index
         gaps, equal = {}, [best]
@@ -191,7 +215,11 @@ def ranked(results: panels.Results[Any]) -> pd.DataFrame:
             near = ", ".join(gaps[method] for method in equal[1:]) or f"none, the next is {gaps[others[0]]}"
             least = f"With {flips(noise)}, {names.label(methods, best)} has the lowest error"
             answer = f"{least}; not significantly different from it (95 %): {near}."
-    frame = pd.DataFrame(columns).rename(index={method: names.label(methods, method) for method in methods})
+    frame = (
+        pd.DataFrame(columns)
+        .fillna("")
+        .rename(index={method: names.label(methods, method) for method in methods})
+    )
     count = results.table["repetition"].nunique()
     return tables.noted(
         frame.rename_axis("method").reset_index(),

@@ -175,7 +175,8 @@ class Artifact(Model):
     )
     uses: Distinct[str] = Field(
         default=[],
-        description="other artifacts of the paper whose tables are drawn",
+        description="other artifacts of the paper whose tables are drawn; of one without a "
+        "protocol those that it uses",
     )
     render: str = Field(
         pattern="^[a-z_0-9.]+:[a-z_0-9]+$",
@@ -196,7 +197,9 @@ class Artifact(Model):
         default=None, description="something was chosen by its closeness to the published values"
     )
     claims: list[Claim] = Field(
-        default=[], description="what was said, and how it is checked: `docs/verdicts.md`"
+        default=[],
+        description="what was said, and how it is checked: `docs/verdicts.md`. Without a protocol "
+        "they are checked in the table of the first of `uses`",
     )
     deviations: list[str] = Field(default=[], description="where and why we differ")
     notes: list[str] = Field(default=[], description="what else a reader should know")
@@ -230,8 +233,8 @@ class Artifact(Model):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         computed = sorted(key.removeprefix("full_") for key in self.model_fields_set & COMPUTED)
-        if self.uses and "published" in computed:  # compared with the first table that it uses
-            computed.remove("published")
+        if self.uses:  # judged by the first table that it uses
+            computed = [key for key in computed if key not in ("claims", "published")]
         if computed and not self.protocol:
             raise ValueError(f"{computed[0]}: goes with a protocol, which is not given")
         unknown = sorted(set(self.full_as_written) - {"drawn"})
@@ -499,7 +502,7 @@ def _load(path: Path, scale: str, only: Content | None, with_code: bool) -> Arti
     with _located(f"{path.with_suffix('.published.csv')}: "):
         _check_published(artifact, artifact)
     with _located(f"{path}: "):
-        _check_claims(artifact)
+        _check_claims(artifact, artifact)
     with _located(f"{where}shards"):
         _check_shards(artifact)
     return artifact
@@ -662,18 +665,21 @@ def _check_ids(artifact: Artifact) -> None:
             raise ValueError(f"{artifact.file}: claims: {claim.id}: {rule}")
 
 
-def _check_claims(artifact: Artifact) -> None:
-    """Check that claims choose rows by what the table can have."""
-    several = _several(artifact)
+def _check_claims(artifact: Artifact, computed: Artifact) -> None:
+    """Check that claims choose rows by what the table can have.
+
+    computed : the artifact whose table it is, itself or the first that it uses.
+    """
+    several = _several(computed)
     for number, claim in enumerate(artifact.claims):
         for index, one in enumerate(claim.checks):
             place = f"claims.{number}.checks.{index}"
             if one.trend:
-                _check_labels(artifact, f"{place}.{one.bound}", dict([one.trend]))
+                _check_labels(computed, f"{place}.{one.bound}", dict([one.trend]))
             for key in ("a", "b", "base", "where"):
                 side = getattr(one, key)
                 if isinstance(side, Selector):
-                    _check_side(artifact, f"{place}.{key}", one, side, several)
+                    _check_side(computed, f"{place}.{key}", one, side, several)
 
 
 def _check_side(
@@ -698,8 +704,9 @@ def _check_side(
         raise ValueError(f"{place} {rule}")
     if {"method", "setting"} <= columns.keys():
         methods = listed(columns["method"])
-        settings = [artifact.full_settings.setting_of(label) for label in methods]
-        if None not in settings and not {*settings} & {*listed(columns["setting"])}:
+        by_method = [artifact.full_settings.settings_of(label) for label in methods]
+        settings = list(itertools.chain.from_iterable(by_method))
+        if all(by_method) and not {*settings} & {*listed(columns["setting"])}:
             lacks = f"no row of method {columns['method']} has setting {columns['setting']!r}"
             raise ValueError(f"{place}.setting: {lacks}; it has {settings[0]!r}")
 
@@ -893,10 +900,15 @@ def _check_uses(artifact: Artifact, known: Mapping[str, Artifact]) -> None:
             raise ValueError(f"uses: {artifact.paper} has no artifact {used!r}{near(used, known)}")
         if used == artifact.name:
             raise ValueError(f"uses: {used!r} is this one")
-        if not known[used].protocol:
+        tables = [name for name in known[used].uses if name in known and known[name].protocol]
+        if not known[used].protocol and not tables:
             raise ValueError(f"uses: {used!r} has no protocol, so no table")
-    if artifact.published and not artifact.protocol:
-        _check_published(artifact, known[artifact.uses[0]])
+    if artifact.uses and not artifact.protocol:
+        computed = known[artifact.uses[0]]
+        if not computed.protocol:
+            computed = known[computed.uses[0]]
+        _check_published(artifact, computed)
+        _check_claims(artifact, computed)
     selected = artifact.settings.drawn if isinstance(artifact.settings, Selection) else {}
     for key, wanted in selected.items():
         there: list[str] = []

@@ -506,8 +506,9 @@ class Settings(Model):
             If a setting names another data set.
         """
 
-    def setting_of(self, method: str) -> str | None:
-        """Find the entry of the column setting in rows of a method; None or None."""
+    def settings_of(self, method: str) -> list[str]:
+        """List the entries of the column setting in rows of a method; empty if not known."""
+        return []
 
     def list_labels(self) -> list[str]:
         """List labels of rows that differ from the words of the settings: kinds of noise."""

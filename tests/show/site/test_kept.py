@@ -18,6 +18,14 @@ from reproduction.spec.papers import HOME, list_papers
 from reproduction.spec.verdict_words import is_claim
 
 FOLDER = CHECKOUT / "results/reference"
+JOINED = ("kernel_boost/cv_vs_mkl", "kernel_boost/klr_vs_rklr")
+"""Archived with a table each; the next full run archives one table, that of the run they share."""
+AWAIT_A_RUN = {
+    *JOINED,
+    "kernel_boost/rivals",  # has the methods of the two that joined it
+    "robust_sgd/optimiser_or_loss",  # has other settings
+}
+"""Results whose settings changed on purpose; the next full run replaces them, and this list ends."""
 KEPT = sorted(str(file.parent.relative_to(FOLDER)) for file in FOLDER.glob("*/*/record.json"))
 
 
@@ -41,7 +49,10 @@ def kinds():
 @pytest.mark.parametrize("name", one_of_each_paper(KEPT))
 def test_the_reference_is_of_the_present_settings_and_claims(plan, name):
     lines, failed = archived_run.old(plan, [name], CHECKOUT)
-    assert not failed, "\n".join(lines)
+    if name in AWAIT_A_RUN:
+        assert [line.partition(";")[0] for line in lines] == [f"{name}: out of date, other settings"]
+    else:
+        assert not failed, "\n".join(lines)
 
 
 def test_every_kept_result_has_its_artifact_and_its_files(plan):
@@ -49,7 +60,8 @@ def test_every_kept_result_has_its_artifact_and_its_files(plan):
         assert name in plan.artifacts, f"{name} has no artifact any more: remove results/reference/{name}"
         kept = archived_run.kept(name, CHECKOUT)
         assert kept.drawn, name
-        assert bool(kept.table) == ("protocol" in plan.artifacts[name].content), name
+        if name not in JOINED:
+            assert bool(kept.table) == ("protocol" in plan.artifacts[name].content), name
         assert not plan.artifacts[name].other_unit(kept.verdicts), name
 
 

@@ -237,8 +237,7 @@ class Page:
     @cached_property
     def drawn(self) -> list[Artifact]:
         """The artifacts whose tables are drawn: this one, if it computes, and those that it uses."""
-        uses = [self.plan.artifacts[f"{self.artifact.paper}/{name}"] for name in self.artifact.uses]
-        return [self.artifact, *uses]
+        return self.plan.artifacts_shown(self.artifact)
 
     @property
     def protocol(self) -> str:
@@ -338,8 +337,7 @@ def all_pages(plan: Plan, home: Path, root: Path) -> list[Page]:
     """
     pages = []
     for name, artifact in plan.artifacts.items():
-        uses = artifact.content.get("uses", [])
-        source = f"{artifact.paper}/{uses[0]}" if uses and "protocol" not in artifact.content else name
+        source = plan.computed(name) if artifact.uses else name
         here = runs.own(plan, name, root, source)
         kept = runs.kept(name, home, source)
         pages.append(Page(plan, name, without_rows(here), kept, root, home))
