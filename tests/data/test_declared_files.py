@@ -1,4 +1,4 @@
-"""Files that no audit hook reports: C libraries and child processes open them, so jobs get them as inputs."""
+"""Files that no audit hook reports, as C libraries open them: a job gets them as inputs."""
 
 import ast
 
@@ -25,7 +25,7 @@ UNSEEN = {
 DECLARED = {
     "reproduction/data/loaders/audio.py": {"soundfile.read"},
 }
-"""Module of a loader or a paper -> its calls; what they open is among the raw files of a data set."""
+"""Module of a loader or a paper -> its calls, which open raw files of a data set alone."""
 
 
 def calls_in(file):
@@ -49,7 +49,7 @@ def test_every_loader_that_opens_files_unseen_is_listed():
     assert found == DECLARED
 
 
-def test_the_loader_of_sound_opens_nothing_but_the_raw_files_that_it_is_given(tmp_path, monkeypatch):
+def test_the_loader_of_sound_opens_only_the_files_that_it_is_given(tmp_path, monkeypatch):
     opened = []
     read = soundfile.read
 

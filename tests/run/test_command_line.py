@@ -198,3 +198,8 @@ def test_a_target_beside_a_path_is_found_among_the_papers_of_the_configuration(m
 def test_a_path_without_a_paper_is_refused(mine, typed, line):
     with pytest.raises(ValueError, match=line):
         read_request(typed.split())
+
+
+def test_a_mistyped_target_is_compared_with_every_command_of_the_help():
+    targets = {"smoke", "full"}
+    assert {*plan.COMMANDS} == {*command_line.COMMANDS, "audit", "help"} - targets
