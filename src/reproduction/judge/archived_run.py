@@ -32,6 +32,7 @@ from reproduction.run import records, results
 from reproduction.run.atomic_files import replacing
 from reproduction.run.points import Points
 from reproduction.spec.artifact import Artifact
+from reproduction.spec.settings import without_display
 from reproduction.spec.strict_yaml import Content
 from reproduction.spec.verdict_words import NOT_JUDGED, PUBLISHED
 
@@ -509,15 +510,19 @@ def _settings(made: Plan, name: str) -> str:
 def other_settings(made: Plan, name: str, provenance: Content) -> bool:
     """Have the settings or the seed of the full protocol changed since an artifact was archived?
 
-    A protocol that only moved has the same settings. What draws the tables of others has no
-    separate settings in its record: there a digest decides.
+    A protocol that only moved has the same settings, and so has a method with another label.
+    What draws the tables of others has no settings in its record: there a digest decides, or the
+    provenance is that of the table.
     """
-    was = provenance.get("settings")
-    if was is None:
+    if "settings" not in provenance:
         return bool(provenance["made_from"]["settings"] != _settings(made, name))
-    now = json.loads(json.dumps(made.describe_result(name)))
-    before = {"seed": provenance.get("seed"), "settings": was}
-    return any(differences("", before, {"seed": now["seed"], "settings": now["settings"]}))
+    source = f"{provenance['paper']}/{provenance['artifact']}"
+    now = json.loads(json.dumps(made.describe_result(source if source in made.artifacts else name)))
+    results = []
+    for described in (provenance, now):
+        settings = without_display(described["settings"])
+        results.append({"seed": described.get("seed"), "settings": settings})
+    return any(differences("", *results))
 
 
 def other_code(provenance: Content) -> str:

@@ -24,7 +24,7 @@ from reproduction.spec import configuration, user_modules
 from reproduction.spec.artifact import NAME, SCALES, Artifact, Cell, check_code, load_all, merge
 from reproduction.spec.papers import HOME, artifact_files, list_papers
 from reproduction.spec.protocol import find_protocol
-from reproduction.spec.settings import DISPLAY
+from reproduction.spec.settings import without_display
 from reproduction.spec.strict_yaml import Content, near, read
 
 TARGETS_OF_TASKS = {"binary": "two classes", "classes": "classes", "regression": "real"}
@@ -341,17 +341,11 @@ class Plan:
         Captions and labels are not in it.
         """
         artifact = self.artifact(name)
-        part = self.cell(name, cell)
-        settings = dict(part.as_written)
-        for label in part.settings.select_methods():
-            written = settings["methods"][label]
-            computed = {key: value for key, value in written.items() if key not in DISPLAY}
-            settings["methods"] = settings["methods"] | {label: computed}
         return {
             "protocol": artifact.protocol,
             "experiment": artifact.settings.find_experiment(name),
             "seed": self.config["seed"],
-            "settings": settings,
+            "settings": without_display(self.cell(name, cell).as_written),
         }
 
     def words(self, name: str) -> list[str]:

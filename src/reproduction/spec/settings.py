@@ -208,6 +208,23 @@ def _impossible(label: str) -> str:
 DISPLAY = ("label", "role", "shown", "note")
 """Keys of a method that say how figures and tables show it; no experiment reads them."""
 
+
+def without_display(written: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out of settings, as they are written, what no experiment reads."""
+    settings = dict(written)
+    methods = written.get("methods")
+    if not isinstance(methods, Mapping):
+        return settings
+    settings["methods"] = {label: _read_by_experiments(method) for label, method in methods.items()}
+    return settings
+
+
+def _read_by_experiments(method: Any) -> Any:
+    if not isinstance(method, Mapping):
+        return method
+    return {key: entry for key, entry in method.items() if key not in DISPLAY}
+
+
 SIGNATURES = {
     "fit_many": "fit_many(gram, labels, grid) -> Fits",
     "fit_distances": "fit_distances(D, D_out, labels, widths, parametrisation) -> Fits",

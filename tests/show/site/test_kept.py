@@ -124,3 +124,15 @@ def test_a_reference_says_whether_its_code_or_its_settings_have_changed(plan, tm
     monkeypatch.setattr(archived_run, "other_settings", lambda *_: True)
     del page.__dict__["aged"]
     assert page.aged.startswith("Out of date: the run at commit ")
+
+
+def test_what_draws_tables_of_others_is_compared_with_the_settings_of_those_tables(plan, tmp_path):
+    found = {page.key: page for page in pages.all_pages(plan, CHECKOUT, tmp_path)}
+    provenance = found["ors_final_errors"].reference.provenance  # that of the first table, of fig2
+    assert not archived_run.other_settings(plan, "ors/final_errors", provenance)
+    methods = provenance["settings"]["methods"]
+    label, method = next(iter(methods.items()))
+    for change, other in [({"note": "another word"}, False), ({"method": "nlms"}, True)]:
+        settings = provenance["settings"] | {"methods": methods | {label: method | change}}
+        changed = provenance | {"settings": settings}
+        assert archived_run.other_settings(plan, "ors/final_errors", changed) == other
