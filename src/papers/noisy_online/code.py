@@ -27,7 +27,17 @@ from noisylabels.validation import Floats, Ints
 from reproduction.run.protocol_loop import Loop, Repetition, Row
 from reproduction.spec import settings as keys
 from reproduction.spec.protocol import protocol
-from reproduction.spec.settings import Count, Distinct, Label, Model, NonNegative, Positive, Some, Trials
+from reproduction.spec.settings import (
+    Count,
+    Distinct,
+    Label,
+    Model,
+    NonNegative,
+    Positive,
+    Repeated,
+    Some,
+    Trials,
+)
 
 HIGHEST = 40
 """Degree at which explicit features of a Gaussian kernel are cut off, for |x| <= 1."""
@@ -425,7 +435,7 @@ class Surface(Model):
     factor: Positive
 
 
-class KernelSettings(Trials):
+class KernelSettings(Repeated):
     """Algorithm 3, its ablation, and the naive learner."""
 
     task: Annotated[Expansion | Diabetes, Field(discriminator="kind")]
