@@ -233,6 +233,29 @@ def test_large_numbers_stay_the_names_of_their_classes():
     assert MajorityVote().fit(table).items_.tolist() == ids
 
 
+@pytest.mark.parametrize("kind", [np.int8, np.int64])
+@pytest.mark.parametrize("spread", [1, 1000])
+def test_whole_numbers_are_named_alike_whether_they_are_counted_or_sorted(kind, spread):
+    """Numbers with wide gaps are sorted, others are counted."""
+    rng = np.random.default_rng(0)
+    item = (rng.integers(-60, 60, 300) * (spread if kind is np.int64 else 1)).astype(kind)
+    label = rng.integers(0, 2, 300)
+    numbers = MajorityVote().fit({"item": item, "annotator": np.arange(300), "label": label})
+    texts = np.array([f"{value + 10**6:09d}" for value in item.astype(int)])
+    named = MajorityVote().fit({"item": texts, "annotator": np.arange(300), "label": label})
+    assert numbers.items_.dtype == kind
+    assert np.array_equal(numbers.items_, np.unique(item))
+    assert np.array_equal(numbers.posterior_, named.posterior_)
+
+
+def test_accuracy_is_the_same_for_all_annotators_at_once_and_for_some_at_a_time(monkeypatch):
+    rng = np.random.default_rng(0)
+    wide = rng.integers(0, 3, (80, 7))
+    at_once = DawidSkene().fit(wide).accuracy_
+    monkeypatch.setattr(crowds, "BLOCK_BYTES", 2 * 8 * 9)
+    assert np.array_equal(DawidSkene().fit(wide).accuracy_, at_once)
+
+
 def test_a_vote_needs_no_confusions_until_they_are_asked_for():
     rng = np.random.default_rng(0)
     sizes = {"item": 5_000, "annotator": 20_000, "label": 77}
