@@ -22,6 +22,7 @@ JOINED = ("kernel_boost/cv_vs_mkl", "kernel_boost/klr_vs_rklr")
 """Archived with a table each; the next full run archives one table, that of the run they share."""
 AWAIT_A_RUN = {
     *JOINED,
+    "kernel_boost/readings",  # has ten splits and four kinds of noise
     "kernel_boost/rivals",  # has the methods of the two that joined it
     "robust_sgd/optimiser_or_loss",  # has other settings
 }
