@@ -1,0 +1,75 @@
+"""Label budgets with the parameter r of every strategy tuned by itself, with scaling and without.
+
+Figure 6 shares one r among its rules. Here each strategy, scaling, budget and noise has its own,
+tuned on a sequence that is never scored.
+
+Source: Moroshko and Crammer 2017, Section 4.2. That r is tuned here is our choice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+
+from noisylabels.filters.label_budget import run_budget
+from ors.code import SCALING, TraceSettings
+from reproduction.run.protocol_loop import Loop, Repetition, Row
+from reproduction.run.tuning import grid_values, tuned_apart
+from reproduction.spec.protocol import protocol
+from reproduction.spec.settings import Distinct
+
+
+class TunedSettings(TraceSettings):
+    """Settings of `tuned_budget`; auto would need a threshold for each r."""
+
+    strategies: Distinct[Literal["const", "begin", "self_tuned"]]
+
+
+def tune_r(settings: TunedSettings, loop: Loop) -> dict[str, dict[str, float]]:
+    """Tune ``{repetition: {place: r}}``, see `name_place`; of equal values the smallest."""
+    values = grid_values(settings.grids["r"])
+
+    def tune_on(repetition: Repetition) -> dict[str, float]:
+        best = {}
+        for noise in settings.noise:
+            sequence = settings.draw(repetition, noise)
+            for scaling in SCALING:
+                for strategy in settings.strategies:
+                    for B in settings.budgets:
+                        place = name_place(noise, scaling, strategy, B)
+                        errors = [_loss(sequence, scaling, strategy, B, r) for r in values]
+                        best[place] = values[errors.index(min(errors))]
+        return best
+
+    return tuned_apart(loop, settings.repetitions, tune_on)
+
+
+@protocol(TunedSettings, tune=tune_r, labels=(*SCALING, "mse", "r"))
+def tuned_budget(settings: TunedSettings, loop: Loop) -> Iterator[Row]:
+    """Run every strategy under every budget with its own r.
+
+    Metrics: mse over all rounds; r, the value that was tuned. Columns as in `label_budget`.
+    """
+    for noise in settings.noise:
+        for repetition in loop:
+            sequence = settings.draw(repetition, noise)
+            tuned = loop.tuned[str(repetition.number)]
+            for scaling in SCALING:
+                for strategy in settings.strategies:
+                    for B in settings.budgets:
+                        r = tuned[name_place(noise, scaling, strategy, B)]
+                        columns = {"noise": noise, "setting": scaling, "method": strategy}
+                        here = repetition.with_columns(**columns, x=B)
+                        yield here.row("mse", _loss(sequence, scaling, strategy, B, r))
+                        yield here.row("r", r)
+
+
+def name_place(noise: str, scaling: str, strategy: str, B: float) -> str:
+    """Name what r is tuned for."""
+    return f"{noise}, {scaling}, {strategy}, {B:g}"
+
+
+def _loss(sequence: Mapping[str, Any], scaling: str, strategy: str, B: float, r: float) -> float:
+    """The mean squared error of a run against the clean labels."""
+    options: dict[str, Any] = {"r": r, "B": B, "strategy": strategy, "scaling": SCALING[scaling]}
+    return float(run_budget(**sequence, **options).loss.mean())

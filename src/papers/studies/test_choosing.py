@@ -1,0 +1,94 @@
+"""The rules choose what they say, among the same candidates, from rows that no fit has seen."""
+
+import numpy as np
+import pytest
+from running import here, table, two_classes, typed
+
+from noisylabels.kernels.gaussian import squared_distances
+from reproduction.run.protocol_loop import noisy_labels
+from reproduction.run.splits import Split
+from studies.choosing import ANY, RULES, Candidate, Tried, score_candidates, try_candidates
+
+SETTINGS = {
+    "datasets": ["toy"],
+    "noise": ["independent 0.3", "negative_only 0.3"],
+    "widths": [-2, 2],
+    "penalties": [-4, 0],
+    "folds": 3,
+    "trusted": 0.2,
+    "methods": {"klr": {"method": "kernel_logistic"}, "rklr": {"method": "robust_kernel_logistic"}},
+}
+TOY = two_classes(n=200, train=120)
+
+
+def tried_on(clean, flipped):
+    """Two candidates of one method: the first is right, the second knows the flipped labels."""
+    candidates = [Candidate("klr", 4.0, 1.0), Candidate("klr", 1.0, 1.0)]
+    predicted = np.array([clean, flipped]) > 0
+    probability = np.where(predicted, 0.8, 0.2)
+    return Tried(candidates, predicted, probability, np.array([0.0, 3.0]), np.zeros(2))
+
+
+def test_each_rule_has_its_own_judge():
+    clean = np.tile([0, 1], 50).astype(np.int8)
+    flipped = clean.copy()
+    flipped[:30] = 1 - flipped[:30]
+    scores, _ = score_candidates(tried_on(clean, flipped), flipped.astype(int), clean, ["klr"])
+    best = {rule: int(np.argmin(score)) for rule, score in scores.items()}
+    assert list(best) == list(RULES)
+    assert best["clean accuracy"] == best["trusted accuracy"] == 0
+    assert best["noisy accuracy"] == best["noisy likelihood"] == 1
+
+
+def test_accuracy_corrected_by_the_flip_rates_finds_the_classifier_that_is_right():
+    # Of class 0 30 % are flipped; one classifier follows the flips of a region, the other does not.
+    rng = np.random.default_rng(0)
+    clean = np.repeat([0, 1], 5000).astype(np.int8)
+    flips = (clean == 0) & (rng.random(10_000) < 0.3)
+    observed = np.where(flips, 1, clean).astype(int)
+    always_one = np.ones(10_000, dtype=np.int8)
+    always_one[:2000] = 0
+    tried = tried_on(clean, always_one)
+    p = np.where(clean == 1, 0.999, 0.3)
+    tried = Tried(tried.candidates, tried.predicted, np.array([p, p]), np.zeros(2), np.zeros(2))
+    scores, omega = score_candidates(tried, observed, clean, ["klr"])
+    assert omega[0, 1] == pytest.approx(0.3, abs=0.02)
+    corrected = scores["corrected accuracy"]
+    assert corrected[0] < corrected[1]
+
+
+def test_candidates_of_other_methods_are_never_chosen():
+    clean = np.tile([0, 1], 20).astype(np.int8)
+    tried = tried_on(clean, clean)
+    tried.candidates[0] = Candidate("rklr", 4.0, 1.0)
+    scores, _ = score_candidates(tried, clean.astype(int), clean, ["klr"])
+    assert all(np.isinf(score[0]) and np.isfinite(score[1]) for score in scores.values())
+
+
+def test_no_fit_has_seen_the_labels_that_it_is_judged_by():
+    settings = typed("studies.choosing:choosing", SETTINGS)
+    split = Split.of(TOY.arrays, TOY.arrays["train"][0], TOY.arrays["test"][0])
+    noisy = noisy_labels(split.clean, settings.noise, here())
+    D = squared_distances(split.X)
+    before = try_candidates(settings, D, split, noisy, here())[0]
+    changed = noisy.copy()
+    changed[7] = 1 - changed[7]
+    after = try_candidates(settings, D, split, changed, here())[0]
+    np.testing.assert_array_equal(before.probability[:, 7], after.probability[:, 7])
+    assert (before.probability != after.probability).any()
+
+
+def test_every_rule_and_method_has_an_error_and_either_of_both_is_one_of_them():
+    frame = table("studies.choosing:choosing", SETTINGS, TOY)
+    errors = frame[frame["metric"] == "error"]
+    assert len(errors) == 2 * 2 * len(RULES) * 3
+    keys = ["repetition", "noise", "setting"]
+    wide = errors.pivot(index=keys, columns="method", values="value")
+    assert ((wide[ANY] == wide["klr"]) | (wide[ANY] == wide["rklr"])).all()
+    assert frame.equals(table("studies.choosing:choosing", SETTINGS, TOY))
+
+
+def test_a_method_without_a_fit_of_many_is_refused():
+    methods = {"svc": {"method": "sklearn.svm:SVC"}}
+    with pytest.raises(ValueError, match="fit_many"):
+        typed("studies.choosing:choosing", SETTINGS | {"methods": methods})
