@@ -55,10 +55,11 @@ def choosing(results: panels.Results[choosing_study.ChoosingSettings]) -> Figure
     )
     for ax, label in zip(axes, labels, strict=True):
         means = panels.mean_interval(rows[rows["noise"] == label], ["setting", "method"])
+        by_rule = means.to_dict("index")
         for number, method in enumerate(methods):
             shift = (number - (len(methods) - 1) / 2) * REACH
             for place, rule in enumerate(RULES):
-                values = means.xs((rule, method))
+                values = by_rule[rule, method]
                 looks = style.dot(method) | {"xerr": float(values["half_width"])}
                 ax.errorbar(float(values["mean"]), place + shift, **looks)
         ax.set_yticks(range(len(RULES)), RULES)
