@@ -361,9 +361,15 @@ class MarginException(Model):
         return self
 
 
-PRINTED = {"value": (0, 1), "100 - value": (100, -1), "1 - value": (1, -1)}
-PRINTED |= {"100 * value": (0, 100), "100 - 100 * value": (100, -100)}
-PRINTED |= {"value / 100": (0, 0.01), "1 - value / 100": (1, -0.01)}
+PRINTED: dict[str, tuple[float, float]] = {
+    "value": (0, 1),
+    "100 - value": (100, -1),
+    "1 - value": (1, -1),
+    "100 * value": (0, 100),
+    "100 - 100 * value": (100, -100),
+    "value / 100": (0, 0.01),
+    "1 - value / 100": (1, -0.01),
+}
 """What a published value stands for -> offset and factor that make it the metric of the table."""
 
 

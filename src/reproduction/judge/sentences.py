@@ -126,6 +126,8 @@ class Sentences:
         ``error: a is 41 % lower than b (95 % CI of the ratio 0.5 to 0.7, n = 9). Averaged over
         7 data sets. Deciding case of 6: 40 % symmetric. 4 of 6 cases pass; 6 are needed.``
         """
+        if isnan(number(row["estimate"])):
+            return "Nothing was measured."
         check, case = _deciding_case(value(row["check"]), value(row["at"]))
         check, metric = self._take_metric(check, case)
         averaged = []
@@ -138,10 +140,7 @@ class Sentences:
                 averaged.append(self._averaged(column, case.pop(column)))
         trend = trend_of(check)
         if trend:
-            steps = case.pop(next(iter(check[trend])), None)
-            if steps is None:
-                return ""  # a row of an older version does not say between which steps
-            statement = self._step(row, check, steps)
+            statement = self._step(row, check, case.pop(next(iter(check[trend]))))
         elif number(row["rows"]) > 0:
             statement = self._worst_row(row, check)
         else:
