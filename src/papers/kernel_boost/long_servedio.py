@@ -40,16 +40,14 @@ class PointsSettings(keys.Repeated):
 
 @protocol(PointsSettings, labels=("error",))
 def boosters_on_points(settings: PointsSettings, loop: Loop) -> Iterator[Row]:
-    """Measure true test errors in % on Long and Servedio's points; x = the flip rate."""
+    """Measure true test errors in % on Long and Servedio's points."""
     for repetition in loop:
         X, y = draw_points(settings.train, repetition.rng("training points"))
         X_test, y_test = draw_points(settings.test, repetition.rng("test points"))
         for noise in settings.noise:
             observed = noise.observe(y, repetition.rng(f"flips {noise}"), "two classes")
             for label, method in settings.methods.items():
-                of_method = repetition.with_columns(
-                    noise=noise.label, method=label, x=noise.parameters["rate"]
-                )
+                of_method = repetition.with_columns(noise=noise.label, method=label)
                 model = method.model(noise, of_method).fit(X, observed)
                 wrong = model.predict(X_test) != y_test
                 yield of_method.row("error", 100 * float(np.mean(wrong)))

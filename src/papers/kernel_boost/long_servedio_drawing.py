@@ -20,6 +20,8 @@ def long_servedio(results: panels.Results[PointsSettings]) -> Figure:
         [""], x_label="flip rate", y_label="wrong test labels / %", height=2.6, width=5.6
     )
     rows = results.select(metric="error")
+    rates = {noise.label: noise.parameters["rate"] for noise in results.settings.noise}
+    rows = rows.assign(x=rows["noise"].map(rates))
     panels.learning_curves(axes[0], rows)
     axes[0].set_xticks(sorted(rows["x"].unique()))
     return panels.shared_legend(figure, panels.handles(results.settings.methods))
