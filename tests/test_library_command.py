@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from itertools import cycle
 
 import pytest
 from project import ROOT
@@ -82,3 +83,17 @@ def test_words_reach_the_script_of_their_command(words, handed_on, monkeypatch, 
     monkeypatch.setattr(os, "environ", os.environ.copy())
     command_line.main(words)
     assert [started[2].rpartition("/")[2], *started[3:]] == handed_on
+
+
+OF_PYTHON = [name for name in COMMANDS if name not in ("lint", "test")]
+
+
+@pytest.mark.parametrize(
+    ("name", "program"), [*zip(OF_PYTHON, cycle(["./run", "noisylabels"]), strict=False)]
+)
+def test_each_command_says_how_it_is_typed_with_the_name_of_the_program(name, program, tmp_path):
+    variables = os.environ | {"PYTHONPATH": str(ROOT / "src"), "NOISYLABELS_COMMAND": program}
+    command = [sys.executable, "-P", "-m", "noisylabels", name, "--help"]
+    done = subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"usage: {program} {name} ")

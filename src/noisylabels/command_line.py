@@ -40,7 +40,7 @@ def main(words: Sequence[str] | None = None) -> None:
     words = list(sys.argv[1:] if words is None else words)
     commands, run_anything = _load_engine()
     if words and words[0] == "audit":
-        program = _name_program()
+        program = name_program()
         parser = argparse.ArgumentParser(prog=f"{program} audit", description=audit.SUMMARY)
         audit.add_arguments(parser)
         audit.run(parser.parse_args(words[1:]), [program, "audit"], words[1:])
@@ -58,7 +58,7 @@ def main(words: Sequence[str] | None = None) -> None:
 
 def describe(commands: dict[str, Command]) -> str:
     """The help: a line for every command."""
-    program = _name_program()
+    program = name_program()
     audit_command = Command("FILE --label COLUMN", audit.SUMMARY, lambda words: None)
     lines = []
     for name, command in {**commands, "audit": audit_command}.items():
@@ -68,7 +68,8 @@ def describe(commands: dict[str, Command]) -> str:
     return "\n".join(lines)
 
 
-def _name_program() -> str:
+def name_program() -> str:
+    """Name the program as it was typed: ``./run`` in a checkout, else ``noisylabels``."""
     return os.environ.get("NOISYLABELS_COMMAND") or "noisylabels"
 
 

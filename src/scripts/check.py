@@ -4,9 +4,10 @@ import argparse
 import sys
 import time
 
+from noisylabels.command_line import name_program
 from reproduction.plan import paper_check
 
-parser = argparse.ArgumentParser(prog="./run check", description=__doc__)
+parser = argparse.ArgumentParser(prog=f"{name_program()} check", description=__doc__)
 parser.add_argument("paper", help="the folder of a paper, or one of its artifacts (.yaml)")
 parser.add_argument("--read", action="store_true", help="only read the files")
 

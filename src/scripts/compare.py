@@ -4,7 +4,9 @@ import argparse
 import sys
 from pathlib import Path
 
-parser = argparse.ArgumentParser(prog="./run compare", description=__doc__)
+from noisylabels.command_line import name_program
+
+parser = argparse.ArgumentParser(prog=f"{name_program()} compare", description=__doc__)
 default = Path("results/full")
 parser.add_argument("results", nargs="?", type=Path, default=default, help="results/<scale>")
 results = parser.parse_args().results

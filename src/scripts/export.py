@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from noisylabels.command_line import name_program
 from reproduction.paths import CHECKOUT
 from reproduction.run.command_line import SCALES, TYPED_IN, find_papers
 
@@ -32,7 +33,7 @@ ABOUT_REPORT = "the report of Snakemake: figures, tables, verdicts, and how each
 Line = tuple[str, str, str]
 """File, what it is, and the commit that made it."""
 
-parser = argparse.ArgumentParser(prog="./run export", description=__doc__)
+parser = argparse.ArgumentParser(prog=f"{name_program()} export", description=__doc__)
 parser.add_argument(
     "words",
     nargs="*",

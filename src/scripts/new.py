@@ -8,10 +8,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "src"))
 
+from noisylabels.command_line import name_program  # noqa: E402
 from reproduction.spec.papers import HOME, NOT_ARTIFACTS, check_folder_name  # noqa: E402
 
 TEMPLATES = HOME / "_templates"
-RUN = "./run"
 
 TEMPLATE_OF_WORD = {
     "complete": "example_paper",
@@ -42,38 +42,54 @@ OF_ONE_ARTIFACT = (
 )
 """Keys that a copy of an artifact does not have: what it is, what was published and claimed."""
 
-parser = argparse.ArgumentParser(prog=RUN, description=__doc__)
-parser.add_argument("what", choices=("new-paper", "new-artifact", "new-method"))
-places = "new-paper PROJECT/PAPER, then new-artifact PROJECT/PAPER/NAME"
-parser.add_argument("place", type=Path, help=places)
-words = "of new-paper: complete (own protocol, figure, published values), classifier (two and K "
-words += "classes), filter (own noise) or online; of new-method: classifier, filter or online"
-parser.add_argument("template", nargs="?", choices=[*TEMPLATE_OF_WORD], help=words)
+SUMMARIES = {
+    "new-paper": "Write a working paper into a folder of yours, to be changed from there.",
+    "new-artifact": "Write a figure or table of your paper, from one that it has.",
+    "new-method": "Write a class of a method into your paper.",
+}
+KINDS_OF_PAPER = "complete (own protocol, figure and published values), classifier (two and "
+KINDS_OF_PAPER += "K classes), filter (own noise) or online"
+
+
+def make_parser(what: str) -> argparse.ArgumentParser:
+    """Make the parser of one of the three commands."""
+    program = f"{name_program()} {what}"
+    parser = argparse.ArgumentParser(prog=program, description=SUMMARIES[what])
+    of_paper = what == "new-paper"
+    place = "the folder of the paper" if of_paper else "FOLDER/NAME, in the folder of a paper"
+    parser.add_argument("place", type=Path, help=place)
+    if of_paper:
+        parser.add_argument("template", nargs="?", choices=[*TEMPLATE_OF_WORD], help=KINDS_OF_PAPER)
+    if what == "new-method":
+        kinds = ("classifier", "filter", "online")
+        parser.add_argument("template", nargs="?", choices=kinds, help="by default as the paper")
+    return parser
 
 
 def main() -> None:
     """Write what the command names, and say how to try it."""
-    given = parser.parse_args()
+    what = sys.argv[1]
+    given = make_parser(what).parse_args(sys.argv[2:])
     place: Path = given.place.expanduser().absolute()
-    paper = place if given.what == "new-paper" else place.parent
-    suffix = {"new-paper": "", "new-artifact": ".yaml", "new-method": ".py"}[given.what]
+    paper = place if what == "new-paper" else place.parent
+    suffix = {"new-paper": "", "new-artifact": ".yaml", "new-method": ".py"}[what]
     target = place.with_name(place.name + suffix)
-    check(given.what, place, paper, target)
+    check(what, place, paper, target)
     try:
-        if given.what == "new-paper":
+        if what == "new-paper":
             write_paper(place, TEMPLATES / TEMPLATE_OF_WORD[given.template or "complete"])
-        elif given.what == "new-artifact":
+        elif what == "new-artifact":
             write_artifact(paper, target)
         else:
             class_name = write_method(paper, target, given.template)
     except OSError as error:
-        sys.exit(f"{given.what}: cannot write {place}: {error.strerror}")
+        sys.exit(f"{what}: cannot write {place}: {error.strerror}")
     print(target)
-    if given.what == "new-method":
+    if what == "new-method":
         method = f'{place.name}: {{method: "{place.name}:{class_name}"}}'
         print(f"In an artifact, below settings.methods: {method}")
-    print(f"Check it: {RUN} check {shown(paper)}")
-    print(f"Try it: {RUN} smoke {shown(paper)}")
+    print(f"Check it: {name_program()} check {shown(paper)}")
+    print(f"Try it: {name_program()} smoke {shown(paper)}")
 
 
 def check(what: str, place: Path, paper: Path, target: Path) -> None:
@@ -90,7 +106,7 @@ def check(what: str, place: Path, paper: Path, target: Path) -> None:
         rule = "choose another name for the folder"
         sys.exit(f"{what}: the repository has a paper {paper.name}; {rule}")
     if what != "new-paper" and not (paper / "TITLE").is_file():
-        made = f"{RUN} new-paper {paper} makes one"
+        made = f"{name_program()} new-paper {paper} makes one"
         sys.exit(f"{what}: {paper} is not a paper: it has no TITLE; {made}")
     if target.exists():
         sys.exit(f"{what}: {target} exists and is not changed; choose another name")
@@ -120,7 +136,7 @@ def write_artifact(paper: Path, target: Path) -> None:
         if artifact.protocol and not has_fault:
             computed.append(artifact)
     if not computed and report.faults:
-        remedy = f"{RUN} check {shown(paper)} lists its faults"
+        remedy = f"{name_program()} check {shown(paper)} lists its faults"
         sys.exit(f"new-artifact: no artifact of {paper.name} can be read and copied; {remedy}")
     if not computed:
         write(TEMPLATES / "methods/any_methods.yaml", target, paper)

@@ -4,7 +4,9 @@ import argparse
 import sys
 from pathlib import Path
 
-parser = argparse.ArgumentParser(prog="./run reference", description=__doc__)
+from noisylabels.command_line import name_program
+
+parser = argparse.ArgumentParser(prog=f"{name_program()} reference", description=__doc__)
 names_help = "papers or <paper>_<result>; by default all that are finished"
 parser.add_argument("names", nargs="*", help=names_help)
 run_help = "folder with results/full of the run; by default this checkout"

@@ -3,6 +3,7 @@
 import argparse
 import sys
 
+from noisylabels.command_line import name_program
 from reproduction.spec.key_tables import (
     format_protocol,
     format_settings,
@@ -11,7 +12,7 @@ from reproduction.spec.key_tables import (
 )
 from reproduction.spec.strict_yaml import near
 
-parser = argparse.ArgumentParser(prog="./run settings", description=__doc__)
+parser = argparse.ArgumentParser(prog=f"{name_program()} settings", description=__doc__)
 parser.add_argument("protocol", nargs="?", help="one alone, such as stock:classification")
 
 

@@ -7,9 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+from noisylabels.command_line import name_program
+
 CHECKOUT = Path(__file__).resolve().parents[2]
 
-parser = argparse.ArgumentParser(prog="./run site", description=__doc__)
+parser = argparse.ArgumentParser(prog=f"{name_program()} site", description=__doc__)
 papers_help = "folders of your papers, shown before those of the configuration"
 parser.add_argument("--papers", nargs="+", default=[], metavar="FOLDER", help=papers_help)
 parser.add_argument("--out", type=Path, help="folder of the pages (default: site/html)")

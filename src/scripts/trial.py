@@ -8,7 +8,9 @@ import re
 import sys
 from pathlib import Path
 
-parser = argparse.ArgumentParser(prog="./run try", description=__doc__, allow_abbrev=False)
+from noisylabels.command_line import name_program
+
+parser = argparse.ArgumentParser(prog=f"{name_program()} try", description=__doc__, allow_abbrev=False)
 formats = "a table: .csv or .tsv with a header line, .npz with X and y, or .parquet (needs pyarrow)"
 parser.add_argument("file", type=Path, help=formats)
 parser.add_argument("--label", default="y", help="the column with the classes (default: y)")

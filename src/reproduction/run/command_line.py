@@ -10,9 +10,18 @@ from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
+from noisylabels.command_line import name_program
 from reproduction.paths import CHECKOUT
 from reproduction.spec.strict_yaml import read
 
+HELP_ON_OPTIONS = """\
+A target is a paper (ors), a result of it (ors_fig2), data, or the path of a paper of yours.
+Options of this project: --verbose prints what Snakemake prints.
+All other options are Snakemake's; `snakemake --help` lists them. The usual ones:
+  -n              preview: what would run, for how long, and why
+  --cores 2       run at most two jobs at a time
+  --config seed=7 'only={repetitions: 5}'    change a setting for this run
+  --forceall      make every result again"""
 SCALES = ("smoke", "full")
 """The words that name a scale; without one it is the first."""
 DRY = ("-n", "--dry-run", "--dryrun", "-np")
@@ -267,8 +276,12 @@ def _shell(command: str, words: list[str]) -> NoReturn:
     os.execvp("bash", ["bash", str(CHECKOUT / "run"), command, *words])
 
 
-def _of_scale(scale: str, words: list[str]) -> NoReturn:
-    run_workflow([scale, *words])
+def _of_scale(scale: str, words: list[str]) -> None:
+    if {"-h", "--help"} & {*words}:
+        form, summary, _ = COMMANDS[scale]
+        print(f"usage: {name_program()} {scale} {form}\n\n{summary}\n\n{HELP_ON_OPTIONS}")
+    else:
+        run_workflow([scale, *words])
 
 
 def _new(what: str, words: list[str]) -> NoReturn:
@@ -287,7 +300,11 @@ COMMANDS: dict[str, tuple[str, str, Callable[[list[str]], None]]] = {
         "Snakemake's: --cores 2; -n previews.",
         partial(_of_scale, "full"),
     ),
-    "site": ("[SCALE ...]", "Pages of what is finished.", partial(_in_checkout, "site")),
+    "site": (
+        "[--papers FOLDER ...] [--out FOLDER]",
+        "The whole site: results, documentation and reference.",
+        partial(_in_checkout, "site"),
+    ),
     "export": (
         "[SCALE] [TARGET ...] [--out FOLDER]",
         "Figures (PDF), tables (LaTeX), verdicts and report of a finished run in one folder.",
