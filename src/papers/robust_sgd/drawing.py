@@ -49,8 +49,8 @@ def sketch_and_losses(results: panels.Results[Any]) -> Figure:
     curves.axvline(FAR_POINT, color="black", linewidth=0.8, linestyle=style.DASHES["dot"])
     curves.annotate("$z_A$", (FAR_POINT, 3.7), (3, 0), textcoords="offset points")
     entries = panels.handles(shown, marker="")
-    for entry in entries:
-        entry.set_label(LOSSES[str(entry.get_label())])
+    for loss, entry in zip(shown, entries, strict=True):
+        entry.set_label(LOSSES[loss])
     return panels.shared_legend(figure, entries)
 
 
@@ -121,20 +121,20 @@ def loss_and_optimiser(results: Errors) -> Figure:
         ax.set_xticks(range(len(WAYS)), list(WAYS.values()))
         ax.grid(visible=False, axis="x")
     entries = panels.dot_handles(losses)
-    for entry in entries:
-        entry.set_label(LOSSES.get(str(entry.get_label()), str(entry.get_label())))
+    for loss, entry in zip(losses, entries, strict=True):
+        entry.set_label(LOSSES[loss])
     return panels.shared_legend(figure, entries, handle=1)
 
 
 LOSSES = {
-    "SGD(Log)": "log loss",
-    "SGD(Hinge)": "hinge loss",
-    "SGD (squared hinge)": "squared hinge loss",
-    "SGD(Ramp)": "ramp loss",
-    "SGD(SRamp)": "smooth ramp loss",
-    "SGD(RGomp)": "reversed Gompertz loss",
+    "log": "log loss",
+    "hinge": "hinge loss",
+    "squared_hinge": "squared hinge loss",
+    "ramp": "ramp loss",
+    "smooth_ramp": "smooth ramp loss",
+    "rgomp": "reversed Gompertz loss",
 }
-"""Names of losses where the way of training varies, or nothing is trained."""
+"""Key of a loss -> its name, where the way of training varies or nothing is trained."""
 
 
 def _sets(results: Errors) -> list[tuple[str, dict[str, str]]]:
