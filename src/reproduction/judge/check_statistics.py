@@ -1,15 +1,19 @@
 """The statistics that a check can ask for: one entry each.
 
-Claims, estimates and pages derive from the entries.
-To add a statistic, add an entry to `STATISTICS`.
+Claims, estimates, verdicts and pages derive from the entries.
+To add a statistic, add an entry to `STATISTICS` and its meaning to the row of `statistic` in
+``docs/verdicts.md``.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import exp
+from math import exp, nan
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
+
+from noisylabels.statistics import mean_se
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,6 +45,27 @@ class Effect:
 
 
 @dataclass(frozen=True)
+class Reduction:
+    """How the values of the repetitions become one number that is not their mean.
+
+    A check compares the number with its bound without a test.
+
+    Attributes
+    ----------
+    compute : callable
+        The number from the values (n,), one for each repetition; NaN where it is not defined.
+    of_one : str
+        What pages say if it is not defined because there is one repetition.
+    undefined : str
+        What pages say if it is not defined although there are several repetitions.
+    """
+
+    compute: Callable[[NDArray[np.float64]], float]
+    of_one: str
+    undefined: str
+
+
+@dataclass(frozen=True)
 class Statistic:
     """One statistic of a check.
 
@@ -50,6 +75,9 @@ class Statistic:
         What it is, for the documentation.
     formula : callable
         Its parts from the texts of a, b and base.
+    reduction : Reduction or None
+        What is compared with the bound; None is the mean over the repetitions, which is tested.
+        Every entry says which.
     compare : callable or None
         The values of pairs (a, b); None if the statistic has no side b.
     effect : Effect or None
@@ -58,6 +86,7 @@ class Statistic:
 
     meaning: str
     formula: Callable[[str, str, str], Texts]
+    reduction: Reduction | None
     compare: Callable[["pd.Series", "pd.Series"], Any] | None = None
     effect: Effect | None = None
 
@@ -65,6 +94,11 @@ class Statistic:
     def is_paired(self) -> bool:
         """Whether it compares rows of a with rows of b."""
         return self.compare is not None
+
+    @property
+    def is_mean(self) -> bool:
+        """Whether the bound is for a mean over the repetitions, which is tested."""
+        return self.reduction is None
 
 
 def _differences(a: "pd.Series", b: "pd.Series") -> Any:
@@ -85,6 +119,13 @@ def _log_ratios(a: "pd.Series", b: "pd.Series") -> Any:
 
 def _are_equal(a: "pd.Series", b: "pd.Series") -> Any:
     return np.isclose(a, b, rtol=ROUNDING, atol=0)
+
+
+def _relative_se(values: NDArray[np.float64]) -> float:
+    estimate = mean_se(values)
+    if estimate.df == 0 or estimate.mean == 0:
+        return nan
+    return float(estimate.se / abs(estimate.mean))
 
 
 def _describe_value(estimate: float) -> str:
@@ -115,34 +156,44 @@ STATISTICS: dict[str, Statistic] = {
     "value": Statistic(
         meaning="`value` of `a`",
         formula=lambda a, b, base: [a],
+        reduction=None,
         effect=Effect("", float, _describe_value),
     ),
     "difference": Statistic(
         meaning="`difference` a − b",
         formula=lambda a, b, base: [a, " − ", b],
+        reduction=None,
         compare=_differences,
         effect=Effect("difference", float, _describe_difference),
     ),
     "ratio": Statistic(
         meaning="`ratio` a / b",
         formula=lambda a, b, base: [a, " / ", b],
+        reduction=None,
         compare=_ratios,
         effect=Effect("ratio", float, _describe_ratio),
     ),
     RATIO_OF_DIFFERENCES: Statistic(
         meaning=f"`{RATIO_OF_DIFFERENCES}` (a − base) / (b − base), a ratio of two means",
         formula=lambda a, b, base: ["(", a, " − ", base, ") / (", b, " − ", base, ")"],
+        reduction=None,
         compare=_differences,
     ),
     "log_ratio": Statistic(
         meaning="`log_ratio` log(a / b)",
         formula=lambda a, b, base: ["log(", a, " / ", b, ")"],
+        reduction=None,
         compare=_log_ratios,
         effect=Effect("ratio", exp, _describe_ratio),
     ),
     "relative_se": Statistic(
         meaning="`relative_se`, the standard error over the mean",
         formula=lambda a, b, base: ["standard error / mean of ", a],
+        reduction=Reduction(
+            _relative_se,
+            of_one="one realisation has no standard error",
+            undefined="the mean is 0",
+        ),
     ),
 }
 """Name of a statistic -> what it is."""

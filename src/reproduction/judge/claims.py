@@ -21,7 +21,12 @@ from pydantic import (
     model_validator,
 )
 
-from reproduction.judge.check_statistics import PAIRED, RATIO_OF_DIFFERENCES, StatisticName
+from reproduction.judge.check_statistics import (
+    PAIRED,
+    RATIO_OF_DIFFERENCES,
+    STATISTICS,
+    StatisticName,
+)
 from reproduction.run.results import COLUMNS
 from reproduction.spec.strict_yaml import Content, Model, check
 from reproduction.spec.verdict_words import CLAIM_KINDS, OURS, ClaimKind, define_words
@@ -221,8 +226,8 @@ class Check(Model):
         if self.trend is None:
             return ""
         column, values = self.trend
-        if self.statistic == "relative_se":
-            return f"relative_se cannot be {self.bound}; give it a bound"
+        if not STATISTICS[self.statistic].is_mean:
+            return f"{self.statistic} cannot be {self.bound}; give it a bound"
         label_type = int | float if column == "x" else str
         is_order = len(values) > 1 and len(set(values)) == len(values)
         has_one_column = len(getattr(self, self.bound)) == 1

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtr
 
 from noisylabels.statistics import holm
-from reproduction.judge.check_statistics import RATIO_OF_DIFFERENCES
+from reproduction.judge.check_statistics import RATIO_OF_DIFFERENCES, STATISTICS
 from reproduction.judge.claims import Asked, VerdictError, listed, trend_of
 from reproduction.judge.estimates import Bound, Source, by_repetition, cells_of, grouped, select
 
@@ -195,9 +195,10 @@ def _test_cell(cell: _Cell, draws: Mapping[int, NDArray[np.int64]]) -> Vector:
     if cell.check.get("rows") == "every":
         return np.full(DRAWS, 0.0 if cell.bound.met(cell.values).all() else 1.0)
     values = cell.values[draws[cell.values.size]]
-    if cell.check["statistic"] == "relative_se":
-        spread = _standard_error(values) / np.abs(values.mean(axis=1))
-        return np.where(cell.bound.met(spread), 0.0, 1.0)
+    reduction = STATISTICS[cell.check["statistic"]].reduction
+    if reduction is not None:
+        numbers = np.apply_along_axis(reduction.compute, 1, values)
+        return np.where(cell.bound.met(numbers), 0.0, 1.0)
     sides: list[Vector] = []
     if cell.divisors is None:
         if np.isfinite(high):

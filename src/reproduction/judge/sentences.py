@@ -307,14 +307,13 @@ class Sentences:
             return [self.join([count, ", worst at " if worst else "", worst])]
         if row["remark"] == "divisor":
             return ["the divisor may be 0: its interval reaches below"]
-        if row["remark"]:
-            return ["the mean is 0"]
-        if repetitions == 1 and check["statistic"] == "relative_se":
-            return ["one realisation has no standard error"]
+        reduction = STATISTICS[check["statistic"]].reduction
+        if reduction is not None and isnan(number(row["estimate"])):
+            return [reduction.of_one if repetitions == 1 else reduction.undefined]
         if repetitions == 1:
             outcome = "agrees" if row["side"] == "inside" else "disagrees"
             return [f"one realisation, no test; it {outcome}"]
-        if number(row["n"]) == 1 and check["statistic"] != "relative_se":
+        if number(row["n"]) == 1:
             equal = f"all {repetitions:g} repetitions are equal"
             return [f"{equal}: they count as one, compared without a test"]
         return []

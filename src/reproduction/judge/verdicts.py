@@ -44,7 +44,7 @@ from noisylabels.statistics import (
     tost,
     welch,
 )
-from reproduction.judge.check_statistics import RATIO_OF_DIFFERENCES, ROUNDING
+from reproduction.judge.check_statistics import RATIO_OF_DIFFERENCES, ROUNDING, STATISTICS
 from reproduction.judge.claims import (
     INDEX,
     JUDGED,
@@ -318,16 +318,12 @@ def _weighed(labels: Content, rows: pd.DataFrame, check: Asked) -> Weighed:
     if check["statistic"] == RATIO_OF_DIFFERENCES:
         divisors, _ = by_repetition(rows.assign(value=rows["divisor"]))
         return _ratio(labels, values, divisors, left_out, bound)
-    estimate = mean_se(values)
-    if check["statistic"] != "relative_se":
-        return _mean(labels, estimate, bound, values.size, left_out)
-    counts = (values.size, left_out)
-    if estimate.df == 0:
-        return _untested(labels, bound, nan, counts, {"remark": ""})
-    if estimate.mean == 0:
-        return _untested(labels, bound, nan, counts, {"remark": "mean is 0"})
-    relative_se = estimate.se / abs(estimate.mean)
-    return _untested(labels, bound, relative_se, counts, {"remark": ""})
+    reduction = STATISTICS[check["statistic"]].reduction
+    if reduction is None:
+        return _mean(labels, mean_se(values), bound, values.size, left_out)
+    reduced = reduction.compute(values)
+    remark = "undefined" if isnan(reduced) and values.size > 1 else ""
+    return _untested(labels, bound, reduced, (values.size, left_out), {"remark": remark})
 
 
 def _worst_row(labels: Content, rows: pd.DataFrame, bound: Bound) -> Weighed:
