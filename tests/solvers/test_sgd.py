@@ -320,11 +320,32 @@ def test_a_loss_of_another_file_is_learnt(problem, monkeypatch):
 
 
 def test_the_name_of_a_loss_and_the_number_of_its_parameters_are_checked():
-    with pytest.raises(ValueError, match=r"Other: 'rgomp' is the name of RGomp; take another"):
+    taken = r"^Other: 'rgomp' is already the name of the loss noisylabels\.losses\.margin\.RGomp; choose"
+    with pytest.raises(ValueError, match=taken):
         type("Other", (losses.Loss,), {"name": "rgomp", "__qualname__": "Other"})
     assert losses.LOSSES["rgomp"] is losses.RGomp
     with pytest.raises(ValueError, match="takes z and at most three parameters"):
         losses.compiled(lambda z, a, b, c, d: z)
+
+
+def define_loss(module, name="savage", class_name="Savage"):
+    return type(class_name, (losses.Loss,), {"name": name, "__module__": module})
+
+
+def test_a_loss_of_the_library_is_never_replaced():
+    ours = losses.LOSSES["savage"]
+    with pytest.raises(ValueError, match=r"^Savage: 'savage' is already the name of the loss .*Savage;"):
+        define_loss(ours.__module__)
+    assert losses.LOSSES["savage"] is ours
+
+
+def test_a_loss_of_a_notebook_can_be_defined_again(monkeypatch):
+    monkeypatch.setattr(losses, "LOSSES", dict(losses.LOSSES))
+    define_loss("__main__", "mine", "Mine")
+    second = define_loss("__main__", "mine", "Mine")
+    assert losses.LOSSES["mine"] is second
+    with pytest.raises(ValueError, match=r"Mine: 'mine' is already the name of the loss __main__\.Mine"):
+        define_loss("elsewhere", "mine", "Mine")
 
 
 def test_a_fitted_model_goes_on_after_a_copy_through_a_file(problem):

@@ -75,11 +75,12 @@ class Loss:
     _slope: ClassVar[Callable[..., float]]
 
     def __init_subclass__(cls) -> None:
-        holder = LOSSES.setdefault(cls.name, cls)
-        if (holder.__module__, holder.__qualname__) != (cls.__module__, cls.__qualname__):
-            fault = f"{cls.name!r} is the name of {holder.__qualname__}"
-            raise ValueError(f"{cls.__qualname__}: {fault}; take another")
-        LOSSES[cls.name] = cls  # a class that is defined again replaces itself
+        holder = LOSSES.get(cls.name)
+        if holder is not None and not _is_defined_again(holder, cls):
+            place = f"{holder.__module__}.{holder.__qualname__}"
+            fault = f"{cls.name!r} is already the name of the loss {place}"
+            raise ValueError(f"{cls.__qualname__}: {fault}; choose another name")
+        LOSSES[cls.name] = cls
 
     @property
     def curvature(self) -> float:
@@ -132,6 +133,13 @@ class Loss:
         parameters = np.repeat(columns([self]), min(BLOCK, margins.size), axis=1)
         apply_formula(compiled(formula).address, margins.ravel(), parameters, out)
         return out.reshape(margins.shape)
+
+
+def _is_defined_again(holder: type[Loss], loss: type[Loss]) -> bool:
+    """Decide whether a user runs the definition of a loss again, as in a cell of a notebook."""
+    is_ours = holder.__module__.partition(".")[0] == "noisylabels"
+    names = [(each.__module__, each.__qualname__) for each in (holder, loss)]
+    return names[0] == names[1] and not is_ours
 
 
 def columns(losses: Sequence[Loss]) -> Floats:
