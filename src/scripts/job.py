@@ -82,9 +82,10 @@ def work(
             part.write_text(text + "\n", encoding="utf-8")
         return tuned
     parameters: dict[str, Any] = next(iter(tuned.values()), {})
-    rows, points = job.run(request["repetitions"], parameters)
     if context.get("is_run_twice"):
         learning_check.refuse_wrong_methods(job)
+    rows, points = job.run(request["repetitions"], parameters)
+    if context.get("is_run_twice"):
         job.check_repeatable(rows, request["repetitions"], parameters)
     with replacing(options.table) as part:
         results.write_rows(rows, part)

@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.linear_model import LogisticRegression
 
+from noisylabels import NLMS
 from reproduction.run import learning_check
 from reproduction.spec.settings import Method
 
@@ -169,3 +170,20 @@ def test_nothing_is_said_where_it_is_not_known():
     assert learning_check.describe_labels({"X": X, "y": y}, "crowd") == ""
     assert learning_check.describe_labels({"X": X[:12], "y": np.arange(12) % 3}, "classes") == ""
     assert learning_check.describe_labels({"y": y}, "classes") == ""
+
+
+class SeesTheLabel(NLMS):
+    """Adds a tenth of the label to each prediction."""
+
+    def run(self, X, y, **known):
+        """Look at the label."""
+        return super().run(X, y, **known) + 0.1 * np.asarray(y)
+
+
+def test_a_filter_that_sees_a_label_first_is_refused_and_told_how():
+    methods = {"late": Method(method=f"{HERE}:SeesTheLabel", parameters={"mu": 0.5})}
+    faults, remarks = learning_check.check_filters(methods)
+    assert faults == ["late: a prediction depends on the label of its own row or a later one"]
+    assert remarks == []
+    methods["late"] = Method(method="nlms", parameters={"mu": 0.5})
+    assert learning_check.check_filters(methods) == ([], [])

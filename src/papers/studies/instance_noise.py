@@ -12,10 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, PositiveInt
-from scipy.stats import rankdata
-from sklearn.metrics import average_precision_score
 
-from noisylabels import KernelLogisticRegression
 from noisylabels.auditing import flip_rates as rates
 from noisylabels.auditing import intervals
 from noisylabels.auditing.cross_fitting import cross_fitted
@@ -111,6 +108,8 @@ def _flipped_splits(
 
 def distance_from_boundary(split: Split) -> Floats:
     """The size of the decision value of every training row, by a fit to the clean labels, (n,)."""
+    from noisylabels import KernelLogisticRegression  # slow to load
+
     model = KernelLogisticRegression(width="scale", zeta=0.5, penalty="rkhs")
     values = model.fit(split.X, split.clean).decision_function(split.X)
     return np.asarray(np.abs(values))
@@ -144,6 +143,8 @@ def choose_flips(
     The largest log-weight plus Gumbel noise come first, which draws one row after the other in
     proportion to the weights.
     """
+    from scipy.stats import rankdata  # slow to load
+
     n = len(distance)
     place = (rankdata(distance) - 1) / max(n - 1, 1)
     keys_of_rows = SIGNS[shape] * strength * place + rng.gumbel(size=n)
@@ -155,6 +156,8 @@ def measure_audit(p: Floats, observed: Classes, flipped: Mask, rows: Classes) ->
 
     rows : drawn without replacement, and reviewed.
     """
+    from sklearn.metrics import average_precision_score  # slow to load
+
     doubt = -rates.margins(p, observed)
     listed = rates.likely_wrong(p, observed, rates.joint(p, observed))
     hits = int((listed & flipped).sum())

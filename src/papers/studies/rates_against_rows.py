@@ -13,7 +13,6 @@ from typing import Annotated, Literal
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
-from sklearn.datasets import make_moons
 
 from noisylabels.auditing import flip_rates as rates
 from noisylabels.auditing.cross_fitting import cross_fitted, probabilities
@@ -110,6 +109,8 @@ def generated_twonorm(rng: np.random.Generator, negative: int, positive: int) ->
 
 def generated_moons(rng: np.random.Generator, negative: int, positive: int) -> Points:
     """Generate two half circles that interlock, with normal noise of 0.3."""
+    from sklearn.datasets import make_moons  # slow to load
+
     seed = int(rng.integers(2**31))
     X, y = make_moons((negative, positive), noise=0.3, random_state=seed)
     return X, np.where(y > 0, 1, -1).astype(np.int8)

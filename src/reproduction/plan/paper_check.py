@@ -24,7 +24,6 @@ from reproduction.plan.plan import Plan, configured
 from reproduction.spec.artifact import Artifact, check_together, load
 from reproduction.spec.papers import HOME, artifact_files, find_paper
 from reproduction.spec.strict_yaml import ArtifactError, Content
-from reproduction.spec.user_modules import describe_error
 
 if TYPE_CHECKING:
     from reproduction.run.job import Job
@@ -200,19 +199,11 @@ def run_paper(folder: Path, report: Report) -> None:
 
 def check_filters(artifact: Artifact, report: Report) -> None:
     """Check that the paper's filters keep the contract: one that sees a label first is a fault."""
-    from noisylabels.checks import check_filter
-    from noisylabels.filters.base import Filter
+    from reproduction.run import learning_check
 
-    for label, method in artifact.settings.select_methods().items():
-        if not method.custom or not issubclass(method.cls, Filter):
-            continue
-        where = f"{artifact.file}: settings.methods.{label}"
-        try:
-            check_filter(method.build())
-        except AssertionError as error:
-            report.faults.append(f"{where}: {str(error).splitlines()[0]}")
-        except Exception as error:  # a filter that fails; the run below names its line
-            report.remarks.append(f"{where}: not checked as a filter: {describe_error(error)}")
+    faults, remarks = learning_check.check_filters(artifact.settings.select_methods())
+    report.faults += [f"{artifact.file}: settings.methods.{fault}" for fault in faults]
+    report.remarks += [f"{artifact.file}: settings.methods.{remark}" for remark in remarks]
 
 
 def check_methods(artifact: Artifact, job: Job, report: Report) -> None:

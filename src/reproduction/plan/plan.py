@@ -309,10 +309,9 @@ class Plan:
         return len(artifact.cells) * len(artifact.blocks) == 1
 
     def is_run_twice(self, name: str) -> bool:
-        """Is the first repetition run again and compared? So are papers of users at smoke scale."""
+        """Is the first repetition run again and compared? So are papers of users."""
         artifact = self.artifact(name)
-        is_of_user = not artifact.file.is_relative_to(HOME)
-        return self.config["scale"] == "smoke" and is_of_user and not artifact.measured
+        return not artifact.file.is_relative_to(HOME) and not artifact.measured
 
     def experiments(self, single: bool) -> str:
         """A regular expression for the experiments of one cell and one block, or for the others."""

@@ -121,7 +121,7 @@ def _of_cell(plan: Plan, name: str, cell: str) -> Iterator[Step]:
             record=f"{folder}/{block}.record.json",
             request=job | {"repetitions": plan.repetitions(name, block)},
             inputs=(*data, *tuned),
-            context=context | _run_twice(plan, name),
+            context=context | (_run_twice(plan, name) if block == 0 else {}),
             artifact=name,
         )
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from reproduction.run.protocol_loop import seeded
 from reproduction.spec.settings import Method
+from reproduction.spec.user_modules import describe_error
 
 if TYPE_CHECKING:
     from reproduction.run.job import Job
@@ -45,14 +46,16 @@ Array = NDArray[Any]
 
 
 def refuse_wrong_methods(job: Job) -> None:
-    """Refuse a job one of whose methods is wrong where any classifier is right.
+    """Refuse a job one of whose methods is wrong where any classifier is right, or sees labels.
 
     Raises
     ------
     ValueError
-        One line with the first such method, see `check_methods`.
+        One line with the first such method, see `check_methods` and `check_filters`.
     """
-    faults, _ = check_methods(job.settings.select_methods(), count_classes(job))
+    methods = job.settings.select_methods()
+    faults, _ = check_methods(methods, count_classes(job))
+    faults += check_filters(methods)[0]
     if faults:
         raise ValueError(f"settings.methods.{faults[0]}")
 
@@ -66,6 +69,36 @@ def count_classes(job: Job) -> int:
         for dataset in job.data.values():
             most = max(most, len(np.unique(dataset.arrays.get("y", []))))
     return most
+
+
+def check_filters(methods: Mapping[str, Method]) -> tuple[list[str], list[str]]:
+    """Check that the filters of a user keep the contract of `noisylabels.checks.check_filter`.
+
+    Parameters
+    ----------
+    methods : mapping
+        Label -> method.
+
+    Returns
+    -------
+    faults, remarks : list of str
+        ``<label>: what``; a remark where a filter fails, since the run names its line.
+    """
+    from noisylabels.checks import check_filter
+    from noisylabels.filters.base import Filter
+
+    faults = []
+    remarks = []
+    for label, method in methods.items():
+        if not method.custom or not issubclass(method.cls, Filter):
+            continue
+        try:
+            check_filter(method.build())
+        except AssertionError as error:
+            faults.append(f"{label}: {str(error).strip().splitlines()[0]}")
+        except Exception as error:
+            remarks.append(f"{label}: not checked as a filter: {describe_error(error)}")
+    return faults, remarks
 
 
 def check_methods(methods: Mapping[str, Method], classes: int) -> tuple[list[str], list[str]]:
