@@ -51,7 +51,7 @@ class Source(NamedTuple):
 
 
 class TupleKernel(CPUDispatcher):
-    """A compiled function that returns a tuple and lets an interrupt through as what it is."""
+    """A compiled function that returns a tuple and raises KeyboardInterrupt unchanged."""
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Call the function.

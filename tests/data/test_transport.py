@@ -193,7 +193,7 @@ def test_links_devices_and_members_whose_decoder_takes_what_memory_it_wants_are_
         with pytest.raises(SourceError, match="f0: the archive has no member x"):
             extract(archive, ("x", None))
     (tmp_path / "a").write_bytes(b"<html>")
-    with pytest.raises(SourceError, match="f0: what should hold it is neither a zip nor a tar archive"):
+    with pytest.raises(SourceError, match="f0: the download that should contain it is neither"):
         extract(tmp_path / "a", ("x", None))
 
 

@@ -135,11 +135,12 @@ def mid(w: Array, N: int) -> Rate:
 
 
 def stratified(sampled: Sequence[tuple[Array, int]], shares: Sequence[float]) -> Rate:
-    """`combined` of `mid` for groups with shares c_h of the rows: of each its w (n,) and its N.
+    """Combine the mid-p intervals of groups: `combined` of `mid`.
 
+    `sampled` has w (n,) and N of each group, `shares` the part of all rows that is in the group.
     Where no row of some group was wrong, the distance to the upper limit is mostly that group's,
     and errors on this side are rare: the lower limits take the whole 5 %. Where all were wrong, the
-    upper ones.
+    upper limits do.
     """
     some_group_is_right = not all(w.any() for w, _ in sampled)
     some_group_is_wrong = any(w.all() for w, _ in sampled)

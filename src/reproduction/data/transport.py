@@ -465,7 +465,8 @@ def _content(carrier: Path, file: RawFile) -> Iterator[IO[bytes]]:
                 raise missing
             yield stream
     else:
-        raise SourceError(f"{file.name}: what should hold it is neither a zip nor a tar archive")
+        problem = "the download that should contain it is neither a zip nor a tar archive"
+        raise SourceError(f"{file.name}: {problem}; check the address of its source")
 
 
 def _open_member(tar: tarfile.TarFile, member: str) -> IO[bytes] | None:

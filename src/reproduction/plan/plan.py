@@ -846,7 +846,7 @@ def passed_over(plan: Plan, checkout: Path, root: Path) -> str:
 
 
 def of_run(root: Path, config: Mapping[str, Any], files: Iterable[Path]) -> Plan:
-    """`planned` of a run, every file of its configuration and the user's own data checked."""
+    """Check every file of the configuration and the user's own data, then plan the run."""
     configuration.examine(config, files)
     if config.get("only"):
         config = {**config, "scale": "part"}

@@ -36,7 +36,7 @@ Compute = Callable[[Options], None]
 
 
 def offer(folder: Path, waiting: Mapping[str, list[str]]) -> Path:
-    """Let the jobs of this run know the words of all that wait.
+    """Tell the jobs of this run the command lines of the jobs that wait.
 
     Returns
     -------

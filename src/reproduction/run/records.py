@@ -64,7 +64,7 @@ class Making:
     context : dict
         What decides nothing; ``given`` in the key.
     informs : dict
-        For the record.
+        Facts that are recorded only.
     outputs : list of Path
         The files of the result.
     """

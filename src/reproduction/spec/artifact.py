@@ -91,7 +91,7 @@ class Reductions(Model):
     @model_validator(mode="before")
     @classmethod
     def _current_scales(cls, content: Any) -> Any:
-        """Name what serves in place of a scale that is gone."""
+        """Refuse the removed scale `quick`, and name its replacement."""
         if isinstance(content, dict) and "quick" in content:
             raise ValueError(f"quick: {NO_QUICK}; remove this key")
         return content
