@@ -60,6 +60,7 @@ def main() -> None:
 
     plan = make_plan(scale, papers)
     names = list_results(plan, targets)
+    refuse_outdated(plan, names, targets)
     claim(out)
     rows = [copy_result(plan, name, out) for name in names]
     pages = find_pages(plan, names)
@@ -102,6 +103,30 @@ def list_results(plan: "Plan", targets: list[str]) -> list[str]:
                 command = " ".join(["./run", plan.config["scale"], *targets])
                 raise ValueError(f"{name} is not finished ({file} is missing); {command}")
     return names
+
+
+def refuse_outdated(plan: "Plan", names: list[str], targets: list[str]) -> None:
+    """Refuse a result that a run would make again, such as one of a paper that was edited since.
+
+    Raises
+    ------
+    ValueError
+        Names the first, why, and the command.
+    """
+    from reproduction.plan import steps
+    from reproduction.spec.papers import HOME
+
+    homes = [str(artifact.file.parents[1]) for artifact in plan.artifacts.values()]
+    given = filter(None, [os.environ.get("PYTHONPATH")])
+    path = dict.fromkeys([str(HOME), *homes, *given])  # where jobs of a run find the code of papers
+    os.environ["PYTHONPATH"] = os.pathsep.join(path)
+    _, _, decisions = steps.decide(plan)
+    for name in names:
+        records = (f"{plan.results}/{name}/record.json", f"{plan.figures}/{name}.record.json")
+        why = next(filter(None, (decisions.get(record, "") for record in records)), "")
+        if why:
+            command = " ".join(["./run", plan.config["scale"], *targets])
+            raise ValueError(f"{name} is out of date ({why}); {command}")
 
 
 def claim(out: Path) -> None:

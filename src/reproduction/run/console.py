@@ -23,6 +23,7 @@ from reproduction.data.registry import REGISTRY
 from reproduction.paths import CHECKOUT
 from reproduction.plan.plan import Plan, passed_over
 from reproduction.run.command_line import TYPED_IN
+from reproduction.spec.papers import HOME
 from reproduction.spec.verdict_words import count_verdicts, look_up
 
 SECONDS: dict[int, float] = {}  # number of a job -> seconds that are expected of it; filled by a run
@@ -295,6 +296,8 @@ def _verdicts(plan: Plan, scopes: Iterable[str]) -> list[str]:
         where = f"{path_to_show(plan.results)}/<paper>/verdicts.csv"
     lines = [f"verdicts: {', '.join(counts)}{what}; see {where}"]
     for name, artifact in plan.artifacts.items():
+        if artifact.file.is_relative_to(HOME):
+            continue  # only papers of users have mistakes to be found here
         its_rows = [row for row in rows if f"{row['paper']}/{row['artifact']}" == name]
         lines.append(artifact.other_unit(its_rows))
         lines += artifact.unmatched(its_rows)

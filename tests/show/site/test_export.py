@@ -7,6 +7,7 @@ import subprocess
 import pytest
 from finished_runs import CHECKOUT, finish, plan_of
 
+from reproduction.plan import steps
 from scripts import export
 
 NAMES = ["ors/fig2", "ors/final_errors"]
@@ -45,6 +46,20 @@ def test_what_is_not_finished_is_named_with_the_command(finished):
     plan, _ = finished
     with pytest.raises(ValueError, match=r"ors/\w+ is not finished .*; ./run full ors_fig3"):
         export.list_results(plan, ["ors_fig3"])
+
+
+def test_what_was_edited_since_is_refused_with_the_reason(finished, monkeypatch):
+    plan, _ = finished
+    current = {"results/full/ors/fig2/record.json": "", "figures/full/ors/fig2.record.json": ""}
+    why = "settings.repetitions: 20, was 10"
+    monkeypatch.setattr(steps, "decide", lambda plan: (plan, [], decisions))
+    decisions = current
+    export.refuse_outdated(plan, ["ors/fig2"], ["ors_fig2"])
+    for record in current:
+        decisions = current | {record: why}
+        message = rf"ors/fig2 is out of date \({why}\); ./run full ors_fig2"
+        with pytest.raises(ValueError, match=message):
+            export.refuse_outdated(plan, ["ors/fig2"], ["ors_fig2"])
 
 
 def test_verdicts_are_those_of_the_exported_results_alone(finished):
