@@ -11,7 +11,7 @@ from unittest import mock
 
 import pytest
 
-from reproduction.plan import paper_check
+from reproduction.judge import paper_check
 
 ROOT = Path(__file__).parents[1]
 TEMPLATES = ROOT / "src/papers/_templates"

@@ -5,7 +5,7 @@ import sys
 import time
 
 from noisylabels.command_line import name_program
-from reproduction.plan import paper_check
+from reproduction.judge import paper_check
 
 parser = argparse.ArgumentParser(prog=f"{name_program()} check", description=__doc__)
 parser.add_argument("paper", help="the folder of a paper, or one of its artifacts (.yaml)")

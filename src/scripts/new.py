@@ -126,7 +126,7 @@ def write_artifact(paper: Path, target: Path) -> None:
 
     A paper without one to copy gets one that has a stock protocol.
     """
-    from reproduction.plan.paper_check import Report, read_paper
+    from reproduction.judge.paper_check import Report, read_paper
 
     is_empty = all(file.name in NOT_ARTIFACTS for file in paper.glob("*.yaml"))
     report = Report() if is_empty else read_paper(paper)

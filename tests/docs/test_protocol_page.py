@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from reproduction.plan import paper_check
+from reproduction.judge import paper_check
 from reproduction.run import protocol_loop
 from reproduction.spec import settings
 

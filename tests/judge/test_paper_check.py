@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from reproduction.plan import paper_check
+from reproduction.judge import paper_check
 
 TEMPLATES = Path(__file__).parents[2] / "src/papers/_templates"
 YAML = "table1.yaml"
