@@ -136,8 +136,13 @@ def every_case() -> Iterator[Case]:
 
 
 def load_artifact(file: Path) -> Any:
-    """An artifact at full scale."""
-    return load(file, "full")
+    """An artifact at full scale, and its classes that are not the library's, as a run checks them."""
+    artifact = load(file, "full")
+    try:
+        artifact.settings.check_custom()
+    except ValueError as error:
+        raise ValueError(f"{file}: {error}") from None
+    return artifact
 
 
 def load_run(file: Path) -> Any:
