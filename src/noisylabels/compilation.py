@@ -1,8 +1,8 @@
 """The one decorator of compiled functions, and the folders in which they are kept between processes.
 
 Numba compares a compiled function on disk with the file that holds it. It does not notice that a function or
-a constant has changed which another file gave to it. So each module keeps its compiled functions in a folder
-of its own, named by a digest of all sources that decide what the compiler makes of them.
+a constant has changed which another file gave to it. So each module keeps its compiled functions in a
+separate folder, named by a digest of all sources that decide what the compiler makes of them.
 """
 
 from __future__ import annotations

@@ -114,19 +114,18 @@ def refuse_outdated(plan: "Plan", names: list[str], targets: list[str]) -> None:
         Names the first, why, and the command.
     """
     from reproduction.plan import steps
-    from reproduction.spec.papers import HOME
+    from reproduction.spec.papers import list_code_folders
 
-    homes = [str(artifact.file.parents[1]) for artifact in plan.artifacts.values()]
-    given = filter(None, [os.environ.get("PYTHONPATH")])
-    path = dict.fromkeys([str(HOME), *homes, *given])  # where jobs of a run find the code of papers
-    os.environ["PYTHONPATH"] = os.pathsep.join(path)
+    folders = list_code_folders(plan.config["papers"])
+    given = [path for path in [os.environ.get("PYTHONPATH")] if path]
+    os.environ["PYTHONPATH"] = os.pathsep.join([*folders, *given])  # as in the jobs of a run
     _, _, decisions = steps.decide(plan)
+    command = " ".join(["./run", plan.config["scale"], *targets])
     for name in names:
-        records = (f"{plan.results}/{name}/record.json", f"{plan.figures}/{name}.record.json")
-        why = next(filter(None, (decisions.get(record, "") for record in records)), "")
-        if why:
-            command = " ".join(["./run", plan.config["scale"], *targets])
-            raise ValueError(f"{name} is out of date ({why}); {command}")
+        for record in (f"{plan.results}/{name}/record.json", f"{plan.figures}/{name}.record.json"):
+            reason = decisions.get(record, "")
+            if reason:
+                raise ValueError(f"{name} is out of date ({reason}); {command}")
 
 
 def claim(out: Path) -> None:

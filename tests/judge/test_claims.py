@@ -294,7 +294,7 @@ def test_a_measurement_names_the_deciding_case_and_how_many_pass():
     check = below(where={"metric": "error"}, for_each=["dataset"], at_least=2)
     measured = Sentences().measured(one_verdict(claim(check), table(*curves)))
     assert measured.startswith("error: ours is ")
-    assert measured.endswith(" Deciding case of 3: set1. 2 of 3 cases pass; 2 are needed.")
+    assert measured.endswith(" The deciding one of 3 cases: set1. 2 of 3 cases pass; 2 are needed.")
     pooled = below(where={"metric": "error", "dataset": ["set0", "set1", "set2"]})
     measured = Sentences().measured(one_verdict(claim(pooled), table(*curves)))
     assert measured.endswith(" Averaged over 3 data sets.")

@@ -14,6 +14,7 @@ sys.path.insert(0, str(ROOT / "src"))
 from reproduction.plan import code_digest, currency, plan, steps
 from reproduction.run import compute_ahead, console, records
 from reproduction.show.site import run_page
+from reproduction.spec.papers import list_code_folders
 
 # What reaches the jobs: this library, this interpreter, one thread each (more threads change the last bits of results).
 THREADS = [
@@ -25,16 +26,9 @@ os.environ |= dict.fromkeys(THREADS, "1") | {
     "MPLBACKEND": "Agg",
     "NUMBA_CACHE_DIR": str(ROOT / ".cache/numba"),
 }
-# Folders that hold papers of the user, each a package with its name.
-OF_USER = dict.fromkeys(
-    Path(str(paper)).expanduser().absolute().parent
-    for paper in config.get("papers", [])
-    if str(paper).startswith("~") or "/" in str(paper)
-)
+PAPERS = map(str, config.get("papers", []))
 for variable, folder in {
-    "PYTHONPATH": os.pathsep.join(
-        map(str, [ROOT / "src", ROOT / "src/papers", *OF_USER])
-    ),
+    "PYTHONPATH": os.pathsep.join(list_code_folders(PAPERS)),
     "PATH": Path(sys.executable).parent,
 }.items():
     others = [path for path in [os.environ.get(variable)] if path]

@@ -495,8 +495,8 @@ def _flip_rates(
     quantile = float(stdtrit(len(rows) - 2, 1 - TAIL / 2))
     for j, k in np.ndindex(K, K):
         base = (true == j).astype(float)
-        score = p[:, j] * (observed == k)
-        cell = base * (observed[rows] == k)
+        score = np.where(observed == k, p[:, j], 0.0)
+        cell = np.where(observed[rows] == k, base, 0.0)
         parts = []
         for at, all_ in sampled:
             of_class = intervals.powered(base[at], p[rows[at], j], p[all_, j].mean())

@@ -5,6 +5,7 @@ Tables hold our errors next to the published ones.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -227,7 +228,7 @@ def _compared(results: Errors, noise: list[str]) -> Iterator[dict[str, str]]:
     The artifact's last method is tested against the best of the others.
     """
     methods = list(results.settings.methods)
-    published = [entry for entries in results.published_of.values() for entry in entries]
+    published = list(itertools.chain.from_iterable(results.published_of.values()))
     *others, last = methods
     for name in results.settings.datasets:
         chosen = results.select(dataset=name, noise=noise, metric="error", method=methods)

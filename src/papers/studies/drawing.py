@@ -25,13 +25,8 @@ OF_AUDIT = {
     "covers": "intervals that cover",
 }
 """Metrics of the audit that are drawn -> titles of the panels."""
-ESTIMATES = {
-    "own": "fitted to all rows",
-    "cross-fitted": "cross-fitted",
-    "confident joint": "confident joint",
-    "anchor": "anchor",
-    "surest rows": "most confident rows",
-}
+ESTIMATES = ("own", "cross-fitted", "confident joint", "anchor", "surest rows")
+"""Estimates of the flip rates, in the order of the panels."""
 
 
 def average_data_sets(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
@@ -123,7 +118,7 @@ def rates_against_rows(results: panels.Results[rates_study.RowsSettings]) -> Fig
     figure, cells = panels.facets(
         results,
         [(law, {"dataset": law}) for law in results.settings.laws],
-        [(title, {"setting": key}) for key, title in ESTIMATES.items()],
+        [(names.setting(estimate), {"setting": estimate}) for estimate in ESTIMATES],
         table=means,
         legend=panels.handles(results.settings.methods),
         height=1.5,

@@ -249,8 +249,8 @@ def unpack(folder: Path, name: str) -> bytes:
 def find_parts(artifacts: Mapping[str, Artifact], name: str, archive: Path) -> list[str]:
     """List the archived results whose rows are those of an experiment today: itself, then others.
 
-    What draws the table of an experiment today, and was archived with a table of its own, was
-    computed apart then.
+    A result that draws the table of an experiment today may have been an experiment when it was
+    archived: then it has a table in the archive.
     """
     parts = [name]
     for other, artifact in artifacts.items():

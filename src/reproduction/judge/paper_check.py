@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import math
 import re
 import tempfile
 import time
@@ -296,10 +297,10 @@ def check_selectors(artifact: Artifact, table: Path, report: Report) -> None:
     if len(artifact.cells) > 1:
         return
     report.faults += [with_line(fault) for fault in artifact.unmatched(verdicts)]
-    measured = [row for row in verdicts if row["estimate"] == row["estimate"]]
-    unit = artifact.other_unit(measured)
-    if "100 " in unit or "/ 100" in unit:  # one repetition can tell a factor, but no difference
-        report.remarks.append(unit)
+    measured = [row for row in verdicts if not math.isnan(row["estimate"])]
+    found = artifact.find_other_unit(measured)
+    if found and found.is_factor:  # one repetition can tell a factor, but no difference
+        report.remarks.append(artifact.other_unit(measured))
 
 
 def _narrowed(description: Content) -> Content:

@@ -124,33 +124,27 @@ class Sentences:
         """Write what was measured in the case that decides a claim, in short sentences.
 
         ``error: a is 41 % lower than b (95 % CI of the ratio 0.5 to 0.7, n = 9). Averaged over
-        7 data sets. Deciding case of 6: 40 % symmetric. 4 of 6 cases pass; 6 are needed.``
+        7 data sets. The deciding one of 6 cases: 40 % symmetric. 4 of 6 cases pass; 6 are needed.``
         """
         if isnan(number(row["estimate"])):
             return "Nothing was measured."
         check, case = _deciding_case(value(row["check"]), value(row["at"]))
         check, metric = self._take_metric(check, case)
-        averaged = []
-        for column in [*case]:
-            if len(listed(case[column])) == 1 or column in value(row["at"]):
-                continue
-            if column == "repetition":  # how many they are is said next to the interval
-                del case[column]
-            else:
-                averaged.append(self._averaged(column, case.pop(column)))
+        averages = self._take_averages(case, value(row["at"]))
         trend = trend_of(check)
         if trend:
-            statement = self._step(row, check, case.pop(next(iter(check[trend]))))
+            column = next(iter(check[trend]))
+            comparison = self._step(row, check, case.pop(column))
         elif number(row["rows"]) > 0:
-            statement = self._worst_row(row, check)
+            comparison = self._worst_row(row, check)
         else:
-            statement = self._effect(row, check)
-        sentences = [self.join([metric, ": " if metric else "", statement])]
-        if averaged:
-            sentences.append(self.join(["Averaged over ", self.join(averaged, " and ")]))
+            comparison = self._effect(row, check)
+        sentences = [self.join([metric, comparison], ": ")]
+        if averages:
+            sentences.append(self.join(["Averaged over ", averages]))
         n_cases = number(row["groups"])
         if case:
-            start = f"Deciding case of {n_cases:g}: " if n_cases > 1 else "Case: "
+            start = f"The deciding one of {n_cases:g} cases: " if n_cases > 1 else "Case: "
             sentences.append(self.join([start, self._case(case)]))
         if number(row["rows"]) > 1 and value(row["worst"]):
             sentences.append(self.join(["Worst row: ", self._case(value(row["worst"]))]))
@@ -168,6 +162,20 @@ class Sentences:
         if not check.get("a"):
             return check | {"a": {"metric": metric}}, ""
         return check, self.words({"metric": metric})
+
+    def _take_averages(self, case: Content, labels: Asked) -> str:
+        """Take the columns of several entries out of a case: ``7 data sets and 2 kinds of noise``.
+
+        Those with labels are a step of a trend. Repetitions are counted next to the interval.
+        """
+        averages = []
+        for column, entry in [*case.items()]:
+            if column in labels or len(listed(entry)) == 1:
+                continue
+            del case[column]
+            if column != "repetition":
+                averages.append(self._averaged(column, entry))
+        return self.join(averages, " and ")
 
     def _sides(self, check: Asked) -> tuple[str, str, str]:
         """Write what a, b and base of a check are."""

@@ -524,7 +524,7 @@ class Finding:
     agree, contra : float
         p-values.
     family_wise : bool
-        The verdict is by Holm's p-values instead of its own.
+        The verdict rests on p-values corrected by Holm's method.
     tested : bool
         False where nothing is left to chance.
     fixed : str
@@ -806,7 +806,7 @@ def _decided(findings: Sequence[Finding]) -> list[Content]:
 class Correction(NamedTuple):
     """The p-values (agree, contra) of a finding after Holm's and after Benjamini's correction.
 
-    factor : what Holm's method multiplies the first of its own p-values with.
+    factor : what Holm's method multiplies the first p-value of the claim with.
     """
 
     holm: tuple[float, float]

@@ -309,7 +309,7 @@ class Plan:
         return len(artifact.cells) * len(artifact.blocks) == 1
 
     def is_run_twice(self, name: str) -> bool:
-        """Is the first repetition run again and compared? So are papers of users."""
+        """Is the first repetition run again and compared? It is in papers of users."""
         artifact = self.artifact(name)
         return not artifact.file.is_relative_to(HOME) and not artifact.measured
 

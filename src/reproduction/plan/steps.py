@@ -121,14 +121,14 @@ def _of_cell(plan: Plan, name: str, cell: str) -> Iterator[Step]:
             record=f"{folder}/{block}.record.json",
             request=job | {"repetitions": plan.repetitions(name, block)},
             inputs=(*data, *tuned),
-            context=context | (_run_twice(plan, name) if block == 0 else {}),
+            context=context | _run_twice(plan, name, block),
             artifact=name,
         )
 
 
-def _run_twice(plan: Plan, name: str) -> Content:
+def _run_twice(plan: Plan, name: str, block: int = 0) -> Content:
     """The word for a job that runs its first repetition twice; nothing for others."""
-    if plan.is_run_twice(name):
+    if plan.is_run_twice(name) and block == 0:
         return {"is_run_twice": True}
     return {}
 

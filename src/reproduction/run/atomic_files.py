@@ -29,7 +29,7 @@ def replacing(path: Path) -> Iterator[Path]:
 def _remove_leftovers(path: Path) -> None:
     """Remove half-written files of processes that have ended.
 
-    The writer of a figure makes a name of its own from the one that `replacing` gives.
+    The writer of a figure makes another name from the one that `replacing` gives.
     """
     name = glob.escape(path.name)
     leftovers = [*path.parent.glob(f".part.*.{name}")]

@@ -46,7 +46,7 @@ Array = NDArray[Any]
 
 
 def refuse_wrong_methods(job: Job) -> None:
-    """Refuse a job one of whose methods is wrong where any classifier is right, or sees labels.
+    """Refuse a job with a classifier that is wrong on clean groups, or a filter that sees labels.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def count_classes(job: Job) -> int:
 
 
 def check_filters(methods: Mapping[str, Method]) -> tuple[list[str], list[str]]:
-    """Check that the filters of a user keep the contract of `noisylabels.checks.check_filter`.
+    """Check the filters of a user with `noisylabels.checks.check_filter`.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def check_filters(methods: Mapping[str, Method]) -> tuple[list[str], list[str]]:
     Returns
     -------
     faults, remarks : list of str
-        ``<label>: what``; a remark where a filter fails, since the run names its line.
+        ``<label>: what is wrong``. A filter that fails gets a remark: the run names its line.
     """
     from noisylabels.checks import check_filter
     from noisylabels.filters.base import Filter
@@ -118,10 +118,11 @@ def check_methods(methods: Mapping[str, Method], classes: int) -> tuple[list[str
     """
     faults = []
     remarks = []
+    numbers_of_groups = (2,) if classes <= 2 else (2, 4)
     for label, method in methods.items():
         if classes == 0 or not method.custom or method.method.startswith(TRUSTED):
             continue
-        for count in sorted({2, 2 if classes <= 2 else 4}):
+        for count in numbers_of_groups:
             X, y = make_groups(count)
             shares = dict(_shares_right(method, X, y))
             wrong = [name for name, share in shares.items() if share < 0.5 / count]

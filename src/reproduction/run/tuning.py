@@ -150,7 +150,7 @@ def tuned_apart(
     repetitions: int,
     tune_on: Callable[[Repetition], T],
 ) -> dict[str, T]:
-    """Tune once for each repetition, on a sequence of its own that is never scored.
+    """Tune once for each repetition, on a separate sequence that is never scored.
 
     These are the sequences "tuning 0", "tuning 1", .... So the repetitions are independent as a
     whole: an interval over them holds for the tuning as well.

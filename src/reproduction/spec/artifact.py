@@ -117,6 +117,22 @@ class Entry(NamedTuple):
     parsed: Any
 
 
+class OtherUnit(NamedTuple):
+    """A unit in which published values seem to be typed."""
+
+    printed: str
+    """The ``as`` of `PRINTED` that says so."""
+    n_far: int
+    """Published values that are far from ours in the metric's unit."""
+    n_values: int
+
+    @property
+    def is_factor(self) -> bool:
+        """Whether it is another power of ten, such as percent in place of shares."""
+        _, factor = PRINTED[self.printed]
+        return abs(factor) != 1
+
+
 class Artifact(Model):
     """The file ``src/papers/<paper>/<artifact>.yaml`` at one scale."""
 
@@ -278,8 +294,8 @@ class Artifact(Model):
         """The published values, each with its margin and reason."""
         return read_published(self._file, self._content["published"]) if self.published else []
 
-    def other_unit(self, rows: Iterable[Mapping[str, Any]]) -> str:
-        """Say that published values, at least half of them, seem to be typed in another unit.
+    def find_other_unit(self, rows: Iterable[Mapping[str, Any]]) -> OtherUnit | None:
+        """Find the unit in which published values, at least half of them, seem to be typed.
 
         A value seems to be if it is outside its margin, and three times as far from ours as under
         the ``as`` that brings all of them nearest.
@@ -291,8 +307,8 @@ class Artifact(Model):
 
         Returns
         -------
-        str
-            One line; "" if most values seem to be in the metric's unit.
+        OtherUnit or None
+            None if most values seem to be in the metric's unit.
         """
         values = []
         for row in rows:
@@ -300,25 +316,35 @@ class Artifact(Model):
             if is_comparable and row["estimate"]:
                 values.append([float(row[key]) for key in ("published", "estimate", "margin")])
         offset, factor = PRINTED[self.published.printed if self.published else "value"]
-        largest = max((abs((value - offset) / factor) for value, _, _ in values), default=0.0)
+        typed = [(value - offset) / factor for value, _, _ in values]
+        are_shares = all(abs(value) <= 1 for value in typed)
         gaps: dict[str, list[float]] = {}  # `as` -> distances of values read so to ours
-        for printed, (a, b) in PRINTED.items():
-            if (abs(b) > 1 and largest > 1) or (abs(b) < 1 and largest <= 1):
-                continue  # shares are at most 1, and of percentages some are larger
+        for printed, (other_offset, other_factor) in PRINTED.items():
+            if abs(other_factor) > 1 and not are_shares:
+                continue
+            if abs(other_factor) < 1 and are_shares:
+                continue
             gaps[printed] = []
-            for value, ours, _ in values:
-                gaps[printed].append(abs(a + b * (value - offset) / factor - ours))
+            for value, (_, ours, _) in zip(typed, values, strict=True):
+                read_so = other_offset + other_factor * value
+                gaps[printed].append(abs(read_so - ours))
         best = min(gaps, key=lambda printed: sum(gaps[printed]))
         n_far = 0
         for gap, (value, ours, margin) in zip(gaps[best], values, strict=True):
             if max(margin, 3 * gap) < abs(value - ours):
                 n_far += 1
         if n_far == 0 or 2 * n_far < len(values):
+            return None
+        return OtherUnit(best, n_far, len(values))
+
+    def other_unit(self, rows: Iterable[Mapping[str, Any]]) -> str:
+        """Say in one line what `find_other_unit` finds; "" if it finds nothing."""
+        found = self.find_other_unit(rows)
+        if found is None:
             return ""
+        far = f"{found.n_far} of {found.n_values} published values are much nearer to ours"
         where = f"{self.paper}/{self.name}.yaml: published"
-        far = f"{where}: {n_far} of {len(values)} published values"
-        remedy = "are they typed in another unit?"
-        return f"{far} are much nearer to ours with `as: {best}`; {remedy}"
+        return f"{where}: {far} with `as: {found.printed}`; are they typed in another unit?"
 
     @property
     def is_reduced_in_repetitions_alone(self) -> bool:

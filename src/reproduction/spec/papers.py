@@ -36,6 +36,15 @@ NOT_ARTIFACTS = ("names.yaml", "datasets.yaml", "findings.yaml")
 """YAML files of a paper that are not figures or tables: names, data sets and findings."""
 
 
+def list_code_folders(papers: Iterable[str]) -> list[str]:
+    """List where jobs find code: the engine, our papers, and folders of papers named by path."""
+    folders = [SOURCES, HOME]
+    for paper in papers:
+        if "/" in paper or paper.startswith("~"):
+            folders.append(Path(paper).expanduser().absolute().parent)
+    return list(dict.fromkeys(map(str, folders)))
+
+
 def list_papers(home: Path = HOME) -> list[str]:
     """List the papers of the repository, in alphabetical order."""
     return sorted(file.parent.name for file in home.glob("*/TITLE"))
