@@ -62,8 +62,9 @@ def work(
     context: dict[str, Any],
     tuned: dict[str, Any],
 ) -> dict[str, Any]:
-    """Tune, run or both; the parameters that were tuned, by cell.
+    """Tune, run or both; return the parameters that were tuned, by cell.
 
+    request : what `Plan.job` describes, and the repetitions.
     context : the cell, and whether the first repetition is run again and compared.
     """
     from reproduction.run import learning_check, results

@@ -49,3 +49,31 @@ def test_every_paper_has_a_page_and_the_list_of_papers_leads_to_it():
     for paper in list_papers():
         assert (ROOT / f"src/papers/{paper}/page.md").is_file()
         assert f"(../src/papers/{paper}/page.md)" in listed
+
+
+def ways_of_values() -> dict[str, list[tuple[Path, list[str]]]]:
+    """The table of CONTRIBUTING.md: value -> the files of its way, each with the names behind it."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    table = text.partition("| value | its way |\n|---|---|\n")[2].partition("\n\n")[0]
+    ways = {}
+    for line in table.splitlines():
+        _, value, way, _ = line.split("|")
+        stops = re.findall(r"`([\w/.]+\.\w+)`(?: \(([^)]*)\))?", way)
+        ways[value] = [(find_stop(file), re.findall(r"`([\w.]+)`", names)) for file, names in stops]
+    return ways
+
+
+def find_stop(file: str) -> Path:
+    """A file of the table, which is below src/ where no other folder is named."""
+    return ROOT / file if file.startswith("workflow/") else ROOT / "src" / file
+
+
+def test_the_files_on_the_way_of_a_value_exist_and_have_the_names_that_the_table_says():
+    ways = ways_of_values()
+    assert len(ways) == 6
+    for value, stops in ways.items():
+        assert len(stops) >= 5, value
+        for file, names in stops:
+            assert file.is_file(), f"{value}: {file}"
+            for name in names:
+                assert set(name.split(".")) <= defined(file), f"{value}: {file}: {name}"

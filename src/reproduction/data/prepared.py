@@ -1,7 +1,9 @@
 """Prepared data sets: arrays with their digest in one .npz, which is all that jobs read of data.
 
-Jobs import this module and the error that it raises, and nothing else of the package, so that no
-change of a download or of a loader makes an experiment run again.
+`reproduction.data.prepare` writes these files, and the job of an experiment loads them
+(`Job.read` of `reproduction.run.job`). Jobs import this module and the error that it raises, and
+nothing else of the package. So no change of a download or of a loader makes an experiment run
+again.
 """
 
 import contextlib

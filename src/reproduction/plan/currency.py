@@ -34,11 +34,13 @@ class Step:
     record : str
         Path of the record of its result.
     request : dict
-        Settings, seed and the like; ``asked`` in the key and the record.
+        Settings, seed and the like. The script of the job reads it from the key, as ``request``
+        of `records.making`; key and record call it ``asked``.
     inputs : tuple of str
         Files.
     context : dict
-        What the job needs besides and what decides nothing; ``given`` in the key.
+        What the job needs besides and what decides nothing. The script reads it from the key, as
+        ``context``; the key calls it ``given``.
     sources : bool
         See `records.making`.
     artifact : str

@@ -337,7 +337,7 @@ class Plan:
     def job(self, name: str, cell: str = "") -> Content:
         """What a job computes: a change of it runs the job again.
 
-        Captions and labels are not in it.
+        The job gets it as ``request`` (`scripts/job.py`). Captions and labels are not in it.
         """
         artifact = self.artifact(name)
         return {
@@ -359,7 +359,7 @@ class Plan:
         return words
 
     def repetitions(self, name: str, block: int = 0) -> str:
-        """Half-open range of the repetitions of a block, ``0:5``."""
+        """Half-open range of the repetitions of a block, ``0:5``; the job gets it in ``request``."""
         start, stop = self.artifact(name).blocks[block]
         return f"{start}:{stop}"
 

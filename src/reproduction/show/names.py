@@ -107,7 +107,10 @@ def read_names(paper: Path) -> Content:
 
 @contextmanager
 def using(paper: Path) -> Iterator[None]:
-    """Use the names of a paper, by its folder, for everything inside the ``with`` block."""
+    """Use the names of a paper, by its folder, for everything inside the ``with`` block.
+
+    `scripts/draw.py` does so around each drawing; legends get their words from `style.label`.
+    """
     token = _names.set(read_names(paper))
     try:
         yield
