@@ -490,7 +490,7 @@ def data_sets() -> str:
     return registry.describe_data_sets(registry.load_registry(ROOT / "config/datasets.yaml"))
 
 
-BUILT = {
+BUILT = KINDS | {
     "data_sets": data_sets,
     "gallery": gallery,
     "settings": key_tables.format_settings,

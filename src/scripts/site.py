@@ -10,6 +10,8 @@ from pathlib import Path
 from noisylabels.command_line import name_program
 
 CHECKOUT = Path(__file__).resolve().parents[2]
+PARSED_SOURCES = Path("site/doctrees")
+"""Where Sphinx keeps what it has read, for the next build; not among the pages, which are copied to hosts."""
 
 parser = argparse.ArgumentParser(prog=f"{name_program()} site", description=__doc__)
 papers_help = "folders of your papers, shown before those of the configuration"
@@ -49,6 +51,7 @@ def build(given: argparse.Namespace) -> int:
         claim_output_folder(given.out, "site")
     out = given.out or Path("site/html")
     options = ["--quiet", "--fail-on-warning", "--keep-going", "-c", "docs"]
+    options += ["-d", str(PARSED_SOURCES)]
     if given.papers:
         folders = [os.path.abspath(folder) for folder in given.papers]
         options += ["-D", f"papers_to_show={','.join(folders)}"]

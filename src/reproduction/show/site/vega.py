@@ -153,10 +153,10 @@ def draw_published(lines: Sequence[charts.Line]) -> Spec:
         "mark": {"type": "point", "filled": True, "size": 55, "opacity": 1},
         "encoding": {"y": y, "x": x, "color": colour, "tooltip": tooltip},
     }
-    height = {"step": ROW_HEIGHT}
+    labels = {row["label"] for row in rows}
     return {
         "width": "container",
-        "height": height,
+        "height": ROW_HEIGHT * len(labels),
         "data": {"values": rows},
         "layer": [band, rule, point],
     }
