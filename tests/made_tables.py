@@ -25,7 +25,7 @@ def _kept(name):
 
 
 def table(name, few):
-    """``few`` repetitions where 100 are kept, fewer where fewer are; spread as their means are."""
+    """Make a table with ``few`` repetitions, which spread about the archived means as those of a run do."""
     kept = _kept(name)
     rng = np.random.default_rng(0)
     n = np.ceil(few * kept["n"] / 100).clip(upper=few).astype(int)
@@ -55,7 +55,7 @@ class Inputs:
         self.published = {used: shown.pop("published", []) for used, shown in self.settings.items()}
 
     def shown(self):
-        """What the workflow would hand over besides the tables."""
+        """Make what the workflow would hand over next to the tables."""
         shown = {}
         for used, written in self.settings.items():
             content = dict(written)
@@ -70,12 +70,12 @@ class Inputs:
         return Results(self.tables, typed, self.published)
 
     def draw(self):
-        """What the workflow would draw."""
+        """Draw what the workflow would draw."""
         with names.using(self.artifact.file.parent):
             return rendering.find(self.artifact.render)(self.results())
 
     def rows(self, **where):
-        """Rows of the first table."""
+        """Select rows of the first table."""
         found = self.tables[self.names[0]]
         for column, value in where.items():
             found = found[found[column] == value]

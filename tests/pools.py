@@ -4,7 +4,7 @@ import numpy as np
 
 
 def centroids(Z, labels, train):
-    """What the nearest-mean rules of all splits say of all points: Z (N, d), labels and train (J, N)."""
+    """Classify all points Z (N, d) by the nearest-mean rule of each split; labels and train (J, N)."""
     ones, zeros = train & (labels == 1), train & (labels == 0)
     above = ones @ Z / np.maximum(ones.sum(axis=1), 1)[:, None]
     below = zeros @ Z / np.maximum(zeros.sum(axis=1), 1)[:, None]
@@ -13,7 +13,7 @@ def centroids(Z, labels, train):
 
 
 def drawn(rng, N=200, J=40, share=0.4, flips=(0.2,), inputs=(10, 1), separation=1.0):
-    """A pool of N points and J splits of it, on which two rules see the first so many inputs.
+    """Draw N points and J splits of them; two rules see the first so many inputs.
 
     Returns test (J, N), and for each share of flipped labels wrong (2, J, N) of the rules that learned from
     the other points.

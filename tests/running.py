@@ -21,7 +21,7 @@ SGD = {
 
 
 def typed(protocol, settings):
-    """The settings of a protocol, as its model; name and number of repetitions need not be given."""
+    """Make the settings of a protocol, as its model, with a name and a number of repetitions."""
     model = find_protocol(protocol).settings
     more = {key: value for key, value in REPEATED.items() if key in model.model_fields}
     checked = model.model_validate(more | settings)
@@ -30,7 +30,7 @@ def typed(protocol, settings):
 
 
 def rows(protocol, settings, data=None, repetitions=range(2), seed=1):
-    """Rows of a protocol; ``data`` is a data set, a mapping of id -> data set, or nothing."""
+    """Run a protocol; ``data`` is a data set, a mapping of id -> data set, or nothing."""
     data = {data.id: data} if isinstance(data, Dataset) else data or {}
     found = find_protocol(protocol)
     checked = typed(protocol, settings)
@@ -42,31 +42,31 @@ def rows(protocol, settings, data=None, repetitions=range(2), seed=1):
 
 
 def frame(rows):
-    """Rows as a result table."""
+    """Make a result table of rows."""
     return pd.DataFrame([DEFAULTS | row for row in rows])[COLUMNS]
 
 
 def table(*arguments, **options):
-    """`rows` as a result table."""
+    """Make a result table of `rows`."""
     return frame(rows(*arguments, **options))
 
 
 def values(frame, **where):
-    """Values of the rows with these entries."""
+    """Select the values of the rows with these entries."""
     for column, value in where.items():
         frame = frame[frame[column] == value]
     return frame["value"].to_numpy()
 
 
 def here(number=0, dataset="toy"):
-    """A repetition on a data set."""
+    """Make a repetition on a data set."""
     return protocol_loop.Repetition(
         Seeds(1, "test", dataset), number, {"dataset": dataset, "repetition": number}
     )
 
 
 def two_classes(name="toy", n=90, train=0, splits=2, apart=1.0, d=2):
-    """Two Gaussian classes, -1 and +1; with ``train``, official splits with so many training rows."""
+    """Draw two Gaussian classes, -1 and +1; with ``train``, official splits of so many training rows."""
     rng = np.random.default_rng(0)
     y = np.where(rng.random(n) < 0.5, 1, -1).astype(np.int8)
     arrays = {"X": rng.normal(apart * y[:, None], 1.0, (n, d)), "y": y}

@@ -29,7 +29,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def new(*words):
-    """What `./run WORDS` would print and say, and whether it worked."""
+    """Return what `./run WORDS` would print and say, and whether it worked."""
     stdout = io.StringIO()
     said = ""
     with mock.patch("sys.argv", ["run", *map(str, words)]), contextlib.redirect_stdout(stdout):
@@ -42,7 +42,7 @@ def new(*words):
 
 @pytest.fixture
 def paper(tmp_path, request, monkeypatch):
-    """A new paper, named after the test: Python imports a module once."""
+    """Write a paper named after the test, because Python imports a module once."""
     monkeypatch.setattr(sys, "path", [*sys.path])
     name = f"paper_{zlib.crc32(request.node.name.encode()):x}"
     assert new("new-paper", tmp_path / name).works
@@ -213,7 +213,7 @@ def beans(paper):
 
 
 def arrays_of(found, dataset, folder):
-    """What the jobs would read of a data set."""
+    """Return the arrays of a data set that jobs would read."""
     name = found.pinned(dataset)
     entry = found.entry(dataset)
     fetch(name, load_registry(entry.file), folder / name)

@@ -211,7 +211,7 @@ def test_a_folder_that_cdpath_names_is_not_taken_for_the_checkout(tmp_path):
 
 
 def installed(asked):
-    """The locks among what pip was asked to install."""
+    """Select the lock files from what pip was asked to install."""
     return [lock for line in asked for lock in LOCKS if line.endswith(f"/{lock}.0")]
 
 

@@ -17,7 +17,7 @@ DECIDES = {*CHECKED, "data_sha256", "code"}
 
 
 def check(folder: Path, name: str, expected: str) -> None:
-    """End with one line if an archived file is not the one of its digest."""
+    """End with one line if an archived file does not have the digest of its record."""
     parts = [folder / f"{name}.xz"]
     if not parts[0].is_file():
         parts = sorted(folder.glob(f"{name}.*.xz"), key=lambda part: int(part.suffixes[-2][1:]))
@@ -29,7 +29,7 @@ def check(folder: Path, name: str, expected: str) -> None:
 
 
 def convert(old: dict[str, Any]) -> records.Record:
-    """The record that says what a provenance of version 1 said."""
+    """Write what a provenance of version 1 says as a record."""
     data = {f"data/prepared/{name}": digest for name, digest in old.get("data_sha256", {}).items()}
     asked: Any = records.UNKNOWN
     if "settings" in old:

@@ -46,7 +46,7 @@ from reproduction.run import records  # noqa: E402
 
 
 def bring(dataset: str) -> dict[str, Any]:
-    """Have the files in the folder; what is known of them."""
+    """Bring the files into the folder, and return their description."""
     registry = load_registry(options.registry)
     if options.local:
         is_description = options.local.startswith("{")

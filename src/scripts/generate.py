@@ -1,4 +1,4 @@
-"""Write what pages quote: keys of config/; counts, means and answers of the reference."""
+"""Write into pages what they quote: tables of keys, and numbers of the archived run."""
 
 import argparse
 import runpy

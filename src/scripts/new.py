@@ -93,7 +93,7 @@ def main() -> None:
 
 
 def check(what: str, place: Path, paper: Path, target: Path) -> None:
-    """End with one line if it cannot be written there."""
+    """End with one line if nothing can be written there."""
     if not re.fullmatch(r"[a-z][a-z0-9_]*", place.name):
         rule = "is not a name for a module of Python; use small letters, digits and _"
         sys.exit(f"{what}: {place.name!r} {rule}")
@@ -122,7 +122,7 @@ def write_paper(place: Path, template: Path) -> None:
 
 
 def write_artifact(paper: Path, target: Path) -> None:
-    """Write another artifact: a copy of one that the paper has, without what is of that one alone.
+    """Write a new artifact: a copy of another, without what belongs to that one alone.
 
     A paper without one to copy gets one that has a stock protocol.
     """
@@ -185,12 +185,12 @@ def write(source: Path, target: Path, paper: Path) -> None:
 
 
 def shown(paper: Path) -> str:
-    """The path of a paper, from the checkout if it is inside."""
+    """Write the path of a paper, relative to the checkout if it is inside."""
     return str(paper.relative_to(ROOT) if paper.is_relative_to(ROOT) else paper)
 
 
 def listed(paper: Path) -> str:
-    """How a configuration names the paper."""
+    """Write how a configuration names the paper."""
     return paper.name if paper.parent == HOME else str(paper)
 
 

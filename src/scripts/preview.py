@@ -26,7 +26,7 @@ class LogHandler(LogHandlerBase):
         self.jobs: list[Mapping[str, Any]] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Take in what Snakemake says of a job; print the preview at its end."""
+        """Read what Snakemake says of a job, and print the preview at the end."""
         said = record.__dict__
         event = said.get("event")
         text = record.getMessage().strip()
@@ -79,7 +79,7 @@ def describe(jobs: list[Mapping[str, Any]], cores: int) -> str:
 
 
 def _group_of(output: str) -> str:
-    """The paper of an output, or what it is."""
+    """Name the paper of an output, or the kind of output."""
     parts = output.split("/")
     if parts[0] == "data":
         return "data sets"

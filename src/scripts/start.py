@@ -18,7 +18,7 @@ DEFAULT_PROFILE = "workflow/profiles/default"
 
 
 def writable(folder: Path) -> bool:
-    """Is the folder there, or can it be made, and may files be written in it?"""
+    """Decide whether files can be written in a folder, which is made if it is missing."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:
@@ -27,7 +27,7 @@ def writable(folder: Path) -> bool:
 
 
 def configuration_words(words: list[str]) -> argparse.Namespace:
-    """Those of Snakemake's options that are checked here, ``configfile`` and ``config``, as it reads them."""
+    """Read Snakemake's options ``configfile`` and ``config``, which are checked here, as it does."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--configfile", "--configfiles", nargs="+", default=[])
     parser.add_argument("--config", "-C", nargs="*", default=[])
@@ -71,7 +71,7 @@ def expand_profile(arguments: list[str]) -> list[str]:
 
 
 def count_cores(arguments: list[str]) -> int:
-    """How many cores a run with these arguments would use, also where a dry run uses one."""
+    """Count the cores that a run with these arguments would use, also for a dry run."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--cores", "-c", "--jobs", "-j", default="all")
     cores = parser.parse_known_args(arguments)[0].cores
@@ -79,7 +79,7 @@ def count_cores(arguments: list[str]) -> int:
 
 
 def end_jobs() -> NoReturn:
-    """Kill the jobs on this machine, again and again: one may have been starting when it was looked for."""
+    """Kill the jobs on this machine until none is left: one may start during the search."""
     import psutil
 
     while True:
@@ -92,7 +92,7 @@ def end_jobs() -> NoReturn:
 
 
 def stop(number: int, _: Any) -> NoReturn:
-    """End the jobs at once, where Snakemake would wait for them; it then tidies up."""
+    """End the jobs at once instead of waiting for them; Snakemake then tidies up."""
     signal.signal(number, signal.SIG_IGN)
     os.environ["NOISYLABELS_STOPPED"] = os.environ.get("NOISYLABELS_RUN", "")
     threading.Thread(target=end_jobs, daemon=True).start()

@@ -14,6 +14,6 @@ FAST = {"rounds": 5, "starts": 1, "ks": (2, 10), "random_state": 0}
 
 
 def made(cls, **parameters):
-    """An estimator with a fixed seed that fits fast."""
+    """Make an estimator with a fixed seed that fits fast."""
     known = inspect.signature(cls).parameters
     return cls(**{name: value for name, value in FAST.items() if name in known} | parameters)

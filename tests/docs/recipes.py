@@ -15,13 +15,13 @@ HEADER = re.compile(
 
 
 def recipe(title: str) -> list[tuple[str, str]]:
-    """The blocks (language, text) of a section, in their order."""
+    """List the blocks (language, text) of a section, in their order."""
     section = re.split(rf"^## {title}$", PAGE, flags=re.M)[1].partition("\n## ")[0]
     return re.findall(r"^```(\w+)\n(.*?)^```$", section, flags=re.M | re.S)
 
 
 def titles() -> list[str]:
-    """The sections that hold commands."""
+    """List the sections that hold commands."""
     return [title for title in re.findall(r"^## (.*)$", PAGE, flags=re.M) if dict(recipe(title)).get("sh")]
 
 
@@ -43,7 +43,7 @@ def write(text: str, checkout: Path, home: Path) -> Path:
 
 
 def copied(model: dict[str, Any], dropped: list[str], changes: dict[str, Any]) -> dict[str, Any]:
-    """The copy of an artifact: without some keys, others replaced; below settings, key by key."""
+    """Copy an artifact without some keys and with others replaced; settings are replaced key by key."""
     settings = model["settings"] | changes.get("settings", {})
     kept = {key: value for key, value in model.items() if key not in dropped}
     return kept | changes | {"settings": settings}

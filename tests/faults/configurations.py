@@ -106,7 +106,7 @@ def wrong_values(place: Place, value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def every_case() -> Iterator[Case]:
-    """Of an artifact of every protocol, of one without, and of all with printed values; a run, a registry."""
+    """List every case: artifacts of each protocol and without one, published values, a run, a registry."""
     files: list[tuple[str, Any, Callable[[Path], Any], Path | None]] = []
     seen: set[str] = set()
     for file in artifact_paths():

@@ -43,14 +43,14 @@ def plain(smoke: Smoke, **options: Any) -> str:
 
 
 def records(smoke: Smoke) -> list[Path]:
-    """What Snakemake has recorded of the files that were made."""
+    """Read what Snakemake has recorded of the files that were made."""
     found = sorted(file for file in (smoke.folder / ".snakemake/metadata").rglob("*") if file.is_file())
     assert found
     return found
 
 
 def killed(after: float, jobs_too: bool) -> Case:
-    """SIGKILL for a run after some seconds, or the end of the run if that comes first."""
+    """Kill a run after some seconds, if it has not ended before."""
 
     def case(smoke: Smoke) -> str:
         process = smoke.start(stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -70,7 +70,7 @@ def limited(kind: int, most: int) -> Case:
 
 
 def full_disk(rule: str) -> Case:
-    """A run of which what a rule makes, and later rules, is missing, on a disk without a free byte.
+    """Run again on a disk without a free byte, after removing what a rule and later ones make.
 
     Logs and Snakemake's records are elsewhere, so that it is the rule's own job that meets the full disk.
     """
@@ -210,7 +210,7 @@ CASES: dict[str, Case] = {
 
 
 def survive(smoke: Smoke, expected: dict[str, bytes], case: Case) -> tuple[str, list[str]]:
-    """What was told, in one word, and what went wrong."""
+    """Report in one word what was shown, and what went wrong."""
     smoke.clear()
     told = case(smoke)
     wrong = []

@@ -76,7 +76,7 @@ def command_lines(process: psutil.Process) -> list[str]:
 
 
 def said(output: str) -> list[str]:
-    """What was shown beside lines of progress, and beside what comes before the first job."""
+    """Select what was shown after the first job has started, without the lines of progress."""
     lines = [line for line in output.splitlines() if not LINE.fullmatch(line)][1:]
     return [line for line in lines if not line.startswith("Look already: ")]
 
@@ -163,7 +163,7 @@ def test_an_interrupt_ends_the_jobs_at_once_and_the_same_command_goes_on(shown):
 
 
 def on_a_terminal(smoke: Smoke) -> list[str]:
-    """What a terminal is sent by a run that works."""
+    """Return what a run that works sends to a terminal."""
     ours, theirs = pty.openpty()
     output = b""
     with smoke.started(stdout=theirs, stderr=theirs) as process:

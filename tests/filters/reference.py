@@ -9,12 +9,12 @@ R, BETA = 3.0, 2.0
 
 
 def filters(r=R, beta=BETA):
-    """One filter of every variant."""
+    """Make one filter of every variant."""
     return [ORS(name, r=r, beta=beta if name == "beta" else None) for name in VARIANTS]
 
 
 def sequence(T, d, *, seed=0, sliding=False, delay=0):
-    """A noisy linear target; two labels a round, v ~ U[0, 5]."""
+    """Draw a noisy linear target with two labels a round, whose variances are uniform."""
     rng = np.random.default_rng(seed)
     x = Sliding(rng.normal(size=T), d, delay=delay) if sliding else rng.normal(size=(T, d))
     rows = x.rows(0, T) if isinstance(x, Sliding) else x
@@ -24,12 +24,12 @@ def sequence(T, d, *, seed=0, sliding=False, delay=0):
 
 
 def as_rows(data):
-    """The same sequence, its sliding window written out."""
+    """Make the same sequence with its sliding window written out."""
     return NoisySequence(data.x.rows(0, len(data)), data.y, data.labels, data.v)
 
 
 def told(data, part=slice(None)):
-    """All side information."""
+    """List all side information."""
     return {"v": data.v[part], "second": data.labels[part, 1], "clean": data.y[part]}
 
 

@@ -135,7 +135,7 @@ def test_rls_with_drift_is_the_kalman_filter(seed):
 @pytest.mark.parametrize(("prior", "noise"), [(1e6, 1e-6), (1e8, 1e-2), (1e3, 1e-9)])
 @pytest.mark.parametrize("tone", [0.1, 0.0123])
 def test_rls_keeps_its_optimum_on_a_pure_tone(prior, noise, tone):
-    """Two of 16 directions are ever excited; the rest of P keeps its size while theirs falls by 1e16."""
+    """A tone excites 2 of 16 directions: P falls by 1e16 there, and keeps its size elsewhere."""
     rng = np.random.default_rng(4)
     x = Sliding(np.sin(2 * np.pi * tone * np.arange(30_000)), 16)
     y = x.rows(0, len(x)) @ rng.normal(size=16) + np.sqrt(noise) * rng.normal(size=len(x))

@@ -38,7 +38,7 @@ def paper(tmp_path):
 
 
 def bold(frame):
-    """Metric -> the method whose cell is bold."""
+    """Map each metric to the method whose cell is bold."""
     found = {}
     for keys, cells in frame.iterrows():
         marked = [method for method, cell in cells.items() if cell.startswith("**")]
@@ -90,7 +90,7 @@ def test_a_table_takes_the_last_x_of_a_curve_and_single_numbers(paper):
 
 
 def drawn(values):
-    """The axes of curves through values, x -> value."""
+    """Draw curves through values, x -> value, and return the axes."""
     rows = table({"loss": list(values)})
     rows["value"] = rows["x"].map(values)
     with style.context():

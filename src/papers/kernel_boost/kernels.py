@@ -136,7 +136,7 @@ def features(settings: FeaturesSettings, loop: Loop) -> Iterator[Row]:
 
 
 def feature_distances(A: Floats, B: Floats) -> Floats:
-    """Squared distances of rows of A (n, d) and B (m, d) by feature, then in all: (d + 1, n, m)."""
+    """Compute squared distances of rows by each feature, then by all: (d + 1, n, m)."""
     distances = [squared_distances(A[:, [j]], B[:, [j]]) for j in range(A.shape[1])]
     distances.append(squared_distances(A, B))
     return np.stack(distances)

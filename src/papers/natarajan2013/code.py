@@ -41,7 +41,7 @@ CONDITIONAL = Annotated[Flips, only("class_conditional")]
 
 
 def rates(noise: Noise) -> methods.Rates:
-    """(rho_+, rho_-) of `class_conditional rho_+ rho_-`."""
+    """Return the two flip rates of the noise `class_conditional rho_+ rho_-`."""
     return noise.parameters["positive"], noise.parameters["negative"]
 
 

@@ -112,7 +112,7 @@ class Folds:
         self.is_held_out = [fold_of_row == k for k in range(count)]
 
     def gram(self, width: float, k: int) -> Gram:
-        """Kernel of a width on the training and the held-out rows of fold k."""
+        """Compute the kernel of a width on the training and the held-out rows of fold k."""
         if (width, k) not in self.grams:
             K = rbf(self.D, width, self.parametrisation)
             held_out = self.is_held_out[k]
@@ -139,7 +139,7 @@ class Folds:
         candidates: list[Candidate],
         rates: Rates,
     ) -> tuple[float, Candidate]:
-        """Width and candidate with the lowest risk; among equal ones the first."""
+        """Find the width and candidate with the lowest risk; of equal ones, the first."""
         risks = {}
         for width, candidate in product(widths, candidates):
             risks[width, candidate] = self.risk(method, y, width, candidate, rates)
@@ -158,7 +158,7 @@ class Selected:
 
     @staticmethod
     def scores(gram: Gram, y: Floats, parameter: float, rates: Rates, /) -> Floats:
-        """Scores of the held-out points after training on labels y (n,), +1 or -1."""
+        """Score the held-out points after training on labels y (n,), +1 or -1."""
         raise NotImplementedError
 
     @classmethod
@@ -217,7 +217,7 @@ class Selected:
     def chosen(
         cls, cut: Folds, y: Floats, widths: Sequence[float] | Floats, rates: Rates
     ) -> tuple[float, Candidate]:
-        """Width and candidate (parameter, rates) for known rates."""
+        """Choose the width and the candidate (parameter, rates) for known rates."""
         positive, negative = rates
         candidates = [(value, (positive, negative)) for value in cls.GRID]
         return cut.best(cls, y, widths, candidates, rates)

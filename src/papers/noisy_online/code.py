@@ -75,7 +75,7 @@ class NoiseSettings(Model):
     target: shared.TargetNoise
 
     def of(self, task: shared.LinearTask, T: int, rng: np.random.Generator | None = None) -> "Noise":
-        """The noise of a sequence; with ``rng``, its covariance changes every round.
+        """Make the noise of a sequence; with ``rng`` its covariance changes every round.
 
         The changing covariance is diagonal: a uniform share of the total, in random proportions.
         """
@@ -95,7 +95,7 @@ class Noise(NamedTuple):
 
     @property
     def total(self) -> float:
-        """The largest total variance of a round."""
+        """Compute the largest total variance of a round."""
         return float(np.atleast_2d(self.variances).sum(axis=1).max())
 
 
@@ -126,7 +126,7 @@ class LinearSettings(Trials):
     learners: dict[Label, Learner] = Field(min_length=1)
 
     def tasks(self, loop: Loop) -> Iterator[tuple[str, shared.LinearTask, Seeds]]:
-        """(name, task, its seeds): one for synthetic data or diabetes, else one for each data set."""
+        """List (name, task, seeds): one for synthetic data or diabetes, else one for each data set."""
         if isinstance(self.task, Sphere):
             w = shared.target(self.task.direction, self.task.length)
             yield "synthetic", shared.sphere(w, self.task.spread), loop.seeds
@@ -161,11 +161,11 @@ class World:
         self._targets = self._copies[False].targets(settings.noise.target)
 
     def noise(self, learner: Learner) -> Noise:
-        """The noise that a learner meets."""
+        """Make the noise that a learner meets."""
         return self._noises[learner.changing]
 
     def gradients(self, learner: Learner) -> dict[str, float]:
-        """G of Algorithms 1 and 2: bounds of the squared length of their gradient estimates."""
+        """Bound the squared length of the gradient estimates of Algorithms 1 and 2, their G."""
         B_w = self._settings.ball
         noise = self.noise(learner)
         size = self._task.x_size**2
@@ -181,7 +181,7 @@ class World:
         }
 
     def step(self, learner: Learner, factor: float = 1.0) -> tuple[float, float | None]:
-        """(eta, bound): the step of the rule times a factor, and the bound where a theorem has one."""
+        """Compute the step of the rule times a factor, and the bound where a theorem has one."""
         B_w = self._settings.ball
         G = self.gradients(learner)
         rules = {"agnostic": 1.0, "G2": G["known_covariance"]}
@@ -191,7 +191,7 @@ class World:
         return eta, theory.regret(B_w, G[learner.method], self.T, eta)
 
     def run(self, learner: Learner, eta: float, average_from: float) -> Run:
-        """The whole run of a learner; its average begins at that share of the rounds."""
+        """Run a learner through all rounds; its average begins at a share of them."""
         X, y, copies, B_w = self.clean.X, self._targets, self._copies[learner.changing], self._settings.ball
         since = {"average_from": int(average_from * self.T)}
         match learner.method:
@@ -206,7 +206,7 @@ class World:
                 return NaiveOGD(eta, B_w, learner.copies).run(X, copies.mean(learner.copies), y, **since)
 
     def loss(self, learner: Learner, factor: float) -> float:
-        """Total clean loss of a learner with a multiple of its step."""
+        """Compute the total clean loss of a learner with a multiple of its step."""
         predictions = self.run(learner, self.step(learner, factor)[0], 0.0).predictions
         return float(((predictions - self.clean.y) ** 2).sum())
 
@@ -264,7 +264,7 @@ def _repetition(
 
 
 def _along(w: Floats, best: Floats) -> float:
-    """<w, u> / ||u||^2."""
+    """Compute the length of w along u, as a share of the length of u."""
     return float(w @ best / (best @ best))
 
 
@@ -353,7 +353,7 @@ Kernel = Annotated[GaussianKernel | RationalKernel, Field(discriminator="kind")]
 
 
 def pair_of(kernel: Kernel, d: int, variance: float) -> SurrogatePair:
-    """Kernel and surrogate for noise of that variance on each of d inputs."""
+    """Make kernel and surrogate for noise of that variance on each of d inputs."""
     variances = np.full(d, variance)
     if isinstance(kernel, GaussianKernel):
         return gaussian_pair(kernel.sigma2, variances)
@@ -374,7 +374,7 @@ class Expansion(Model):
         return self
 
     def base(self, kernel: Kernel) -> shared.Task:
-        """Its sequences."""
+        """Make the task from which the sequences come."""
         centres, gamma = self._arrays()
         d = centres.shape[1]
         plain = pair_of(kernel, d, 0.0)
@@ -387,7 +387,7 @@ class Expansion(Model):
         return shared.Task(draw, d, float(size))
 
     def rivals(self, pair: SurrogatePair) -> dict[str, Rival]:
-        """f* itself."""
+        """List the one rival, which made the labels."""
         return {"": Rival(*self._arrays(), pair, 0.0)}
 
     def _arrays(self) -> tuple[Floats, Floats]:
@@ -406,11 +406,11 @@ class Diabetes(Model):
         return shared.real(*shared.diabetes(), self.components, self.deviation)
 
     def base(self, kernel: Kernel) -> shared.Task:
-        """Its sequences."""
+        """Make the task from which the sequences come."""
         return shared.base_set(self._data(), "package")
 
     def rivals(self, pair: SurrogatePair) -> dict[str, Rival]:
-        """The best function of each ball."""
+        """Find the best function of each ball."""
         (X, y), found = self._data(), {}
         K = pair.kernel(X, X)
         for B_w in self.balls:
@@ -454,7 +454,7 @@ class KernelSettings(Repeated):
     surface: Surface | None = None
 
     def ball(self, rival: Rival) -> float:
-        """B~."""
+        """Bound the squared norm in the space of the surrogate kernel, B~ in the paper."""
         return rival.angle_ball if self.radius == "angle" else rival.surrogate_norm
 
 
@@ -478,18 +478,18 @@ class Round:
         self._B_y = task.y_size**2 + settings.target**2
 
     def step(self, ball: float, factor: float) -> tuple[float, float]:
-        """(eta, bound) of Theorems 3 and 5, the step times a factor."""
+        """Compute the step of Theorems 3 and 5 times a factor, and their bound."""
         G = theory.surrogate_moment(ball, self.pair.diagonal, self._B_y)
         eta = factor * theory.best_step(ball, G, self.T)
         return eta, theory.regret(ball, G, self.T, eta)
 
     def loss(self, method: str, eta: float, ball: float) -> float:
-        """Total clean loss of a learner, predictions made before each update."""
+        """Compute the total clean loss of a learner, which predicts before each update."""
         _, predictions = self.learn(method, eta, ball)
         return float(((predictions - self.clean.y) ** 2).sum())
 
     def learn(self, method: str, eta: float, ball: float) -> tuple[SurrogateKernel, Floats]:
-        """The learner after the run and its predictions on the clean instances."""
+        """Run the learner; return it and its predictions on the clean instances."""
         first = self._copies.copy(1)
         if method.startswith("naive_kernel"):
             naive = NaiveKernelOGD(self.pair, eta, ball)
@@ -667,7 +667,7 @@ class AnalyticTask:
 
     @classmethod
     def of(cls, spec: AnalyticProblem, p: float, n: int, rng: np.random.Generator) -> "AnalyticTask":
-        """The task of the settings with n instances."""
+        """Make the task of the settings with n instances."""
         base = analytic_base(spec.data, n, spec.scale, rng)
         sd = np.broadcast_to(np.asarray(spec.sd, dtype=float), base.X.shape[1:]).copy()
         kernel = shared.tensor_kernel(spec.kernel)
@@ -675,7 +675,7 @@ class AnalyticTask:
         return cls(base, sd, kernel, loss, spec.ball, p)
 
     def passes(self, T: int) -> shared.Clean:
-        """T rounds of passes over the base set."""
+        """Make T rounds of passes over the base set."""
         X, y = self.base
         return shared.Clean(np.tile(X, (T // len(y), 1)), np.tile(y, T // len(y)))
 
@@ -707,14 +707,14 @@ class AnalyticTask:
         return float(self.loss.loss(predictions, np.tile(self.base.y, passes)).sum()) - least * passes
 
     def step(self, T: int, factor: float) -> tuple[float, float]:
-        """(eta, bound) with the tight moment, the step times a factor."""
+        """Compute the step with the tight moment times a factor, and the bound."""
         log_nu = self.log_nu(tight=True)
         eta = factor * theory.best_step_of_log(self.B_w, log_nu, T)
         bound = (factor + 1 / factor) / 2 * np.exp((np.log(self.B_w) + log_nu + np.log(T)) / 2)
         return eta, float(bound)
 
     def learn(self, repetition: Repetition, name: str, eta: float, T: int) -> AnalyticRun:
-        """Algorithm 4 for T rounds; noise and coin are the same for every step."""
+        """Run Algorithm 4 for T rounds; noise and coin are the same for every step size."""
         rng = repetition.rng(f"{name} copies {T}")
         coin = repetition.rng(f"{name} coin {T}")
 
@@ -726,7 +726,7 @@ class AnalyticTask:
         return AnalyticKernel(self.kernel, self.loss, eta, coin, self.p, self.B_w).run(X, copies, y)
 
     def plug_in(self, repetition: Repetition, name: str, eta: float, T: int) -> Floats:
-        """Predictions of the naive learner for T rounds."""
+        """Predict T rounds with the naive learner."""
         X, y = self.passes(T)
         noisy = X + self.sd * repetition.rng(f"{name} one copy {T}").standard_normal(X.shape)
         return NaiveFeatureOGD(self.kernel, self.loss, eta, self.B_w, HIGHEST).run(X, noisy, y)

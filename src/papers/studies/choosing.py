@@ -242,7 +242,7 @@ def _by_rank(first: NDArray[Any], then: Floats) -> Floats:
 
 
 def true_rates(observed: NDArray[np.intp], clean: Labels) -> tuple[float, float]:
-    """The shares of flipped labels among rows of class 0 and of class 1."""
+    """Compute the shares of flipped labels among rows of class 0 and of class 1."""
     flipped = observed != clean
     return float(flipped[clean == 0].mean()), float(flipped[clean == 1].mean())
 

@@ -100,7 +100,7 @@ def draw(law: Law, n: int, rng: np.random.Generator) -> Points:
 
 
 def generated_twonorm(rng: np.random.Generator, negative: int, positive: int) -> Points:
-    """Generate twonorm, 20 columns: x | y ~ N(y a 1, I) with a = 2/sqrt(20)."""
+    """Generate twonorm: two Gaussian classes in 20 columns, which differ in every mean."""
     y = np.repeat(np.array([-1, 1], dtype=np.int8), [negative, positive])
     y = y[rng.permutation(len(y))]
     centre = y[:, np.newaxis] * 2 / np.sqrt(20)

@@ -26,7 +26,7 @@ COINS = Annotated[Flips, only("independent")]
 
 
 def turned(v: Floats, w: Floats) -> float:
-    """1 - cos of the angle between two directions."""
+    """Compute 1 - cos of the angle between two directions."""
     v = v / np.linalg.norm(v)
     w = w / np.linalg.norm(w)
     return 0.5 * float((v - w) @ (v - w))

@@ -53,7 +53,7 @@ def check_rules(arrays: Arrays, task: str) -> None:
 
 
 def check_task(y: NDArray[Any], task: str) -> None:
-    """Check that targets are what a task says. Raises ValueError: what they are in its place."""
+    """Check that targets are what a task says. Raises ValueError: what they are instead."""
     values = np.unique(y)
     shown = ", ".join(map(str, values[:SHOWN_VALUES]))
     if len(values) > SHOWN_VALUES:

@@ -204,7 +204,7 @@ def find_loader(spec: str) -> Callable[..., Arrays]:
 
 
 def _read(loader: str, files: Mapping[str, Path], options: Mapping[str, Any]) -> Arrays:
-    """Let a loader read files. Raises DataError where one of the user fails."""
+    """Let a loader read files. Raises DataError: a loader of the user fails."""
     function = find_loader(loader)
     try:
         arrays = function(files, **options)
@@ -321,7 +321,7 @@ def explain_exit(code: int, seconds: int) -> str:
 
 
 def lower_limit(kind: int, value: int, grace: int = 0) -> None:
-    """Lower a limit of this process; a system that knows no such limit goes without."""
+    """Lower a limit of this process; nothing happens on a system without such a limit."""
     _, hard = resource.getrlimit(kind)
     with contextlib.suppress(ValueError, OSError):
         most = value + grace if hard == resource.RLIM_INFINITY else min(value + grace, hard)
@@ -329,7 +329,7 @@ def lower_limit(kind: int, value: int, grace: int = 0) -> None:
 
 
 def follow(order: dict[str, Any]) -> Arrays:
-    """Read the files of an order: their arrays, or under ``error`` why there are none."""
+    """Read the files of an order; return arrays, or under ``error`` why there are none."""
     files = {name: Path(path) for name, path in order["files"].items()}
     try:
         return find_loader(order["loader"])(files, **order["options"])
@@ -344,7 +344,7 @@ def follow(order: dict[str, Any]) -> Arrays:
 
 
 def main() -> None:
-    """The child: an order as JSON and the file of the answer are its arguments."""
+    """Run as the child; its arguments are an order as JSON and the file for the answer."""
     order = json.loads(sys.argv[1])
     lower_limit(resource.RLIMIT_CORE, 0)
     lower_limit(resource.RLIMIT_AS, order["memory"])

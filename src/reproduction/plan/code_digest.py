@@ -25,12 +25,12 @@ UNTITLED = "the code outside functions"
 
 
 def digest_bytes(file: Path) -> str:
-    """SHA-256 of the bytes of a file."""
+    """Compute the SHA-256 of the bytes of a file."""
     return _remembered(file, BYTES)
 
 
 def digest_code(file: Path) -> str:
-    """Digest of the meaning of a Python file. Raises ValueError: it cannot be parsed; where."""
+    """Digest the meaning of a Python file. Raises ValueError: where it cannot be parsed."""
     return _remembered(file, CODE)
 
 
@@ -91,7 +91,7 @@ def save_definitions(file: Path) -> None:
 
 
 def describe(node: object) -> str:
-    """The meaning of a syntax tree as text: equal in every version of Python."""
+    """Write the meaning of a syntax tree as a text that is equal in every version of Python."""
     if isinstance(node, ast.JoinedStr):
         return f"JoinedStr[{','.join(_describe_pieces(node.values))}]"
     if isinstance(node, ast.AST):
@@ -105,7 +105,7 @@ def describe(node: object) -> str:
 
 
 def _fields_that_matter(node: ast.AST) -> Iterator[tuple[str, object]]:
-    """Fields that are set, without docstrings and without the arguments of what is raised."""
+    """Yield the fields that are set, without docstrings and arguments of what is raised."""
     for field, value in ast.iter_fields(node):
         if value is None or field in ("ctx", "kind", "type_comment"):
             continue
@@ -138,7 +138,7 @@ def _describe_pieces(pieces: list[ast.expr]) -> Iterator[str]:
 
 
 def _is_text_alone(node: object) -> bool:
-    """Is it a statement that is nothing but a text, as a docstring is?"""
+    """Decide whether a statement is only a text, as a docstring is."""
     if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Constant):
         return False
     return isinstance(node.value.value, str)
@@ -179,7 +179,7 @@ def _digests() -> dict[str, object]:
 
 @cache
 def _version() -> str:
-    """Digest of this module: what another version of it computed is not believed."""
+    """Digest this module; digests of another version of it are not used."""
     return _sha(Path(__file__).read_text(encoding="utf-8"))
 
 

@@ -1,4 +1,4 @@
-"""What jobs of a full run took, hence what a cluster must grant."""
+"""Recorded times and memory of the jobs of a full run, and what they request of a cluster."""
 
 import csv
 import json
@@ -110,7 +110,7 @@ def gathered(logs: Iterable[Path]) -> "pd.DataFrame":
 
 
 def _read_calibration(record: Path) -> float:
-    """Milliseconds of the fixed piece of work in the record of a result; NaN if it has none."""
+    """Read the milliseconds of the fixed work from a record; NaN if it has none."""
     if not record.is_file():
         return math.nan
     informs = json.loads(record.read_bytes())["informs"]
@@ -118,7 +118,7 @@ def _read_calibration(record: Path) -> float:
 
 
 def updated(file: Path, new: "pd.DataFrame") -> "pd.DataFrame":
-    """The table in the file with new rows; of an artifact that has some no old one stays."""
+    """Add new rows to the table of the file, in place of all old rows of their artifacts."""
     import pandas as pd
 
     if not file.is_file():

@@ -56,7 +56,7 @@ class Step:
 
 
 def key_of(record: str) -> str:
-    """Path of the key of the job that writes a record."""
+    """Name the file with the key of the job that writes a record."""
     return f"{KEYS}/{record}"
 
 
@@ -64,7 +64,7 @@ class Decisions(dict[str, str]):
     """Record -> why its job runs, in one line; "" if its result is current."""
 
     def follows(self, file: str) -> bool:
-        """Is a file made again by a job of this plan?"""
+        """Decide whether a job of this plan makes a file again."""
         for record in records.places_of_record(Path(file)):
             if str(record) in self:
                 return self[str(record)] != ""
@@ -72,7 +72,7 @@ class Decisions(dict[str, str]):
 
 
 def decide(steps: Iterable[Step]) -> Decisions:
-    """Why jobs run; a step comes behind those whose results it reads."""
+    """Decide why each job runs; a step follows those whose results it reads."""
     decisions = Decisions()
     for step in steps:
         decisions[step.record] = next(reasons(step, decisions), "")
@@ -130,7 +130,7 @@ def _date(key: Path, record: Path, is_current: bool) -> None:
 
 
 def reasons(step: Step, decisions: Decisions) -> Iterator[str]:
-    """Everything that differs between a record and the plan, in one line each."""
+    """Yield a line for everything that differs between a record and the plan."""
     path = Path(step.record)
     if not path.is_file():
         yield NOT_MADE if not _has_outputs(path) else "its record is lost"
@@ -153,7 +153,7 @@ def reasons(step: Step, decisions: Decisions) -> Iterator[str]:
 
 
 def _has_outputs(record: Path) -> bool:
-    """Is there a file that the record would describe?"""
+    """Decide whether there is a file that the record would describe."""
     stem = record.name.removesuffix(records.RECORD)
     return any(file.is_file() for file in record.parent.glob(f"{stem}*"))
 
@@ -168,7 +168,7 @@ def _compare_settings(before: Any, now: Any) -> Iterator[str]:
 
 
 def arrange(content: Any, depth: int = 0) -> str:
-    """A text that is equal for settings that mean the same.
+    """Write settings as a text that is equal for settings that mean the same.
 
     The names in ``methods`` and the like keep their order, which legends and rows have; options
     have none.
@@ -185,7 +185,7 @@ def arrange(content: Any, depth: int = 0) -> str:
 
 
 def differences(name: str, before: Any, now: Any) -> Iterator[tuple[str, Any, Any]]:
-    """Path of a setting, and its two values, for all that differ."""
+    """Yield the path and both values of each setting that differs."""
     if isinstance(before, dict) and isinstance(now, dict):
         for key in dict.fromkeys([*before, *now]):
             path = f"{name}.{key}" if name else str(key)
@@ -200,7 +200,7 @@ def _shorten(value: Any) -> str:
 
 
 def compare_read(before: Mapping[str, str] | str, sources: bool = False) -> Iterator[str]:
-    """What differs now of the code and files that a job read."""
+    """Yield a line for each change of the code and files that a job has read."""
     if isinstance(before, str):
         yield "the code that made it was not recorded"
         return
@@ -225,7 +225,7 @@ _DIGESTS: dict[tuple[str, bool], str] = {}
 
 
 def _digest_now(name: str, sources: bool) -> str:
-    """Digest of a file that jobs read; many jobs read the same."""
+    """Compute the digest of a file that jobs read, once for all jobs."""
     if (name, sources) not in _DIGESTS:
         _DIGESTS[name, sources] = records.digest_read(name, sources)
     return _DIGESTS[name, sources]

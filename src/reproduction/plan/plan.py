@@ -139,7 +139,7 @@ class Plan:
         find_protocol(protocol).check_target(dataset, target, values)
 
     def faults(self, words: Iterable[str]) -> dict[str, str]:
-        """List what was asked for and is left out for another reason than its data: name -> why."""
+        """Map what is requested, and left out for another reason than its data, to that reason."""
         scopes = self.find_scopes(words)
         faults: dict[str, str] = {}
         if "" in scopes:
@@ -160,14 +160,14 @@ class Plan:
         return shown
 
     def listed_as(self, paper: str) -> str:
-        """How the configuration names a paper: by its name, or by the path of its folder."""
+        """Find how the configuration names a paper: by its name, or by the path of its folder."""
         for entry in self.config["papers"]:
             if Path(entry).name == paper:
                 return str(entry)
         return paper
 
     def artifacts_below(self, scope: str) -> dict[str, Artifact]:
-        """Those shown below a scope: "" is all, "ors/" a paper, "ors/fig2/" one artifact."""
+        """Select the artifacts of a scope: "" is all, "ors/" a paper, "ors/fig2/" one artifact."""
         artifacts = {}
         for name, artifact in self.shown.items():
             if f"{name}/".startswith(scope):
@@ -175,7 +175,7 @@ class Plan:
         return artifacts
 
     def artifact(self, name: str) -> Artifact:
-        """The artifact of a name.
+        """Look up an artifact by its name.
 
         Raises ValueError: none of that name, or one that is left out.
         """
@@ -186,7 +186,7 @@ class Plan:
         return self.artifacts[name]
 
     def data_sets(self) -> list[str]:
-        """Data sets that the shown artifacts use, pinned."""
+        """List the data sets that the shown artifacts use, with their pins."""
         names = set()
         for artifact in self.shown.values():
             for name in artifact.data_sets(artifact.settings):
@@ -194,7 +194,7 @@ class Plan:
         return sorted(names)
 
     def check_custom(self, scopes: Iterable[str]) -> None:
-        """Import the user's classes and loaders. Raises ValueError: one cannot be used; why."""
+        """Import the user's classes and loaders. Raises ValueError: why one cannot be used."""
         for scope in scopes:
             for artifact in self.artifacts_below(scope).values():
                 if artifact.protocol:
@@ -211,7 +211,7 @@ class Plan:
             raise ValueError(f"{artifact.file}: {error}") from None
 
     def find_unusable(self, scopes: Iterable[str]) -> dict[str, str]:
-        """Import what users wrote, paper by paper: paper -> what cannot be used.
+        """Import what users wrote, and map each paper with a mistake to what cannot be used.
 
         Its jobs fail with the same words; those of other papers run. Raises ValueError: no other
         paper is asked for.
@@ -234,7 +234,7 @@ class Plan:
     # Data sets, named as in artifacts: ``heart``, ``heart.package``
 
     def pinned(self, name: str) -> str:
-        """The name with the kind of source that the configuration names: ``heart.packaged``.
+        """Add the kind of source that the configuration names: ``heart.packaged``.
 
         Raises ValueError: not in the registry.
         """
@@ -243,7 +243,7 @@ class Plan:
         return dataset
 
     def lack(self, name: str) -> str:
-        """Why no source of that kind has the data set, in one line; "" if one has it.
+        """Say in one line why no source of that kind has the data set; "" if one has it.
 
         Raises ValueError: not in the registry, or the name pins a source that does not exist.
         """
@@ -266,29 +266,29 @@ class Plan:
         return f"{stem} comes from a mirror only, and none is set: {remedy}"
 
     def prepared(self, names: Iterable[str]) -> list[str]:
-        """The prepared files of data sets."""
+        """List the prepared files of data sets."""
         return [f"data/prepared/{self.pinned(name)}.npz" for name in names]
 
     def entry(self, dataset: str) -> Entry:
-        """What the registry says of a data set, with a pin or without."""
+        """Look up what the registry says of a data set, whether or not the name has a pin."""
         _, _, entry = registry.find(self.entries, dataset)
         return entry
 
     def users(self, dataset: str) -> UserFile | None:
-        """The user's own file in place of a data set, as the configuration describes it."""
+        """Look up how the configuration describes the user's own file for a data set."""
         stem = dataset.partition(".")[0]
         spec: UserFile | None = self.config["data"]["local"].get(stem)
         return spec
 
     def local(self, dataset: str) -> list[str]:
-        """The user's own file in place of a data set, if there is one."""
+        """List the user's own file that replaces a data set, if there is one."""
         spec = self.users(dataset)
         if not spec:
             return []
         return [str(registry.users_file(spec))]
 
     def fetch_options(self, dataset: str) -> list[str]:
-        """What the configuration says about sources, as options of the script ``fetch.py``."""
+        """Write what the configuration says of sources as options of the script ``fetch.py``."""
         data = self.config["data"]
         spec = self.users(dataset)
         options = []
@@ -304,17 +304,17 @@ class Plan:
     # Jobs
 
     def is_single(self, name: str) -> bool:
-        """Is an experiment one job?"""
+        """Decide whether an experiment is a single job."""
         artifact = self.artifact(name)
         return len(artifact.cells) * len(artifact.blocks) == 1
 
     def is_run_twice(self, name: str) -> bool:
-        """Is the first repetition run again and compared? It is in papers of users."""
+        """Decide whether the first repetition is run again and compared, as in papers of users."""
         artifact = self.artifact(name)
         return not artifact.file.is_relative_to(HOME) and not artifact.measured
 
     def experiments(self, single: bool) -> str:
-        """A regular expression for the experiments of one cell and one block, or for the others."""
+        """Write a regular expression for the experiments of a single job, or for the others."""
         names = []
         for name, artifact in self.shown.items():
             if artifact.protocol and self.is_single(name) == single:
@@ -323,19 +323,19 @@ class Plan:
         return f"(?:{'|'.join(names) or matches_nothing})"
 
     def cell(self, name: str, cell: str = "") -> Cell:
-        """A cell of the artifact; without a name the whole of it."""
+        """Look up a cell of the artifact; without a name it is all of the artifact."""
         artifact = self.artifact(name)
         if cell:
             return artifact.cells[cell]
         return Cell(artifact.as_written, artifact.settings)
 
     def data(self, name: str, cell: str = "") -> list[str]:
-        """Prepared data files of a cell, or of all."""
+        """List the prepared data files of a cell, or of all cells."""
         settings = self.cell(name, cell).settings
         return self.prepared(self.artifact(name).data_sets(settings))
 
     def job(self, name: str, cell: str = "") -> Content:
-        """What a job computes: a change of it runs the job again.
+        """Describe what a job computes; a change of it runs the job again.
 
         The job gets it as ``request`` (`scripts/job.py`). Captions and labels are not in it.
         """
@@ -348,7 +348,7 @@ class Plan:
         }
 
     def words(self, name: str) -> list[str]:
-        """The words of the one job of a small experiment, for ``job.py``."""
+        """Write the command line of the one job of a small experiment, for ``job.py``."""
         folder = f"{self.results}/{name}"
         words = ["experiment"]
         words += ["--key", f".cache/keys/{folder}/record.json"]
@@ -364,7 +364,7 @@ class Plan:
         return f"{start}:{stop}"
 
     def resources(self, name: str, cell: str, job: str, attempt: int = 1) -> dict[str, int]:
-        """``mem_mb`` and ``runtime`` (minutes) of a job.
+        """Estimate ``mem_mb`` and ``runtime`` (minutes) of a job.
 
         They are declared, else measured with a margin, else `costs.DEFAULT`. A cell that was not
         measured, or an experiment in one job, which the full scale may cut in several, is like the
@@ -380,7 +380,7 @@ class Plan:
         return {resource: value * attempt for resource, value in resources.items()}
 
     def seconds(self, rule: str, wildcards: Mapping[str, str]) -> float:
-        """How long a job is expected to take: as last time here, else as recorded at full scale."""
+        """Estimate the seconds of a job: as last time here, else as recorded at full scale."""
         artifact = wildcards.get("artifact", "")
         cell = wildcards.get("cell", "")
         job = wildcards.get("block", rule)
@@ -397,7 +397,7 @@ class Plan:
         return costs.TYPICAL.get(first_word, costs.TYPICAL_OF_OTHERS)
 
     def lead(self, name: str) -> int:
-        """How early the first experiment of a paper starts; of other experiments 0.
+        """Say how early the first experiment of a paper starts; of other experiments 0.
 
         The first of a larger paper starts earlier. Two that start side by side would compile the
         same kernels.
@@ -414,7 +414,7 @@ class Plan:
     # Results
 
     def tuned(self, name: str, cells: Iterable[str] = ()) -> list[str]:
-        """Files of tuned parameters of some cells, by default all.
+        """List the files of tuned parameters of some cells, by default of all.
 
         There are none if the protocol does not tune.
         """
@@ -425,7 +425,7 @@ class Plan:
         return [f"{folder}/{cell}/tuned.json" for cell in cells or artifact.cells]
 
     def parts(self, name: str, suffix: str = "csv") -> list[str]:
-        """Tables of all blocks of all cells, in order; with ``points.npz`` what they tested."""
+        """List the tables of all blocks of all cells, or with ``points.npz`` the points tested."""
         artifact = self.artifact(name)
         files = []
         for cell in artifact.cells:
@@ -434,7 +434,7 @@ class Plan:
         return files
 
     def describe_result(self, name: str) -> Content:
-        """What the record of a result says of where it belongs."""
+        """Describe where a result belongs, for its record."""
         artifact = self.artifact(name)
         return {
             "paper": artifact.paper,
@@ -447,12 +447,12 @@ class Plan:
     # Figures and tables
 
     def _sources(self, artifact: Artifact) -> list[str]:
-        """The artifacts whose tables are drawn: its own, then those that it uses."""
+        """List the artifacts whose tables are drawn: this one, then those that it uses."""
         shown = [f"{each.paper}/{each.name}" for each in self.artifacts_shown(artifact)]
         return [name for name in shown if self.artifacts[name].protocol]
 
     def drawn(self, name: str) -> dict[str, str]:
-        """Artifact, without the paper -> table to draw, its own first, then those that it uses."""
+        """Map artifacts, without the paper, to tables to draw: this one, then those it uses."""
         tables = {}
         for source in self._sources(self.artifact(name)):
             short_name = source.partition("/")[2]
@@ -460,11 +460,11 @@ class Plan:
         return tables
 
     def shown_with(self, name: str) -> dict[str, Shown]:
-        """What a figure or table shows of its artifact, then of those that it uses."""
+        """Collect what a figure or table shows of its artifact, then of those that it uses."""
         return show(self.artifacts_shown(self.artifact(name)))
 
     def artifacts_shown(self, artifact: Artifact) -> list[Artifact]:
-        """The artifact that is drawn, then those that it uses.
+        """List the artifact that is drawn, then those that it uses.
 
         One without a protocol is followed by those that it uses in turn.
         """
@@ -476,13 +476,13 @@ class Plan:
         return [self.artifacts[f"{artifact.paper}/{name}"] for name in dict.fromkeys(names)]
 
     def _described(self, artifact: Artifact) -> Content:
-        """What a figure or table shows besides tables, in the words of the files."""
+        """Describe what a figure or table shows next to result tables, in the words of the files."""
         is_table = artifact.kind == "table"
         shown = self.artifacts_shown(artifact)
         return {part.name: part.describe(printed=is_table) for part in shown}
 
     def drawing(self, name: str) -> Content:
-        """What an artifact shows next to its tables: a change of it draws it again."""
+        """Describe what an artifact shows next to its tables; a change of it draws it again."""
         artifact = self.artifact(name)
         return {
             "names": names_of.read_names(artifact.file.parent),
@@ -491,21 +491,21 @@ class Plan:
         }
 
     def texts_digest(self) -> str:
-        """Digest of all artifacts, captions included: a change of it writes the pages again."""
+        """Digest all artifacts with their captions; a change of it writes the pages again."""
         texts = []
         for artifact in self.artifacts.values():
             texts.append([artifact.content, names_of.read_names(artifact.file.parent)])
         return _digest(texts)
 
     def drawings(self, name: str) -> list[str]:
-        """The files of the figure or table, one for each format; pages show the first."""
+        """List the files of the figure or table, one for each format; pages show the first."""
         suffixes: Sequence[str] = TABLE_SUFFIXES
         if self.artifacts[name].kind == "figure":
             suffixes = sorted(self.config["formats"], key=lambda suffix: suffix != "png")
         return [f"{self.figures}/{name}.{suffix}" for suffix in suffixes]
 
     def outputs(self, name: str) -> list[str]:
-        """Figure or table, and record of the result, of an artifact."""
+        """List the files of the figure or table of an artifact, and the record of its result."""
         files = self.drawings(name)
         if self.artifact(name).protocol:
             files.append(f"{self.results}/{name}/record.json")
@@ -514,7 +514,7 @@ class Plan:
     # Verdicts
 
     def judged(self, scope: str) -> dict[str, Artifact]:
-        """Artifacts below a scope (see `artifacts_below`) that have claims or published values.
+        """Select the artifacts of a scope (see `artifacts_below`) with claims or published values.
 
         Those with measured times are judged by themselves only: their verdicts differ from run to
         run.
@@ -528,18 +528,18 @@ class Plan:
         return judged
 
     def judged_files(self, scope: str, file: str) -> list[str]:
-        """Their files of that name, in the same order."""
+        """List the files of that name of the artifacts that are judged, in the same order."""
         return [f"{self.results}/{self.computed(name)}/{file}" for name in self.judged(scope)]
 
     def computed(self, name: str) -> str:
-        """The artifact with the table of an artifact: itself, or the first that it uses."""
+        """Name the artifact that computes the table of an artifact: itself, or the first it uses."""
         artifact = self.artifacts[name]
         if artifact.protocol:
             return name
         return self._sources(artifact)[0]
 
     def pages(self, scope: str) -> list[str]:
-        """Scopes that are judged apart: a result or a paper, and results with measured times."""
+        """List the scopes that are judged separately: papers, and results with measured times."""
         below = self.artifacts_below(scope)
         scopes = {scope: None}
         if not scope:
@@ -550,7 +550,7 @@ class Plan:
         return [page for page in scopes if self.judged(page)]
 
     def expectations(self, scope: str) -> str:
-        """Digest of what they are judged by: a change of it judges again."""
+        """Digest the claims and published values of a scope; a change of it judges again."""
         expectations = []
         for artifact in self.judged(scope).values():
             content = artifact.content
@@ -558,7 +558,7 @@ class Plan:
         return _digest(expectations)
 
     def published_data(self, scope: str) -> list[str]:
-        """Prepared data of artifacts with published values.
+        """List the prepared data of artifacts with published values.
 
         A constant classifier is scored on them as a baseline.
         """
@@ -569,7 +569,7 @@ class Plan:
         return sorted(files)
 
     def promised(self, scope: str) -> list[str]:
-        """Every file of the artifacts below a scope, verdicts included: what a target needs."""
+        """List every file of the artifacts of a scope, and their verdicts: what a target needs."""
         files = []
         for name in self.artifacts_below(scope):
             files += self.outputs(name)
@@ -617,7 +617,7 @@ class Plan:
         return refusals
 
     def find_scopes(self, targets: Iterable[str]) -> list[str]:
-        """The scopes of some targets; of none, or of ``all``, the one of everything.
+        """Find the scopes of some targets; without a target, or for ``all``, that of everything.
 
         Files have no scope.
         """
@@ -627,7 +627,7 @@ class Plan:
         return [self.targets[target] for target in targets if target in self.targets]
 
     def drawn_together(self, words: Iterable[str]) -> dict[str, list[str]]:
-        """Scope -> artifacts that one job draws: all of a paper, or one that is requested alone.
+        """Map scopes to the artifacts that one job draws: a paper, or one artifact requested alone.
 
         words : of the command line. Whatever they are, every artifact is drawn by one job.
         """
@@ -642,7 +642,7 @@ class Plan:
 
 
 def _cost_of_dearest_cell(measured: costs.Measured, name: str, job: str) -> costs.Cost | None:
-    """What the dearest measured cell of an artifact took with a kind of job."""
+    """Find the cost of the dearest measured cell of an artifact, for a kind of job."""
     similar = []
     for (artifact, _, kind), cost in measured.items():
         if artifact == name and job in (kind, "experiment"):
@@ -684,7 +684,7 @@ def _lack_of_module(artifact: Artifact, label: str, method: str) -> str:
 
 
 def show(artifacts: Sequence[Artifact]) -> dict[str, Shown]:
-    """What a figure or table shows of artifacts, its own first."""
+    """Collect what a figure or table shows of artifacts; the one that is drawn comes first."""
     is_table = artifacts[0].kind == "table"
     shown = {}
     for artifact in artifacts:
@@ -699,7 +699,7 @@ def _digest(content: object) -> str:
 
 
 def unknown_target(name: str, targets: Iterable[str]) -> str:
-    """The message for a name that is not a target, with the nearest ones."""
+    """Write the message for a name that is not a target, with the nearest targets."""
     close = []
     for command in difflib.get_close_matches(name, COMMANDS, n=1):
         close.append(f"the command ./run {command}")
@@ -712,7 +712,7 @@ def unknown_target(name: str, targets: Iterable[str]) -> str:
 
 
 def configured(root: Path, folder: str) -> Content:
-    """``config/config.yaml`` with the file of the scale over it, and the seed of the results."""
+    """Read ``config/config.yaml`` with the file of the scale and the seed laid over it."""
     scale, _, seed = folder.partition("-seed")
     overlay = root / f"config/{scale}.yaml"
     laid_over = read(overlay) if overlay.is_file() else {"scale": scale}
@@ -722,7 +722,7 @@ def configured(root: Path, folder: str) -> Content:
 
 
 def is_results_folder(name: str) -> bool:
-    """Is it the name of a folder of results: a scale, or a scale with another seed?"""
+    """Decide whether it names a folder of results: a scale, or a scale with another seed."""
     scales = "|".join(SCALES)
     return re.fullmatch(rf"({scales})(-seed[0-9]{{1,18}})?", name) is not None
 
@@ -833,7 +833,7 @@ def _leave_out(plan: Plan, mistakes: Mapping[str, str]) -> Plan:
 
 
 def passed_over(plan: Plan, checkout: Path, root: Path) -> str:
-    """One line that names papers with results below ``root`` that no page shows; "" if none."""
+    """Name in one line the papers with results below ``root`` that no page shows; "" if none."""
     shown = {artifact.paper for artifact in plan.artifacts.values()}
     shown.update(list_papers(checkout / "src/papers"))
     tables = (root / plan.results).glob("*/*/table.csv")

@@ -18,7 +18,7 @@ NOT_DRAWN = ("papers", "data")
 
 
 def list_steps(plan: Plan) -> Iterator[Step]:
-    """All steps of a plan."""
+    """Yield all steps of a plan."""
     for dataset in plan.data_sets():
         yield from _of_data(plan, dataset)
     for name, artifact in plan.shown.items():
@@ -74,7 +74,7 @@ def _of_data(plan: Plan, dataset: str) -> Iterator[Step]:
 
 
 def _of_experiment(plan: Plan, name: str) -> Iterator[Step]:
-    """The steps of an experiment: one, or those of its cells and the one that collects them."""
+    """Yield the steps of an experiment: one, or those of its cells and one that collects them."""
     artifact = plan.artifact(name)
     folder = f"{plan.results}/{name}"
     description = plan.describe_result(name)
@@ -102,7 +102,7 @@ def _of_experiment(plan: Plan, name: str) -> Iterator[Step]:
 
 
 def _of_cell(plan: Plan, name: str, cell: str) -> Iterator[Step]:
-    """The steps of a cell: its tuning, where the protocol tunes, then its blocks."""
+    """Yield the steps of a cell: its tuning, where the protocol tunes, then its blocks."""
     folder = f"{plan.results}/{name}/cells/{cell}"
     job = plan.job(name, cell)
     data = plan.data(name, cell)
@@ -127,7 +127,7 @@ def _of_cell(plan: Plan, name: str, cell: str) -> Iterator[Step]:
 
 
 def _run_twice(plan: Plan, name: str, block: int = 0) -> Content:
-    """The word for a job that runs its first repetition twice; nothing for others."""
+    """Mark a job that runs its first repetition twice; other jobs get no mark."""
     if plan.is_run_twice(name) and block == 0:
         return {"is_run_twice": True}
     return {}
@@ -154,7 +154,7 @@ def _of_drawing(plan: Plan, name: str) -> Step:
 
 
 def list_scopes(plan: Plan) -> Sequence[str]:
-    """What is judged together: each paper, and each artifact with something to judge."""
+    """List what is judged together: each paper, and each artifact with something to judge."""
     scopes = [f"{artifact.paper}/" for artifact in plan.shown.values()]
     scopes += [f"{name}/" for name in plan.shown]
     return [scope for scope in dict.fromkeys(scopes) if plan.judged(scope)]
@@ -175,7 +175,7 @@ def _of_verdicts(plan: Plan, scope: str) -> Step:
 
 
 def archived_drawings() -> list[str]:
-    """The archived figures and tables, which the page of a run shows where it has none."""
+    """List the archived figures and tables, which the page of a run shows until it has its own."""
     return sorted(os.path.relpath(file) for file in CHECKOUT.glob("figures/reference/*/*.*"))
 
 

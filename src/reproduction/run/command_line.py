@@ -177,7 +177,7 @@ def _take_values(rest: list[str], options: tuple[str, ...]) -> list[str]:
 
 
 def _take_flag(rest: list[str], flags: tuple[str, ...]) -> bool:
-    """Remove a flag; was it there?"""
+    """Remove a flag, and decide whether it was given."""
     kept = [word for word in rest if word not in flags]
     found = len(kept) < len(rest)
     rest[:] = kept
@@ -185,13 +185,13 @@ def _take_flag(rest: list[str], flags: tuple[str, ...]) -> bool:
 
 
 def _all_targets(targets: list[str], rest: list[str]) -> list[str]:
-    """Targets before the options, and those behind ``--``."""
+    """List the targets before the options and those behind ``--``."""
     behind = rest[rest.index("--") + 1 :] if "--" in rest else []
     return [*targets, *behind]
 
 
 def _is_scale_file(file: str, scale: str, named: str, remarks: list[str]) -> bool:
-    """Is it a file with which the scale was chosen before there were words for it?"""
+    """Decide whether it is a file that chose the scale in version 1."""
     path = Path(file)
     if path.parent.name != "config" or path.stem not in ("smoke", "quick"):
         return False

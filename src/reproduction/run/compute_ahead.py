@@ -111,7 +111,7 @@ def _find_name(waiting: Mapping[str, list[str]], words: list[str]) -> str:
 
 
 def _processor_seconds() -> float:
-    """Seconds that this process and its children have used."""
+    """Measure the processor seconds that this process and its children have used."""
     times = os.times()
     return times.user + times.system + times.children_user + times.children_system
 
@@ -129,7 +129,7 @@ def _compute_and_list_packages(compute: Compute, options: Options, packages: Pat
 
 
 def _in_child(work: Callable[[], None]) -> int:
-    """Do something in a process forked from this one; its exit status."""
+    """Call a function in a process forked from this one, and return its exit status."""
     sys.stdout.flush()
     child = os.fork()
     if child == 0:
@@ -175,7 +175,7 @@ def ahead(folder: Path, name: str, options: Options, compute: Compute) -> None:
 
 @contextmanager
 def _claimed(folder: Path, name: str, mode: int) -> Iterator[bool]:
-    """Hold the lock of a job, which ends with its process.
+    """Hold the lock of a job; the lock ends with its process.
 
     False: another process holds it, or held it.
     """
@@ -191,7 +191,7 @@ def _claimed(folder: Path, name: str, mode: int) -> Iterator[bool]:
 
 
 def _placed(folder: Path, options: Options) -> bool:
-    """Put files that were computed from the present data in place; False: there are none."""
+    """Put files that were computed from the present data in place; False if there are none."""
     times = [data.stat().st_mtime for data in options.data]
     newest = max([0.0, *times])
     for name in PLACES.values():

@@ -84,7 +84,7 @@ class Progress:
         return f"[{self.done}{total}] {clock(elapsed)}{of}  {'; '.join(self.running.values())}"
 
     def expected(self, elapsed: float) -> float:
-        """Seconds from the first to the last job; 0 where nothing is known of them."""
+        """Estimate the seconds from the first to the last job; 0 if nothing is known of them."""
         whole = sum(self.seconds.values())
         if not whole:
             return 0.0
@@ -114,7 +114,7 @@ class LogHandler(LogHandlerBase):
         threading.Thread(target=self._tick, daemon=True).start()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Take in what Snakemake says; show what a person needs."""
+        """Read a message of Snakemake, and show what a person needs."""
         said = record.__dict__
         event = said.get("event")
         job = said.get("jobid", -1)
@@ -222,7 +222,7 @@ def _count_finished(plan: Plan, names: Iterable[str]) -> str:
 
 
 def _notes(plan: Plan, names: Iterable[str]) -> list[str]:
-    """What was noted of the user's data sets when they were prepared, such as copies of rows."""
+    """Read the notes on the user's data sets from their preparation, such as copies of rows."""
     import numpy as np
 
     lines = []
@@ -241,7 +241,7 @@ def _notes(plan: Plan, names: Iterable[str]) -> list[str]:
 
 
 def path_to_show(file: str | Path) -> str:
-    """The path of a file of the run, relative to where the command was typed."""
+    """Write the path of a file of the run relative to where the command was typed."""
     typed_in = os.environ.get(TYPED_IN)
     return os.path.relpath(file, typed_in) if typed_in else str(file)
 
@@ -260,7 +260,7 @@ def _is_there(file: str) -> bool:
 
 
 def _ends_without_cause(log: str) -> bool:
-    """Does the log of a failed job say nothing of a failure? So it is if the kernel ended its process."""
+    """Decide whether the log of a failed job names no cause, as when the system ended the process."""
     file = Path(log)
     if not log or not file.is_file() or file.stem in REFUSING:
         return False

@@ -42,7 +42,7 @@ class Job:
 
     @classmethod
     def read(cls, given: Mapping[str, Any], data_files: Sequence[str | Path]) -> Job:
-        """From protocol, experiment, seed and settings (`Plan.job`), and the prepared data files."""
+        """Read a request (protocol, experiment, seed, settings; see `Plan.job`) and the data files."""
         data = {}
         if data_files:
             from reproduction.data.prepared import load_prepared
@@ -57,13 +57,13 @@ class Job:
         return cls(found, settings, Seeds(given["seed"], given["experiment"]), data, words)
 
     def tune(self) -> dict[str, Any]:
-        """Tuned parameters as they come back from a file; {} if the protocol does not tune."""
+        """Tune; return the parameters as a file would give them back, {} without a tuning."""
         tune = self.protocol.tune
         tuned = tune(self.settings, Loop(self.data, self.seeds)) if tune else {}
         return dict(json.loads(json.dumps(tuned, sort_keys=True)))
 
     def run(self, repetitions: str, tuned: Mapping[str, Any]) -> tuple[list[Row], Points]:
-        """Rows of the result table for a half-open range of repetitions, ``0:5``, and the points tested."""
+        """Run a half-open range of repetitions, ``0:5``; return the rows and the points tested."""
         points = Points()
         handed = Loop(self.data, self.seeds, range(*map(int, repetitions.split(":"))), tuned)
         rows = self.protocol.run(self.settings, handed)
@@ -103,7 +103,7 @@ class Job:
                 raise ValueError(f"{where}: {before}, then {now}; {remedy}")
 
     def _checked(self, rows: Iterable[Row], place_in_loop: Row) -> Iterator[Row]:
-        """Rows of the protocol, the first mistake named at once. Raises ValueError."""
+        """Yield the rows of the protocol. Raises ValueError: the first mistake, named at once."""
         place = self.protocol.name
         seen = set[object]()
         numbers: dict[tuple[str, ...], int] = {}

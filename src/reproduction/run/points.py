@@ -40,7 +40,7 @@ class Scored(NamedTuple):
     pool: int
 
     def row(self, metric: str) -> Row:
-        """What it adds to a result row: the metric, the share of wrong labels in %, and itself."""
+        """Make what it adds to a result row: metric, share of wrong labels in %, and itself."""
         return {"metric": metric, "value": 100.0 * float(np.mean(self.wrong)), KEY: self}
 
 
@@ -52,7 +52,7 @@ class Curve(NamedTuple):
     pool: int
 
     def plus(self, other: Curve) -> Curve:
-        """Both together. Raises ValueError : pools of different sizes."""
+        """Add the counts of two curves. Raises ValueError : pools of different sizes."""
         if self.pool != other.pool:
             raise ValueError(f"points of a pool of {self.pool} rows, and of one of {other.pool}")
         return Curve(_sum(self.tests, other.tests), _sum(self.errors, other.errors), self.pool)
@@ -72,7 +72,7 @@ class Points:
             raise ValueError(f"curve {name}: {error}") from None
 
     def take(self, rows: Iterable[Row]) -> list[Row]:
-        """The rows of a protocol without what they tested, which is added here."""
+        """Yield the rows of a protocol, and keep here which points they tested."""
         plain = []
         for row in rows:
             if KEY in row:
@@ -85,7 +85,7 @@ class Points:
 
     @staticmethod
     def columns(name: str) -> list[Any]:
-        """The values of the columns `CURVE` in the name of a curve."""
+        """Read the values of the columns `CURVE` from the name of a curve."""
         found: list[Any] = json.loads(name)
         return found
 
@@ -103,7 +103,7 @@ class Points:
 
     @classmethod
     def read(cls, path: Path | IO[bytes]) -> Points:
-        """Curves as `write` left them. Raises ValueError : no file, or one that is cut off or damaged."""
+        """Read curves that `write` wrote. Raises ValueError : no file, or one that is damaged."""
         points = cls()
         try:
             meta, arrays = read_npz(path)
@@ -128,14 +128,14 @@ def collect(parts: Iterable[Path], path: Path) -> None:
 
 
 def _name(row: Row) -> str:
-    """The curve of a row; a missing x is null."""
+    """Name the curve of a row; a missing x is null."""
     full: Row = DEFAULTS | row
     x = float(full["x"])
     return json.dumps([str(full[column]) for column in CURVE[:-1]] + [None if np.isnan(x) else x])
 
 
 def _sum(a: Counts, b: Counts) -> Counts:
-    """a + b, the shorter one followed by zeros."""
+    """Add two arrays, the shorter one followed by zeros."""
     total = np.zeros(max(len(a), len(b)), dtype=np.int64)
     total[: len(a)] += a
     total[: len(b)] += b

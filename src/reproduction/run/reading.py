@@ -63,7 +63,7 @@ def installed() -> tuple[str, ...]:
 
 
 def name_of(file: str) -> str:
-    """The name of a file in a record; "" if it is not below the roots, or is a product of a run."""
+    """Name a file as records do; "" if it is not below the roots, or a run made it."""
     full = os.path.realpath(file)
     if full.startswith(installed()):
         return ""
@@ -80,7 +80,7 @@ def name_of(file: str) -> str:
 
 
 def find(name: str) -> Path | None:
-    """The file or folder of a name in a record, the first one as Python would look for it."""
+    """Find the file or folder of a name in a record, in the order of Python's search."""
     for root in roots():
         path = Path(root, name)
         if path.exists():
@@ -90,32 +90,32 @@ def find(name: str) -> Path | None:
 
 @cache
 def start() -> None:
-    """Begin to observe this process; once is enough."""
+    """Begin to observe this process; a second call does nothing."""
     for file in _loaded_modules():
         _see(file)
     sys.addaudithook(_hear)
 
 
 def modules() -> list[str]:
-    """Names of the source files of all modules that are loaded now."""
+    """List the names of the source files of all modules that are loaded now."""
     names = {name_of(file) for file in [*_loaded_modules(), *SEEN.elsewhere]}
     return sorted(names.difference(("", *RECORDING)))
 
 
 def data_files(sources: bool = False) -> list[str]:
-    """Names of other files that were opened; with sources also of code that was opened as text."""
+    """List the names of other opened files; with ``sources`` also of code that was read as text."""
     names = {name_of(file) for file in SEEN.files if sources or not file.endswith(".py")}
     return sorted(names - {""})
 
 
 def folders() -> list[str]:
-    """Names of the folders that were listed, with `LISTED` behind them."""
+    """List the names of the folders whose files were listed, each followed by `LISTED`."""
     names = {name_of(folder) for folder in SEEN.folders}
     return sorted(f"{name}{LISTED}" for name in names - {""})
 
 
 def changed() -> str:
-    """A file that is not what it was when it was read; "" if all are."""
+    """Find a file that has changed since it was read; "" if none has."""
     for file, stamp in SEEN.files.items():
         if _stamp(file) != stamp:
             return file
@@ -181,7 +181,7 @@ def _hear(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def _asked_by_code(frame: FrameType | None) -> bool:
-    """Is there code of a paper, of the library or of the user among what is running?"""
+    """Decide whether code of a paper, of the library or of the user is running."""
     while frame is not None:
         file = frame.f_code.co_filename
         if file.startswith(roots()) and not file.startswith((*installed(), *ENGINE)):

@@ -121,7 +121,7 @@ def _check_versions(before: Mapping[str, str], after: Mapping[str, str]) -> None
 
 
 def decisive(content: Mapping[str, Any], sources: bool) -> Record:
-    """What decides whether a result is current: asked, inputs, and what this process read."""
+    """Collect what decides whether a result is current: request, inputs, what was read."""
     inputs = {}
     paths = set()
     for input_file in content["inputs"]:
@@ -137,7 +137,7 @@ def decisive(content: Mapping[str, Any], sources: bool) -> Record:
 
 
 def digest_read(name: str, sources: bool = False) -> str:
-    """Digest now of what a job read under a name; "" if it is not there any more."""
+    """Compute the digest of a file that a job has read, as it is now; "" if it is gone."""
     file = reading.find(name.removesuffix(reading.LISTED))
     if file is None:
         return ""
@@ -167,7 +167,7 @@ def write(
 
 
 def record_of(file: Path) -> Path | None:
-    """The record next to a file that describes it; None if no record does."""
+    """Find the record next to a file that describes the file; None if there is none."""
     records = [*places_of_record(file), *sorted(file.parent.glob(f"*.{RECORD}"))]
     for record in dict.fromkeys(records):
         if record.is_file() and file.name in read_record(record)["outputs"]:
@@ -176,7 +176,7 @@ def record_of(file: Path) -> Path | None:
 
 
 def places_of_record(file: Path) -> Iterator[Path]:
-    """Where the record of a file may be, the most particular place first."""
+    """List the places where the record of a file may be, the most specific first."""
     stem = file.name
     while "." in stem:
         stem = stem.rpartition(".")[0]
@@ -185,7 +185,7 @@ def places_of_record(file: Path) -> Iterator[Path]:
 
 
 def read_record(path: Path) -> Record:
-    """A record that was written. Raises ValueError: it cannot be read, or is of another format."""
+    """Read a record. Raises ValueError: it cannot be read, or has another format."""
     try:
         record: Record = json.loads(path.read_bytes())
         is_current_format = record["format"] == FORMAT and isinstance(record["outputs"], dict)
@@ -197,7 +197,7 @@ def read_record(path: Path) -> Record:
 
 
 def facts(path: Path) -> Record:
-    """What a record says of a result table, one level deep; {} without a record."""
+    """Collect what a record says of a result table in one flat dict; {} without a record."""
     if not path.is_file():
         return {}
     record = read_record(path)
@@ -283,7 +283,7 @@ def describe_numbers(
 
 
 def where_made() -> Record:
-    """Commit, versions and machine of this process."""
+    """Describe the commit, the versions and the machine of this process."""
     return {
         "commit": _commit(),
         "python": platform.python_version(),
@@ -294,7 +294,7 @@ def where_made() -> Record:
 
 
 def damaged() -> str:
-    """Which package cannot be imported, and why, in one line; "" if all can."""
+    """Say in one line which package cannot be imported and why; "" if all can."""
     for name in DRAWING:
         try:
             import_module(MODULES.get(name, name))
@@ -305,7 +305,7 @@ def damaged() -> str:
 
 
 def versions() -> dict[str, str]:
-    """Versions of the packages that results depend on, where they are installed."""
+    """Look up the versions of the installed packages that results depend on."""
     installed = {}
     for name in ("noisylabels", *DRAWING):
         with suppress(metadata.PackageNotFoundError):

@@ -42,7 +42,7 @@ KEY_COLUMNS = [column for column in COLUMNS if column != "value"]
 
 
 def key_of(row: Mapping[str, Any]) -> tuple[str, ...]:
-    """What tells a row from all others: its columns but for the value, as text."""
+    """Make the key of a row: its columns without the value, as text."""
     full: Row = DEFAULTS | dict(row)
     texts = {column: str(full.get(column, "")) for column in KEY_COLUMNS}
     if isinstance(full["x"], int | float):
@@ -78,7 +78,7 @@ def write_rows(rows: Iterable[Mapping[str, Any]], path: str | Path) -> None:
 
 
 def _line(row: Mapping[str, Any], prefix: str) -> str:
-    """A row as a line of the table; a message about it begins with the prefix."""
+    """Write a row as a line of the table; a message about it begins with the prefix."""
     unknown = sorted(set(row) - set(COLUMNS))
     if unknown:
         raise ValueError(f"{prefix}unknown columns {unknown}; a result row has {COLUMNS}")

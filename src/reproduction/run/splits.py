@@ -41,7 +41,7 @@ class Split:
         return check_predicted(found, len(self.X_test), self.clean)
 
     def scored(self, found: NDArray[Any]) -> Scored:
-        """The test rows as points of the pool, wrong where the ``found`` labels (m,) are not true.
+        """Mark the test rows whose ``found`` labels (m,) are wrong, as points of the pool.
 
         Raises ValueError : it is not one label for each test row, or one that no training row has,
         such as NaN, or -1 of 0 and 1.
@@ -57,7 +57,7 @@ class Split:
         test: Indices,
         target: Target = "two classes",
     ) -> Split:
-        """Rows ``train`` and ``test`` of arrays X (N, d) and y (N,), which holds that target."""
+        """Take the rows ``train`` and ``test`` of X (N, d) and of y (N,), which holds that target."""
         y = read_target(arrays["y"], target)
         X, X_test = standardised(arrays["X"][train], arrays["X"][test])
         parts = (X, X_test, y[train], y[test], train.copy(), test.copy())
@@ -89,7 +89,7 @@ def check_count(predicted: ArrayLike, count: int) -> NDArray[Any]:
 
 
 def read_target(y: NDArray[Any], target: Target) -> NDArray[Any]:
-    """Two classes become 0 and 1, K classes the numbers from 0 in their order; real values stay."""
+    """Write two classes as 0 and 1, K classes as numbers from 0; real values do not change."""
     if target == "two classes":
         values = np.unique(y)
         if len(values) > 2 or (len(values) == 2 and (values > 0).sum() != 1):
@@ -103,7 +103,7 @@ def read_target(y: NDArray[Any], target: Target) -> NDArray[Any]:
 
 
 def zero_one(signs: NDArray[Any]) -> Labels:
-    """1 where positive, else 0."""
+    """Write labels as 1 where they are positive, else as 0."""
     return (signs > 0).astype(np.int8)
 
 
@@ -119,7 +119,7 @@ def standardised(train: Floats, test: Floats) -> tuple[Floats, Floats]:
 def random_split(
     y: NDArray[Any], test: float, stratified: bool, rng: np.random.Generator
 ) -> tuple[Indices, Indices]:
-    """Rows (training, test), each ascending; round(test n) of them are for the test, at least one.
+    """Draw rows for training and for the test, each ascending; round(test n) are for the test, at least one.
 
     stratified : the same share of every class.
     Raises ValueError : no row, or none of a class, would be left on one of the sides.
@@ -129,7 +129,7 @@ def random_split(
 
 
 def stratified_mask(y: NDArray[Any], share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Mask of round(share n_c) members (at least one) of every class c; everything if share >= 1.
+    """Choose round(share n_c) members of every class c, at least one, as a mask; all if share >= 1.
 
     Raises ValueError : a class would be empty on one of the sides.
     """
@@ -144,7 +144,7 @@ def stratified_mask(y: NDArray[Any], share: float, rng: np.random.Generator) -> 
 
 
 def random_folds(n: int, count: int, rng: np.random.Generator) -> Indices:
-    """The fold of each of n rows, at random, sizes differing by at most one.
+    """Deal n rows to folds at random; their sizes differ by at most one.
 
     Raises ValueError : fewer rows than folds.
     """
@@ -154,7 +154,7 @@ def random_folds(n: int, count: int, rng: np.random.Generator) -> Indices:
 
 
 def stratified_folds(y: NDArray[Any], count: int, rng: np.random.Generator) -> Indices:
-    """The fold of each row, at random within the classes of y (n,): every fold has its share of each.
+    """Deal the rows of each class of y (n,) to folds at random: every fold has its share of each.
 
     Raises ValueError : a class with fewer rows than folds.
     """

@@ -21,7 +21,7 @@ class ErrorsSettings(keys.SplitSettings, TrainingSettings):
     """Settings of `errors`."""
 
     def settings_of(self, method: str) -> list[str]:
-        """How the method is selected."""
+        """List the ways in which the method is selected."""
         if method not in self.methods:
             return []
         return [selection or "" for selection in self.methods[method].selections]
@@ -73,7 +73,7 @@ def errors(settings: ErrorsSettings, loop: Loop) -> Iterator[Row]:
 
 
 def _numbers(outcome: Outcome) -> dict[str, float]:
-    """What was chosen and estimated; without what is not a number."""
+    """Keep the numbers among what was chosen and estimated."""
     found: dict[str, object] = {}
     if outcome.choice is not None:
         found["width"] = outcome.choice.width

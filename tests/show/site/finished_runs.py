@@ -26,7 +26,7 @@ def plan_of(scale, papers=("ors", "kernel_boost")):
 
 
 def rows(artifact, offset=0.0):
-    """A curve for each of the artifact's first methods, five repetitions."""
+    """Make a curve for each of the artifact's first methods, with five repetitions."""
     methods = list(artifact.settings.select_methods() or ["all"])[:4]
     for i, method in enumerate(methods):
         for repetition, x in itertools.product(range(5), range(1, 9)):
@@ -35,7 +35,7 @@ def rows(artifact, offset=0.0):
 
 
 def judged(artifact, scale):
-    """Claims with all verdicts in turn, published values at all distances; both as text."""
+    """Make claims with each verdict in turn and published values at all distances, as text."""
     words = itertools.cycle(VERDICTS)
     rows = []
     content = artifact.content
@@ -60,14 +60,14 @@ def judged(artifact, scale):
 
 
 def write_record(plan, name, outputs):
-    """The record of a result, next to its files."""
+    """Write the record of a result next to its files."""
     informs = records.describe_numbers(plan.describe_result(name), {}, []) | records.where_made()
     decides = {"asked": plan.job(name), "inputs": {}, "read": {}}
     records.write(outputs[0].with_name("record.json"), decides, outputs, informs)
 
 
 def record_verdicts(results, root):
-    """The record of the verdicts of a result, as they are now."""
+    """Write the record of the verdicts of a result, as they are now."""
     table = results / "table.csv"
     inputs = {}
     if table.is_file():
@@ -78,14 +78,14 @@ def record_verdicts(results, root):
 
 
 def record_drawings(drawn):
-    """The record of the files of a figure or table, as they are now."""
+    """Write the record of the files of a figure or table, as they are now."""
     outputs = [file for file in drawn.parent.glob(f"{drawn.name}.*") if file.suffix != ".json"]
     record = drawn.with_name(f"{drawn.name}.record.json")
     records.write(record, {"asked": {}, "inputs": {}, "read": {}}, outputs, {})
 
 
 def finish(root, plan, names, offset=0.0):
-    """Results, verdicts, figures and logs of some artifacts, as the workflow leaves them."""
+    """Write results, verdicts, figures and logs of some artifacts, as the workflow leaves them."""
     for name in names:
         artifact = plan.artifact(name)
         logs = root / f"logs/{plan.config['scale']}/{name}"

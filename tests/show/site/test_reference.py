@@ -127,7 +127,7 @@ def test_what_has_no_record_is_not_kept(plan, tmp_path, file):
 
 @pytest.fixture
 def tabled(tmp_path):
-    """A kept run whose table, not only its verdicts, is that of its artifact; and what the artifact asks."""
+    """Make an archived run whose table and verdicts are those of its artifact; return what it claims."""
     plan = plan_of("full", ["ors"])
     ours = {"a": {"method": "ours"}, "b": {"method": "theirs"}, "where": {"metric": "error"}}
     claim = {
