@@ -380,7 +380,7 @@ def test_intervals_hold_the_rates_as_often_as_they_say(cls, K):
 
 
 def test_intervals_begin_at_zero_where_nothing_was_seen_and_narrow_with_labels():
-    table, _, _ = simulated(n=200, beta=(1e6, 1e-3))  # nobody errs
+    table, _, _ = simulated(n=200, beta=(1e6, 1e-3))  # nobody makes a mistake
     low, high = DawidSkene().fit(table).intervals()
     assert (low[:, 0, 1] == 0).all()
     assert (high[:, 1, 1] == 1).all()

@@ -231,7 +231,7 @@ def test_a_paper_brings_its_own_data_sets_and_a_change_of_a_file_is_seen(beans, 
     assert (table["y"] == coded["y"]).all()
     before = found.entry("beans").model_dump_json()
     change(beans / "beans.csv", "39,cali", "39,bombay")
-    shutil.copytree(beans, tmp_path / "later" / beans.name)  # read once in a process
+    shutil.copytree(beans, tmp_path / "later" / beans.name)  # a process reads it once
     entry = planned(tmp_path / "later" / beans.name).entry("beans")
     assert entry.model_dump_json() != before.replace(str(beans), str(tmp_path / "later" / beans.name))
 
@@ -350,7 +350,7 @@ def errors(settings, loop):
 def test_a_job_names_the_mistake_of_a_protocol_at_the_row(tmp_path, monkeypatch, wrong, message):
     name = f"own_protocol_{zlib.crc32(wrong.encode()):x}"
     (tmp_path / "mine").mkdir()
-    (tmp_path / "mine/TITLE").touch()  # a project has a paper
+    (tmp_path / "mine/TITLE").touch()  # every project has a paper
     (tmp_path / f"{name}.py").write_text(PROTOCOL.replace("WRONG", wrong), encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     settings = {"protocol": f"{name}:errors", "experiment": "e", "seed": 1, "settings": {"repetitions": 2}}

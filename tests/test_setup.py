@@ -96,7 +96,7 @@ def test_the_hooks_at_a_commit_have_the_versions_of_the_lock():
     locked = pins("dev.lock")
     for hook in hooks:
         package = hook["repo"].rpartition("/")[2].removesuffix("-pre-commit")
-        if package not in ("pre-commit-hooks", "pygrep-hooks"):  # which are no packages
+        if package not in ("pre-commit-hooks", "pygrep-hooks"):  # which are not packages
             assert {hook["rev"].removeprefix("v")} == locked[package], package
 
 
@@ -365,7 +365,7 @@ def test_two_starts_at_once_set_up_once(checkout):
     assert all(stdout.startswith("noisylabels ") for stdout, _ in outputs)
     assert checkout.asked.count("venv") == 1
     waited = ["Waiting for another ./run that" in stderr for _, stderr in outputs]
-    assert any(waited)  # both may: the one that set up may meet the other one's look at what it made
+    assert any(waited)  # both may: the first looks at what it has set up, as the second does
 
 
 def test_a_set_up_that_was_killed_is_repaired_by_the_next_start(checkout):
@@ -377,7 +377,7 @@ def test_a_set_up_that_was_killed_is_repaired_by_the_next_start(checkout):
     assert not checkout.stamp.exists()
     done, asked = checkout.run("-n")
     assert done.returncode == 0
-    assert "venv" in asked  # the pip of the killed one may still speak
+    assert "venv" in asked  # the pip of the killed one may still print
 
 
 def test_scripts_can_be_started():

@@ -41,7 +41,7 @@ def test_every_recipe_is_followed():
     assert titles() == list(MADE)
 
 
-# In the checkout of the newcomer, whose library may have one more protocol than ours.
+# In the newcomer's checkout, whose library may have one more protocol.
 LOAD = """PYTHONPATH=src:src/papers "$NOISYLABELS_VENV/bin/python" -c '
 from pathlib import Path
 from reproduction.spec.artifact import SCALES, load

@@ -236,7 +236,7 @@ def changed(smoke: Smoke, expected: dict[str, bytes], missing: bool = True) -> l
 def undisturbed(smoke: Smoke) -> tuple[float, dict[str, bytes]]:
     """Seconds and files of a plain run with compiled kernels."""
     smoke.display = ["--logger", "console"]
-    subprocess.run(["git", "init", "-q", smoke.folder], check=False)  # who owns it matters to git
+    subprocess.run(["git", "init", "-q", smoke.folder], check=False)  # git refuses a folder of another owner
     plain(smoke)  # compiles
     smoke.clear()
     start = time.monotonic()

@@ -161,14 +161,14 @@ def attack(count: int, seed: int, folder: Path) -> tuple[Counter[str], dict[str,
             if poor:
                 examples.setdefault("poor message", f"table {k}: {error}")
             continue
-        except Exception as error:  # counted: the audit would end in a traceback
+        except Exception as error:  # counted, because the audit would end in a traceback
             told["crashed"] += 1
             examples.setdefault("crashed", f"table {k}: {error!r}")
             continue
         # pandas reads the file itself, so that what it and we take from the bytes is compared
         options = {"sep": how["separator"], "encoding": how["encoding"], "skiprows": int(bool(how["first"]))}
         written = pd.read_csv(io.BytesIO(content), dtype=str, keep_default_na=False, **options)
-        empty = (written.apply(lambda column: column.str.strip()) == "").all(axis=1)  # passed over by both
+        empty = (written.apply(lambda column: column.str.strip()) == "").all(axis=1)  # both ignore it
         wrong = differences(table, written[~empty].reset_index(drop=True))
         told["read wrongly" if wrong else "read"] += 1
         for each in wrong:

@@ -34,7 +34,7 @@ STEADY = {"eta0": 0.1, "epoch_rows": 60, "schedule": "inv_sqrt_epoch"}
 
 
 def rows(frame):
-    return [dict(reversed(row.items())) for row in frame.to_dict("records")]  # names, not places, count
+    return [dict(reversed(row.items())) for row in frame.to_dict("records")]  # names decide, not positions
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,7 @@ def test_a_run_all_of_which_is_judged_after_an_extended_one_draws_under_another_
         other = f"{file.parent.name}/{file.stem}"
         if other != name:
             names.add(read(file).get("settings", {}).get("experiment"))
-    names |= {name, "robust-sgd"}  # under which the extended runs drew
+    names |= {name, "robust-sgd"}  # the name under which the extended runs drew
     assert artifact["settings"]["experiment"] not in names
 
 

@@ -21,7 +21,7 @@ each_loss = pytest.mark.parametrize("loss", EVERY, ids=lambda loss: f"{loss.name
 @each_loss
 def test_slope_is_the_central_difference_and_curvature_the_largest_second_derivative(loss):
     z = np.random.default_rng(1).uniform(-4, 4, 400)
-    h = 1e-6  # none of the points is so near to a kink
+    h = 1e-6  # no point is that near to a kink
     difference = (loss.value(z + h) - loss.value(z - h)) / (2 * h)
     np.testing.assert_allclose(loss.slope(z), difference, rtol=1e-7, atol=2e-8)
     assert loss.convex == (np.diff(loss.slope(np.linspace(-9, 9, 1801))) >= 0).all()
@@ -47,7 +47,7 @@ def test_value_is_monotone_and_bounded(loss, z):
 def test_extreme_margins_are_finite_and_silent(loss):
     z = np.array([-1e300, -1e6, -800.0, -40.0, 0.0, 40.0, 800.0, 1e6, 1e300])
     if loss.name == "squared_hinge":
-        z = z[1:]  # 1e600 is not a number of this machine
+        z = z[1:]  # 1e600 is too large for a float
     with warnings.catch_warnings(), np.errstate(all="raise"):
         warnings.simplefilter("error")
         assert np.all(np.isfinite(loss.value(z)))

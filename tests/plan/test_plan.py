@@ -163,8 +163,9 @@ def test_a_summary_counts_what_was_made_and_judged_and_says_what_is_missing(tmp_
         "published,t1,paper,,,0.18,18.1,1,ran",
     ]
     csv.write_text("\n".join([head, *(f"ors,fig2,{row}" for row in rows)]))
-    assert len(console.summary(here, ["ors_fig2"]).splitlines()) == 3  # our papers are not doubted
-    monkeypatch.setattr(console, "HOME", tmp_path)  # those of users are
+    # The published values of our papers are not questioned; those of users' papers are.
+    assert len(console.summary(here, ["ors_fig2"]).splitlines()) == 3
+    monkeypatch.setattr(console, "HOME", tmp_path)
     made, file, judged, unit = console.summary(here, ["ors_fig2"]).splitlines()
     assert unit.startswith("ors/fig2.yaml: published: 1 of 1 published values are much nearer to ours with")
     assert made == "smoke scale: 1 figure and 0 tables in figures/smoke"

@@ -47,7 +47,7 @@ def start(tmp_path, monkeypatch):
 def test_a_job_computes_others_of_its_paper_which_then_only_take_their_files(start, tmp_path, capfd):
     assert start("p/one") == "p/one"
     assert start("p/two") == "p/one"
-    assert "p/one says" in capfd.readouterr().out  # what was said ahead is in the job's own log
+    assert "p/one says" in capfd.readouterr().out  # what a job prints when computed ahead
     assert (tmp_path / "p/two.points").stat().st_mtime > time.time() - 60
     assert start("q/one") == "q/one"  # of another paper
 

@@ -350,4 +350,4 @@ def test_the_table_of_any_table_holds_the_last_value_of_every_method():
     assert frame.loc[("synthetic", "a", "", "error")].to_list() == ["**21.00 ± 0.58**", "22.00 ± 0.58"]
     without_x = rows(xs=(float("nan"),)).assign(value=3.0)
     frame = stock.last_values(Results({"any": without_x}, {}))
-    assert frame.loc[("synthetic", "b", "", "error"), "worse"] == "**3**"  # as low as the other
+    assert frame.loc[("synthetic", "b", "", "error"), "worse"] == "**3**"  # no higher than the other

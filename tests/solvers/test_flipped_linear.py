@@ -80,7 +80,7 @@ def test_flips_of_one_kind_only_are_found_without_a_division_by_zero():
     ZT, y = problem()
     fit = fit_two_classes(ZT, y, np.ones(len(y)), PENALTY, flips.from_rates(0.2, 0.0))
     assert fit.converged
-    assert fit.omega[1, 0] == 0.0  # as EM keeps it
+    assert fit.omega[1, 0] == 0.0  # as EM holds it
     assert fit.omega[0, 1] > 0.1
 
 

@@ -55,7 +55,7 @@ def test_a_run_tells_what_was_made_and_an_edit_reruns_what_depends_on_it_and_not
     assert f"verdicts: {judged}" in output
 
     copy.edit("src/noisylabels/filters/pnorm.py", '"""', '"""Edited. ')  # a docstring
-    copy.edit("src/papers/ors/second.yaml", "caption: ", "caption: Edited. ")  # only pages show it
+    copy.edit("src/papers/ors/second.yaml", "caption: ", "caption: Edited. ")  # only pages show this text
     assert "Nothing to be done" in planned()
     copy.edit("src/papers/ors/drawing.py", "\nMODES = ", "\nEDITED = True\nMODES = ")
     draws = {"draw_ors_first": 1, "draw_ors_second": 1}

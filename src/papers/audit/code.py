@@ -238,7 +238,7 @@ def by_probabilities(settings: ProbabilitiesSettings, loop: Loop) -> Iterator[Ro
                     values |= of_review
                     values["listed_error"] = abs(float(listed_of_judged.mean() - wrong.mean()))
                     values["reviewed_error"] = abs(float(rate - wrong.mean()))
-                else:  # people judged what confident learning listed
+                else:  # people have judged only what confident learning listed
                     names = ("average_precision", OF_BUDGET, "flipped")
                     values = {name: values[name] for name in names if name in values}
                 yield from labelled.rows(values)
@@ -319,7 +319,7 @@ def scores_of_list(listed: Mask, doubt: Floats, flipped: Mask) -> dict[str, floa
 
     An empty list has precision 0; where nothing is flipped there are the shares only.
     """
-    from sklearn.metrics import average_precision_score  # a plan does not import scikit-learn
+    from sklearn.metrics import average_precision_score  # so that a plan does not import scikit-learn
 
     shares = {"found": float(listed.mean()), "flipped": float(flipped.mean())}
     if not flipped.any():

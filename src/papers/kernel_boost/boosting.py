@@ -179,7 +179,7 @@ def calibration(settings: CalibrationSettings, loop: Loop) -> Iterator[Row]:
         order = repetition.rng("trusted").permutation(len(split.clean))
         values: dict[str, float | Scored] = {}
         for count in settings.trusted:
-            if not values or "gamma01" in values:  # other methods do not change with the count
+            if not values or "gamma01" in values:  # other methods do not depend on the count
                 model = booster.model(noise, repetition)
                 verified = order[:count]
                 if len(verified) and getattr(model, "learn_gamma", False):
@@ -205,7 +205,7 @@ def loss(settings: LossSettings, loop: Loop) -> Iterator[Row]:
 
     Source: eq. (11) and the figure next to it.
     """
-    from noisylabels.classifiers.boosting import exponential_loss  # a plan imports no classifier
+    from noisylabels.classifiers.boosting import exponential_loss  # so that a plan imports no classifier
 
     H = np.linspace(-settings.largest, settings.largest, settings.points)
     for repetition in loop:
@@ -332,7 +332,7 @@ def bounds(settings: BoundsSettings, loop: Loop) -> Iterator[Row]:
 
 
 ENTRIES = ("gaussian", "rademacher")
-POINTS = 1000  # of each set of margins
+POINTS = 1000  # one for each set of margins
 
 
 @protocol(

@@ -302,7 +302,7 @@ def crowd(results: panels.Results[kernels.AnnotatorsSettings]) -> Figure:
     (left, labelled), (right, new) = cells
     vote = labelled["method"] == "majority vote"
     panels.learning_curves(left, labelled[~vote])
-    panels.learning_curves(left, labelled[vote], zorder=4)  # rMKLR, often equal, would hide it
+    panels.learning_curves(left, labelled[vote], zorder=4)  # rMKLR is often equal to it and would hide it
     panels.learning_curves(right, new)
     gold = results.select(metric="accuracy", setting="new items and gold labels")
     for method in settings.methods:

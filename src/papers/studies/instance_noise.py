@@ -96,7 +96,7 @@ def _flipped_splits(
         distance = distance_from_boundary(split)
         for shape in settings.shapes:
             for share in settings.rates:
-                rng = repetition.rng("flips")  # the same for all, so that they are paired
+                rng = repetition.rng("flips")  # the same for all methods, so that they are paired
                 chosen = choose_flips(distance, shape, share, settings.strength, rng)
                 observed = split.clean.astype(np.intp)
                 observed[chosen] = 1 - observed[chosen]

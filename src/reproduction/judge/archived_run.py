@@ -164,7 +164,7 @@ def summarised(table: pd.DataFrame, quantiles: bool = True) -> pd.DataFrame:
     groups = table.groupby(SELECTOR, sort=False, dropna=False)["value"]
     found = groups.agg(n="size", mean="mean", se="sem")
     is_constant = (found["n"] > 1) & (groups.max() == groups.min())
-    found.loc[is_constant, "se"] = 0.0  # not what rounding leaves of it
+    found.loc[is_constant, "se"] = 0.0  # not a difference that is rounding alone
     if quantiles:
         for name, share in QUANTILES.items():
             found[name] = groups.quantile(share)
@@ -384,7 +384,7 @@ def keep(made: Plan, name: str, root: Path, home: Path) -> None:
     record["informs"][FIRST_JUDGED] = artifact.content.get(FIRST_JUDGED)
     with replacing(folder / records.RECORD) as part:
         part.write_text(json.dumps(record, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-    assert run.drawn is not None  # what has no drawing is not finished
+    assert run.drawn is not None  # a result without a drawing is not finished
     keep_drawing(run.drawn, home / "figures/reference" / name)
 
 

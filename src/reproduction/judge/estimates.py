@@ -519,7 +519,7 @@ def pools(source: Source, check: Asked, groups: Groups) -> Sequence[Estimate]:
         if [labels for labels, _ in pairs] != [labels for labels, _ in groups]:
             return []
         return [_added(part, source.curves) for _, part in pairs]
-    except MissingRows:  # an error that is not kept point by point
+    except MissingRows:  # its errors are not kept point by point
         return []
 
 

@@ -299,7 +299,7 @@ def check_selectors(artifact: Artifact, table: Path, report: Report) -> None:
     report.faults += [with_line(fault) for fault in artifact.unmatched(verdicts)]
     measured = [row for row in verdicts if not math.isnan(row["estimate"])]
     found = artifact.find_other_unit(measured)
-    if found and found.is_factor:  # one repetition can tell a factor, but no difference
+    if found and found.is_factor:  # one repetition shows a wrong factor, but not a small difference
         report.remarks.append(artifact.other_unit(measured))
 
 

@@ -262,7 +262,7 @@ def _become(script: str, words: list[str]) -> NoReturn:
     os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(path))
     os.environ.setdefault("MPLBACKEND", "Agg")
     for library in ("OMP", "OPENBLAS", "MKL", "NUMBA"):
-        os.environ[f"{library}_NUM_THREADS"] = "1"  # more would change the last bits of results
+        os.environ[f"{library}_NUM_THREADS"] = "1"  # more threads would change the last bits of results
     file = str(CHECKOUT / f"src/scripts/{script}.py")
     os.execv(sys.executable, [sys.executable, "-P", file, *words])
 

@@ -26,8 +26,8 @@ from reproduction.run.command_line import TYPED_IN
 from reproduction.spec.papers import HOME
 from reproduction.spec.verdict_words import count_verdicts, look_up
 
-SECONDS: dict[int, float] = {}  # number of a job -> seconds that are expected of it; filled by a run
-AHEAD: dict[Path, int] = {}  # file, there while what was computed for a job waits -> number of the job
+SECONDS: dict[int, float] = {}  # number of a job -> its expected seconds; a run fills this
+AHEAD: dict[Path, int] = {}  # file that exists while a result computed ahead waits -> number of its job
 OLD: dict[str, int] = {}  # file of an earlier run that this run has to make again -> its time (ns)
 PLAN: Plan | None = None  # of the run, for the preview
 WHY: dict[str, str] = {}  # record of a result -> why its job runs; "" if it does not
@@ -35,14 +35,14 @@ TELL = {"told": True}  # ``extra`` of a message that a person is to read
 KNOWN = ("Nothing to be done", "Unlocking working directory")  # messages of Snakemake's that are shown
 KILLED = "; killed, perhaps because memory ran out: try --cores 1"
 LOCKED = "another run in this checkout works on the same files; wait until it ends"
-# Errors that repeat, once jobs run, what has been said of the job that failed.
+# Errors that repeat, once jobs run, what is shown of the failed job.
 OF_JOBS = ("RuleException", "WorkflowError")
-# The last line of the log of a failed job, and what of it is shown.
+# The last line of the log of a failed job, and the part that is shown.
 CAUSE = re.compile(r"(?:error: |(?:\w+\.)*(?=\w+Error: ))(.+)")
-ENOUGH = 0.05  # of the expected seconds, to tell how fast this machine is
+ENOUGH = 0.05  # share of the expected seconds after which the pace of this machine is measured
 MOST_FILES = 2
 """Files with verdicts that the end of a run lists by name."""
-REFUSING = ("draw", "verdicts")  # logs of scripts that say nothing but why they refuse a table
+REFUSING = ("draw", "verdicts")  # scripts whose logs hold only the reason why they refuse a table
 
 
 class Progress:

@@ -435,7 +435,7 @@ def select(
             still_tried = [
                 method
                 for method in still_tried
-                if np.isfinite(tried[method.key][width]).any()  # no longer behind another width
+                if np.isfinite(tried[method.key][width]).any()  # this width is no longer behind another one
             ]
             if not still_tried:
                 break

@@ -278,7 +278,7 @@ def test_changed_code_is_reported_and_is_no_failure(full, plan, read, told):
     assert line.endswith(f"; {told}")
 
 
-# Another run beside it
+# Another run next to it
 
 
 @pytest.fixture
@@ -317,10 +317,10 @@ def test_how_far_a_run_is_from_the_reference(full, other, offset, state, detail)
 @pytest.mark.parametrize(
     ("theirs", "ours", "far"),
     [
-        ([1.0, 2.0, 3.0], [1.0, 2.0, 3.003], 1e-3),  # against itself, where it is large
+        ([1.0, 2.0, 3.0], [1.0, 2.0, 3.003], 1e-3),  # compared with itself where it is large
         ([2.0, 2.0, 2e-16], [2.0, 2.0, 9e-16], 0.0),  # a difference of equal numbers among others
         ([1e-16, 2e-16, 3e-16], [3e-16, 1e-16, 2e-16], 0.0),  # a metric that is rounding alone
-        ([2.0, 2.0, 0.0], [2.0, 2.0, 0.02], 1e-2),  # a change of a small value is none of rounding
+        ([2.0, 2.0, 0.0], [2.0, 2.0, 0.02], 1e-2),  # a change of a small value is not rounding
         ([1e-3, 1e-3, 1e9], [1e-3, 1.01e-3, 1e9], 1e-2),  # one that diverges does not hide the others
     ],
 )

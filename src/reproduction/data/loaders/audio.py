@@ -19,7 +19,7 @@ RATE = 16_000
 """Samples per second of everything that is prepared."""
 SHORTEST = 0.25
 """Seconds; a shorter recording is taken for a mistake."""
-LARGEST_SAMPLE = 10.0  # of a recording with full scale 1: far above it samples have another unit
+LARGEST_SAMPLE = 10.0  # Full scale is 1: samples far above it have another unit.
 UNKNOWN_LENGTH = 0x7FFFF000
 """Programs that write to a stream put this length or a larger one into the header."""
 DIRECT = 5

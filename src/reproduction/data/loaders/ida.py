@@ -220,7 +220,7 @@ def genuine(path: Path, name: str) -> PointsAndSplits:
     """
     variables = mat(path)
     size = TRAIN[name]
-    key = "diabetis" if name == "diabetes" else name.replace("-", "_")  # the repository's spelling
+    key = "diabetis" if name == "diabetes" else name.replace("-", "_")  # the spelling of the IDA repository
     where = f"{path.name}: {key}"
     if key not in variables:
         raise ValueError(f"{path.name}: no set {key!r}, found {', '.join(variables)}")
