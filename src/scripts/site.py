@@ -11,7 +11,7 @@ from noisylabels.command_line import name_program
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 PARSED_SOURCES = Path("site/doctrees")
-"""Where Sphinx keeps what it has read, for the next build; not among the pages, which are copied to hosts."""
+"""Where Sphinx keeps what it has read, for the next build; the pages alone go to hosts."""
 
 parser = argparse.ArgumentParser(prog=f"{name_program()} site", description=__doc__)
 papers_help = "folders of your papers, shown before those of the configuration"
