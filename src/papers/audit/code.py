@@ -319,7 +319,8 @@ def scores_of_list(listed: Mask, doubt: Floats, flipped: Mask) -> dict[str, floa
 
     An empty list has precision 0; where nothing is flipped there are the shares only.
     """
-    from sklearn.metrics import average_precision_score  # so that a plan does not import scikit-learn
+    # imported here, so that a plan does not import scikit-learn
+    from sklearn.metrics import average_precision_score
 
     shares = {"found": float(listed.mean()), "flipped": float(flipped.mean())}
     if not flipped.any():

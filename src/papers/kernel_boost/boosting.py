@@ -205,7 +205,8 @@ def loss(settings: LossSettings, loop: Loop) -> Iterator[Row]:
 
     Source: eq. (11) and the figure next to it.
     """
-    from noisylabels.classifiers.boosting import exponential_loss  # so that a plan imports no classifier
+    # imported here, so that a plan imports no classifier
+    from noisylabels.classifiers.boosting import exponential_loss
 
     H = np.linspace(-settings.largest, settings.largest, settings.points)
     for repetition in loop:

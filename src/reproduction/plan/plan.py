@@ -359,7 +359,7 @@ class Plan:
         return words
 
     def repetitions(self, name: str, block: int = 0) -> str:
-        """Half-open range of the repetitions of a block, ``0:5``; the job gets it in ``request``."""
+        """Range of the repetitions of a block, ``0:5``; the job gets it in ``request``."""
         start, stop = self.artifact(name).blocks[block]
         return f"{start}:{stop}"
 
@@ -476,7 +476,7 @@ class Plan:
         return [self.artifacts[f"{artifact.paper}/{name}"] for name in dict.fromkeys(names)]
 
     def _described(self, artifact: Artifact) -> Content:
-        """Describe what a figure or table shows next to result tables, in the words of the files."""
+        """Say what a figure or table shows next to result tables, in the words of the files."""
         is_table = artifact.kind == "table"
         shown = self.artifacts_shown(artifact)
         return {part.name: part.describe(printed=is_table) for part in shown}
@@ -532,7 +532,7 @@ class Plan:
         return [f"{self.results}/{self.computed(name)}/{file}" for name in self.judged(scope)]
 
     def computed(self, name: str) -> str:
-        """Name the artifact that computes the table of an artifact: itself, or the first it uses."""
+        """Name what computes the table of an artifact: itself, or the first it uses."""
         artifact = self.artifacts[name]
         if artifact.protocol:
             return name

@@ -82,7 +82,8 @@ def run(words: list[str], parse: Callable[[list[str]], Options], compute: Comput
         if status:
             sys.exit(status)
     for package in packages.read_text(encoding="utf-8").split():
-        with suppress(Exception):  # a package that cannot be loaded here is loaded by the jobs that need it
+        # a package that cannot be loaded here is loaded by the jobs that need it
+        with suppress(Exception):
             import_module(package)
     paper = name.partition("/")[0]
     for candidate, words_of_candidate in waiting.items():

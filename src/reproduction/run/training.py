@@ -435,7 +435,8 @@ def select(
             still_tried = [
                 method
                 for method in still_tried
-                if np.isfinite(tried[method.key][width]).any()  # this width is no longer behind another one
+                # this width is no longer behind another one
+                if np.isfinite(tried[method.key][width]).any()
             ]
             if not still_tried:
                 break

@@ -152,7 +152,9 @@ def rte_stand_in(files: Files, n: int = 800, d: int = 9) -> Arrays:
 
 
 def websearch_stand_in(files: Files, n: int = 600, d: int = 6) -> Arrays:
-    """Generate n images as d features, half of them bikes; the search finds a quarter of the others too.
+    """Generate n images as d features, half of them bikes.
+
+    The search finds a quarter of the others too.
 
     Bikes lie at +-2 on the first axis and the others at +-2 on the second, in clusters of variance
     1: the boundary is a pair of lines that cross (Bayes error 14 %). The other features are noise.

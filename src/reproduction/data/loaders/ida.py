@@ -1,4 +1,4 @@
-"""The 13 benchmark sets of G. Rätsch's IDA repository: points, labels and the rows of their splits.
+"""The 13 sets of G. Rätsch's IDA repository: points, labels and the rows of their splits.
 
 Every result names one of two variants. *Genuine*: ``benchmarks.mat`` with the original splits.
 *Rebuilt*: the same points, recovered from files in package distributions, with our seeded splits of
@@ -220,7 +220,8 @@ def genuine(path: Path, name: str) -> PointsAndSplits:
     """
     variables = mat(path)
     size = TRAIN[name]
-    key = "diabetis" if name == "diabetes" else name.replace("-", "_")  # the spelling of the IDA repository
+    # "diabetis" is the spelling of the IDA repository
+    key = "diabetis" if name == "diabetes" else name.replace("-", "_")
     where = f"{path.name}: {key}"
     if key not in variables:
         raise ValueError(f"{path.name}: no set {key!r}, found {', '.join(variables)}")
