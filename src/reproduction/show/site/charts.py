@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 
 def figure(value: float, digits: int = 4) -> str:
-    """``12.39``, ``0.0031``; a true minus sign."""
+    """Write a number with a true minus sign: ``12.39``, ``−0.0031``."""
     return f"{value:.{digits}g}".replace("-", "−")
 
 
 # Published values next to ours: (ours − published) / margin with its interval, a line for each
 
 REACH = 3.0
-"""Tolerances to either side that a chart shows; what lies further out is drawn at its end."""
+"""Tolerances to either side that a chart shows; a value further out is drawn at its end."""
 COLUMNS = ("dataset", "method", "noise", "setting", "metric", "x", "source")
 """Columns of the selectors in the order in which a line is named after them."""
 NAMED = NAMES | {"method": names.method, "metric": names.metric}
@@ -63,54 +63,82 @@ class Line(NamedTuple):
 
 
 def blocks(rows: Sequence[Row]) -> dict[str, list[Line]]:
-    """The measured ones of some published values, by the first column of the selectors that varies."""
+    """Group the measured published values by the first column of their selectors that varies."""
     selectors = [value(row["where"]) for row in rows]
-    varying = [c for c in COLUMNS if len({str(where.get(c, "")) for where in selectors}) > 1]
-    found: dict[str, list[Line]] = {}
-    for row, where in zip(rows, selectors, strict=True):
-        if row["estimate"]:
-            names_of = [(NAMED.get(column, str), listed(where.get(column, ""))) for column in varying]
-            words = [" or ".join(name(str(label)) for label in labels) for name, labels in names_of]
-            head = words.pop(0) if len(varying) > 1 else ""
-            found.setdefault(head, []).append(_line(row, " · ".join(filter(None, words)) or row["id"]))
-    return found
+    varying = [column for column in COLUMNS if _varies(selectors, column)]
+    lines: dict[str, list[Line]] = {}
+    for row, selector in zip(rows, selectors, strict=True):
+        if not row["estimate"]:
+            continue
+        words = [_name_entry(column, selector.get(column, "")) for column in varying]
+        title = words.pop(0) if len(varying) > 1 else ""
+        label = " · ".join(filter(None, words)) or row["id"]
+        lines.setdefault(title, []).append(_line(row, label))
+    return lines
+
+
+def _varies(selectors: Sequence[Mapping[str, Any]], column: str) -> bool:
+    """Decide whether the selectors have different entries in a column."""
+    return len({str(selector.get(column, "")) for selector in selectors}) > 1
+
+
+def _name_entry(column: str, entry: Any) -> str:
+    """Name the entry of a selector in the words of readers; several are joined by "or"."""
+    name = NAMED.get(column, str)
+    return " or ".join(name(str(label)) for label in listed(entry))
 
 
 def marks(table: Markup, judges: Sequence[Page]) -> Markup:
-    """A table in which each published value has the mark of its verdict; "" if it has none.
+    """Mark each published value of a table with the sign of its verdict; "" if it has none.
 
-    Values are found by what is printed, ``m ± sd`` or ``m``; a text that has several verdicts has no mark.
+    Values are found by their text, ``m ± sd`` or ``m``; a text with several verdicts has no sign.
     """
-    entries = {entry["id"]: entry for page in judges for entry in page.content.get("published", [])}
-    found: dict[str, set[str]] = {}
-    for row in (row for page in judges for row in page.published_values):
-        entry = entries.get(row["id"], {})
-        if entry and "se" not in entry:
-            sd = f" ± {entry['sd']:.2f}" if "sd" in entry else ""
-            found.setdefault(f"{entry['value']:.2f}{sd}", set()).add(row["verdict"])
+    verdicts_of = _verdicts_by_text(judges)
 
-    def marked(cell: re.Match[str]) -> str:
-        verdicts = found.get(cell[1], set())
+    def mark(cell: re.Match[str]) -> str:
+        verdicts = verdicts_of.get(cell[1], set())
         if len(verdicts) != 1:
             return cell[0]
-        shown = look_up(next(iter(verdicts)))
+        (verdict,) = verdicts
+        shown = look_up(verdict)
         title = f'class="cell {shown.colour}" title="{shown.label}"'
         return f"<td {title}>{cell[1]} <i>{shown.symbol}</i></td>"
 
-    text = re.sub(r"<td>([^<\n]*)</td>", marked, table)
+    text = re.sub(r"<td>([^<\n]*)</td>", mark, table)
     return Markup(text if text != table else "")
 
 
+def _verdicts_by_text(judges: Sequence[Page]) -> dict[str, set[str]]:
+    """Collect the verdicts of published values by the text that a table has for the value."""
+    entries = {}
+    for page in judges:
+        for entry in page.content.get("published", []):
+            entries[entry["id"]] = entry
+    verdicts: dict[str, set[str]] = {}
+    for page in judges:
+        for row in page.published_values:
+            entry = entries.get(row["id"])
+            if entry is None or "se" in entry:
+                continue
+            sd = f" ± {entry['sd']:.2f}" if "sd" in entry else ""
+            verdicts.setdefault(f"{entry['value']:.2f}{sd}", set()).add(row["verdict"])
+    return verdicts
+
+
 def _line(row: Row, label: str) -> Line:
-    published, margin, ours, *ends = (
-        number(row[key]) for key in ("published", "margin", "estimate", "difference_low", "difference_high")
-    )
-    at = (ours - published) / margin
-    low, high = (at if isnan(end) else end / margin for end in ends)
-    return Line(row, label, at, low, high)
+    published = number(row["published"])
+    margin = number(row["margin"])
+    difference = (number(row["estimate"]) - published) / margin
+    low = number(row["difference_low"]) / margin
+    high = number(row["difference_high"]) / margin
+    if isnan(low):
+        low = difference
+    if isnan(high):
+        high = difference
+    return Line(row, label, difference, low, high)
 
 
-# Agreement of a whole table, with the picture of Bland and Altman: ours − published, against published
+# Agreement of a whole table, in the plot of Bland and Altman: ours − published, against published
 
 
 class Plot(NamedTuple):
@@ -129,7 +157,7 @@ class Plot(NamedTuple):
 
 
 class Agreement(NamedTuple):
-    """Of one metric: (quantity, figures) over all values, the plot, the mean difference of each part."""
+    """Agreement in one metric: over all values, as a plot, and the difference of each part."""
 
     metric: str
     whole: list[tuple[str, str]]
@@ -138,27 +166,48 @@ class Agreement(NamedTuple):
 
 
 def agreements(page: Page) -> list[Agreement]:
-    """For each metric of the published values; empty where there are none, or too few to say anything."""
-    found, run = [], page.first
+    """Describe the agreement of each metric of the published values; empty if nothing is known."""
+    run = page.first
+    described = []
     for metric in dict.fromkeys(row["metric"] for row in run.agreement):
-        rows = [row for row in run.agreement if row["metric"] == metric]
-        whole = [row for row in rows if not row["noise"] and not row["method"]]
-        parts = [_part(row) for row in rows if row["quantity"] == "mean difference" and row not in whole]
+        whole: list[Row] = []
+        parts = []
+        for row in run.agreement:
+            if row["metric"] != metric:
+                continue
+            if not row["noise"] and not row["method"]:
+                whole.append(row)
+            elif row["quantity"] == "mean difference":
+                parts.append(_part(row))
         name = names.metric(metric, page.protocol)
-        found.append(Agreement(name, of_agreement(whole), bland_altman(run.verdicts, whole), parts))
-    return found
+        plot = bland_altman(run.verdicts, whole)
+        described.append(Agreement(name, of_agreement(whole), plot, parts))
+    return described
 
 
 def _part(row: Row) -> tuple[str, str, str]:
-    """(method, noise, mean difference with its interval)."""
-    mean, low, high = (number(row[key]) for key in ("estimate", "low", "high"))
-    noise = " or ".join(map(names.noise, row["noise"].split("|"))) if row["noise"] else "all"
-    interval = "" if isnan(low) else f" [{figure(low, 3)}, {figure(high, 3)}]"
-    return names.method(row["method"]) if row["method"] else "all", noise, f"{figure(mean, 3)}{interval}"
+    """Return method, noise, and mean difference with its interval, as text."""
+    method = names.method(row["method"]) if row["method"] else "all"
+    noise = "all"
+    if row["noise"]:
+        noise = " or ".join(map(names.noise, row["noise"].split("|")))
+    mean, low, high = _with_limits(row)
+    difference = figure(mean, 3)
+    if not isnan(low):
+        difference += f" [{figure(low, 3)}, {figure(high, 3)}]"
+    return method, noise, difference
+
+
+def _with_limits(row: Row) -> tuple[float, float, float]:
+    """Read the estimate of a row of agreement and its limits."""
+    return number(row["estimate"]), number(row["low"]), number(row["high"])
 
 
 def bland_altman(verdicts: Sequence[Row], agreement: Sequence[Row]) -> Plot | None:
-    """The comparable values, with their mean difference and its limits as lines; None without any."""
+    """Plot the comparable values, with their mean difference and its limits as lines.
+
+    None without comparable values.
+    """
     limits = next((row for row in agreement if row["quantity"] == LIMITS), None)
     sentences = Sentences(lambda column, key: NAMED.get(column, str)(key))
     points = []
@@ -166,11 +215,11 @@ def bland_altman(verdicts: Sequence[Row], agreement: Sequence[Row]) -> Plot | No
         if row["kind"] == PUBLISHED and row["verdict"] != NOT_COMPARABLE and row["estimate"]:
             about = f"{sentences.words(value(row['where']))}: {describe(row)}"
             ours = number(row["estimate"])
-            printed = number(row["published"])
-            points.append((row["verdict"], printed, ours - printed, about))
+            published = number(row["published"])
+            points.append((row["verdict"], published, ours - published, about))
     if not points or limits is None:
         return None
-    mean, low, high = (number(limits[key]) for key in ("estimate", "low", "high"))
+    mean, low, high = _with_limits(limits)
     lines = [(0.0, "no difference"), (mean, "mean difference")]
     lines += [(low, "lower limit of agreement"), (high, "upper limit of agreement")]
     return Plot(points, lines)
@@ -185,93 +234,151 @@ FEWEST, MOST = 4, 120
 POINT = 26
 """Bytes of a point with its interval, about."""
 PLACE = ["metric", "dataset", "noise", "setting"]
+"""Columns that name a panel."""
 DIGITS = {"x": 5, "y": 5, "half": 2}
 Curve = np.ndarray[Any, Any]
-"""A row for each point, with these columns."""
+"""A row for each point, with the columns `DIGITS`."""
+Place = tuple[str, ...]
+"""The entries of a panel in the columns `PLACE`, in the names of readers."""
 
 
 def curves(
     path: Path, methods: names.Methods, protocol: str = "", opens: str = "", caption: str = ""
 ) -> list[dict[str, Any]]:
-    """The curves of a result table or its summary; empty if it has none, or more than a page can hold.
+    """List the curves of a result table or its summary, panel by panel.
 
-    A list of panels ``{metric, where, curves: [{method, x, y, half, colour, dash}], title, x}``: title and x
-    are what the axes say, ``half`` is half the 95 % interval, colour and dash are those of the figure.
-    methods : what the artifact says of them, such as their labels.   protocol : whose names the axes have.
-    opens : the metric to be shown first.   caption : then come those that it names.
-    Raises ValueError : a table that is not the one of its record.
+    Parameters
+    ----------
+    path : Path
+        The table, or its summary.
+    methods : mapping
+        What the artifact says of its methods, such as their labels.
+    protocol : str
+        Its names are those of the axes.
+    opens : str
+        The metric to show first.
+    caption : str
+        Metrics that it names come next.
+
+    Returns
+    -------
+    list of dict
+        Panels ``{metric, where, curves: [{method, x, y, half, colour, dash}], title, x}``: title
+        and x are the words of the axes, ``half`` is half the 95 % interval, colour and dash are
+        those of the figure. Empty if there is no curve, or more than a page can hold.
+
+    Raises
+    ------
+    ValueError
+        If the table is not the one of its record.
     """
     if path.name == "summary.csv":
         table = runs.read_summary(path)
     else:
         verify(path)
         table = runs.summarised(read_table(path), quantiles=False)
-    drawn = _drawn(table)
+    curves_of = _curves_by_place(table)
 
-    def order(place: tuple[str, ...]) -> tuple[bool, bool, int]:
-        named = all(word in caption.lower() for word in place[0].lower().split("_"))
-        return place[0] != opens, not named, -len(drawn[place])
+    def order(place: Place) -> tuple[bool, bool, int]:
+        words = place[0].lower().split("_")
+        is_named = all(word in caption.lower() for word in words)
+        return place[0] != opens, not is_named, -len(curves_of[place])
 
-    def panel(place: tuple[str, ...], points: int) -> dict[str, Any]:
-        others = [other for other in drawn if other[0] == place[0]]
-        varying = [word for i, word in enumerate(place) if i and len({other[i] for other in others}) > 1]
-        shown: list[dict[str, object]] = []
-        for key, curve in drawn[place].items():
-            name = names.label(methods, key) if key in methods else names.method(key)
-            shown.append({"method": name, **_thinned(curve, points), **svg_line(key)})
-        said = {"title": names.metric(place[0], protocol), "x": names.x_axis(place[0], protocol)}
-        where = " · ".join(filter(None, varying))
-        return {"metric": place[0], "where": where, "curves": shown, **said}
-
-    points = min(MOST, LARGEST // (POINT * max(1, sum(map(len, drawn.values())))))
-    while drawn and points >= FEWEST:
-        shown = [panel(place, points) for place in sorted(drawn, key=order)]
-        packed = json.dumps(shown, separators=(",", ":"))
+    places = sorted(curves_of, key=order)
+    n_curves = sum(map(len, curves_of.values()))
+    points = min(MOST, LARGEST // (POINT * max(1, n_curves)))
+    while places and points >= FEWEST:
+        panels = []
+        for place in places:
+            curves_here = _list_curves(curves_of[place], methods, points)
+            panels.append(
+                {
+                    "metric": place[0],
+                    "where": _name_place(place, curves_of),
+                    "curves": curves_here,
+                    "title": names.metric(place[0], protocol),
+                    "x": names.x_axis(place[0], protocol),
+                }
+            )
+        packed = json.dumps(panels, separators=(",", ":"))
         if len(packed) <= LARGEST:
-            return shown
+            return panels
         points = points * 2 // 3
     return []
 
 
-def _drawn(table: "pd.DataFrame") -> dict[tuple[str, ...], dict[str, Curve]]:
-    """`PLACE`, by its names -> method -> x, y and half; without places in which no method has a curve."""
+def _name_place(place: Place, places: Iterable[Place]) -> str:
+    """Name a panel by the entries in which panels of its metric differ."""
+    of_metric = [other for other in places if other[0] == place[0]]
+    words = []
+    for column in range(1, len(place)):
+        different = {other[column] for other in of_metric}
+        if len(different) > 1 and place[column]:
+            words.append(place[column])
+    return " · ".join(words)
+
+
+def _list_curves(
+    curves_here: Mapping[str, Curve], methods: names.Methods, points: int
+) -> list[dict[str, object]]:
+    """List the curves of a panel with the names and looks of their methods."""
+    described: list[dict[str, object]] = []
+    for method, curve in curves_here.items():
+        name = names.label(methods, method) if method in methods else names.method(method)
+        described.append({"method": name, **_thinned(curve, points), **svg_line(method)})
+    return described
+
+
+def _curves_by_place(table: "pd.DataFrame") -> dict[Place, dict[str, Curve]]:
+    """Map each place, in the names of readers, to the curve of each method.
+
+    Places in which no method has a curve are left out.
+    """
     from scipy.special import stdtrit
 
     n = table["n"].to_numpy(float)
     half = stdtrit(np.maximum(n - 1, 1), 0.975) * table["se"].to_numpy(float)
-    table = table.rename(columns={"mean": "y"}).assign(
-        half=np.where(n < FEW, np.nan, half), **{key: table[key].map(name) for key, name in NAMES.items()}
-    )
+    table = table.rename(columns={"mean": "y"})
+    table["half"] = np.where(n < FEW, np.nan, half)
+    for column, name in NAMES.items():
+        table[column] = table[column].map(name)
     table = table[table["x"].notna()]
-    number = table.groupby([*PLACE, "method"], sort=False).ngroup().to_numpy()
-    order = np.lexsort((table["x"], number))  # stable
-    keys, numbers = (table[names].to_numpy()[order] for names in ([*PLACE, "method"], list(DIGITS)))
-    found: dict[tuple[str, ...], dict[str, Curve]] = {}
+    columns = [*PLACE, "method"]
+    curve_of_row = table.groupby(columns, sort=False).ngroup().to_numpy()
+    # Stable: rows with the same x keep their order.
+    table = table.iloc[np.lexsort((table["x"], curve_of_row))]
+    labels = table[columns].to_numpy()
+    numbers = table[list(DIGITS)].to_numpy()
+    curves_of: dict[Place, dict[str, Curve]] = {}
     start = 0
-    for end in np.cumsum(np.bincount(number)):
-        *place, method = map(str, keys[start])
-        found.setdefault(tuple(place), {})[method] = numbers[start:end]
+    for end in np.cumsum(np.bincount(curve_of_row)):
+        *place, method = map(str, labels[start])
+        curves_of.setdefault(tuple(place), {})[method] = numbers[start:end]
         start = end
-    return {place: of for place, of in found.items() if max(map(len, of.values())) >= FEWEST}
+    with_curves = {}
+    for names_of_place, curves_here in curves_of.items():
+        if max(map(len, curves_here.values())) >= FEWEST:
+            with_curves[names_of_place] = curves_here
+    return with_curves
 
 
 def _thinned(curve: Curve, points: int) -> dict[str, list[float | None]]:
-    """At most so many points: the ends, and between them evenly over x and over its logarithm."""
+    """Keep at most so many points: the ends, and between them evenly in x and in its logarithm."""
     size = len(curve)
     if size > points:
         even = np.linspace(0, size - 1, points - points // 3)
         early = np.geomspace(1, size, points // 3) - 1
-        curve = curve[np.unique(np.concatenate([even, early]).round().astype(int))]
-    columns = zip(DIGITS.items(), curve.T.tolist(), strict=True)
-    return {
-        key: [_short(n, digits) for n in column]
-        for (key, digits), column in columns
-        if not all(map(isnan, column))
-    }
+        chosen = np.concatenate([even, early]).round().astype(int)
+        curve = curve[np.unique(chosen)]
+    columns = {}
+    for (name, digits), numbers in zip(DIGITS.items(), curve.T.tolist(), strict=True):
+        if not all(map(isnan, numbers)):
+            columns[name] = [_short(number, digits) for number in numbers]
+    return columns
 
 
 def _short(number: float, digits: int) -> float | None:
-    """With so many digits, and without ``.0``; None, which JSON has in place of NaN."""
+    """Round to so many digits; whole numbers have no ``.0``, and NaN is None, as JSON needs."""
     rounded = float(f"{number:.{digits}g}")
     if isnan(rounded):
         return None
