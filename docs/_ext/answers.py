@@ -253,9 +253,9 @@ def _summary_of(paper: str) -> str:
 
 def verdict_words() -> str:
     """The verdicts and their flags with what they mean, as a table."""
-    rows = [(f"`{word}`", verdict.label, verdict.definition) for word, verdict in VERDICTS.items()]
-    rows += [(f"`{word}`", f"flag: {word.replace('_', ' ')}", text) for word, text in FLAGS.items()]
-    return _table("value | shown as | meaning", rows)
+    rows = [(f"{verdict.symbol} {verdict.label}", verdict.definition) for verdict in VERDICTS.values()]
+    rows += [(f"... ({word.replace('_', ' ')})", text) for word, text in FLAGS.items()]
+    return _table("verdict | meaning", rows)
 
 
 def bibtex() -> str:

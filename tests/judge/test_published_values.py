@@ -73,7 +73,7 @@ def test_each_value_is_judged_by_its_own_interval_and_the_corrections_are_marks_
     assert together["p_adjusted"].to_list() == pytest.approx([8 * alone["p_agree"]] * 8)
     assert (together["holm"] == "").all(), "8 times the p-value is above 5 %"
     assert (together["bh"] == "reproduced").all(), "equal p-values stay what they are"
-    assert SAY(together.iloc[0]).endswith("; of 8: survives Benjamini-Hochberg")
+    assert SAY(together.iloc[0]).endswith("; the verdict survives Benjamini-Hochberg over 8 values")
     assert (alone["holm"], alone["bh"]) == ("reproduced", "reproduced")
 
 
@@ -97,8 +97,8 @@ def _welch_interval(ours):
 def test_one_realisation_is_compared_but_shows_nothing():
     near, far = (one_verdict(printed(), table(curve([value]))) for value in (10.2, 12))
     assert (near["verdict"], far["verdict"]) == ("inconclusive", "inconclusive")
-    assert SAY(near).endswith("one realisation, no test; it lies within the margin")
-    assert SAY(far).endswith("one realisation, no test; it lies beyond the margin")
+    assert SAY(near).endswith("one realisation, no test; it lies within the tolerance")
+    assert SAY(far).endswith("one realisation, no test; it lies beyond the tolerance")
     assert np.isnan([near["p_adjusted"], near["p_agree"], near["p_contra"]]).all()
 
 

@@ -153,8 +153,8 @@ def review(
     by : {"rate", "doubt", "chance"}, optional
         How rows are drawn. By "rate" three in ten come from those that the model would label otherwise, which
         is best for the share of wrong labels. By "doubt" it is every second one, which is better for a list.
-        By "chance" all rows are alike. By default rows are drawn as before; else by doubt with a precision
-        and by rate without.
+        With "chance" all rows have the same probability. By default rows are drawn as before; the first ones
+        by doubt with a precision and by rate without.
     random_state : int, default 0
         Seed of the draw.
     precision : float, optional

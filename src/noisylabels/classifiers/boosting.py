@@ -297,7 +297,7 @@ class AdaBoostClassifier(BoostingClassifier):
     random_state: Any = None
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> AdaBoostClassifier:
-        """Boost for X (n, d) and the labels y (n,), with weights (n,) as `Weighted` says."""
+        """Boost on X (n, d) and labels y (n,); weights (n,) are those of `Weighted`."""
         X, s = self._checked(X, y, sample_weight)
         self._boost(X, FlippedExponential(s))
         return self
@@ -412,7 +412,7 @@ class RBoostClassifier(TrueLabelPosterior, AdaBoostClassifier):
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, *,
         trusted: tuple[Any, ArrayLike] | None = None, sample_trusted: ArrayLike | None = None,
     ) -> RBoostClassifier:  # fmt: skip
-        """Boost for X (n, d) and the observed labels y (n,), with weights (n,) as `Weighted` says.
+        """Boost on X (n, d) and observed labels y (n,); weights (n,) are those of `Weighted`.
 
         trusted : (X, y) of a few points with verified labels, on which the scores are calibrated; without
             them they are calibrated on the training points and their observed labels.
@@ -537,7 +537,7 @@ class GentleBoostClassifier(BoostingClassifier):
     random_state: Any = None
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> GentleBoostClassifier:
-        """Boost for X (n, d) and the labels y (n,), with weights (n,) as `Weighted` says."""
+        """Boost on X (n, d) and labels y (n,); weights (n,) are those of `Weighted`."""
         X, s = self._checked(X, y, sample_weight)
         splits = whole("splits", self.splits, 1)
         rng = generator(self.random_state)

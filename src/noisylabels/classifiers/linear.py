@@ -304,7 +304,7 @@ class RobustSGDClassifier(Repeated, LinearBinaryClassifier):
     ) -> None:
         """Do an epoch, or a piece that begins or ends one.
 
-        Then coef_ and intercept_ are the weights that the averaging option asks for: inside an
+        Then coef_ and intercept_ are the weights that the averaging option defines: inside an
         epoch of "epoch" the last ones.
         """
         w = self._w

@@ -488,7 +488,7 @@ class StPMKLLikeClassifier(Repeated, MultiKernelClassifier):
     max_iter: int = 2000
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> StPMKLLikeClassifier:
-        """Fit to X (n, d) and the labels y (n,), with weights (n,) as `Weighted` says."""
+        """Fit to X (n, d) and labels y (n,); weights (n,) are those of `Weighted`."""
         return self._fit(X, y, sample_weight)
 
     def _learn(self, bank: KernelBank, D: Floats, labels: Floats, a: Floats | None = None) -> list[Mixture]:

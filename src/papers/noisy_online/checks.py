@@ -181,7 +181,7 @@ def taylor(degree: int = 160) -> dict[str, Floats]:
 
 
 def copies_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
-    """Measure how many copies a round of Algorithm 4 asks for: their mean and mode, by p alone."""
+    """Measure how many copies a round of Algorithm 4 needs: their mean and mode, by p alone."""
     n = max(n // 10, 1000)
     for name, kernel in {"dot-product": tensor.linear(), "Gaussian": tensor.gaussian(4.0)}.items():
         for p in (1.25, 1.5, 2.0, 4.0):

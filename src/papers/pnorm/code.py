@@ -824,7 +824,7 @@ def _list_trackers(
     theorems: dict[str, Theorem],
     paths: dict[str, Floats],
 ) -> list[_Tracker]:
-    """List the filters of all scenarios, with every combination of factors where asked for."""
+    """List the filters of all scenarios, with every combination of factors where required."""
     T = settings.rounds
     factors = list(itertools.product(settings.radius_factors, settings.rate_factors))
     trackers = []

@@ -5,7 +5,7 @@ t_y are the derivatives of the image x by its columns and rows (the tangent vect
 smooth random fields of displacements in pixels, two of a pool of 1522.
 
 That form, the size of the pool and the nine moves are those of the program that generates MNIST8M.
-Its fields are a file of 5 MB that we could not have; ours are drawn as in Simard, Steinkraus and
+Its fields are a file of 5 MB that we do not have; we draw them as in Simard, Steinkraus and
 Platt (2003): uniform in [-1, 1], smoothed by a Gaussian of 4 pixels, times 34 (root mean square 1.3
 pixels).
 

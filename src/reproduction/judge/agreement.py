@@ -218,7 +218,7 @@ def share(is_same: pd.Series) -> tuple[float, Interval]:
 
 
 def _controls(cells: pd.DataFrame, lines: list[pd.DataFrame]) -> dict[str, list[str]]:
-    """Judge our values, and in their place three that know nothing of ours or of the method.
+    """Judge our values, and in their place three that know neither our results nor the method.
 
     A classifier that always names the larger class (for errors in percent or shares); the mean of
     the published column; the published value of the next method of the line (for the last method,

@@ -45,7 +45,7 @@ class VerdictError(ValueError):
 
 
 class MissingRows(VerdictError):
-    """The table lacks rows that a selector asks for.
+    """The table lacks rows that a selector names.
 
     At a reduced scale they may have been left out.
     """

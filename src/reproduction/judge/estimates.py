@@ -2,7 +2,7 @@
 
 A selector chooses rows by what its columns must equal: a scalar, one of a list, for ``x`` the
 ``last`` or ``first`` of each curve. A check pairs them and makes a statistic of each pair. A
-published value asks for one group of rows, a check for a group for each entry of ``for_each`` and,
+published value needs one group of rows, a check for a group for each entry of ``for_each`` and,
 in a trend, for each step of it.
 """
 

@@ -261,20 +261,20 @@ class Sentences:
         repetitions = number(row["repetitions"])
         parts = [
             f"ours {figure(row)} (n = {n:g}), published {theirs}",
-            f"difference {gap}, margin ±{number(row['margin']):g}",
+            f"difference {gap}, tolerance ±{number(row['margin']):g}",
             *_left_out(row),
         ]
         if row["remark"] == "far":
             problem = "a run of this method lies far from the others"
-            parts.append(f"{problem}, so ordinary and outlying runs are tested apart")
+            parts.append(f"{problem}, so ordinary and outlying runs are tested separately")
         elif row["remark"]:
-            problem = "too few runs of this method to see one in ten that lies far from the others"
-            parts.append(f"{problem}, and fewer than {SEEN} repetitions can have missed one")
+            problem = "one run in ten of this method may lie far from the others"
+            parts.append(f"{problem}, and fewer than {SEEN} repetitions may have missed it")
         if row["verdict"] == INCONCLUSIVE and not isnan(number(row["n_needed"])):
             parts.append(self.reason(row))
         if repetitions == 1:
             relation = "within" if row["side"] == "inside" else "beyond"
-            parts.append(f"one realisation, no test; it lies {relation} the margin")
+            parts.append(f"one realisation, no test; it lies {relation} the tolerance")
         elif n == 1:
             parts.append(f"all {repetitions:g} repetitions are equal: they count as one")
             if not se > 0:
@@ -335,10 +335,11 @@ class Sentences:
             return [f"{p} after Holm over {family:g}" if family > 1 else p]
         p_within = _p(number(row["p_agree"]))
         p_outside = _p(number(row["p_contra"]))
-        parts = [f"within {p_within}, outside {p_outside}"]
+        parts = [f"test of within the tolerance {p_within}, of outside {p_outside}"]
         if family > 1 and row["verdict"] != INCONCLUSIVE:
             names = [name for column, name in CORRECTIONS.items() if row[column]]
-            parts.append(f"of {family:g}: survives {' and '.join(names) or 'no correction'}")
+            corrections = " and ".join(names) or "no correction"
+            parts.append(f"the verdict survives {corrections} over {family:g} values")
         return parts
 
     def _new_points(self, row: Row) -> str:

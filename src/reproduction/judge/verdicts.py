@@ -185,7 +185,7 @@ def _find(
     source: Source,
     scale: str,
 ) -> "Finding":
-    """Check an entry of an artifact and measure what it asks for; an error names the entry."""
+    """Check an entry of an artifact and measure what it is about; an error names the entry."""
     try:
         strict_yaml.check(model, entry, f"{kind} {entry.get('id', '?')}")
         return find(_start_row(artifact, entry), entry, source, scale)
@@ -242,7 +242,7 @@ def as_text(cell: Any) -> str:
 def _start_row(artifact: Asked, entry: Asked) -> Content:
     """Make what a row says before anything is measured.
 
-    The published values of an artifact of ours are ours.
+    The published values of our own artifact count as ours.
     """
     words = ("id", "place", "form_of", "found_after", "statement", "expected")
     row: Content = {key: entry.get(key, "") for key in words}

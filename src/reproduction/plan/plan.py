@@ -214,7 +214,7 @@ class Plan:
         """Import what users wrote, and map each paper with a mistake to what cannot be used.
 
         Its jobs fail with the same words; those of other papers run. Raises ValueError: no other
-        paper is asked for.
+        paper is requested.
         """
         requested: set[str] = set()
         for scope in scopes:

@@ -333,7 +333,7 @@ COMMANDS: dict[str, tuple[str, str, Callable[[list[str]], None]]] = {
     ),
     "new-paper": (
         "FOLDER [classifier|filter|online]",
-        "A working paper of your own to start from.",
+        "A working paper to start from.",
         partial(_new, "new-paper"),
     ),
     "new-artifact": ("FOLDER/NAME", "A figure or table of it.", partial(_new, "new-artifact")),

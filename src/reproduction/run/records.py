@@ -1,6 +1,6 @@
 """The record of a result: what it was made from, and the hashes of its files.
 
-What *decides* is compared with the plan (see `reproduction.plan.currency`): what was asked for, the
+What *decides* is compared with the plan (see `reproduction.plan.currency`): what was requested, the
 inputs, and the code and files that the job read. The rest informs: commit, versions, machine.
 """
 
@@ -82,7 +82,7 @@ def making(key: Path | None, record: Path | None, sources: bool = False) -> Iter
     Parameters
     ----------
     key : Path or None
-        What the plan asks for (see `reproduction.plan.currency`); without one nothing is recorded.
+        What the plan requests (see `reproduction.plan.currency`); without one nothing is recorded.
     record : Path or None
         File to write; the outputs are in its folder or below.
     sources : bool, default False

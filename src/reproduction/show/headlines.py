@@ -4,6 +4,7 @@
 or its statement; under which verdict it appears follows from the results.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -25,6 +26,14 @@ from reproduction.spec.verdict_words import (
 FILE = "findings.yaml"
 TITLES = {SENTENCE: "{}", PATTERN: "pattern of its tables, {}", OURS: "our claim, {}"}
 """Kind of a claim -> how its verdict is written above its headline."""
+
+OPENING_WORD = re.compile(
+    r"(a|after|all|among|an|at|averaging|before|beyond|boosting|both|by|confident|cross-fitting"
+    r"|cross-validation|dense|each|elsewhere|every|flips|for|from|if|in|labels|no|on|one|only|other"
+    r"|scaling|solving|sparse|the|under|up|using|when|where|with|without)\b",
+    re.IGNORECASE,
+)
+"""A word that can begin a statement and is not a name: within a sentence it is written small."""
 
 
 class Findings(Model):
@@ -64,8 +73,13 @@ def list_short_texts(artifacts: Iterable[Content]) -> dict[str, str]:
     for content in artifacts:
         for claim in content.get("claims", []):
             text = claim.get("short", claim["statement"]).removeprefix("Ours: ")
-            texts.setdefault(claim["id"], text)
+            texts.setdefault(claim["id"], continue_sentence(text))
     return texts
+
+
+def continue_sentence(text: str) -> str:
+    """Write a statement that follows a colon: with a small letter unless a name begins it."""
+    return text[0].lower() + text[1:] if OPENING_WORD.match(text) else text
 
 
 def group_headlines(

@@ -82,7 +82,7 @@ def _is_even_in_logarithm(x: pd.Series) -> bool:
 def _scale_of(metric: str, table: pd.DataFrame, results: panels.Results[Any]) -> str:
     """Choose the scale of the axis of a metric.
 
-    Raises RenderError : a logarithm is asked for, and a mean has none.
+    Raises RenderError : a logarithm is needed, and a mean has none.
     """
     rows = table[table["metric"] == metric]
     means = rows.groupby([ARTIFACT, *SECTIONS, "method", "x"], dropna=False, observed=True)["value"].mean()

@@ -210,7 +210,7 @@ DISPLAY = ("label", "role", "shown", "note")
 
 
 def without_display(written: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out of settings, as they are written, what no experiment reads."""
+    """Leave out of written settings what no experiment reads."""
     settings = dict(written)
     methods = written.get("methods")
     if not isinstance(methods, Mapping):

@@ -128,6 +128,14 @@ GROUPS = {
 }
 """Kind of a row -> the group in which it is counted."""
 
+GROUPS_OF_ONE = {
+    GROUPS[PUBLISHED]: "1 published value",
+    GROUPS[SENTENCE]: "1 sentence of the paper",
+    GROUPS[PATTERN]: "1 pattern of its tables and figures",
+    GROUPS[OURS]: "our claim",
+}
+"""Name of a group -> how a group with one row is called."""
+
 OF_A_VALUE = (REPRODUCED, INCONCLUSIVE, NOT_REPRODUCED)
 """Verdicts of a published value that is comparable."""
 
@@ -222,6 +230,15 @@ def group_verdicts(rows: Iterable[R]) -> dict[str, list[R]]:
     for row in select_deciding(rows):
         groups[GROUPS[row["kind"]]].append(row)
     return {name: group for name, group in groups.items() if group}
+
+
+def count_group(name: str, count: int) -> str:
+    """Write how many rows a group has: ``16 sentences of the paper``, ``our 19 claims``."""
+    if count == 1:
+        return GROUPS_OF_ONE[name]
+    if name == GROUPS[OURS]:
+        return f"our {count} claims"
+    return f"{count} {name}"
 
 
 def count_verdicts(rows: Iterable[Row]) -> dict[str, int]:

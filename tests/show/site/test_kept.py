@@ -96,6 +96,13 @@ def test_a_headline_is_the_text_of_its_claim_under_its_verdict():
     assert write_summary(groups) == "Not reproduced: Never. Our claim, reproduced: it works."
 
 
+def test_a_statement_after_a_colon_begins_small_unless_with_a_name():
+    claims = [{"id": "A", "statement": "With two copies it works"}, {"id": "B", "statement": "LMS wins"}]
+    claims += [{"id": "C", "statement": "Onyx wins"}]
+    texts = list_short_texts([{"claims": claims}])
+    assert texts == {"A": "with two copies it works", "B": "LMS wins", "C": "Onyx wins"}
+
+
 def test_an_inconclusive_claim_says_why_its_interval_does_not_decide():
     rows = [row for name in KEPT for row in archived_run.kept(name, CHECKOUT).verdicts if is_claim(row)]
     found = {row["id"]: Sentences().evidence(row) for row in rows if row["verdict"] == "inconclusive"}

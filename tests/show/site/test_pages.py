@@ -13,7 +13,7 @@ from finished_runs import CHECKOUT, NAMES, finish, plan_of, record_verdicts, wri
 from reproduction.judge import archived_run
 from reproduction.run.results import write_rows
 from reproduction.show.site import charts, pages, sphinx_sources
-from reproduction.spec.verdict_words import VERDICTS, count_verdicts, select_deciding
+from reproduction.spec.verdict_words import VERDICTS, count_group, count_verdicts, select_deciding
 
 KEYS = [name.replace("/", "_") for name in NAMES]
 
@@ -149,7 +149,8 @@ def test_the_front_page_counts_what_was_judged(site, papers):
     for paper in papers:
         name, rows = paper.main_group
         words = ", ".join(f"{n} {VERDICTS[verdict].label}" for verdict, n in count_verdicts(rows).items())
-        assert f"{len(rows)} {name}: {words}" in front
+        counted = count_group(name, len(rows)).capitalize()
+        assert f"{counted}: {words}" in front
     values = [row for paper in papers for row in paper.groups.get("published values", [])]
     assert f"and {len(values)} published values" in front
 

@@ -40,6 +40,7 @@ from reproduction.spec.verdict_words import (
     PUBLISHED,
     RAN,
     SENTENCE,
+    count_group,
     counts_against,
     group_verdicts,
     is_claim,
@@ -381,10 +382,14 @@ class Paper:
 
     @property
     def against(self) -> str:
-        """How many sentences and published values are not reproduced; patterns do not count against it."""
-        rows = [row for row in self.rows if counts_against(row)]
-        values = sum(row["kind"] == PUBLISHED for row in rows)
-        return f"{len(rows) - values} of its sentences and {values} of its published values"
+        """Write what is not reproduced: ``3 of 14 sentences of the paper``; patterns do not count."""
+        parts = []
+        for name in (GROUPS[SENTENCE], GROUPS[PUBLISHED]):
+            group = self.groups.get(name, [])
+            n_against = sum(map(counts_against, group))
+            if group:
+                parts.append(f"{n_against} of {count_group(name, len(group))}")
+        return " and ".join(parts)
 
     @property
     def control(self) -> dict[str, str]:

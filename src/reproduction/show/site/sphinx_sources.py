@@ -33,6 +33,7 @@ from reproduction.spec.verdict_words import (
     PARTIALLY_REPRODUCED,
     REPRODUCED,
     VERDICTS,
+    count_group,
     count_verdicts,
     describe,
     group_verdicts,
@@ -279,26 +280,36 @@ def split_caption(caption: str) -> tuple[str, str]:
     return put_back(" ".join(sentences[:2])), put_back(" ".join(sentences[2:]))
 
 
+MOST_HEADLINES = 4
+"""Headlines that a reader takes in at a glance."""
+
+
 def write_in_short(page: Page, paper: Paper) -> str:
-    """Write the result in short: the headlines that are about this page, else the counts."""
+    """Write the result in short: the headlines about this page if they are few, else the counts."""
     claims = {row["id"] for row in page.claims}
-    groups = paper.group_headlines(name for name in paper.findings.headlines if name in claims)
-    if groups:
-        parts = [f"{title}: {list_headlines(found, paper)}." for title, found in groups.items()]
-        return " ".join(parts)
+    for names_of_claims in (paper.findings.headlines, paper.findings.summary):
+        chosen = [name for name in names_of_claims if name in claims]
+        if 0 < len(chosen) <= MOST_HEADLINES:
+            groups = paper.group_headlines(chosen)
+            parts = [f"{title}: {list_headlines(found, paper)}." for title, found in groups.items()]
+            return " ".join(parts)
     return as_text(count_in_words(page.judged) or "No claim and no published value is tested here.")
 
 
 def count_in_words(rows: Iterable[Row]) -> str:
-    """Count verdicts in words: ``Of 5 sentences, 3 are reproduced and 2 are inconclusive.``"""
+    """Count in words: ``Of 5 published values, 3 are reproduced and 2 are inconclusive.``"""
     parts = []
     for name, group in group_verdicts(rows).items():
+        counted = count_group(name, len(group))
+        if len(group) == 1:
+            parts.append(f"{counted} is {look_up(group[0]['verdict']).label}")
+            continue
         counts = [
             f"{count} {'is' if count == 1 else 'are'} {look_up(verdict).label}"
             for verdict, count in count_verdicts(group).items()
         ]
         listed = " and ".join(filter(None, [", ".join(counts[:-1]), counts[-1]]))
-        parts.append(f"of {len(group)} {name}, {listed}")
+        parts.append(f"of {counted}, {listed}")
     text = "; ".join(parts)
     return f"{text[0].upper()}{text[1:]}." if text else ""
 
@@ -360,6 +371,7 @@ def load_templates() -> Environment:
         minutes,
         number,
         heading,
+        count_group,
         count_verdicts,
         commit_of,
         describe,
