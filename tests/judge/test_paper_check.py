@@ -43,7 +43,9 @@ def change(file, old, new):
 
 FAULTS = [
     (YAML, "reductions:", "reduction:", "there is no key 'reduction'; did you mean reductions"),
-    (YAML, "repetitions: 20", "repetitions: 3.5", "settings: repetitions: "),
+    (YAML, "repetitions: 20", "repetitions: 3.5", "valid integer, got 3.5; write a whole number"),
+    (YAML, "repetitions: 20", 'repetitions: "3.5"', "got '3.5'; write a whole number"),
+    (YAML, "repetitions: 20", "repetitions: 3.0", "got 3.0; write 3"),
     (YAML, "independent 0.2, class", "indpendent 0.2, class", "did you mean independent"),
     (YAML, "{method: robust_logistic}\n", "{method: robst_logistic}\n", "did you mean"),
     (YAML, "datasets: [ida_heart]", "datasets: [ida_hart]", "did you mean ida_heart"),
@@ -201,6 +203,17 @@ def test_a_published_value_without_a_row_is_named_with_the_nearest(classifier):
     assert "wrong: no row has method = symmetric 0.3 among the rows with noise = symm" in label
     assert "available: nearest_mean, tree" in label
     assert "no_x: no row has x = 20" in number
+
+
+@pytest.mark.parametrize("x", ["20", "20.0"])
+def test_two_published_values_for_one_cell_are_refused_with_both_lines(classifier, x):
+    lines = ["a,symmetric 0,tree,error,20,0.9", f"b,symmetric 0,tree,error,{x},0.5"]
+    publish(classifier, lines)
+    (fault,) = paper_check.read_paper(classifier).faults
+    assert "three_classes.published.csv, line 3: line 2 has a value for noise symmetric 0" in fault
+    assert fault.endswith("keep one, or fill a column in which they differ")
+    change(classifier / "three_classes.published.csv", f"error,{x},0.5", "error,21,0.5")
+    assert paper_check.read_paper(classifier).faults == []
 
 
 def test_a_claim_without_a_row_is_named(classifier):

@@ -459,6 +459,38 @@ def _rows(file: Path) -> dict[str, dict[str, str]]:
     return rows
 
 
+def check_one_value_per_cell(file: Path) -> None:
+    """Refuse two published values for the same rows of a table, of which one must be wrong.
+
+    Parameters
+    ----------
+    file : Path
+        The file ``<artifact>.published.csv``.
+
+    Raises
+    ------
+    ValueError
+        If two lines choose the same rows; one line that names both.
+    """
+    places: dict[tuple[tuple[str, str], ...], str] = {}
+    for place, row in _rows(file).items():
+        cell = tuple((column, _same_number(row.get(column, ""))) for column in SELECTOR)
+        first = places.setdefault(cell, place)
+        if first != place:
+            line = first.rpartition(", ")[2]
+            chosen = ", ".join(f"{column} {label}" for column, label in cell if label)
+            remedy = "keep one, or fill a column in which they differ"
+            raise ValueError(f"{place}: {line} has a value for {chosen} too; {remedy}")
+
+
+def _same_number(cell: str) -> str:
+    """Write a number in one way, so that 20 and 20.0 are one x; other labels stay."""
+    try:
+        return str(float(cell))
+    except ValueError:
+        return cell
+
+
 def _check_columns(file: Path, columns: list[str]) -> None:
     allowed = ("id", *SELECTOR, "value", "se", "sd", "n")
     for column in columns:

@@ -30,15 +30,16 @@ from reproduction.judge.claims import (
     PublishedRule,
     Selector,
     Text,
+    check_one_value_per_cell,
     listed,
     read_published,
 )
 from reproduction.show import names, rendering
 from reproduction.spec.captions import check_caption, check_summary
-from reproduction.spec.papers import artifact_files, check_short, find_papers, full_name
+from reproduction.spec.papers import HOME, artifact_files, check_short, find_papers, full_name
 from reproduction.spec.protocol import find_protocol
 from reproduction.spec.settings import Distinct, Selection, Settings
-from reproduction.spec.strict_yaml import ArtifactError, Content, Model, check, near, read, texts
+from reproduction.spec.strict_yaml import ArtifactError, Content, M, Model, check, near, read, texts
 from reproduction.spec.verdict_words import NOT_COMPARABLE, PUBLISHED
 
 # ``part``: the full scale with the data sets and repetitions of the configuration's ``only``.
@@ -58,6 +59,7 @@ MOST = 100_000  # jobs of an artifact
 RULES = {"all", "data", "fetch", "prepare", "experiment", "tune", "run"}
 RULES |= {"collect", "site", "unknown", "verdicts"}
 NAME = re.compile(r"[A-Za-z0-9_+][A-Za-z0-9._+-]*", re.ASCII)
+NO_WHOLE_NUMBER = re.compile(r"(valid integer, got \S+); write \S*\.\S*$")
 # Bytes of a name: with an ending such as ``.12.time.tsv`` far fewer than the 255 of file systems.
 LONGEST = 100
 
@@ -495,7 +497,7 @@ def load(
 
 def _load(path: Path, scale: str, only: Content | None, with_code: bool) -> Artifact:
     content = expanded(path)
-    artifact = check(Artifact, content, path)
+    artifact = _parse(Artifact, content, path)
     artifact._file, artifact._scale, artifact._content = path, scale, content
     check_name("paper", artifact.paper, path)
     check_name("artifact", artifact.name, path)
@@ -514,7 +516,7 @@ def _load(path: Path, scale: str, only: Content | None, with_code: bool) -> Arti
     with _located(f"{path}: "):
         model = find_protocol(artifact.protocol).settings if artifact.protocol else Selection
     where = f"{path}: settings"
-    artifact._full_settings = check(model, artifact.full_as_written, where, with_code)
+    artifact._full_settings = _parse(model, artifact.full_as_written, where, with_code)
     artifact._settings = artifact._full_settings
     if not artifact.protocol:
         return artifact
@@ -522,7 +524,7 @@ def _load(path: Path, scale: str, only: Content | None, with_code: bool) -> Arti
         artifact._only = _part(artifact, only)
     where = f"{path} at scale {scale}: "
     if artifact.as_written != artifact.full_as_written:
-        artifact._settings = check(model, artifact.as_written, f"{where}settings", with_code)
+        artifact._settings = _parse(model, artifact.as_written, f"{where}settings", with_code)
     with _located(f"{where}settings."):
         _check_data_sets(artifact)
     with _located(f"{path.with_suffix('.published.csv')}: "):
@@ -532,6 +534,15 @@ def _load(path: Path, scale: str, only: Content | None, with_code: bool) -> Arti
     with _located(f"{where}shards"):
         _check_shards(artifact)
     return artifact
+
+
+def _parse(model: type[M], content: object, where: object, with_code: bool = True) -> M:
+    """Parse content as `check` does, and ask for a whole number where one is expected."""
+    try:
+        return check(model, content, where, with_code)
+    except ArtifactError as error:
+        message = NO_WHOLE_NUMBER.sub(r"\1; write a whole number", str(error))
+        raise ArtifactError(message) from None
 
 
 def check_code(artifact: Artifact) -> None:
@@ -545,9 +556,9 @@ def check_code(artifact: Artifact) -> None:
     _check_render(artifact)
     path = artifact.file
     model = type(artifact.full_settings)
-    check(model, artifact.full_as_written, f"{path}: settings")
+    _parse(model, artifact.full_as_written, f"{path}: settings")
     if artifact.as_written != artifact.full_as_written:
-        check(model, artifact.as_written, f"{path} at scale {artifact._scale}: settings")
+        _parse(model, artifact.as_written, f"{path} at scale {artifact._scale}: settings")
 
 
 def _check_render(artifact: Artifact) -> None:
@@ -674,8 +685,11 @@ def _check_data_sets(artifact: Artifact) -> None:
 
 
 def _check_published_file(artifact: Artifact) -> None:
-    """Refuse a file of published values that the artifact does not use."""
+    """Refuse published values that the artifact does not use, and of users two for one cell."""
     file = artifact.file.with_suffix(".published.csv")
+    is_own = artifact.file.parent.parent != HOME
+    if artifact.published and file.is_file() and is_own:
+        check_one_value_per_cell(file)
     if artifact.published is None and file.is_file():
         remedy = "add it with `as`, `margin` and `reason`, or remove the file"
         where = f"{artifact.file} has no key `published`, so nothing is compared"
