@@ -1,8 +1,10 @@
 """Check a paper in seconds: its files first, then one repetition of each experiment."""
 
 import argparse
+import json
 import sys
 import time
+from pathlib import Path
 
 from noisylabels.command_line import name_program
 from reproduction.judge import paper_check
@@ -10,11 +12,17 @@ from reproduction.judge import paper_check
 parser = argparse.ArgumentParser(prog=f"{name_program()} check", description=__doc__)
 parser.add_argument("paper", help="the folder of a paper, or one of its artifacts (.yaml)")
 parser.add_argument("--read", action="store_true", help="only read the files")
+# Of a run, which asks for its artifacts before their jobs start.
+parser.add_argument("--before-run", nargs="+", type=Path, default=[], help=argparse.SUPPRESS)
 
 
 def main() -> None:
     """Print a line for every fault, and what was run."""
     given = parser.parse_args()
+    if given.before_run:
+        answer = paper_check.try_before_run(given.before_run, given.paper)
+        print(json.dumps(answer))
+        return
     start = time.perf_counter()
     try:
         folder, only = paper_check.find_folder(given.paper)

@@ -151,6 +151,7 @@ def main() -> None:
         import snakemake.cli  # noqa: F401
         from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
 
+        from reproduction.plan import early_check
         from reproduction.run import console
         from scripts import preview
     except ValueError as error:
@@ -168,6 +169,7 @@ def main() -> None:
     page = Path(f"site/{request.scale}/index.html")
     has_seed = any(word.startswith("seed=") for word in request.arguments)  # its pages are elsewhere
     is_whole = not request.targets and not request.dry and not has_seed
+    early_check.ASKED = None if request.dry else request.targets
     preview.CORES = count_cores(request.arguments)
     sys.argv = ["snakemake", *expand_profile(request.arguments)]
     try:

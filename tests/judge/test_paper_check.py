@@ -263,7 +263,8 @@ def test_columns_of_probabilities_that_are_reversed_are_a_fault(classifier):
     code = classifier / "code.py"
     change(code, "return weights / weights", "return weights[:, ::-1] / weights")
     (fault,) = ran(classifier).faults
-    assert fault.startswith(f"{classifier}/three_classes.yaml: settings.methods.nearest_mean: ")
+    place = f"{classifier}/three_classes.yaml, line 8: settings.methods.nearest_mean: "
+    assert fault.startswith(place)
     assert "predict is right on 0 % of the rows" in fault
 
 

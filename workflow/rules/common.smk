@@ -11,7 +11,7 @@ BEGAN = time.time()
 ROOT = Path(workflow.current_basedir).parents[1]
 
 sys.path.insert(0, str(ROOT / "src"))
-from reproduction.plan import code_digest, currency, plan, steps
+from reproduction.plan import code_digest, currency, early_check, plan, steps
 from reproduction.run import compute_ahead, console, records
 from reproduction.show.site import run_page
 from reproduction.spec.papers import list_code_folders
@@ -59,7 +59,10 @@ try:
     # Why jobs run: jobs that read this file again must not touch the keys.
     WHY = currency.Decisions()
     if workflow.is_main_process:
-        PLAN, made_by, WHY = steps.decide(PLAN)
+        # Of `./run` alone: Snakemake does not tell its targets yet.
+        asked = early_check.ASKED
+        scopes = [] if asked is None else PLAN.find_scopes(asked)
+        PLAN, made_by, WHY = steps.decide(PLAN, scopes)
         currency.write_keys(made_by, WHY)
         code_digest.save()
 except (ValueError, OSError) as error:

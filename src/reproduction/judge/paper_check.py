@@ -12,23 +12,32 @@ import math
 import re
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import yaml
+from numpy.typing import NDArray
 
 from reproduction.data import registry
 from reproduction.paths import CHECKOUT
 from reproduction.plan.plan import Plan, configured
 from reproduction.spec.artifact import Artifact, check_together, load
 from reproduction.spec.papers import HOME, artifact_files, find_paper
+from reproduction.spec.protocol import find_protocol
+from reproduction.spec.settings import Method, Noise
 from reproduction.spec.strict_yaml import ArtifactError, Content
 
 if TYPE_CHECKING:
-    from reproduction.run.job import Job
+    from reproduction.data.prepared import Dataset
 
+    DataSets = Mapping[str, Dataset]
+
+Kinds = list[tuple[int, Noise]]
+"""Places in ``settings.noise`` and kinds of noise."""
 SCALE = "smoke"
 BEGINNING = re.compile(r"(?P<file>[^:\n]+\.(yaml|csv))( at scale \w+)?: (?P<rest>.*)")
 """File and fault in a message."""
@@ -173,68 +182,180 @@ def _lines_of_key(node: yaml.Node | None, keys: str, last: int) -> tuple[int, in
     return first, last
 
 
-# One repetition
+# The paper
+
+
+def plan_artifacts(folder: Path, artifacts: Mapping[str, Artifact], scale: str = SCALE) -> Plan:
+    """Plan the artifacts of a paper at a scale, given by their names."""
+    config = configured(CHECKOUT, scale) | {"papers": [str(folder)]}
+    shared = registry.load_registry(CHECKOUT / "config/datasets.yaml")
+    declared = registry.of_papers(shared, [folder])
+    entries = registry.with_users(declared, config["data"]["local"])
+    named = {f"{folder.name}/{name}": artifact for name, artifact in artifacts.items()}
+    return Plan(config, named, entries)
 
 
 def run_paper(folder: Path, report: Report) -> None:
     """Run one repetition of the first cell of every experiment, until `LONGEST` is over."""
-    config = configured(CHECKOUT, SCALE) | {"papers": [str(folder)]}
-    shared = registry.load_registry(CHECKOUT / "config/datasets.yaml")
-    declared = registry.of_papers(shared, [folder])
-    entries = registry.with_users(declared, config["data"]["local"])
-    artifacts = {}
-    for name, artifact in report.artifacts.items():
-        artifacts[f"{folder.name}/{name}"] = artifact
-    plan = Plan(config, artifacts, entries)
+    plan = plan_artifacts(folder, report.artifacts)
     start = time.perf_counter()
-    for name, artifact in artifacts.items():
+    for name, artifact in plan.artifacts.items():
         if not artifact.protocol:
             continue
-        check_filters(artifact, report)
         if time.perf_counter() - start > LONGEST:
+            with _silence():
+                try_code(plan, name, report)
             reason = f"{LONGEST:g} s are over; name it alone"
             report.remarks.append(f"{artifact.file}: not run, {reason}")
             continue
         _run_artifact(plan, name, report)
 
 
-def check_filters(artifact: Artifact, report: Report) -> None:
-    """Check that the paper's filters keep the contract: one that sees a label first is a fault."""
-    from reproduction.run import learning_check
-
-    faults, remarks = learning_check.check_filters(artifact.settings.select_methods())
-    report.faults += [f"{artifact.file}: settings.methods.{fault}" for fault in faults]
-    report.remarks += [f"{artifact.file}: settings.methods.{remark}" for remark in remarks]
+# Code and data
 
 
-def check_methods(artifact: Artifact, job: Job, report: Report) -> None:
-    """Try the paper's classifiers on data that they must learn, each class once."""
-    from reproduction.run import learning_check
+def try_code(plan: Plan, name: str, report: Report, data: DataSets | None = None) -> None:
+    """Try methods and noise of a paper on what must work, each once; no repetition is run.
 
-    most = learning_check.count_classes(job)
+    Parameters
+    ----------
+    plan : Plan
+        The plan.
+    name : str
+        The artifact.
+    report : Report
+        Gets faults and remarks.
+    data : mapping, optional
+        Its prepared data; without it their targets are looked for where they are needed.
+    """
+    from reproduction.run import learning_check, method_check, noise_check
+
+    artifact = plan.artifacts[name]
+    target = noise_check.choose_target(find_protocol(artifact.protocol).targets)
+    methods = _list_untried_methods(artifact, target, report)
+    kinds = _list_untried_noise(artifact, target, report)
+    if target == "two classes":
+        labels = [TWO_CLASSES]
+    elif data is not None:
+        labels = [dataset.arrays["y"] for dataset in data.values() if "y" in dataset.arrays]
+    else:
+        labels = _find_labels(plan, name) if kinds or methods else []
+    if target == "real" and not labels:
+        labels = [SOME_VALUES]
+    answers = [_in_methods(*learning_check.check_filters(methods))]
+    if labels:  # without, nobody knows how many classes there are
+        most = max(labels, key=_count_values)
+        classes = 0 if target == "real" else _count_values(most)
+        answers.append(_in_methods(*method_check.check_classifiers(methods, classes)))
+        answers.append(noise_check.check_noise(kinds, most, target))
+    for faults, remarks in answers:
+        report.faults += [with_line(f"{artifact.file}: {fault}") for fault in faults]
+        report.remarks += [f"{artifact.file}: warning: {remark}" for remark in remarks]
+
+
+def _in_methods(faults: Iterable[str], remarks: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Put the key of the settings in front of what is said of methods."""
+    place = "settings.methods."
+    return [place + fault for fault in faults], [place + remark for remark in remarks]
+
+
+TWO_CLASSES = np.array([0, 1])
+SOME_VALUES = np.linspace(-1, 1, 101)
+"""Targets of an experiment without data."""
+
+
+def _count_values(y: NDArray[Any]) -> int:
+    return len(np.unique(y))
+
+
+def _list_untried_methods(artifact: Artifact, target: str, report: Report) -> dict[str, Method]:
+    """List the methods of the user that were not tried yet, of this scale and of the full one."""
     methods = {}
-    for label, method in artifact.settings.select_methods().items():
-        known = (method.method, repr(method.parameters), most > 2)
-        if known not in report.tried:
+    listed = artifact.full_settings.select_methods() | artifact.settings.select_methods()
+    for label, method in listed.items():
+        known = (method.method, repr(method.parameters), target)
+        if method.custom and known not in report.tried:
             report.tried.add(known)
             methods[label] = method
-    faults, remarks = learning_check.check_methods(methods, most)
-    report.faults += [f"{artifact.file}: settings.methods.{fault}" for fault in faults]
-    report.remarks += [f"{artifact.file}: settings.methods.{remark}" for remark in remarks]
+    return methods
 
 
-def check_labels(plan: Plan, job: Job, report: Report) -> None:
-    """Say where labels of a data set of the paper cannot be predicted from their rows."""
-    from reproduction.run import learning_check
+def _list_untried_noise(artifact: Artifact, target: str, report: Report) -> Kinds:
+    """List places and kinds of noise of the user in the same way."""
+    kinds = []
+    for settings in (artifact.full_settings, artifact.settings):
+        listed = getattr(settings, "noise", None)
+        for place, noise in enumerate(listed if isinstance(listed, list) else []):
+            if not isinstance(noise, Noise) or not noise.custom:
+                continue
+            known = (noise.model, repr(noise.parameters), target)
+            if known not in report.tried:
+                report.tried.add(known)
+                kinds.append((place, noise))
+    return kinds
 
-    for name, dataset in job.data.items():
+
+def _find_labels(plan: Plan, name: str) -> list[NDArray[Any]]:
+    """Find the targets of an artifact's data: prepared, as registered, or of files of the paper."""
+    from reproduction.data.prepared import load_prepared
+
+    artifact = plan.artifacts[name]
+    labels = []
+    for dataset in artifact.data_sets(artifact.full_settings):
+        arrays: Mapping[str, NDArray[Any]] = {}
+        # Data that cannot be had or read stop their own jobs, with the reason.
+        with contextlib.suppress(ValueError, OSError), tempfile.TemporaryDirectory() as temporary:
+            (file,) = plan.prepared([dataset])
+            classes = plan.entry(dataset).shape.classes
+            if Path(file).is_file():
+                arrays = load_prepared(file).arrays
+            elif classes:
+                arrays = {"y": np.repeat([*classes], [*classes.values()])}
+            elif plan.entry(dataset).file != registry.REGISTRY:
+                arrays = load_prepared(_find_data(plan, file, Path(temporary))).arrays
+        if "y" in arrays:
+            labels.append(arrays["y"])
+    return labels
+
+
+def try_before_run(files: Sequence[Path], scale: str) -> Content:
+    """Try what artifacts of one paper name, before they run.
+
+    Returns
+    -------
+    dict
+        Under ``faults`` and ``remarks`` the name of an artifact -> lines.
+    """
+    folder = find_paper(str(files[0].parent), HOME)
+    artifacts = {file.stem: load(file, scale) for file in files}
+    plan = plan_artifacts(folder, artifacts, scale)
+    report = Report()
+    answer: Content = {"faults": {}, "remarks": {}}
+    for name in plan.artifacts:
+        with _silence():
+            try_code(plan, name, report)
+        answer["faults"][name] = [*report.faults]
+        answer["remarks"][name] = [*report.remarks]
+        report.faults.clear()
+        report.remarks.clear()
+    return answer
+
+
+def check_data(plan: Plan, data: DataSets, report: Report) -> None:
+    """Say what is doubtful about data sets of the paper, each once."""
+    from reproduction.run import data_check
+
+    for name, dataset in data.items():
         entry = plan.entry(name)
         if entry.file == registry.REGISTRY or name in report.tried:
             continue
         report.tried.add(name)
-        doubt = learning_check.describe_labels(dataset.arrays, entry.task)
-        if doubt:
-            report.remarks.append(f"{entry.file}: {name}: warning: {doubt}")
+        names = partial(data_check.read_column_names, entry)
+        for doubt in data_check.describe_data(dataset.arrays, entry.task, names):
+            report.remarks.append(f"{entry.file}: {name}: {doubt}")
+
+
+# One repetition
 
 
 def _run_artifact(plan: Plan, name: str, report: Report) -> None:
@@ -244,6 +365,8 @@ def _run_artifact(plan: Plan, name: str, report: Report) -> None:
 
     artifact = plan.artifacts[name]
     if name in plan.left_out:
+        with _silence():
+            try_code(plan, name, report)
         report.remarks.append(f"{artifact.file}: not run: {plan.left_out[name]}")
         return
     cell = next(iter(artifact.cells))
@@ -253,8 +376,8 @@ def _run_artifact(plan: Plan, name: str, report: Report) -> None:
         try:
             files = [_find_data(plan, path, Path(temporary)) for path in plan.data(name, cell)]
             job = Job.read(description, files)
-            check_methods(artifact, job, report)
-            check_labels(plan, job, report)
+            try_code(plan, name, report, job.data)
+            check_data(plan, job.data, report)
             tuned = job.tune()
             rows, _ = job.run("0:1", tuned)
             if plan.is_run_twice(name):
@@ -264,6 +387,7 @@ def _run_artifact(plan: Plan, name: str, report: Report) -> None:
         except FetchError as error:
             reason = str(error).splitlines()[0]
             remedy = f"./run smoke {artifact.file.parent} fetches it"
+            try_code(plan, name, report)
             report.remarks.append(f"{artifact.file}: not run: {reason}; {remedy}")
         except ValueError as error:
             report.faults.append(f"{artifact.file}: {error}")

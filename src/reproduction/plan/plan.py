@@ -511,6 +511,18 @@ class Plan:
             files.append(f"{self.results}/{name}/record.json")
         return files
 
+    def warnings_file(self, name: str) -> Path:
+        """Where the warnings of `early_check` about an artifact are kept."""
+        return Path(f"logs/{self.folder}/{name}/warnings.txt")
+
+    def read_warnings(self, names: Iterable[str]) -> list[str]:
+        """Read the warnings about artifacts, each once."""
+        lines: list[str] = []
+        for file in map(self.warnings_file, names):
+            if file.is_file():
+                lines += file.read_text(encoding="utf-8").splitlines()
+        return [*dict.fromkeys(lines)]
+
     # Verdicts
 
     def judged(self, scope: str) -> dict[str, Artifact]:
@@ -786,7 +798,7 @@ def _without_broken(plan: Plan) -> Plan:
             plan.find_lack(artifact)
         except ValueError as error:
             mistakes.setdefault(artifact.paper, str(error))
-    return _leave_out(plan, mistakes)
+    return leave_out(plan, mistakes)
 
 
 def without_wrong_code(plan: Plan, names: Iterable[str]) -> Plan:
@@ -817,10 +829,10 @@ def without_wrong_code(plan: Plan, names: Iterable[str]) -> Plan:
             check_code(artifact)
         except ValueError as error:
             mistakes.setdefault(artifact.paper, str(error))
-    return _leave_out(plan, mistakes) if mistakes else plan
+    return leave_out(plan, mistakes) if mistakes else plan
 
 
-def _leave_out(plan: Plan, mistakes: Mapping[str, str]) -> Plan:
+def leave_out(plan: Plan, mistakes: Mapping[str, str]) -> Plan:
     """Leave out papers with a mistake, unless that leaves nothing."""
     broken = {**plan.broken, **mistakes}
     shown = {}

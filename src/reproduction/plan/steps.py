@@ -5,12 +5,12 @@ what the script must do. It has the name of its record, which is next to the res
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from reproduction.paths import CHECKOUT
-from reproduction.plan import currency
+from reproduction.plan import currency, early_check
 from reproduction.plan.currency import Decisions, Step
-from reproduction.plan.plan import Plan, without_wrong_code
+from reproduction.plan.plan import Plan, leave_out, without_wrong_code
 from reproduction.spec.strict_yaml import Content
 
 NOT_DRAWN = ("papers", "data")
@@ -31,8 +31,16 @@ def list_steps(plan: Plan) -> Iterator[Step]:
     yield _of_site(plan)
 
 
-def decide(plan: Plan) -> tuple[Plan, list[Step], Decisions]:
+def decide(plan: Plan, scopes: Iterable[str] = ()) -> tuple[Plan, list[Step], Decisions]:
     """Decide which jobs run, and check the code that they import.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan.
+    scopes : iterable of str
+        Of what will run, see `Plan.find_scopes`: there the methods and the noise of users are
+        tried. A dry run has none.
 
     Returns
     -------
@@ -50,10 +58,23 @@ def decide(plan: Plan) -> tuple[Plan, list[Step], Decisions]:
         if not all(map(os.path.isfile, plan.drawings(name))):
             due[name] = None  # Snakemake draws it
     checked = without_wrong_code(plan, due)
+    computed = [name for name in due if _is_computed(name, steps, decisions)]
+    asked = [name for name in computed if f"{name}/".startswith(tuple(scopes))]
+    mistakes = early_check.find_mistakes(checked, [name for name in asked if name in checked.shown])
+    if mistakes:
+        checked = leave_out(checked, mistakes)
     if checked is plan:
         return plan, steps, decisions
     steps = list(list_steps(checked))
     return checked, steps, currency.decide(steps)
+
+
+def _is_computed(name: str, steps: Iterable[Step], decisions: Decisions) -> bool:
+    """Decide whether a job runs whose methods are of an artifact, and not its drawing alone."""
+    for step in steps:
+        if step.artifact == name and decisions[step.record] and "drawing" not in step.request:
+            return True
+    return False
 
 
 def _of_data(plan: Plan, dataset: str) -> Iterator[Step]:

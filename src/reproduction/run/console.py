@@ -13,6 +13,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -222,10 +223,8 @@ def _count_finished(plan: Plan, names: Iterable[str]) -> str:
 
 
 def _notes(plan: Plan, names: Iterable[str]) -> list[str]:
-    """Read the notes on the user's data sets from their preparation, such as copies of rows."""
-    import numpy as np
-
-    lines = []
+    """List what `./run check` says of data sets, methods and noise of the user besides faults."""
+    lines = plan.read_warnings(names)
     used: set[str] = set()
     for name in names:
         artifact = plan.artifact(name)
@@ -234,10 +233,21 @@ def _notes(plan: Plan, names: Iterable[str]) -> list[str]:
         (file,) = plan.prepared([dataset])
         is_users = plan.users(dataset) or plan.entry(dataset).file != REGISTRY
         if is_users and Path(file).is_file():
-            with np.load(file) as arrays:
-                notes = arrays["notes"].tolist() if "notes" in arrays else []
-            lines += [f"note: {dataset}: {note}" for note in notes]
+            lines += [f"note: {dataset}: {doubt}" for doubt in _doubts(plan, dataset, file)]
     return lines
+
+
+def _doubts(plan: Plan, dataset: str, file: str) -> list[str]:
+    """List what is doubtful about a prepared data set of the user."""
+    from reproduction.data.prepared import load_prepared
+    from reproduction.run import data_check
+
+    entry = plan.entry(dataset)
+    names = partial(data_check.read_column_names, entry)
+    try:
+        return data_check.describe_data(load_prepared(file).arrays, entry.task, names)
+    except (ValueError, OSError) as error:
+        return [f"warning: it was not looked at: {error}"]
 
 
 def path_to_show(file: str | Path) -> str:

@@ -1,0 +1,159 @@
+"""Noise of a user, tried before a run: does it flip what it says, and leave labels at their rows?
+
+It is tried on many rows with the shares of classes of the data, in random order. What follows holds
+for every noise: equal generators give equal labels, and a label depends on the label of its row and
+not on those of its neighbours. A number that is called a rate bounds the share of flips.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reproduction.run.splits import read_target
+from reproduction.spec.noise_kinds import Target, find_custom
+from reproduction.spec.settings import Noise
+from reproduction.spec.user_modules import describe_error
+
+ROWS = 4000
+"""Rows that noise is tried on, at least."""
+FEWEST = 100
+"""Rows of a class below which its share of flips is not compared."""
+SEEDS = (0, 1, 2)
+ERRORS = 5.0
+"""Standard errors beyond which a share is another one: by chance in one of a million tries."""
+SHARE = re.compile(r"\w*(rate|share|prob|fraction)\w*|p|rho|eta|epsilon")
+"""Names of numbers that are shares of flips."""
+
+Array = NDArray[Any]
+Kinds = list[tuple[int, Noise]]
+MOVED: Mapping[str, Callable[[Array], Array]] = {
+    "of the row before": lambda y: np.roll(y, 1),
+    "of the row after": lambda y: np.roll(y, -1),
+    "of the rows in reverse order": lambda y: y[::-1],
+}
+"""Whose labels those of a moved column are -> the labels that it has then."""
+
+
+def choose_target(targets: Iterable[str]) -> Target:
+    """Choose what noise is tried on, by the targets that a protocol declares."""
+    declared = set(targets)
+    if "real" in declared:
+        return "real"
+    return "classes" if "classes" in declared else "two classes"
+
+
+def check_noise(kinds: Kinds, y: Array, target: Target) -> tuple[list[str], list[str]]:
+    """Try the kinds of noise that are functions of a paper.
+
+    Parameters
+    ----------
+    kinds : list of (int, Noise)
+        Places in ``settings.noise`` and kinds of noise; those of the engine are passed over.
+    y : ndarray of shape (n,)
+        Targets of a data set.
+    target : str
+        What is learned.
+
+    Returns
+    -------
+    faults, remarks : list of str
+        ``settings.noise.<place>: what``. Noise that fails gets a remark: the run names its line.
+    """
+    faults = []
+    remarks = []
+    for place, noise in kinds:
+        if not noise.custom:
+            continue
+        clean = make_targets(y, target)
+        where = f"settings.noise.{place}: noise {noise.label!r}"
+        try:
+            fault = next(_list_faults(noise, clean, target), "")
+        except (Exception, SystemExit) as error:
+            remarks.append(f"{where} was not tried: {describe_error(error)}")
+            continue
+        if fault:
+            faults.append(f"{where} {fault}")
+    return faults, remarks
+
+
+def make_targets(y: Array, target: Target) -> Array:
+    """Repeat targets until there are `ROWS`, and put them in random order."""
+    values = read_target(np.asarray(y), target)
+    repeated = np.tile(values, -(-ROWS // len(values)))
+    return np.random.default_rng(SEEDS[0]).permutation(repeated)
+
+
+def read_shares(noise: Noise) -> dict[str, float]:
+    """Read the numbers of a noise that are shares of flips, by the names of its parameters."""
+    function = find_custom(noise.model, len(noise.parameters))
+    names = [*inspect.signature(function).parameters][2:]
+    numbers = zip(names, noise.parameters.values(), strict=False)
+    return {name: number for name, number in numbers if SHARE.fullmatch(name)}
+
+
+def _list_faults(noise: Noise, clean: Array, target: Target) -> Iterator[str]:
+    """Yield what is wrong with a noise, the cause before what follows from it."""
+    shares = {} if target == "real" else read_shares(noise)
+    for name, number in shares.items():
+        if not 0 <= number <= 1:
+            yield f"has {name} = {number:g}; a share of flips is from 0 to 1"
+    draws = [_observe(noise, clean, seed, target) for seed in SEEDS]
+    again = _observe(noise, clean, SEEDS[0], target)
+    if not np.array_equal(draws[0], again):
+        yield "differs from call to call; draw every random number from its argument rng"
+    if np.array_equal(draws[0], np.sort(draws[0])) and len(np.unique(draws[0])) > 1:
+        yield "returns the labels in order; keep every label at its row"
+    for origin, move in MOVED.items():
+        if _follows(draws[0], move(clean), clean):
+            yield f"gives rows the labels {origin}; keep every label at its row"
+    changed = np.mean([observed != clean for observed in draws], axis=0)
+    has_numbers = any(noise.parameters.values()) or not noise.parameters
+    rate = max(shares.values(), default=None)
+    expected = rate if rate is not None else 1.0
+    if has_numbers and not changed.any() and expected * len(clean) > ERRORS**2:
+        yield "changes nothing; return the observed labels"
+    if rate is not None:
+        yield from _compare_with_rate(changed, clean, rate, next(iter(shares)))
+
+
+def _observe(noise: Noise, clean: Array, seed: int, target: Target) -> Array:
+    return noise.observe(clean, np.random.default_rng(seed), target)
+
+
+def _follows(observed: Array, moved: Array, clean: Array) -> bool:
+    """Whether labels follow those of other rows more than their own."""
+    if observed.std() == 0 or clean.std() == 0:
+        return False
+    own = np.corrcoef(observed, clean)[0, 1]
+    other = np.corrcoef(observed, moved)[0, 1]
+    error = 1 / np.sqrt(len(observed))
+    return bool(other > max(own, 0.0) + ERRORS * error)
+
+
+def _compare_with_rate(changed: Array, clean: Array, rate: float, name: str) -> Iterator[str]:
+    """Compare the share of flips with the largest rate.
+
+    Of all rows at most that share is flipped. In some class it is at least half of the rate: where
+    a label is drawn again, it is the old one in at most half of the cases.
+    """
+    share = changed.mean()
+    remedy = f"correct it, or call `{name}` something else if it is not a share of flips"
+    spread = ERRORS * np.sqrt(rate * (1 - rate) / len(SEEDS))
+    rounding = 1 / len(clean)
+    if share > rate + spread / np.sqrt(len(clean)) + rounding:
+        yield f"flips {100 * share:.0f} % of the labels, more than {100 * rate:g} %; {remedy}"
+    largest = 0.0
+    for label in np.unique(clean):
+        members = clean == label
+        if members.sum() >= FEWEST:
+            most = changed[members].mean() + spread / np.sqrt(members.sum())
+            largest = max(largest, float(most))
+    if largest < rate / 2:
+        few = f"flips {100 * share:.0f} % of the labels"
+        yield f"{few}, less than half of {100 * rate:g} %; {remedy}"

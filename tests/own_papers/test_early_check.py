@@ -1,0 +1,109 @@
+"""What `./run check` finds without a repetition is found before the jobs of a run, too."""
+
+import sys
+import zlib
+
+import numpy as np
+import pytest
+from small_paper import ROOT, add_loader, add_method, change, run_paper, write_paper
+
+from reproduction.judge import paper_check
+from reproduction.plan import early_check, plan, steps
+from reproduction.run import console
+
+DESCENDING = """def fit(self, X, y):
+    super().fit(X, y)
+    self.classes_ = self.classes_[::-1]
+    return self"""
+NOISE = '''
+
+def keep(y, rng, rate):
+    """Flip nothing."""
+    return y
+'''
+
+
+@pytest.fixture
+def paper(tmp_path, request, monkeypatch):
+    """The small paper under a name of its own: Python imports a module once."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    return write_paper(tmp_path / f"early_{zlib.crc32(request.node.name.encode()):x}")
+
+
+def planned(paper, scale="full"):
+    config = plan.configured(ROOT, scale) | {"papers": [str(paper)]}
+    return plan.planned(ROOT, config, run=True)
+
+
+def find_mistakes(paper):
+    made = planned(paper)
+    return made, early_check.find_mistakes(made, [*made.artifacts])
+
+
+def add_noise(paper):
+    file = paper / "code.py"
+    file.write_text(file.read_text(encoding="utf-8") + NOISE, encoding="utf-8")
+    change(paper / "tab.yaml", "[class_conditional", '["code:keep 0.2", class_conditional')
+
+
+def test_a_right_paper_has_no_mistake_and_no_warning(paper):
+    made, mistakes = find_mistakes(paper)
+    assert mistakes == {}
+    assert made.read_warnings(made.artifacts) == []
+
+
+def test_reversed_classes_and_noise_without_flips_stop_the_paper(paper):
+    add_method(paper, DESCENDING)
+    add_noise(paper)
+    _, mistakes = find_mistakes(paper)
+    (mistake,) = mistakes.values()
+    assert mistake.startswith(f"{paper}/tab.yaml, line ")
+    assert "settings.methods.own: the most probable class of predict_proba is right on" in mistake
+    assert mistake.endswith(f" (1 more: ./run check {paper})")
+
+
+def test_the_steps_of_what_is_asked_for_are_left_out_with_the_reason(paper):
+    add_noise(paper)
+    other = write_paper(paper.parent / f"{paper.name}_other")
+    for file in ("datasets.yaml", "tab.yaml", "tab.published.csv"):
+        change(other / file, "tumours", "others")
+    (other / "tumours.csv").rename(other / "others.csv")
+    config = plan.configured(ROOT, "full") | {"papers": [str(paper), str(other)]}
+    made = plan.planned(ROOT, config, run=True)
+    checked, _, _ = steps.decide(made, [f"{paper.name}/"])
+    assert {*checked.artifacts} == {f"{other.name}/tab"}
+    assert "noise 'keep 0.2' changes nothing" in checked.broken[paper.name]
+    assert "changes nothing" in checked.faults([])[paper.name]
+    assert steps.decide(made)[0] is made  # a preview tries nothing
+
+
+def test_a_process_that_ends_gives_a_warning_and_stops_nothing(paper):
+    add_method(paper, "def fit(self, X, y):\n    os._exit(7)")
+    made, mistakes = find_mistakes(paper)
+    assert mistakes == {}
+    (warning,) = made.read_warnings(made.artifacts)
+    assert "methods and noise were not tried before the run: exit status 7" in warning
+
+
+def test_check_and_the_end_of_a_run_say_the_same_of_data_and_methods(paper):
+    add_method(paper, "def predict(self, X):\n    return np.zeros(len(X), int)")
+    add_loader(paper, "return {'X': np.c_[X, t], 'y': np.where(t, 1, -1)}")
+    report = paper_check.read_paper(paper)
+    paper_check.run_paper(paper, report)
+    doubts = [remark for remark in report.remarks if "warning: " in remark]
+    made, _ = find_mistakes(paper)
+    run_paper(paper, "full")
+    notes = [note for note in console._notes(made, made.artifacts) if "warning: " in note]
+    assert len(doubts) == len(notes) == 2
+    for words in ("column 8 of X holds the label", "settings.methods.own: learns little from"):
+        (doubt,) = [doubt for doubt in doubts if words in doubt]
+        (note,) = [note for note in notes if words in note]
+        assert doubt.partition("warning: ")[2] == note.partition("warning: ")[2]
+
+
+def test_copies_of_rows_are_said_by_check_too(paper):
+    add_loader(paper, "return {'X': np.r_[X, X], 'y': np.tile(np.where(t, 1, -1), 2)}")
+    report = paper_check.read_paper(paper)
+    paper_check.run_paper(paper, report)
+    assert np.sum(["569 of 1138 rows are copies" in remark for remark in report.remarks]) == 1
