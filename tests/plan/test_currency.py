@@ -66,6 +66,17 @@ def test_another_file_is_named(recorded, file, text, reason):
     assert list(reasons(STEP, Decisions())) == [reason]
 
 
+@pytest.mark.parametrize("module", ["prepare", "fetch", "transport"])
+def test_an_edit_of_the_download_alone_makes_no_data_again(recorded, module):
+    """A raw file that is there with its hash is not downloaded again, whatever the code is."""
+    name = f"reproduction/data/{module}.py"
+    record = json.loads((recorded / "record.json").read_text())
+    record["decides"]["read"] = {name: "the digest of an earlier version"}
+    (recorded / "record.json").write_text(json.dumps(record))
+    expected = [f"code {name} was edited"] if module != "transport" else []
+    assert list(reasons(STEP, Decisions())) == expected
+
+
 def test_what_is_made_again_is_followed_and_not_called_lost(recorded):
     (recorded / "rows.npz").unlink()
     decisions = Decisions({"rows.record.json": "not made yet"})

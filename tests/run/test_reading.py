@@ -75,3 +75,9 @@ def test_modules_and_files_of_a_paper_are_seen(observe):
 def test_what_is_edited_while_a_job_runs_is_named(observe, name):
     edit = f"open(mine.code.HERE / {name!r}, 'a').write(' ')"
     assert observe(edit)[3].endswith(f"mine/{name}")
+
+
+def test_the_code_of_downloads_is_not_among_what_a_job_read(observe):
+    modules = observe("import reproduction.data.fetch")[0]
+    assert "reproduction/data/fetch.py" in modules
+    assert "reproduction/data/transport.py" not in modules

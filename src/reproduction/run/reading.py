@@ -26,6 +26,10 @@ RECORDING = (
     "reproduction/run/compute_ahead.py",
 )
 """Modules that only observe: an edit of them changes no result."""
+DOWNLOADING = ("reproduction/data/transport.py",)
+"""Modules that bring files which are not there: a raw file with its hash is never fetched again."""
+UNDECISIVE = (*RECORDING, *DOWNLOADING)
+"""Modules whose edits run no job again."""
 NOT_READ = ("data", "results", "figures", "logs", "site", "__pycache__")
 """Folders of a run: what a job needs of them is among its inputs."""
 IMPORT = "<frozen importlib"
@@ -99,7 +103,7 @@ def start() -> None:
 def modules() -> list[str]:
     """List the names of the source files of all modules that are loaded now."""
     names = {name_of(file) for file in [*_loaded_modules(), *SEEN.elsewhere]}
-    return sorted(names.difference(("", *RECORDING)))
+    return sorted(names.difference(("", *UNDECISIVE)))
 
 
 def data_files(sources: bool = False) -> list[str]:
