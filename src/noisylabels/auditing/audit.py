@@ -580,7 +580,7 @@ def telling(table: tables.Table, y: Classes, units: Groups | None = None) -> lis
 def with_calendar(
     table: tables.Table, y: Classes, random_state: int = 0, units: Groups | None = None
 ) -> tables.Table:
-    """The table with those parts of its dates, cosine and sine, that help, and a note of each.
+    """Add parts of dates, as cosine and sine, where they help to predict; note each of them.
 
     A part (of all dates) stays if it makes the labels of rows that a random forest did not see likelier: by
     more than three standard errors of the mean gain in log p_y, both over the table without it and over the

@@ -930,7 +930,7 @@ class Echo:
 
 
 def echo(settings: RoomSettings, reflection: float, loop: Loop, number: int | str) -> Echo:
-    """Make the piece of a repetition, a random one of the recording; that for tuning is shorter."""
+    """Draw a piece of the recording for a repetition; the piece for tuning is shorter."""
     from reproduction.data.loaders import audio
 
     speech = loop.data["speech"].arrays

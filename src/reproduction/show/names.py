@@ -135,7 +135,7 @@ def method(key: str) -> str:
 
 
 def data_set(key: str) -> str:
-    """``ida_flare_solar`` -> ``flare solar``: without the collection that it comes from."""
+    """Name a data set without its collection: ``ida_flare_solar`` -> ``flare solar``."""
     return key.removeprefix("ida_").replace("_", " ")
 
 

@@ -411,7 +411,7 @@ class Artifact(Model):
 
     @cached_property
     def cells(self) -> dict[str, Cell]:
-        """Name -> a part of the work: every key of ``shards.by`` keeps one of its entries."""
+        """Map names to parts of the work, each with one entry of every key of ``shards.by``."""
         options = [_entries(key, self.as_written[key], self.settings) for key in self.shards.by]
         cells = {}
         for choice in itertools.product(*options):
