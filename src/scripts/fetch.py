@@ -25,7 +25,7 @@ parser.add_argument("--key", type=Path, help=key_help)
 def read_options(words: list[str]) -> argparse.Namespace:
     """Read the options of the command line, and those that a key holds.
 
-    They are no parameters of the rule: Snakemake would fetch again where a path is another.
+    They are not parameters of the rule: Snakemake would fetch again where a path is another.
     """
     key = parser.parse_args(words).key
     if key:

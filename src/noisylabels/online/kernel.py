@@ -134,7 +134,7 @@ class SurrogateKernel(OnlineLearner):
         X1 : array_like of shape (n_rounds, d)
             Copies that become support points.
         X2 : array_like of shape (n_rounds, d)
-            Independent copies for the coefficients. ``X1`` itself only shows what goes wrong.
+            Independent copies for the coefficients. With ``X1`` itself the estimate is biased.
         y : array_like of shape (n_rounds,)
             Noisy targets.
 

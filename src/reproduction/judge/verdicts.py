@@ -242,7 +242,7 @@ def as_text(cell: Any) -> str:
 def _start_row(artifact: Asked, entry: Asked) -> Content:
     """Make what a row says before anything is measured.
 
-    The published values of our own artifact count as ours.
+    Published values of an artifact with `origin: ours` count as ours.
     """
     words = ("id", "place", "form_of", "found_after", "statement", "expected")
     row: Content = {key: entry.get(key, "") for key in words}
