@@ -276,3 +276,29 @@ def test_labels_that_are_not_those_of_their_rows_are_named_in_a_warning(classifi
     assert not report.faults
     warnings = [remark for remark in report.remarks if "warning: " in remark]
     assert ["datasets.yaml: wine: warning: trees predict y" in each for each in warnings] == [True]
+
+
+@pytest.mark.parametrize(
+    ("section", "label", "hint"),
+    [
+        ("methods", "nearest_maen: {name: a}", "did you mean nearest_mean?"),
+        ("methods", "forest: {name: a}", "known: nearest_mean, tree;"),
+        ("noise", "symetric 0.3: a", "did you mean symmetric 0.3 or symmetric 0?"),
+        ("metrics", "eror: a", "did you mean error?"),
+    ],
+)
+def test_a_name_for_nothing_is_told_the_labels_of_its_section(classifier, section, label, hint):
+    text = f"{section}:\n  {label}\n"
+    (classifier / "names.yaml").write_text(text, encoding="utf-8")
+    (classifier / "two_classes.yaml").unlink()
+    (fault,) = paper_check.read_paper(classifier).faults
+    assert fault.startswith(f"{classifier}/names.yaml, line 2: {section}: no artifact has '")
+    assert hint in fault
+
+
+def test_a_claim_about_an_unknown_method_is_told_the_methods(classifier):
+    check = "{statistic: value, a: {method: forest, metric: error}, below: 50}"
+    claim = f'claims: [{{id: C, kind: ours, statement: "s", checks: [{check}]}}]'
+    publish(classifier, ["right,symmetric 0,tree,error,,9"], claim)
+    (fault,) = paper_check.read_paper(classifier).faults
+    assert "have method 'forest'; known: nearest_mean, tree" in fault

@@ -231,8 +231,9 @@ def _notes(plan: Plan, names: Iterable[str]) -> list[str]:
         used.update(artifact.data_sets(artifact.settings))
     for dataset in sorted(used):
         (file,) = plan.prepared([dataset])
-        is_users = plan.users(dataset) or plan.entry(dataset).file != REGISTRY
-        if is_users and Path(file).is_file():
+        registry = plan.entry(dataset).file
+        is_of_paper = registry != REGISTRY and not registry.is_relative_to(HOME)
+        if (plan.users(dataset) or is_of_paper) and Path(file).is_file():
             lines += [f"note: {dataset}: {doubt}" for doubt in _doubts(plan, dataset, file)]
     return lines
 

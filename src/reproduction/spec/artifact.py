@@ -780,7 +780,24 @@ def _check_labels(artifact: Artifact, place: str, columns: Mapping[str, Any]) ->
             raise ValueError(f"{place}.{column}: no row will be of {label!r}: {why}")
         if column in LABELS and not _is_known(str(label), artifact.labels):
             reason = f"neither the settings nor the protocol (`labels=`) have {column} {label!r}"
-            raise ValueError(f"{place}.{column}: {reason}{near(label, artifact.labels, 3)}")
+            nearest = near(label, _labels_to_choose(artifact, column), 3)
+            raise ValueError(f"{place}.{column}: {reason}{nearest}")
+
+
+def _labels_to_choose(artifact: Artifact, column: str) -> list[str]:
+    """List the labels that a column can have; all words of the settings where it is not known."""
+    settings = artifact.full_settings
+    labels: list[str] = []
+    if column == "method":
+        labels = [*settings.select_methods()]
+    elif column in ("noise", "metric"):
+        key = {"noise": "noise", "metric": "metrics"}[column]
+        listed_in_settings = getattr(settings, key, None)
+        if isinstance(listed_in_settings, list):
+            labels = [str(label) for label in listed_in_settings]
+    if column == "metric":
+        labels += find_protocol(artifact.protocol).labels
+    return labels or artifact.labels
 
 
 def _is_known(label: str, patterns: Iterable[str]) -> bool:
@@ -962,16 +979,21 @@ def _check_uses(artifact: Artifact, known: Mapping[str, Artifact]) -> None:
 def _check_names(own: Content, artifacts: Iterable[Artifact]) -> None:
     """Check that what a paper has names for is in one of its artifacts."""
     known: dict[str, list[str]] = {}
+    nearest: dict[str, list[str]] = {}
+    columns = {"methods": "method", "noise": "noise", "settings": "setting", "metrics": "metric"}
     for artifact in artifacts:
-        labels = artifact.labels if artifact.protocol else []
-        for section in ("methods", "noise", "settings", "metrics"):
-            known.setdefault(section, []).extend(labels)
+        for section, column in columns.items():
+            if artifact.protocol:
+                known.setdefault(section, []).extend(artifact.labels)
+                labels = _labels_to_choose(artifact, column)
+                nearest.setdefault(section, []).extend(labels)
         known.setdefault("protocols", []).append(artifact.protocol)
         known.setdefault("opens", []).append(artifact.render)
     for section, entries in own.items():
         for label in entries:
-            if not _is_known(label, known[section]):
-                there = near(label, filter(None, known[section]), 3)
+            if not _is_known(label, known.get(section, [])):
+                words = filter(None, nearest.get(section) or known.get(section, []))
+                there = near(label, words, 3)
                 raise ValueError(f"{section}: no artifact has {label!r}{there}; correct or drop it")
 
 
