@@ -121,4 +121,4 @@ def test_far_runs_leave_few_repetitions_inconclusive_and_many_are_judged_with_th
     alone = table(curve(around(10, n=10), noise="n0"))
     row = judge(STUCK, alone, "full").iloc[0]
     assert (row["verdict"], row["remark"]) == ("inconclusive", "few")
-    assert "too few runs of this method to see one in ten" in Sentences().evidence(row)
+    assert "fewer than 29 repetitions may have missed it" in Sentences().evidence(row)
