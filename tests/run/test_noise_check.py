@@ -52,6 +52,11 @@ def both(y, rng, rate_down, rate_up):
     return np.where(rng.random(len(y)) < rates, 1 - y, y)
 
 
+def all_of_both(y, rng, rate_down, rate_up):
+    """Flip every label, whatever the rates."""
+    return 1 - y
+
+
 def temperature(y, rng, heat):
     """Flip more labels than the number says, which is not called a share."""
     return flip(y, rng, 0.8 * heat)
@@ -225,3 +230,8 @@ def test_the_bound_is_met_by_the_noise_of_the_engine():
             draws = [noise.observe(clean, np.random.default_rng(i), "classes") for i in range(3)]
             changed = np.mean([observed != clean for observed in draws], axis=0)
             assert not [*noise_check._compare_with_rate(changed, clean, rate, "rate")]
+
+
+def test_the_largest_of_two_rates_is_named():
+    (fault,), _ = found("all_of_both 0.1 0.3")
+    assert "more than 30 %; correct it, or call `rate_up` something else" in fault
