@@ -169,7 +169,7 @@ def main() -> None:
     page = Path(f"site/{request.scale}/index.html")
     has_seed = any(word.startswith("seed=") for word in request.arguments)  # its pages are elsewhere
     is_whole = not request.targets and not request.dry and not has_seed
-    early_check.ASKED = None if request.dry else request.targets
+    early_check.TARGETS = None if request.dry else request.targets
     preview.CORES = count_cores(request.arguments)
     sys.argv = ["snakemake", *expand_profile(request.arguments)]
     try:

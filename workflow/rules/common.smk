@@ -60,8 +60,8 @@ try:
     WHY = currency.Decisions()
     if workflow.is_main_process:
         # Of `./run` alone: Snakemake does not tell its targets yet.
-        asked = early_check.ASKED
-        scopes = [] if asked is None else PLAN.find_scopes(asked)
+        targets = early_check.TARGETS
+        scopes = [] if targets is None else PLAN.find_scopes(targets)
         PLAN, made_by, WHY = steps.decide(PLAN, scopes)
         currency.write_keys(made_by, WHY)
         code_digest.save()

@@ -206,7 +206,7 @@ def compare_read(before: Mapping[str, str] | str, sources: bool = False) -> Iter
         return
     for name, digest in before.items():
         now = _digest_now(name, sources)
-        if now == digest or name in reading.UNDECISIVE:
+        if now == digest or name in reading.NOT_RECORDED:
             continue
         file = reading.find(name.removesuffix(reading.LISTED))
         if file is None:

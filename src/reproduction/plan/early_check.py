@@ -16,8 +16,8 @@ from reproduction.plan.plan import Plan
 from reproduction.spec.papers import HOME
 from reproduction.spec.strict_yaml import Content
 
-ASKED: list[str] | None = None
-"""Targets of a run that starts jobs, none for all; `./run` says them, and a preview has none."""
+TARGETS: list[str] | None = None
+"""Targets of the run, [] for all. `./run` sets them; None in a preview, which tries nothing."""
 PATIENCE = 120
 """Seconds after which a paper is run without this check."""
 

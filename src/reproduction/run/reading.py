@@ -28,8 +28,8 @@ RECORDING = (
 """Modules that only observe: an edit of them changes no result."""
 DOWNLOADING = ("reproduction/data/transport.py",)
 """Modules that bring files which are not there: a raw file with its hash is never fetched again."""
-UNDECISIVE = (*RECORDING, *DOWNLOADING)
-"""Modules whose edits run no job again."""
+NOT_RECORDED = (*RECORDING, *DOWNLOADING)
+"""Modules that a record leaves out, so that their edits run no job again."""
 NOT_READ = ("data", "results", "figures", "logs", "site", "__pycache__")
 """Folders of a run: what a job needs of them is among its inputs."""
 IMPORT = "<frozen importlib"
@@ -103,7 +103,7 @@ def start() -> None:
 def modules() -> list[str]:
     """List the names of the source files of all modules that are loaded now."""
     names = {name_of(file) for file in [*_loaded_modules(), *SEEN.elsewhere]}
-    return sorted(names.difference(("", *UNDECISIVE)))
+    return sorted(names.difference(("", *NOT_RECORDED)))
 
 
 def data_files(sources: bool = False) -> list[str]:
