@@ -80,7 +80,7 @@ __all__ = sorted(_PUBLIC)
 
 
 def __getattr__(name: str) -> object:
-    """A public class or function, or ``__version__``, imported when first used."""
+    """Import a public class or function, or ``__version__``, when it is first used."""
     import importlib
 
     if name == "__version__":
@@ -88,7 +88,8 @@ def __getattr__(name: str) -> object:
 
         try:
             return metadata.version("noisylabels")
-        except metadata.PackageNotFoundError:  # imported from the source tree, not installed
+        # the library is imported from the source tree, without an installation
+        except metadata.PackageNotFoundError:
             return "unknown"
     if name in REMOVED:
         raise AttributeError(f"noisylabels.{name} {REMOVED[name]}")
@@ -100,7 +101,7 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module 'noisylabels' has no attribute {name!r}{hint}")
     module, _, member = _PUBLIC[name].partition(":")
     value = getattr(importlib.import_module(f"noisylabels.{module}"), member)
-    globals()[name] = value  # found at once the next time
+    globals()[name] = value  # so that Python finds the name at once the next time
     return value
 
 

@@ -1,1 +1,1 @@
-"""How noisy are the labels of a table, which of them are wrong, and which method to trust with it."""
+"""Audits of labels: how noisy they are, which are wrong, and which method to trust with them."""

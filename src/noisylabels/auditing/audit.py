@@ -44,13 +44,14 @@ if TYPE_CHECKING:
 LARGEST_SEED = 2**32 - 1
 """The largest seed that scikit-learn accepts."""
 TELLING = 0.01
-"""The report names a column that predicts all but this share of the labels alone, and leaves at most a
-tenth as many wrong as the most frequent class does."""
+"""Share of labels that a column may miss if the report names it as one that predicts them alone. It
+also leaves at most a tenth as many wrong as the most frequent class does.
+"""
 SURE = 3.0
-"""A part of the dates is kept if it makes held-out labels likelier by this many standard errors."""
+"""Standard errors by which a part of a date must improve the likelihood of held-out labels."""
 FAR, MEDIAN, SIGNIFICANT = 3.5, 0.6745, 0.05
 FEW, RARE, NEAR_HALF = 200, 0.1, 0.4
-"""Rows and share of a class below which the report warns, and the flip rate above which it does."""
+"""Rows and share of a class below which the report warns, and flip rate above which it warns."""
 BIAS = (
     "The flip rates are biased, and no interval shows it. The confident joint counts overlap of the classes "
     "as flips: where they overlap its rates are too high. The model's own rates are too low, often 0: a "
@@ -64,7 +65,7 @@ WHAT_SETTLES_IT = (
 
 @dataclass(frozen=True)
 class Audit:
-    """What an audit found.
+    """The findings of an audit of classes.
 
     classes (K,).   suspicious : data frame row, (line,) label, suggested, score of the labels that are
     likely wrong, the most doubtful first; score = p_observed - max of the others, in [-1, 1]. Empty if not
@@ -135,7 +136,7 @@ class Audit:
 
 @dataclass(frozen=True)
 class NumericAudit:
-    """What an audit of numbers found.
+    """The findings of an audit of labels that are numbers.
 
     ranking : data frame row, (line,) label, suggested, score; the most doubtful first, score = -z.
     suspicious : those with z above 3.5, none if not informative.   informative : whether f knows anything of
@@ -245,7 +246,8 @@ def audit(
         raise ValueError("audit needs the observed labels y, and the table X or probabilities pred_probs")
     if classes is not None and pred_probs is None:
         raise ValueError("classes: names of the columns of pred_probs, which are not given")
-    check_labels("y", np.ma.getdata(y) if np.ma.isMaskedArray(y) else y)  # masked labels are gaps
+    # a mask marks rows without a label, which are dropped below
+    check_labels("y", np.ma.getdata(y) if np.ma.isMaskedArray(y) else y)
     refuse_other_index(X, y, trusted=trusted, groups=groups)
     given = np.arange(len(np.asarray(y)))[:, np.newaxis] if X is None else X
     check = tables.check_labels if pred_probs is None else tables.check_classes
@@ -254,7 +256,7 @@ def audit(
     if pred_probs is not None:
         if len(table.rows) < len(np.asarray(y)):
             raise ValueError("y: a row without a label; leave it out, and its probabilities too")
-        if X is None:  # the numbers of the rows are not columns
+        if X is None:  # without a table, there are only row numbers, which are not features
             table = replace(table, X=np.empty((len(table.rows), 0)), names=[])
         source, rows = ("y", y) if hasattr(y, "loc") or not hasattr(X, "loc") else ("X", X)
         p = match_rows(
@@ -279,18 +281,20 @@ def audit(
 
 
 def order_of_classes(y: ArrayLike, labels: NDArray[Any]) -> NDArray[Any]:
-    """The classes as the audit reads them, in the order in which ``np.unique`` sorts them as given."""
+    """List the classes in the order in which ``np.unique`` sorts the labels as given."""
     classes = np.unique(labels)
     try:
         first = np.unique(np.asarray(y), return_index=True)[1]
-    except TypeError:  # texts among numbers, which have no order
+    except TypeError:  # texts and numbers together have no order
         return classes
     ordered = labels[first]
     return ordered if len(ordered) == len(classes) else classes
 
 
 def find_units(table: tables.Table, groups: Groups | None) -> tuple[Copies, Groups | None, list[str]]:
-    """The copies in a table, the rows that count as one by copies or ``groups``, None if none do; notes."""
+    """Find the copies of a table, and number the units: rows that count as one by copies or
+    ``groups``.
+    """
     n = len(table.labels)
     alone = np.arange(n)
     copies = Copies(alone, alone)
@@ -298,7 +302,8 @@ def find_units(table: tables.Table, groups: Groups | None) -> tuple[Copies, Grou
         copies = find_copies(table.X, table.text)
     notes = copies.describe()
     if groups is not None:
-        groups = number_groups(groups)  # rows without a label may have taken some with them
+        # rows without a label are dropped, so that some numbers of groups may be missing
+        groups = number_groups(groups)
         if len(groups) and groups.max() == 0:
             raise ValueError("groups: all rows are in one group; give smaller groups, or none")
         notes.append(f"rows of one group count as one: {int(groups.max()) + 1} groups")
@@ -306,7 +311,7 @@ def find_units(table: tables.Table, groups: Groups | None) -> tuple[Copies, Grou
 
 
 def refuse_large_groups(classes: NDArray[Any], y: Classes, groups: Groups) -> None:
-    """Raise a ValueError if a class is in one group only: it could not be learned without it."""
+    """Refuse a class whose rows are all in one group: no fold could learn it without that group."""
     alone = cross_fitting.groups_of_classes(y, number_groups(groups)) < 2
     if alone.any():
         name = shown(classes[alone][0].item())
@@ -315,7 +320,7 @@ def refuse_large_groups(classes: NDArray[Any], y: Classes, groups: Groups) -> No
 
 
 def of_probabilities(table: tables.Table, pred_probs: ArrayLike, *, groups: Groups | None = None) -> Audit:
-    """`audit` of labels with probabilities (n, K) of the classes in sorted order, made elsewhere.
+    """Audit labels with probabilities (n, K) from elsewhere, of the classes in sorted order.
 
     Raises ValueError : another shape, or rows that are not probabilities.
     """
@@ -324,7 +329,8 @@ def of_probabilities(table: tables.Table, pred_probs: ArrayLike, *, groups: Grou
     if p.shape != (len(table.labels), K):
         what = f"a row for each label and a column for each of {K} classes, {(len(table.labels), K)}"
         raise ValueError(f"pred_probs must have {what}; got shape {p.shape}")
-    wrong = ~((p >= 0).all(axis=1) & (np.abs(p.sum(axis=1) - 1) < 0.01))  # also where not finite
+    # this also refuses probabilities that are not finite
+    wrong = ~((p >= 0).all(axis=1) & (np.abs(p.sum(axis=1) - 1) < 0.01))
     if wrong.any():
         raise ValueError(
             f"pred_probs, row {wrong.argmax()}: {p[wrong.argmax()]} are not probabilities that sum to 1"
@@ -347,7 +353,7 @@ def of_table(
     compare: bool | None = None,
     say: Callable[[str], None] = lambda sentence: None,
 ) -> Audit | NumericAudit:
-    """`audit` of a table that was read; ``say`` gets a sentence about each step."""
+    """Audit a table that was read; ``say`` gets a sentence about each step."""
     try:
         import pandas  # noqa: F401
     except ModuleNotFoundError as missing:
@@ -405,7 +411,7 @@ def of_numbers(
     random_state: int = 0,
     say: Callable[[str], None] = lambda sentence: None,
 ) -> NumericAudit:
-    """The audit of a table whose labels are numbers; rows of one unit are in one fold and count as one.
+    """Audit a table whose labels are numbers; rows of one unit share a fold and count as one.
 
     model : a regressor of scikit-learn; None: a forest, above 5000 rows gradient boosting of absolute errors.
 
@@ -432,7 +438,8 @@ def of_numbers(
     boosting = HistGradientBoostingRegressor(loss="absolute_error", random_state=random_state)
     forest = RandomForestRegressor(min_samples_leaf=3, random_state=random_state)
     model = model or (boosting if len(y) > MANY else forest)
-    words = TruncatedSVD(20, random_state=random_state)  # twenty components, which know no label
+    # the components come from X alone, without the labels
+    words = TruncatedSVD(20, random_state=random_state)
     X = table.X if table.text is None else np.hstack([table.X, words.fit_transform(table.text)])
     folds = KFold(5, shuffle=True, random_state=random_state)
     if units is not None:
@@ -476,7 +483,8 @@ def of_cross_fits(
     copies: Copies,
     units: Groups | None = None,
 ) -> Audit:
-    """The audit from probabilities: those of the first of ``fits`` say what is wrong, the others compare.
+    """Audit labels by probabilities: the first of ``fits`` decides what is wrong, the others
+    compare.
 
     units (n,) : the unit of each row, numbers from 0; rows of one unit count as one.
     """
@@ -534,7 +542,7 @@ def _rates(
     limit: Array,
     units: Groups | None,
 ) -> pd.DataFrame:
-    """A row for each pair of a true and an observed class."""
+    """Make a row for each pair of a true and an observed class."""
     import pandas as pd
 
     K = len(classes)
@@ -551,7 +559,7 @@ def _rates(
 
 
 def telling(table: tables.Table, y: Classes, units: Groups | None = None) -> list[str]:
-    """Columns that predict nearly every label alone, by small trees that did not see the row (2000 at most).
+    """Find columns that alone predict nearly every label, by small trees on at most 2000 rows.
 
     A label of which more than a hundredth is wrong cannot be predicted so well but by what was made from it.
     """
@@ -570,7 +578,8 @@ def telling(table: tables.Table, y: Classes, units: Groups | None = None) -> lis
         at = [j for j, each in enumerate(table.names) if each == name or each.startswith(f"{name}=")]
         if at and most > 0 and counts.min() > 1:
             X = table.X[part][:, at]
-            # the tree has seen the row first: most columns are refused without a cross-fit
+            # A tree that has already seen the rows is too optimistic: it rules out most columns
+            # without a cross-fit.
             if np.mean(tree.fit(X, y).predict(X) != y) <= most:
                 folds = 2 if units is None else list(split_folds(y, 2, 0, units))
                 found += [name] if np.mean(cross_val_predict(tree, X, y, cv=folds) != y) <= most else []
@@ -580,7 +589,7 @@ def telling(table: tables.Table, y: Classes, units: Groups | None = None) -> lis
 def with_calendar(
     table: tables.Table, y: Classes, random_state: int = 0, units: Groups | None = None
 ) -> tables.Table:
-    """Add parts of dates, as cosine and sine, where they help to predict; note each of them.
+    """Add cosine and sine of the parts of dates that help to predict, and note each of them.
 
     A part (of all dates) stays if it makes the labels of rows that a random forest did not see likelier: by
     more than three standard errors of the mean gain in log p_y, both over the table without it and over the
@@ -596,7 +605,7 @@ def with_calendar(
         return flip_rates.log_likelihoods(fit, y, units)
 
     parts: dict[str, dict[str, Array]] = {}
-    for name in table.dates:  # days since 1970: where they lie in their year, week and day
+    for name in table.dates:  # dates are days since 1970; tried are the year, the week and the day
         days = table.X[:, table.names.index(name)]
         for part, turn in {"month": days / 365.2425, "weekday": np.floor(days) / 7, "hour": days}.items():
             w = 2 * np.pi * (turn % 1)
@@ -619,9 +628,9 @@ def with_calendar(
     return replace(table, X=X, names=names, notes=notes)
 
 
-# the report, a paragraph a line
+# The report has one paragraph per line.
 def describe(found: Audit | NumericAudit, reviewed: str = "") -> list[str]:
-    """The findings in plain words, a paragraph a line; ``reviewed`` : the share that reviewed rows give."""
+    """Write the findings in plain words, one paragraph per line."""
     notes = [f"The table: {note}." for note in found.notes]
     first = headline(found, reviewed)
     if isinstance(found, NumericAudit):
@@ -630,14 +639,14 @@ def describe(found: Audit | NumericAudit, reviewed: str = "") -> list[str]:
         return [first, *same(found), *notes]
     bias = BIAS if reviewed else f"{BIAS} {WHAT_SETTLES_IT}"
     findings = [first, certainty(found), *same(found)]
-    if not reviewed:  # what was measured says more than an estimate
+    if not reviewed:  # a share that was measured replaces the estimate
         findings.append(likeliest_flip(found))
     findings += [*trusted_rates(found), bias, ranking(found)]
     return [*findings, *methods(found), *doubts(found), *notes]
 
 
 def headline(found: Audit | NumericAudit, reviewed: str = "") -> str:
-    """What labels alone can say of how many are wrong; ``reviewed`` : what rows say that were looked at."""
+    """Say what labels alone show about the number of wrong ones, or what reviewed rows show."""
     if isinstance(found, NumericAudit):
         begin = f"{len(found.doubt)} labels that are numbers."
         if not found.informative:
@@ -676,7 +685,7 @@ def headline(found: Audit | NumericAudit, reviewed: str = "") -> str:
 
 
 def same(found: Audit) -> Iterator[str]:
-    """Rows that contradict each other."""
+    """Describe the rows that contradict each other."""
     near = found.conflicts["nearly"].astype(bool)
     if pairs := int(near.sum()) // 2:
         yield f"{_count(pairs, 'pair')} of rows are nearly equal and have different labels."
@@ -691,12 +700,12 @@ def same(found: Audit) -> Iterator[str]:
 
 
 def _count(number: int, noun: str) -> str:
-    """A number with its noun, such as ``1 group`` and ``2 groups``."""
+    """Write a number with its noun, such as ``1 group`` and ``2 groups``."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def certainty(found: Audit) -> str:
-    """Whether there is evidence of flips at all."""
+    """Decide whether there is evidence of flips."""
     surest = found.sureness
     if not found.evidence.any():
         return (
@@ -716,7 +725,7 @@ def certainty(found: Audit) -> str:
 
 
 def likeliest_flip(found: Audit) -> str:
-    """Which class probably carries the label of another most often."""
+    """Say which class probably carries the label of another most often."""
     most = max(off_diagonal(found), key=lambda row: float(row["anchor"]))
     return (
         f"The most frequent flip is probably {most['true']} labelled as {most['observed']}: "
@@ -725,7 +734,7 @@ def likeliest_flip(found: Audit) -> str:
 
 
 def trusted_rates(found: Audit) -> Iterator[str]:
-    """How often trusted labels say that a class carries the label of another."""
+    """Say how often, by the trusted labels, a class carries the label of another."""
     for row in off_diagonal(found):
         if not np.isnan(row.get("trusted", np.nan)):
             between = f"{percent(row['trusted_low'])} to {percent(row['trusted_high'])}"
@@ -734,7 +743,7 @@ def trusted_rates(found: Audit) -> Iterator[str]:
 
 
 def ranking(found: Audit | NumericAudit) -> str:
-    """What to do with the ranked list."""
+    """Say what to do with the ranked list."""
     if not len(found.suspicious):
         return "No label is listed as suspicious."
     how = "trust the order more than the number of rows"
@@ -745,7 +754,7 @@ def ranking(found: Audit | NumericAudit) -> str:
 
 
 def methods(found: Audit) -> Iterator[str]:
-    """Which method is the most accurate, and whether that means anything."""
+    """Say which method is the most accurate, and whether the difference means anything."""
     table = found.accuracies
     if len(table) < 2:
         return
@@ -765,7 +774,7 @@ def methods(found: Audit) -> Iterator[str]:
 
 
 def doubts(found: Audit) -> Iterator[str]:
-    """Why these data in particular say little."""
+    """List the reasons why these data show little."""
     shares = found.counts / found.counts.sum()
     if found.counts.sum() < FEW:
         yield f"Only {found.counts.sum()} rows: all estimates are uncertain."
@@ -780,11 +789,11 @@ def doubts(found: Audit) -> Iterator[str]:
 
 
 def percent(share: float) -> str:
-    """``12 %``, below ten with a decimal."""
+    """Write a share as ``12 %``, below ten with one decimal."""
     value = 100.0 * float(share)
     return f"{value:.0f} %" if value >= 10 or value == 0 else f"{value:.1f} %"
 
 
 def off_diagonal(found: Audit) -> list[dict[Any, Any]]:
-    """The flip rates of wrong labels."""
+    """Say how often the labels of each class are wrong."""
     return [row for row in found.flip_rates.to_dict("records") if row["true"] != row["observed"]]

@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 Column = Array | Sequence[str | None]
 """Numbers with NaN where one is missing, or texts with None or one of `MISSING` there."""
 Place = Callable[[int], str]
-"""Where row i is in the file, such as "beans.csv, line 9"."""
+"""Type of a function that says where row i is in the file, such as "beans.csv, line 9"."""
 
 MISSING = ("", "?", "NA", "N/A", "n/a", "nan", "NaN", "null", "NULL", "None", "<NA>")
 """Texts that stand for an unknown value among the features."""
@@ -48,34 +48,37 @@ NOT_PLAIN = re.compile(
     r"[+-]?([0-9]+|[0-9]{1,3}([.,'][0-9]{3})+)([.,][0-9]+)?"
     r" ?[%$€£¥]?"
 )
-"""A number as people write it: 5 %, $5, 1,5 or 1.000,5."""
+"""Pattern of numbers as people write them: 5 %, $5, 1,5 or 1.000,5."""
 ROW_NAME = re.compile(r"(^|[ _.-])(id|uuid|guid|key|index)$|[a-z]I[Dd]$", re.IGNORECASE)
-"""Names of columns whose whole numbers, all different, name the rows."""
+"""Pattern of names of columns whose whole numbers, all different, number the rows."""
 MOSTLY = 0.8
-"""A column with this share of numbers (or dates) is one of numbers; a word in it is a mistake."""
+"""Share of numbers or dates from which a column is one of numbers; its words are then mistakes."""
 MARKED = 0.2
-"""With this share of numbers, and one text everywhere else, the text is a mark for a gap."""
+"""Share of numbers from which the one text that fills all other cells is a mark for a gap."""
 FEWEST_NUMBERS = 5
-"""Different numbers of a column of numbers with marks; with fewer they are categories."""
+"""Different numbers that a column with marks has at least; with fewer they are categories."""
 LONGEST_SHOWN = 40
 SENTINEL_SHARE, SENTINEL_DISTANCE = 0.01, 1.0
-"""Share of rows, and distance in ranges of other values, of a number that may mean "not known"."""
+"""Share of rows, and distance in ranges of other values, from which a number may mean "not known".
+"""
 MOST_CATEGORIES = 50
 MOST_CELLS = 1 << 27
-"""Cells of the encoded columns, 1 GiB of numbers."""
+"""Largest number of cells of the encoded columns; they need 1 GiB."""
 LONGEST_SAMPLE = 100
-"""How many different texts decide in which forms dates are sought."""
+"""Number of different texts by which the forms of dates are chosen."""
 
 ISO = "ISO8601"
 DURATION = "duration"
 DURATION_FORM = re.compile(r"(-?[0-9]+ days?,? ?)?([0-9]+:[0-9]{2}:[0-9]{2}(\.[0-9]+)?)?")
-"""Such as 3 days 12:30:00; pandas would read 5m and 2w as well, which are sizes or names."""
+"""Pattern of durations, such as 3 days 12:30:00. Pandas would also read 5m and 2w, which are sizes
+or names.
+"""
 SHORT_YEARS = ("%d.%m.%y", "%d.%m.%y %H:%M")
-"""Forms of dates that pandas does not guess."""
+"""Forms of dates that pandas does not try by itself."""
 
 
 class Encoded(NamedTuple):
-    """X (n, d), the names of its columns, and notes; for a column of texts, its texts."""
+    """The encoded columns of a table: numbers (n, d), names, notes, and the texts of text columns."""
 
     X: Array
     names: list[str]
@@ -94,7 +97,7 @@ class NumericColumn:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a value is None, NaN, or a text for "not known"."""
+    """Decide whether a value is None, NaN, or a text for "not known"."""
     return str(value).strip() in MISSING
 
 
@@ -144,7 +147,7 @@ def encode(
 
 
 def _summarise_notes(notes: Sequence[str]) -> str:
-    """The first two notes in brackets, and how many more there are."""
+    """Join the first two notes in brackets, and say how many more there are."""
     if not notes:
         return ""
     summary = "; ".join(notes[:2])
@@ -154,7 +157,9 @@ def _summarise_notes(notes: Sequence[str]) -> str:
 
 
 def hash_words(texts: list[str]) -> Any:
-    """Count words of each text, and pairs of them, in 4096 columns: sparse, rows of length 1."""
+    """Count the words of each text, and pairs of them, in 4096 sparse columns with rows of length
+    1.
+    """
     from sklearn.feature_extraction.text import HashingVectorizer
 
     return HashingVectorizer(n_features=4096, ngram_range=(1, 2)).transform(texts)
@@ -206,7 +211,7 @@ def _encode_words(name: str, words: list[str], hashing: bool, file: str, width: 
         return _encode_texts(name, words, len(counts), hashing)
     levels = sorted(counts)
     if len(levels) == 2:
-        levels = levels[1:]  # one 0/1 column tells two words apart
+        levels = levels[1:]  # one 0/1 column is enough for two words
     _check_cells(name, n, width + len(levels), file)
     missing = np.array([word in MISSING for word in words])
     most_frequent = ""
@@ -232,7 +237,7 @@ def _with_gaps(
     n = len(missing)
     gaps = int(missing.sum())
     marked = missing[:, np.newaxis].astype(float)
-    if is_constant and gaps:  # where the gaps are is all that varies
+    if is_constant and gaps:  # the column varies only by its gaps
         note = f"column {name!r} has one value and {gaps} gaps; only where it has gaps is used"
         return Encoded(marked, [f"{name} missing"], [*notes, note])
     if is_constant:
@@ -263,7 +268,8 @@ def _encode_texts(name: str, words: list[str], different: int, hashing: bool) ->
     for word in words:
         if word in MISSING:
             texts.append("")
-        elif single_words:  # names of places, for instance: one word together with its column
+        # single words, such as names of places, mean more together with their column
+        elif single_words:
             texts.append(prefix + re.sub(r"\W", "_", word))
         else:
             texts.append(word)
@@ -271,7 +277,7 @@ def _encode_texts(name: str, words: list[str], different: int, hashing: bool) ->
 
 
 def _explain_sentinel(name: str, values: Array) -> list[str]:
-    """Say that a number such as -999 is repeated far from all others, as if it meant "unknown"."""
+    """Warn that a number such as -999 is repeated far from all others, as if it meant "unknown"."""
     different, counts = np.unique(values, return_counts=True)
     if len(different) < FEWEST_NUMBERS:
         return []
@@ -299,7 +305,7 @@ def _check_size(name: str, values: Array, locate: Place) -> None:
 
 
 def _check_cells(name: str, rows: int, width: int, file: str) -> None:
-    """Refuse categories that would need gigabytes, before they are made."""
+    """Refuse categories that would need gigabytes, before they are encoded."""
     if rows * width > MOST_CELLS:
         size = rows * width * 8 / 1e9
         limit = MOST_CELLS * 8 / 1e9
@@ -368,7 +374,7 @@ def read_numbers(name: str, column: Sequence[str | None], locate: Place) -> Nume
 
 
 def _shorten(text: str) -> str:
-    """A text for a message: at most 40 characters of it."""
+    """Shorten a text to 40 characters for a message."""
     return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 3]}..."
 
 
@@ -419,7 +425,7 @@ def _explain_marks(
 
 
 def _read_dates(texts: list[str]) -> tuple[Array, str]:
-    """Read texts as days since 1970 in the form that reads most; NaN if a text is not a date."""
+    """Read texts as days since 1970 in the form that reads most; NaN where a text is not a date."""
     import pandas as pd
 
     best = np.full(len(texts), np.nan)
@@ -444,12 +450,14 @@ def _read_dates(texts: list[str]) -> tuple[Array, str]:
 
 
 def _date_forms(texts: Sequence[str]) -> list[str]:
-    """List the forms of dates in which some of the texts are written, day before month."""
+    """List the forms of dates in which some of the texts are written, with the day first if in
+    doubt.
+    """
     from pandas.tseries.api import guess_datetime_format
 
     forms = [ISO]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that the order of day and month is a guess
+        warnings.simplefilter("ignore")  # pandas warns that it guesses the order of day and month
         for day_first in (True, False):
             forms += [guess_datetime_format(text, dayfirst=day_first) or "" for text in texts]
     forms += SHORT_YEARS
@@ -457,5 +465,5 @@ def _date_forms(texts: Sequence[str]) -> list[str]:
 
 
 def _has_year_or_hour(form: str) -> bool:
-    """Whether a form holds more than names of months or days, which are separate words."""
+    """Decide whether a form holds more than names of months or days, which are separate words."""
     return form == ISO or any(part in form for part in ("%Y", "%y", "%H", "%I"))

@@ -98,7 +98,7 @@ def run(options: argparse.Namespace, command: Sequence[str], words: Sequence[str
 
 
 def _run(options: argparse.Namespace, command: Sequence[str], words: Sequence[str]) -> None:
-    # A wrong command line should not wait for imports.
+    # A wrong command line is reported before the slow imports.
     from noisylabels.auditing import page, tables
     from noisylabels.auditing.audit import of_probabilities, of_table
     from noisylabels.auditing.copies import groups_of
@@ -135,7 +135,8 @@ def _run(options: argparse.Namespace, command: Sequence[str], words: Sequence[st
         probabilities_file = options.probabilities.expanduser()
         probabilities = tables.probabilities(probabilities_file, table)
         inputs.append(probabilities_file)
-    if options.review is not None:  # wrong answers are reported before the minutes of the audit
+    # wrong answers are reported before the audit, which takes minutes
+    if options.review is not None:
         recorded(out / "review.csv", table, options.by, options.seed)
     claim_output_folder(out, "audit", inputs)
     if probabilities is None:
@@ -186,7 +187,7 @@ def _check_numbers(options: argparse.Namespace) -> None:
 
 
 def say(sentence: str) -> None:
-    """Write to standard error what takes time.
+    """Announce on standard error the steps that take time.
 
     Parameters
     ----------

@@ -25,38 +25,41 @@ Array = NDArray[np.float64]
 Groups = NDArray[np.intp]
 
 BY_CHANCE = 2.0
-"""Equal rows are copies if there are more than twice as many pairs as chance brings."""
+"""Equal rows are copies if there are more than this many times as many pairs as chance brings."""
 FEW_DIFFERENT = 50
 OFTEN = 5
-"""Fewer different rows, each of them more often than this on average, are not copies."""
+"""Mean number of rows per value above which few different rows are a coarse table, not copies."""
 OFTEN_COINCIDENT = 0.1
-"""Above this share of rows that are equal by chance, a note says so."""
+"""Share of rows that are equal by chance above which a note says so."""
 FEW_VALUES = 20
-"""A column with at most this many values is discrete: near copies are equal in it."""
+"""Number of values up to which a column is discrete: near copies are equal in it."""
 MOST_DIRECTIONS = 40
-"""Of more columns, this many random projections are taken."""
+"""Number of random projections that stand for more columns than this."""
 MOST_CELLS = 20_000_000
-"""Of a sparse table that copies are looked for in."""
+"""Largest number of cells of a sparse table in which copies are looked for."""
 MOST_NEIGHBOURS, MOST_ROUNDS = 40, 6
 MOST_JOINED = 4
 """Times the number of rows that a gap shows in a group that links may join to one."""
 SAMPLED, SAMPLED_OF_MANY, MANY = 1000, 400, 10_000
-"""Rows whose neighbours show whether a table has near copies at all; fewer of more than 10,000."""
+"""Rows whose neighbours show whether a table has near copies, and how many of them in a large
+table.
+"""
 SMALLEST_NOISE = 0.1
 """Standard deviations per column by which near copies are assumed to differ at least."""
 CROWDED = 1.5
-"""Other rows hide such a copy if they are less than this many times as far away as it."""
+"""Ratio of distances below which other rows may hide a near copy."""
 NEAREST_SHARE = 0.35
-"""Near copies are at most this share of the usual distance between two rows apart."""
+"""Largest distance of near copies, as a share of the usual distance between two rows."""
 CLEAR_RATIO, CLEAR_ERRORS = 1.15, 4.0
-"""How much too large the gap behind a neighbour must be, as a ratio and in standard errors."""
+"""Ratio, and standard errors, by which the gap behind a neighbour must exceed what chance explains.
+"""
 ACCEPTED = 0.2
-"""Share of rows without copies that may be grouped, once a table has near copies."""
+"""Share of rows without copies that may be grouped in a table with near copies."""
 
 
 @dataclass(frozen=True)
 class Copies:
-    """Which rows are copies of each other.
+    """The groups of rows that are copies of each other.
 
     Parameters
     ----------
@@ -88,11 +91,11 @@ class Copies:
 
     @property
     def copied(self) -> int:
-        """How many rows are copies of an earlier one."""
+        """Number of rows that are copies of an earlier one."""
         return len(self.groups) - int(self.groups.max()) - 1
 
     def describe(self) -> list[str]:
-        """Say what was found.
+        """Describe what was found.
 
         Returns
         -------
@@ -336,7 +339,7 @@ def hash_cells(X: Array) -> NDArray[np.uint64]:
     (True, False)
     """
     columns = np.random.default_rng(0).integers(2**64, size=X.shape[1], dtype=np.uint64)
-    cells = np.ascontiguousarray(X, dtype=float) + 0.0  # -0.0 becomes 0.0
+    cells = np.ascontiguousarray(X, dtype=float) + 0.0  # adding 0 turns -0.0 into 0.0
     mixed = cells.view(np.uint64) + columns
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
@@ -448,7 +451,7 @@ def are_coincident(
         others_agree = count_pairs(total - inside)
         if others_agree < all_pairs:
             agree = (count_pairs(inside) - pairs) / (all_pairs - others_agree)
-        else:  # a table of one column: as if all values of its grid were equally likely
+        else:  # in a table of one column, all values of its grid count as equally likely
             values = np.unique(X[:, block[0]])
             agree = 1.0
             if len(values) > 1:
@@ -719,7 +722,8 @@ def has_few_values(column: Array) -> bool:
     >>> has_few_values(np.arange(100.0)), has_few_values(np.arange(100.0) % 3)
     (False, True)
     """
-    if len(np.unique(column[:SAMPLED])) > FEW_VALUES:  # fast, and enough for most columns
+    # the first rows are enough for most columns, and fast to count
+    if len(np.unique(column[:SAMPLED])) > FEW_VALUES:
         return False
     return len(np.unique(column)) <= FEW_VALUES
 

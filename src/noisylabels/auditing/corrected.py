@@ -37,7 +37,7 @@ ESTIMATES: dict[str, Callable[..., Array]] = {
 LEAST = 1e-3
 """The smallest probability that a weight is divided by."""
 SHRINKAGES = np.linspace(0.0, 1.0, 21)
-"""Shares of the identity in an estimated flip matrix, the first that makes it usable is taken."""
+"""Shares of the identity in an estimated flip matrix; the first that makes it usable is taken."""
 
 
 class CorrectedClassifier(FitFlags, Repeated, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
@@ -222,7 +222,7 @@ class CorrectedClassifier(FitFlags, Repeated, MetaEstimatorMixin, ClassifierMixi
         return self
 
     def _labels(self, X: Any, y: ArrayLike) -> tuple[Any, Classes]:
-        """X with rows that can be drawn, and the class numbers (n,) of y; sets classes_."""
+        """Check X and y, number the classes and set ``classes_``."""
         X, y = indexable(check_features("X", X), check_labels("y", y))
         if hasattr(X, "tocsr"):
             X = X.tocsr()
@@ -242,7 +242,7 @@ class CorrectedClassifier(FitFlags, Repeated, MetaEstimatorMixin, ClassifierMixi
         true: Classes,
         units: Groups | None,
     ) -> tuple[Array, Array]:
-        """p and W (n, K) of rows X with weights a (n,) > 0; sets estimator_ and flip_matrix_."""
+        """Compute probabilities p and weights W (n, K) of rows; set estimator_ and flip_matrix_."""
         rng = generator(self.random_state)
         one_hot = np.eye(len(self.classes_))
         if self.folds is None:
@@ -312,7 +312,7 @@ class CorrectedClassifier(FitFlags, Repeated, MetaEstimatorMixin, ClassifierMixi
         return np.asarray(self.head_.predict_proba(_log(p)))
 
     def _shares(self, p: Array, g: Array, y: Classes, a: Array | None) -> Array:
-        """W (n, K) without the weights of the rows, see the class."""
+        """Compute W (n, K) of the method, without the weights of the rows."""
         omega = self.flip_matrix_
         observed = np.eye(len(omega))[y]
         if self.method == "prune":
@@ -362,7 +362,7 @@ class CorrectedClassifier(FitFlags, Repeated, MetaEstimatorMixin, ClassifierMixi
         return omega
 
     def _shrink_flips(self, estimate: Array) -> Array:
-        """Draw a flip matrix to the identity until it names the classes and can be inverted."""
+        """Mix a flip matrix with the identity until it names the classes and can be inverted."""
         identity = np.eye(len(estimate))
         for share in SHRINKAGES:
             omega = (1 - share) * estimate + share * identity
@@ -380,7 +380,7 @@ class CorrectedClassifier(FitFlags, Repeated, MetaEstimatorMixin, ClassifierMixi
         rng: np.random.Generator,
         units: Groups | None,
     ) -> Array:
-        """Probabilities of the classes by the estimator trained on the other folds, (n, K)."""
+        """Cross-fit the probabilities of the classes, (n, K)."""
         if folds == 1:
             return np.asarray(self._trained(X, W, rng).predict_proba(X), dtype=float)
         p = np.zeros(W.shape)
@@ -391,7 +391,7 @@ class CorrectedClassifier(FitFlags, Repeated, MetaEstimatorMixin, ClassifierMixi
         return p
 
     def _trained(self, X: Any, W: Array, rng: np.random.Generator) -> Any:
-        """The estimator fitted to row n as class j with weight W_nj."""
+        """Fit the estimator to every row as each class j, with weight W_nj."""
         model = clone(self._base())
         rows, columns = np.nonzero(W)
         weights = W[rows, columns]
@@ -434,6 +434,6 @@ def _can_be_inverted(omega: Array) -> bool:
 
 
 def _log(p: Array) -> Array:
-    """Features of the robust logistic regression, (n, K - 1): log p less that of the last class."""
+    """Compute the features of the robust logistic regression: log p less that of the last class."""
     log = np.log(np.maximum(p, LEAST))
     return np.asarray(log[:, :-1] - log[:, -1:])

@@ -14,21 +14,22 @@ Classes = NDArray[np.intp]
 Groups = NDArray[np.intp]
 
 ROBUST = ("rMKLR", "robust logistic")
-"""Classifiers of an audit that know of flips."""
+"""Classifiers of an audit that allow for flips."""
 PLAIN = ("logistic", "forest", "gradient boosting")
-"""Plain classifiers of an audit, to compare with."""
+"""Plain classifiers of an audit, for comparison."""
 DEFAULT = "rMKLR"
 LARGEST = 2000
-"""Rows that rMKLR is trained on, by default: of more, a stratified part is drawn."""
+"""Rows that rMKLR is trained on by default; of a larger table a stratified part is drawn."""
 MANY = 5000
-"""Above so many rows an audit takes gradient boosting on all of them, cross-fitted once."""
+"""Number of rows above which an audit trains gradient boosting on all of them, cross-fitted once.
+"""
 FEW_GROUPS = 500
-"""Below so many groups folds are dealt by rows, which is slow for more."""
+"""Number of groups below which folds are dealt by rows, which is slow for more groups."""
 
 
 @dataclass(frozen=True)
 class CrossFit:
-    """R cross-fits of n rows with K classes.
+    """Repeated cross-fits of n rows with K classes.
 
     p (R, n, K) : probability of each *observed* class.
     g (R, n, K) : probability of each *true* class, the same unless the model knows flips.
@@ -51,7 +52,7 @@ class CrossFit:
 
 
 def folds_for(y: Classes, groups: Groups | None = None) -> int:
-    """5, or 10 below 300 rows, and never more than the smallest class has members.
+    """Choose 5 folds, or 10 below 300 rows, and never more than the smallest class has members.
 
     Of rows in groups (n,), numbers from 0, groups are counted.
     """
@@ -66,7 +67,7 @@ def folds_for(y: Classes, groups: Groups | None = None) -> int:
 
 
 def groups_of_classes(y: Classes, groups: Groups) -> Classes:
-    """In how many groups each class occurs, (K,)."""
+    """Count the groups in which each class occurs, (K,)."""
     number_of_groups = int(groups.max()) + 1
     occurring = np.unique(y.astype(np.int64) * number_of_groups + groups)
     return np.bincount(occurring // number_of_groups, minlength=int(y.max()) + 1)
@@ -113,7 +114,7 @@ def split_folds(
 
 
 def rarest_class(y: Classes, groups: Groups) -> Classes:
-    """For each group the class of its rows that occurs in the fewest groups, (groups,)."""
+    """Find for each group the class of its rows that occurs in the fewest groups."""
     rarest_first = np.argsort(groups_of_classes(y, groups), kind="stable")
     rank = np.empty_like(rarest_first)
     rank[rarest_first] = np.arange(len(rarest_first))
@@ -180,7 +181,7 @@ def cross_fitted(
 
 
 def numbered(groups: Groups | None, rows: Classes) -> Groups | None:
-    """The groups of some rows, numbered from 0 again."""
+    """Select the groups of some rows, and number them from 0 again."""
     if groups is None:
         return None
     return np.unique(groups[rows], return_inverse=True)[1]
@@ -230,7 +231,7 @@ def with_words(
 
 
 def fitted(model: Any, X: Array, y: Classes, X_held: Array, K: int) -> tuple[Array, Array, Array]:
-    """p and g (m, K) of the rows X_held (m, d), and the model's flip matrix, NaN without one."""
+    """Predict p and g (m, K) of held-out rows, and return the model's flip matrix, NaN without one."""
     from sklearn.base import clone
     from sklearn.utils import get_tags
 
@@ -248,7 +249,7 @@ def fitted(model: Any, X: Array, y: Classes, X_held: Array, K: int) -> tuple[Arr
 
 
 def probabilities(model: Any, X: Array) -> tuple[Array, Array, Array]:
-    """p = g Omega, g and Omega of a fitted model; p = g and NaN if it knows no flips."""
+    """Predict labels p = g Omega and true classes g; without a flip matrix p = g, and Omega is NaN."""
     g = np.asarray(model.predict_proba(X), dtype=float)
     classifier = model[-1] if hasattr(model, "steps") else model
     omega = getattr(classifier, "flip_matrix_", None)
@@ -258,7 +259,7 @@ def probabilities(model: Any, X: Array) -> tuple[Array, Array, Array]:
 
 
 def normalised(p: Array) -> Array:
-    """Rows divided by their sums; a row of zeros becomes uniform."""
+    """Divide rows by their sums; a row of zeros becomes uniform."""
     total = p.sum(axis=1, keepdims=True)
     is_positive = total > 0
     divisor = np.where(is_positive, total, 1.0)
@@ -266,7 +267,7 @@ def normalised(p: Array) -> Array:
 
 
 def chosen(wanted: Any, random_state: int = 0) -> tuple[str, Any]:
-    """The name and the classifier that a user chose.
+    """Return the name and the classifier that a user chose.
 
     One of this library by name, ``package:Class``, or any classifier as it is.
 
@@ -295,7 +296,7 @@ def chosen(wanted: Any, random_state: int = 0) -> tuple[str, Any]:
 
 
 def model_of(name: str, random_state: int = 0) -> Any:
-    """A model of `ROBUST` or `PLAIN` behind a scaling of features, not tuned on noisy labels."""
+    """Build a model of `ROBUST` or `PLAIN` behind a scaling of features, not tuned on noisy labels."""
     from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
@@ -303,13 +304,15 @@ def model_of(name: str, random_state: int = 0) -> Any:
 
     import noisylabels
 
-    models: dict[str, Callable[[], Any]] = {  # ours are imported, with Numba, when named
+    # classifiers of this library load Numba, so they are imported only when named
+    models: dict[str, Callable[[], Any]] = {
         "rMKLR": lambda: noisylabels.RobustMultiKernelLogisticRegression(),
         "robust logistic": lambda: noisylabels.RobustLogisticRegression(lam=0.5),
-        "logistic": lambda: LogisticRegression(max_iter=1000),  # the penalty of the robust one
+        # this is the penalty of the robust logistic regression
+        "logistic": lambda: LogisticRegression(max_iter=1000),
         "forest": lambda: RandomForestClassifier(random_state=random_state),
         "gradient boosting": lambda: HistGradientBoostingClassifier(random_state=random_state),
     }
-    if name == "gradient boosting":  # whose bins a scaling does not move
+    if name == "gradient boosting":  # scaling does not change the bins of gradient boosting
         return models[name]()
     return make_pipeline(StandardScaler(), models[name]())

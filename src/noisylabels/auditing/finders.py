@@ -1,4 +1,4 @@
-"""Finders of wrong labels, to be compared with each other: a class with ``find(X, y, seed)`` each.
+"""Finders of wrong labels, to be compared: each is a class with ``find(X, y, seed)``.
 
 X (n, d), y (n,) classes 0..K-1 -> `Found`. Whatever is trained is judged on rows that it was not
 trained on.
@@ -21,7 +21,7 @@ from noisylabels.auditing.cross_fitting import Array, Classes, chosen, cross_fit
 
 
 class Found(NamedTuple):
-    """What a finder says about each label.
+    """The findings about the labels: which are wrong, and how doubtful each is.
 
     doubt (n,) : the larger, the more doubtful the label.   wrong (n,) : the labels called wrong.
     """
@@ -32,7 +32,7 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True)
 class ConfidentLearning:
-    """Call rows off the diagonal of the confident joint wrong.
+    """Confident learning: labels off the diagonal of the confident joint are wrong.
 
     Doubt is minus the margin, or as ``ranking`` says.
 
@@ -46,7 +46,7 @@ class ConfidentLearning:
     folds: int = 5
 
     def find(self, X: Array, y: Classes, seed: int) -> Found:
-        """See the module."""
+        """Find the labels off the diagonal of the confident joint."""
         if self.model == "given":
             p = X
         else:
@@ -65,7 +65,7 @@ class ConfidentLearning:
 
 
 def wrong_given(p: Array, y: Classes) -> Array:
-    """The probability that a label is wrong, by a robust logistic regression on log p, (n,).
+    """Estimate the probability that each label is wrong, by robust logistic regression on log p.
 
     1 - P(true = y | p, y). It corrects overconfident models.
     """
@@ -81,7 +81,8 @@ def wrong_given(p: Array, y: Classes) -> Array:
 
 @dataclass(frozen=True)
 class EnsembleFilter:
-    """Labels against which most of a tree, three neighbours and logistic regression vote.
+    """Majority filter: labels are wrong if most of a tree, neighbours and logistic regression
+    disagree.
 
     Doubt is the votes and, among as many, the mean of 1 - p_y.
     """
@@ -89,7 +90,7 @@ class EnsembleFilter:
     folds: int = 5
 
     def find(self, X: Array, y: Classes, seed: int) -> Found:
-        """See the module."""
+        """Find the labels against which most of the three classifiers vote."""
         from sklearn.linear_model import LogisticRegression
         from sklearn.neighbors import KNeighborsClassifier
 
@@ -120,7 +121,7 @@ class IterativePartitioning:
     parts: int = 5
 
     def find(self, X: Array, y: Classes, seed: int) -> Found:
-        """See the module."""
+        """Find the labels that are removed in some round."""
         rng = np.random.default_rng(seed)
         n = len(y)
         remaining = np.arange(n)

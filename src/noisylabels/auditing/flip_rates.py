@@ -28,32 +28,32 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SLACK = 1e-6
-"""A probability this far below a threshold meets it."""
+"""Distance by which rounding may leave a probability below a threshold that it meets."""
 LEAST = 0.005
-"""No label is less probable: models are surer of themselves than they should be."""
+"""Smallest probability of a label, because models are surer of themselves than they should be."""
 QUANTILE = 0.97
 """The quantile of a class's probability that stands for its anchors."""
 TOLERATED = 0.02
-"""Share of the surest labels that may disagree before they are evidence of wrong labels."""
+"""Share of the surest labels that may disagree before they count as evidence of wrong labels."""
 LARGEST_CONDITION = 20.0
-"""A flip matrix with a larger condition number is not inverted."""
+"""Condition number above which a flip matrix is not inverted."""
 NEAR = 0.1
-"""Nearly equal rows are at most this share of the median distance to the nearest row apart."""
+"""Largest distance of nearly equal rows, as a share of the median distance to the nearest row."""
 MOST_DIRECTIONS = 40
-"""Of more columns, this many random projections are taken."""
+"""Number of random projections that stand for more columns than this."""
 TEXT_DIRECTIONS = 16
 """Random projections of the words of texts."""
 SAMPLED = 100
 """Rows whose nearest rows give the median distance."""
 SUREST, FEWEST_SURE = 0.2, 30
-"""Share of a class's rows that its model is surest of, and how many rows there are at least."""
+"""Share of a class's rows of which its model is surest, and the smallest number of these rows."""
 LEVEL, Z = 0.95, 1.959963984540054
 """Level of an interval, and the quantile of the normal distribution for it."""
 
 
 @dataclass(frozen=True)
 class Sureness:
-    """The labels of the rows whose class the model is most confident of.
+    """The labels of the rows of whose class the model is surest.
 
     omega (K, K) : the shares of the observed labels among the rows surest of each class. Its
     1 - omega_jj bounds the flips of class j from above, up to chance: P(observed j | x) <= omega_jj
@@ -100,7 +100,7 @@ def thresholds(p: Array, y: Classes, a: Array | None = None) -> Array:
 
 
 def counts(p: Array, y: Classes, a: Array | None = None) -> Array:
-    """Count the rows of each observed class that are confidently of each class, (K, K).
+    """Count the rows of each observed class that confidently belong to each class, (K, K).
 
     C_kj = #{n: y_n = k, p_nj >= t_j, j the most probable class whose threshold is met}, C_kk >= 1.
     A row that meets no threshold is not counted. Weights a (n,), here and below: a whole one is as
@@ -127,20 +127,20 @@ def joint(p: Array, y: Classes, a: Array | None = None) -> Array:
 
 
 def shares(y: Classes, K: int, a: Array | None = None) -> Array:
-    """The share of each observed class, (K,)."""
+    """Compute the share of each observed class, (K,)."""
     counts = np.bincount(y, a, K)
     return np.asarray(counts / counts.sum())
 
 
 def weights_of(groups: Groups | None) -> Array | None:
-    """Weights a (n,) with which each group counts once, None if each row does."""
+    """Compute weights (n,) with which each group counts once, None if each row does."""
     if groups is None:
         return None
     return 1.0 / np.bincount(groups)[groups]
 
 
 def average_groups(values: Array, groups: Groups | None) -> Array:
-    """The mean of the values (n, ...) over each group, in the order of their numbers."""
+    """Average values (n, ...) over each group, in the order of the groups' numbers."""
     if groups is None:
         return values
     names, group = np.unique(groups, return_inverse=True)
@@ -156,12 +156,15 @@ def _weights_at(a: Array | None, rows: Any) -> Array | None:
 
 
 def flip_matrix(Q: Array) -> Array:
-    """Omega (K, K), rows = true classes: omega_jk = Q_kj / sum_k Q_kj."""
+    """Compute the flip matrix from the joint distribution.
+
+    Omega (K, K), rows = true classes: omega_jk = Q_kj / sum_k Q_kj.
+    """
     return np.asarray((Q / Q.sum(axis=0)).T)
 
 
 def margins(p: Array, y: Classes) -> Array:
-    """Probability of each label less that of the most probable other class, in [-1, 1], (n,).
+    """Compute by how much each label is more probable than all other classes, in [-1, 1], (n,).
 
     p_y - max_{j != y} p_j per row; the lower, the more doubtful the label.
     """
@@ -181,7 +184,7 @@ def likely_wrong(p: Array, y: Classes, Q: Array, a: Array | None = None) -> NDAr
 
 
 def wrong_parts(p: Array, y: Classes, Q: Array, a: Array) -> Array:
-    """The part of each row with the weight a_n > 0 that `likely_wrong` finds wrong, (n,).
+    """Compute the part of each row with weight a_n > 0 that `likely_wrong` finds wrong, (n,).
 
     The n of the rule is sum_n a_n.
     """
@@ -203,12 +206,12 @@ def wrong_parts(p: Array, y: Classes, Q: Array, a: Array) -> Array:
 
 
 def suggested(p: Array, y: Classes) -> Classes:
-    """The most probable class other than the observed one: (n,)."""
+    """Find the most probable class other than the observed one, (n,)."""
     return np.asarray(_without_observed(p, y).argmax(axis=1))
 
 
 def _without_observed(p: Array, y: Classes) -> Array:
-    """The probabilities with minus infinity for the observed class."""
+    """Replace the probabilities of observed classes by minus infinity."""
     remaining = p.copy()
     remaining[np.arange(len(y)), y] = -np.inf
     return remaining
@@ -241,22 +244,23 @@ def anchor(p: Array, y: Classes, quantile: float = QUANTILE, a: Array | None = N
 
 
 def _weighted_quantile(values: Array, level: float, a: Array) -> float:
-    """The quantile of values that stand for as many equal rows as their weights say."""
+    """Find a quantile of values that stand for as many equal rows as their weights say."""
     order = np.argsort(values, kind="stable")
     end = np.cumsum(a[order])
-    start = end - a[order]  # numbers, from 0, of the equal rows that a weight stands for
+    # the weights of a row stand for equal rows, which have numbers from 0 on
+    start = end - a[order]
     places = np.column_stack([start, np.maximum(end - 1.0, start)]).ravel()
     wanted = level * (end[-1] - 1.0)
     return float(np.interp(wanted, places, np.repeat(values[order], 2)))
 
 
 def from_joint(p: Array, y: Classes, a: Array | None = None) -> Array:
-    """Omega (K, K) of the confident joint."""
+    """Compute the flip matrix of the confident joint, (K, K)."""
     return flip_matrix(joint(p, y, a))
 
 
 def wrong_share_of(omega: Array, y: Classes, a: Array | None = None) -> float:
-    """The share of wrong labels that a flip matrix implies.
+    """Compute the share of wrong labels that a flip matrix implies.
 
     1 - sum_j pi_j omega_jj with pi = (shares of the observed labels) Omega^-1, clipped to [0, 1].
     """
@@ -269,7 +273,7 @@ def wrong_share_of(omega: Array, y: Classes, a: Array | None = None) -> float:
 
 
 def surest(p: Array, y: Classes, groups: Groups | None = None) -> Sureness:
-    """Labels of the fifth of each class's rows (at least 30) with the largest p_j.
+    """Collect the labels of the fifth of each class's rows, at least 30, with the largest p_j.
 
     p_n does not know y_n, so that the number that disagrees is nearly binomial. Where classes do
     not overlap for the model, it is the flip rate; where they do, it is overlap as well. Rows of
@@ -285,7 +289,8 @@ def surest(p: Array, y: Classes, groups: Groups | None = None) -> Sureness:
     rows = np.empty(K, dtype=np.intp)
     disagree = np.empty(K)
     limits = []
-    level = 1.0 - 2.0 * (1.0 - LEVEL) / K  # one-sided, and over all classes together
+    # the limits are one-sided, and all classes share the level
+    level = 1.0 - 2.0 * (1.0 - LEVEL) / K
     one_hot = np.eye(K)
     for j in range(K):
         order = np.argsort(-p[:, j], kind="stable")
@@ -301,7 +306,7 @@ def surest(p: Array, y: Classes, groups: Groups | None = None) -> Sureness:
 
 
 def first_groups(groups: Groups, wanted: int) -> int:
-    """How many of the first rows belong to ``wanted`` groups; all if there are fewer groups."""
+    """Count the first rows that belong to ``wanted`` groups; all rows if there are fewer groups."""
     first_rows = np.sort(np.unique(groups, return_index=True)[1])
     if len(first_rows) < wanted:
         return len(groups)
@@ -336,7 +341,7 @@ def chance(fits: Mapping[str, CrossFit], y: Classes, groups: Groups | None = Non
 
 
 def log_likelihoods(fit: CrossFit, y: Classes, groups: Groups | None = None) -> Array:
-    """Log-probabilities of observed labels by models that did not see them, (n,).
+    """Compute log-probabilities of observed labels by models that did not see them, (n,).
 
     log max(p_y, 0.005), means of groups.
     """
@@ -346,7 +351,7 @@ def log_likelihoods(fit: CrossFit, y: Classes, groups: Groups | None = None) -> 
 
 
 def conflicts(X: Array, text: Any, y: Classes) -> tuple[list[Classes], list[Classes]]:
-    """Groups of equal rows with at least two different labels, and pairs of nearly equal rows.
+    """Find groups of equal rows with different labels, and pairs of nearly equal rows.
 
     Pairs are rows no other of which are equal to them, at a tenth of the median distance to the
     nearest row (of 100) or less: so near that among n rows without copies one such pair is expected
@@ -378,14 +383,14 @@ def conflicts(X: Array, text: Any, y: Classes) -> tuple[list[Classes], list[Clas
 
 
 def _groups_of_equal_rows(X: Array, text: Any) -> list[Classes]:
-    """Groups of at least two rows that have the same values and the same words."""
+    """Find groups of at least two rows that have the same values and the same words."""
     table = np.ascontiguousarray(X, dtype=float)
     content = table.tobytes()
     width = table.itemsize * table.shape[1]
     sums = table.view(np.int64).sum(axis=1)
     _, code, count = np.unique(sums, return_inverse=True, return_counts=True)
     members: dict[Any, list[int]] = {}
-    for i in np.flatnonzero(count[code] > 1).tolist():  # equal rows have equal sums
+    for i in np.flatnonzero(count[code] > 1).tolist():  # equal rows have equal hash sums
         key: Any = content[i * width : (i + 1) * width]
         if text is not None:
             words = text[i].indices.tobytes() + text[i].data.tobytes()
@@ -396,7 +401,7 @@ def _groups_of_equal_rows(X: Array, text: Any) -> list[Classes]:
 
 
 def _standardise(X: Array, rng: np.random.Generator) -> Array:
-    """The columns that vary, divided by their standard deviations; of many, random projections."""
+    """Standardise the columns that vary; project them at random if there are many."""
     spread = X.std(axis=0)
     varies = spread > 0
     standardised = np.ascontiguousarray(X[:, varies] / spread[varies])
@@ -408,7 +413,7 @@ def _standardise(X: Array, rng: np.random.Generator) -> Array:
 
 
 def _largest_distance_of_a_pair(standardised: Array, sample: Classes) -> float:
-    """The distance at which at most one pair of rows is expected by chance."""
+    """Estimate the distance at which at most one pair of rows is expected by chance."""
     from scipy.spatial.distance import cdist
 
     nearest = []
@@ -421,11 +426,11 @@ def _largest_distance_of_a_pair(standardised: Array, sample: Classes) -> float:
 
 
 def _near_pairs(standardised: Array, y: Classes, largest: float) -> Classes:
-    """Near pairs of rows, (pairs, 2); none where no near rows differ in their labels."""
+    """Find near pairs of rows (pairs, 2); none if no near rows differ in their labels."""
     from scipy.spatial import KDTree
 
     n = len(standardised)
-    for bit in range(int(y.max()).bit_length()):  # labels that differ do so in a bit
+    for bit in range(int(y.max()).bit_length()):  # two different labels differ in at least one bit
         has_bit = (y >> bit) % 2 == 1
         search = KDTree(standardised[has_bit])
         distances = search.query(standardised[~has_bit], distance_upper_bound=largest)[0]
@@ -443,7 +448,7 @@ def _near_pairs(standardised: Array, y: Classes, largest: float) -> Classes:
 def counted(
     observed: Classes, true: Classes, K: int, groups: Groups | None = None
 ) -> tuple[Array, Array, Array]:
-    """Count Omega among rows with a trusted label, with its Clopper-Pearson limits, (K, K) each.
+    """Count the flip matrix among rows with a trusted label, with Clopper-Pearson limits.
 
     A row of a class without any is NaN, between 0 and 1. Rows of one group count as one.
     """
@@ -472,7 +477,7 @@ def counted(
 
 
 class Corrected(NamedTuple):
-    """An error with its 95 % interval for this Omega, in [0, 1], and whether it was clipped."""
+    """Compute an error and its 95 % interval under a flip matrix, and whether it was clipped."""
 
     error: float
     low: float
@@ -508,7 +513,7 @@ def corrected_error(
 
 
 def balanced_error(predicted: Classes, y: Classes, a: Array | None = None) -> float:
-    """Mean over the observed classes k of P(predicted != k | observed k).
+    """Average P(predicted != k | observed k) over the observed classes k.
 
     With two classes the order of two classifiers by it is that of their balanced errors on true
     labels, whatever the flip rates with omega_01 + omega_10 < 1.
@@ -561,7 +566,7 @@ def compared(
 
 
 def _mean_and_interval(values: Array, lowest: float, *names: str) -> dict[str, float]:
-    """The mean and its 95 % interval, clipped to ``lowest`` and 1, under the three names."""
+    """Name the mean and its 95 % interval, clipped to ``lowest`` and 1."""
     mean = float(values.mean())
     half = Z * float(values.std(ddof=1)) / len(values) ** 0.5
     interval = [mean, max(mean - half, lowest), min(mean + half, 1.0)]

@@ -23,11 +23,11 @@ Array = NDArray[np.float64]
 
 LEVEL = 0.95
 FEW = 5
-"""With fewer wrong or right labels among the reviewed, the normal interval is not trusted alone."""
+"""Number of wrong or right labels below which the normal interval is not trusted alone."""
 UNSEEN = 1.0
-"""Added to the squares for rows that were not drawn, or a good score would seem perfect."""
+"""Added to the squares for rows that were not drawn; without it a good score would seem perfect."""
 STARTS = 2
-"""Lists from which longer ones are tested, each with its part of the level."""
+"""Number of lists from which chains of longer lists are tested; the chains share the level."""
 
 
 class Rate(NamedTuple):
@@ -39,19 +39,22 @@ class Rate(NamedTuple):
 
     @property
     def width(self) -> float:
-        """high - low."""
+        """Compute the width of the interval."""
         return self.high - self.low
 
 
 class Powered(NamedTuple):
-    """theta = lambda mean(s) + mean(residuals), residuals w_i - lambda s_i of the n draws."""
+    """Combine the mean of a score and the mean of the residuals.
+
+    theta = lambda mean(s) + mean(residuals), residuals w_i - lambda s_i of the n draws.
+    """
 
     value: float
     residuals: Array
     power: float
 
     def error(self, unseen: float = 0.0) -> float:
-        """Standard error of draws with replacement, from sum of squares + ``unseen``."""
+        """Compute the standard error of draws with replacement."""
         n = len(self.residuals)
         deviations = self.residuals - self.residuals.mean()
         squares = float((deviations**2).sum())
@@ -75,7 +78,7 @@ def powered(w: Array, s: Array, everywhere: float) -> Powered:
 
 
 def finite(n: int, N: int) -> float:
-    """How much smaller errors are if n of N rows are drawn without replacement: sqrt(1 - n/N)."""
+    """Compute the factor sqrt(1 - n/N) on errors if n of N rows are drawn without replacement."""
     return float(max(0.0, 1.0 - n / N) ** 0.5)
 
 
@@ -86,7 +89,7 @@ def rate(
     N: int,
     limits: Callable[[Array, int], Rate] | None = None,
 ) -> Rate:
-    """The share of w_i = 1 among N rows, with its interval.
+    """Estimate the share of wrong labels among N rows, with its interval.
 
     The limits are theta -+ t_{n-2} error. With fewer than 5 w_i of either kind they are those of
     ``limits``, by default `counted`, if these are wider.
@@ -110,7 +113,7 @@ def rate(
 
 
 def counted(w: Array, N: int, tail: float = (1 - LEVEL) / 2) -> Rate:
-    """The exact interval of the share of w_i = 1 among N rows, without a score.
+    """Compute the exact interval of the share of wrong labels among N rows, without a score.
 
     n of the rows were drawn without replacement.
     """
@@ -122,7 +125,7 @@ def counted(w: Array, N: int, tail: float = (1 - LEVEL) / 2) -> Rate:
 
 
 def mid(w: Array, N: int) -> Rate:
-    """As `counted`, but half of P(X = hits) counts (mid-P).
+    """Compute the interval of `counted` with half of the weight of P(X = hits) (mid-P).
 
     It covers 95 % on average, not always at least. With no w_i = 1, or nothing else, one limit has
     nothing to miss and the other the whole 5 %.
@@ -159,7 +162,7 @@ def stratified(sampled: Sequence[tuple[Array, int]], shares: Sequence[float]) ->
 
 
 def combined(parts: Sequence[Rate], shares: Sequence[float]) -> Rate:
-    """The share sum_h c_h theta_h in all groups, with its limits.
+    """Add up the weighted shares of all groups, with limits.
 
     The distances of theta_h to its limits add up as errors do.
     """
@@ -176,7 +179,7 @@ def _add_errors(errors: Array, shares: Sequence[float]) -> float:
 
 
 def exact(hits: int, n: int, N: int, tail: float, less: float = 0.0) -> tuple[float, float]:
-    """The shares W/N at which P(X >= hits) and P(X <= hits) exceed ``tail``, X hypergeometric.
+    """Find the shares W/N at which both hypergeometric tails exceed ``tail``.
 
     Clopper and Pearson's interval if N is large; of width 0 if all rows were reviewed.
     less : the part of P(X = hits) that is taken off both.
@@ -208,7 +211,7 @@ def longest(
     tail: float,
     longest_list: int,
 ) -> int:
-    """The largest L <= longest_list such that more than ``share`` of the first L places are wrong.
+    """Find the longest list of which more than ``share`` of the labels are wrong.
 
     Its confidence is 1 - tail; 0 if there is none.
     places (n,) : of the draws in the list, from 0, any place up to ``longest_list`` as likely as
@@ -225,7 +228,8 @@ def longest(
     ends = ends[is_candidate]
     hits = hits[is_candidate]
     draws = np.arange(1, len(ends) + 1)
-    most_wrong = np.floor(share * ends).astype(int)  # in a list that is not precise enough
+    # the most wrong labels in a list that is not precise enough
+    most_wrong = np.floor(share * ends).astype(int)
     p_values = np.asarray(hypergeom.sf(hits - 1, ends, most_wrong, draws))
     length = 0
     for i in range(1, STARTS + 1):

@@ -1,4 +1,4 @@
-"""Probabilities of classes matched to labels, by names of columns and rows where there are any."""
+"""Matching of the columns of probabilities with classes, and of their rows with the table."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from noisylabels.validation import shown
 Array = NDArray[np.float64]
 
 LEAST = 0.005
-"""No probability counts as less than this."""
+"""Smallest probability that counts; smaller ones are raised to it."""
 CLEARLY, CLEARLY_RIGHT = 5.0, 0.1
-"""By how much another order fits better: standard errors of the log-likelihood, and accuracy."""
+"""Standard errors of the log-likelihood, and accuracy, by which another order must fit better."""
 
 
 def name_class(value: Any) -> str:
@@ -102,14 +102,14 @@ def match_columns(
 
 
 def _are_default_names(names: Any, classes: Sequence[Any] | NDArray[Any]) -> bool:
-    """Whether names are the numbers that pandas gives columns without names."""
+    """Decide whether names are the numbers that pandas gives columns without names."""
     if names is None or list(names) != list(range(len(names))):
         return False
     return {str(name) for name in names} != {name_class(value) for value in classes}
 
 
 def find_class(name: str, classes: Sequence[str]) -> int | None:
-    """Find a class by its text or, if no class has this text, by the number that it says.
+    """Find a class by its text or, if no class has this text, by its number.
 
     Parameters
     ----------

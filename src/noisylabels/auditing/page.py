@@ -16,20 +16,20 @@ from noisylabels.auditing.review import Review
 from noisylabels.safe_text import make_harmless_table, make_visible
 
 MOST_SHOWN = 50
-"""Suspicious labels on the page; the file has all of them."""
+"""Number of suspicious labels on the page; the file has all of them."""
 MOST_COLUMNS = 12
-"""Columns of their table."""
+"""Largest number of columns in the table of suspicious labels."""
 AUDIT_TABLES = ("suspicious", "conflicts", "flip_rates", "accuracies")
 REPORT = "audit.txt"
-"""The findings as text."""
+"""File with the findings as text."""
 OF_REVIEWS = ("repaired.csv", "listed.csv", "review.html")
-"""Files that only a review makes; review.csv is the user's."""
+"""Files that only a review makes; review.csv is not among them, because it belongs to the user."""
 STYLE = Path(__file__).with_name("templates") / "style.css"
 
 
 @cache
 def _load_templates() -> Environment:
-    """The templates of the pages; compiling one takes longer than a page."""
+    """Load the templates of the pages, once, as compiling one takes longer than making a page."""
     loader = PackageLoader("noisylabels.auditing")
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
     environment.trim_blocks = True
@@ -40,7 +40,7 @@ def _load_templates() -> Environment:
 
 
 def _mark_code(text: str) -> Markup:
-    """Write a sentence as HTML: words between backticks are code, nothing else is."""
+    """Write a sentence as HTML: words between backticks become code, and markup becomes text."""
     return Markup(re.sub(r"`+([^`]+)`+", r"<code>\1</code>", escape(str(text))))
 
 
@@ -113,7 +113,7 @@ def write_audit(
         paragraphs.append(remark)
     text = "\n\n".join(paragraphs) + "\n"
     (out / REPORT).write_text(text, encoding="utf-8", newline="\n")
-    for name in OF_REVIEWS:  # of an earlier call
+    for name in OF_REVIEWS:  # these files are from an earlier review
         (out / name).unlink(missing_ok=True)
     if reviewed is None:
         return files
@@ -142,7 +142,7 @@ def _write_tables(result: Audit | NumericAudit, out: Path) -> list[str]:
 
 
 def _flip_rates_to_draw(result: Audit | NumericAudit) -> dict[str, object]:
-    """The flip rates of the page's figure, and the end of its axis."""
+    """Collect the flip rates of the page's figure, and choose the end of its axis."""
     flips = []
     if isinstance(result, Audit):
         flips = audit.off_diagonal(result)
@@ -160,7 +160,7 @@ def _write_review_page(
     out: Path,
     title: str,
 ) -> None:
-    """Write the page to go through the rows that were drawn."""
+    """Write the page on which a person goes through the rows that were drawn."""
     sheet = make_harmless_table(reviewed.sheet.astype(str))
     classes = []
     if isinstance(result, Audit):
@@ -189,7 +189,7 @@ def _write_lists(reviewed: Review, out: Path) -> list[str]:
 
 
 def _suspicious_rows(result: Audit | NumericAudit) -> list[list[str]]:
-    """What the rows of the suspicious labels on the page say."""
+    """Write the rows of the suspicious labels on the page."""
     table = result.table
     names = [name for name in table.contents if name != table.label][:MOST_COLUMNS]
     contents = []

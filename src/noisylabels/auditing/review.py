@@ -1,4 +1,4 @@
-"""Rows that a person reviews: drawn before the first answer, written, read back, and what follows from them.
+"""Review by a person: which rows are drawn, how answers are read, and what they show.
 
 `review` is called twice with the same arguments. The first call draws rows and writes ``review.csv`` with
 an empty column ``true``, and next to it ``review_plan.json`` with the seed, the rows and the model's doubts
@@ -33,14 +33,16 @@ if TYPE_CHECKING:
 PLAN, NEXT, TAIL = "review_plan.json", 50, 1 - intervals.LEVEL
 NO_LIST = "Without reviewed rows no list can be said to be wrong to any share: --review draws them."
 UNKNOWN = Rate(0.5, 0.0, 1.0)
-"""A share of which nothing is known."""
+"""A share about which nothing is known."""
 DESIGNS = {"chance": None, "doubt": 0.5, "rate": 0.3}
-"""The share of the draws that comes from rows that the model would label otherwise."""
+"""Design of a review -> share of the draws that comes from rows that the model would label
+otherwise.
+"""
 
 
 @dataclass(frozen=True)
 class Review:
-    """What is known from reviewed rows.
+    """The findings of a review.
 
     Attributes
     ----------
@@ -110,7 +112,7 @@ class Review:
 
 
 class Plan(NamedTuple):
-    """Rows of the audit's table in the order of the draws, and the doubts (6 decimals) of the model then."""
+    """The plan of a review: rows in the order of the draws, and the model's doubts at that time."""
 
     by: str
     seed: int
@@ -120,7 +122,7 @@ class Plan(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """What review.csv says of rows of the audit's table.
+    """The content of review.csv about rows of the audit's table.
 
     true : class by row, where it was filled in.   own : columns that the user added, cell by row.   there :
     all rows of the file.
@@ -140,7 +142,7 @@ def review(
     random_state: int = 0,
     precision: float | None = None,
 ) -> Review:
-    """Draw rows for a person to check and write them to a file, or read the answers in it.
+    """Draw rows that a person should check and write them to a file, or read the answers in it.
 
     Parameters
     ----------
@@ -195,7 +197,8 @@ def review(
         raise ValueError(f"by must be one of {', '.join(DESIGNS)}, got {by!r}")
     if precision is not None and not 0 < precision < 1:
         raise ValueError(f"precision must lie between 0 and 1, got {precision}")
-    units = np.arange(N)  # rows drawn at random say the share of all rows, whatever their copies
+    # rows drawn at random estimate the share of all rows, so that copies do not matter
+    units = np.arange(N)
     doubted = found.doubted[units]
     before = recorded(path, found.table, by, random_state)
     plan, answers = before or (None, Answers({}, {}, []))
@@ -212,7 +215,8 @@ def review(
     if not set(draws) <= set(answers.there):
         plan = Plan(by, random_state, _digest(found.table), draws, doubts)
         planned.write_text(json.dumps(plan._asdict()), encoding="utf-8")
-        new = path.with_name(path.name + ".new")  # next to the old file first, then in its place
+        # the file is written whole before it replaces the old one
+        new = path.with_name(path.name + ".new")
         make_harmless_table(sheet.astype(str)).to_csv(
             new, index=False, lineterminator="\n", encoding="utf-8-sig"
         )
@@ -225,7 +229,7 @@ def review(
 
 
 def drawn(doubted: NDArray[np.bool_], rows: int, by: str, seed: int) -> list[int]:
-    """The first ``rows`` of a random order; unless by chance, both kinds take turns until one is used up."""
+    """Draw the first rows in random order; by a design, both kinds of rows take turns."""
     rng = np.random.default_rng([seed, 20])
     share = DESIGNS[by]
     if share is None:
@@ -237,7 +241,7 @@ def drawn(doubted: NDArray[np.bool_], rows: int, by: str, seed: int) -> list[int
 
 
 def recorded(path: Path, table: Table, by: str | None = None, seed: int = 0) -> tuple[Plan, Answers] | None:
-    """The plan and the answers of a review that was begun, None without one; needs no model.
+    """Read the plan and the answers of a review that was begun; None without one.
 
     Raises ValueError : one of the two files is gone or damaged, or another way to draw, seed or table.
     """
@@ -260,7 +264,7 @@ def recorded(path: Path, table: Table, by: str | None = None, seed: int = 0) -> 
 
 
 def _keys(table: Table) -> list[str]:
-    """A digest of what each row of the table says; the k keeps spreadsheets from reading a number."""
+    """Digest the content of each row; the k keeps spreadsheets from reading a number."""
     columns = list(table.contents.values())
     lines = ("\x1f".join(str(column[i]) for column in columns) for i in table.rows.tolist())
     return ["k" + hashlib.sha256(line.encode("utf-8", "replace")).hexdigest()[:12] for line in lines]
@@ -271,14 +275,14 @@ def _digest(table: Table) -> str:
 
 
 def _list_rows(draws: list[int], answers: Answers) -> list[int]:
-    """The rows of the file: those drawn, in their order, then those that the user added."""
+    """List the rows of the file: those drawn, in their order, then those that the user added."""
     return list(dict.fromkeys([*draws, *answers.there]))
 
 
 def _list_predictions(
     found: Audit | NumericAudit, by: str, draws: list[int], answers: Answers
 ) -> pd.DataFrame:
-    """What the model predicts for each row of the file, and why the row is in it."""
+    """Say for each row of the file what the model predicts, and why the row is in it."""
     import pandas as pd
 
     rows = _list_rows(draws, answers)
@@ -298,7 +302,7 @@ def _list_predictions(
 
 
 def _sheet(found: Audit | NumericAudit, draws: list[int], answers: Answers) -> pd.DataFrame:
-    """What a person needs to decide about each row; nothing of what the model says."""
+    """Write what a person needs to decide about each row, without the model's opinion."""
     import pandas as pd
 
     at = _list_rows(draws, answers)
@@ -319,7 +323,7 @@ def _sheet(found: Audit | NumericAudit, draws: list[int], answers: Answers) -> p
 
 
 def _read(path: Path, table: Table) -> Answers:
-    """The answers, as spreadsheets save them: by , ; or tabs, numbers in their own way, UTF or cp1252.
+    """Read the answers as spreadsheets save them, with any separator, number format and encoding.
 
     Rows are matched by number and key, in any order; what the model says is not read.
     """
@@ -371,7 +375,7 @@ def _read(path: Path, table: Table) -> Answers:
 
 
 def _same(now: str, was: str) -> bool:
-    """Equal as texts, or as numbers, which spreadsheets write in their own way: 1,50 for 1.5."""
+    """Compare texts, or numbers in the forms of spreadsheets, such as 1,50 and 1.5."""
     number = exact(now.replace(",", "."))
     return now in (undo_harmless(was), was.strip()) or (number is not None and number == exact(was))
 
@@ -394,7 +398,7 @@ def _estimated(
     shares = [len(stratum) / N for stratum in strata]
 
     def share(score: NDArray[np.float64], given: NDArray[Any]) -> Rate:
-        """Of the rows whose true label is not the one given."""
+        """Estimate the share of rows whose true label differs from the given one."""
         if not len(rows):
             return UNKNOWN
         wrong = (true != given[rows]).astype(float)
@@ -434,7 +438,8 @@ def _estimated(
         places = np.argsort(np.searchsorted(found.table.rows, found.ranking["row"]))
         ranked = found.ranking.iloc[np.sort(places[units])]
         rank = np.searchsorted(np.sort(places[units]), places[rows])
-        most = len(strata[0])  # by doubt: the rows doubted, which the ranking begins with
+        # drawn by doubt: the ranking begins with the rows that the model doubts
+        most = len(strata[0])
         listed = ranked.head(intervals.longest(w, rank, precision, TAIL, most))
     table = pd.DataFrame({name: list(column) for name, column in found.table.contents.items()})
     name = f"{found.table.label} repaired"
@@ -463,7 +468,7 @@ def _estimated(
 
 
 def _answered(found: Audit | NumericAudit, answers: dict[int, Any]) -> dict[int, Any]:
-    """The answers, which also hold for rows that are equal and have the same label."""
+    """Copy the answers to rows that are equal and have the same label."""
     known: dict[int, Any] = {}
     equal, labels = found.copies.equal, found.table.labels
     if len(np.unique(equal)) < len(equal):
@@ -479,7 +484,9 @@ def _flip_rates(
     sampled: list[tuple[NDArray[np.bool_], NDArray[np.intp]]],
     found: Audit,
 ) -> list[list[Any]]:
-    """omega_jk = theta_jk / theta_j, each prediction-powered, by the delta method.
+    """Estimate the flip matrix from reviewed rows.
+
+    omega_jk = theta_jk / theta_j, each prediction-powered, by the delta method.
 
     Where fewer than 5 rows of a stratum are, or are not, in the cell: Clopper and Pearson's limits, combined
     with the strata's shares of theta_j, if they are wider.
@@ -589,7 +596,7 @@ def describe_gain(found: Review) -> str:
 
 
 def _describe_list(found: Review) -> str:
-    """What is known of the list that the user wants."""
+    """Say what is known of the list that the user wants."""
     if not found.reviewed or found.listed is None:
         return NO_LIST
     share = percent(found.precision or 0.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from noisylabels.auditing.audit import Audit, NumericAudit, percent
 from noisylabels.auditing.review import NEXT, NO_LIST, Review, describe_gain
 
-ROWS_TO_REVIEW = 100  # that a first review draws
+ROWS_TO_REVIEW = 100  # number of rows of a first review
 
 
 def summarise(
@@ -14,7 +14,7 @@ def summarise(
     precision: float | None = None,
     folder: str = "",
 ) -> str:
-    """Say the result of an audit in three lines: share, list and next step.
+    """Write the result of an audit in three lines: share, list and next step.
 
     Parameters
     ----------
