@@ -1,4 +1,4 @@
-"""BLAS on one thread where problems are small: more threads would take longer."""
+"""Solvers on small problems run BLAS on one thread, because more threads take longer there."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
-SMALL = 1000  # rows; one thread is faster up to 800, more were not measured: benchmarks/README.md
+# rows up to which one thread is used: it is faster up to 800, see benchmarks/README.md
+SMALL = 1000
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Checks that your own methods keep the contracts of this library, as scikit-learn and river have them.
+"""Checks that methods of users keep the contracts of this library, of scikit-learn and of river.
 
 Call a check in your own test. It raises an AssertionError that says what the method does wrong.
 """
@@ -43,7 +43,8 @@ def yield_filter_checks() -> Iterator[Callable[[Filter], None]]:
 
 
 def check_filter(candidate: Filter) -> None:
-    """Check that a filter predicts each row before it learns from its label, and keeps all other promises.
+    """Check that a filter predicts each row before it learns from its label, and its other
+    promises.
 
     Parameters
     ----------
@@ -72,7 +73,8 @@ def _check_predictions_precede_learning(candidate: Filter) -> None:
     changed[ROUNDS // 2 :] += 1.0
     before = _fresh(candidate).run(X, y, **known)
     after = _fresh(candidate).run(X, changed, **known)
-    upto = ROUNDS // 2 + 1  # the row with the first changed label is predicted without it
+    # the first row whose label changes is predicted before that label is seen
+    upto = ROUNDS // 2 + 1
     _equal(after[:upto], before[:upto], "a prediction depends on the label of its own row or a later one")
 
 
@@ -216,11 +218,11 @@ def check_classifier(estimator: Any, expected_failed_checks: Mapping[str, str] |
 ARRAY_API = {
     "check_array_api_input": "arrays of other libraries are not supported",
 }
-"""Checks of scikit-learn that no classifier here passes, with the reason."""
+"""Checks of scikit-learn that no classifier of the library passes, with the reason."""
 
 
 def check_words_of_flips(estimator: Any) -> None:
-    """Check that a fit tells of flips by attributes of the right form, or not at all.
+    """Check that a fit reports flips by attributes of the right form, or not at all.
 
     Parameters
     ----------
@@ -262,7 +264,7 @@ def check_words_of_flips(estimator: Any) -> None:
 
 
 def _sequence() -> tuple[Floats, Floats, dict[str, Floats]]:
-    """Rows, labels with unit variance of noise, and all that a filter may know."""
+    """Draw rows, labels with noise of variance 1, and all that a filter may know."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(ROUNDS, ENTRIES))
     clean = X @ rng.normal(size=ENTRIES) / np.sqrt(ENTRIES)
@@ -271,12 +273,14 @@ def _sequence() -> tuple[Floats, Floats, dict[str, Floats]]:
 
 
 def _instances(entries: int) -> Floats:
-    """Small instances, the same in every call."""
+    """Make small instances, the same in every call."""
     return np.random.default_rng(1).uniform(-0.4, 0.4, size=(ROUNDS, entries))
 
 
 def _oracle(copies: int, entries: int) -> ArrayOracle:
-    """Noisy copies of the instances, the same in every call, with the covariance of their noise."""
+    """Draw noisy copies of the instances, the same in every call, and the covariance of their
+    noise.
+    """
     rng = np.random.default_rng(2)
     X = _instances(entries)
     noisy = X[:, np.newaxis] + 0.1 * rng.normal(size=(ROUNDS, copies, entries))
@@ -285,12 +289,12 @@ def _oracle(copies: int, entries: int) -> ArrayOracle:
 
 
 def _fresh(candidate: Filter) -> Filter:
-    """The filter as its parameters make it, without what it has learned."""
+    """Copy a filter from its parameters, without what it has learned."""
     return type(candidate)(**copy.deepcopy(candidate.get_params()))
 
 
 def _message_of(call: Callable[[], Any]) -> str:
-    """The message of the ValueError that a call raises; "" if it raises none."""
+    """Return the message of the ValueError that a call raises; "" if it raises none."""
     try:
         call()
     except ValueError as error:
@@ -299,7 +303,7 @@ def _message_of(call: Callable[[], Any]) -> str:
 
 
 def _equal(found: Any, expected: Any, message: str) -> None:
-    """Compare up to rounding: a sliding window adds in another order than its rows."""
+    """Compare predictions up to rounding, as a sliding window adds in another order than its rows."""
     same_shape = np.shape(found) == np.shape(expected)
     if not same_shape or not np.allclose(found, expected, rtol=1e-8, atol=1e-9, equal_nan=True):
         raise AssertionError(message)

@@ -1,4 +1,4 @@
-"""The command `noisylabels`: audits a table; in a checkout with the experiments, runs them too."""
+"""The command `noisylabels`: it audits a table, and in a checkout also runs the experiments."""
 
 import argparse
 import importlib
@@ -11,15 +11,15 @@ from typing import NamedTuple
 from noisylabels.auditing import command as audit
 
 ENGINE = "reproduction.run.command_line"
-"""Module with the commands of the experiments; only a checkout has it, next to the library."""
+"""Module with the commands of the experiments, which only a checkout has, next to the library."""
 HELP = ("help", "-h", "--help")
 
 
 class Command(NamedTuple):
-    """A command that parses its own words."""
+    """A command with a parser for its words."""
 
     form: str
-    """What is typed behind the name."""
+    """form: the words that follow the name of the command."""
     summary: str
     run: Callable[[list[str]], None]
 
@@ -57,7 +57,7 @@ def main(words: Sequence[str] | None = None) -> None:
 
 
 def describe(commands: dict[str, Command]) -> str:
-    """The help: a line for every command."""
+    """Print the help, with a line for every command."""
     program = name_program()
     audit_command = Command("FILE --label COLUMN", audit.SUMMARY, lambda words: None)
     lines = []
@@ -69,12 +69,12 @@ def describe(commands: dict[str, Command]) -> str:
 
 
 def name_program() -> str:
-    """Name the program as it was typed: ``./run`` in a checkout, else ``noisylabels``."""
+    """Name the program as the user typed it: ``./run`` in a checkout, else ``noisylabels``."""
     return os.environ.get("NOISYLABELS_COMMAND") or "noisylabels"
 
 
 def _load_engine() -> tuple[dict[str, Command], Callable[[list[str]], None] | None]:
-    """Commands of the experiments, and what runs other words; nothing without a checkout."""
+    """Load the commands of the experiments, and what runs other words; nothing without a checkout."""
     sources_of_library = Path(__file__).resolve().parents[1]
     engine_file = sources_of_library.joinpath(*ENGINE.split(".")).with_suffix(".py")
     if not engine_file.is_file():

@@ -1,4 +1,4 @@
-"""The one decorator of compiled functions, and the folders in which they are kept between processes.
+"""The decorator of compiled functions, and the folders that keep them between processes.
 
 Numba compares a compiled function on disk with the file that holds it. It does not notice that a function or
 a constant has changed which another file gave to it. So each module keeps its compiled functions in a
@@ -34,20 +34,21 @@ if NUMBA_SETTINGS.DISABLE_JIT:
 
 LIBRARY = "noisylabels"
 ROOT = Path(__file__).resolve().parents[1]  # the folder that holds the library
-DAYS_KEPT = 30.0  # how long a folder stays that belongs to another state of its module
+DAYS_KEPT = 30.0  # days after which the folder of an earlier state of a module is removed
 SECONDS_A_DAY = 86400.0
 PLACING = threading.RLock()  # Numba's setting is one for all threads
-FIXED_LAYOUT = {"NamedTuple", "Enum", "IntEnum", "IntFlag"}  # classes whose fields get into machine code
+# classes whose fields become part of the machine code
+FIXED_LAYOUT = {"NamedTuple", "Enum", "IntEnum", "IntFlag"}
 
 
 class Source(NamedTuple):
-    """What the digest of a module needs to know about its source."""
+    """The facts about a source file from which the digest of a module is made."""
 
     content: str  # SHA-256 of the file
-    meaning: str  # the same without comments, docstrings and formatting
+    meaning: str  # SHA-256 of the code without comments, docstrings and formatting
     imports: list[list[str]]  # pairs of module and name; the name is "" where all of the module is imported
     plain: list[str]  # functions and classes that a compiled function of another module cannot use
-    compiled: bool  # does it define something that Numba compiles?
+    compiled: bool  # whether it defines something that Numba compiles
 
 
 class TupleKernel(CPUDispatcher):
@@ -148,7 +149,7 @@ def _folder_of_module(module: str, file: Path, also: str) -> Path | None:
         if known != before:
             _replace(base / "sources.json", json.dumps(known))
         if folder.is_dir():
-            os.utime(folder)  # it is in use
+            os.utime(folder)  # so that the folder counts as in use
         else:
             folder.mkdir(exist_ok=True)
             _remove_old_folders(base, module)
@@ -157,10 +158,10 @@ def _folder_of_module(module: str, file: Path, also: str) -> Path | None:
 
 @cache
 def _writable_base(requested: str) -> Path | None:
-    """The first place that can be written: the requested one, the package, the user's folder for caches."""
+    """Find the first folder that can be written: as requested, in the package, or the user's cache."""
     places = [Path(requested)] if requested else []
     places.append(Path(__file__).resolve().parent / "__pycache__/kernels")
-    with suppress(RuntimeError):  # there is no home
+    with suppress(RuntimeError):  # a user without a home has no folder for caches
         places.append(Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / LIBRARY)
     for place in places:
         with suppress(OSError):
@@ -186,7 +187,7 @@ def _remove_old_folders(base: Path, module: str) -> None:
 
 
 def _digest(module: str, file: Path, also: str, known: dict[str, Source]) -> str:
-    """The digest of a module and of all modules that can change its machine code."""
+    """Digest a module and all modules that can change its machine code."""
     sources = dict(_deciding_sources(module, file, known))
     if also:
         sources |= _deciding_sources(also, _file_of(also, [ROOT]), known)
@@ -197,7 +198,7 @@ def _digest(module: str, file: Path, also: str, known: dict[str, Source]) -> str
 
 
 def _deciding_sources(module: str, file: Path | None, known: dict[str, Source]) -> dict[str, Source]:
-    """The module and, transitively, what it imports from the library or from its own folder.
+    """List the module and, transitively, its imports from the library or from its own folder.
 
     Imports are left out that no compiled function can use: plain functions and classes of a module in which
     nothing is compiled.
@@ -237,7 +238,7 @@ def _file_of(module: str, folders: list[Path]) -> Path | None:
 
 @cache
 def _read_sources(base: Path) -> dict[str, Source]:
-    """What earlier processes found in the sources: parsing them takes half a second."""
+    """Load what earlier processes found in the sources, because parsing takes half a second."""
     try:
         records = json.loads((base / "sources.json").read_bytes())
         return {module: Source(*record) for module, record in records.items()}
@@ -270,7 +271,7 @@ def _parse_source(module: str, file: Path, content: bytes, digest: str) -> Sourc
 
 
 def _find_imports(tree: ast.Module, package: str) -> list[list[str]]:
-    """Pairs of module and name, without the names that only annotations use."""
+    """List pairs of module and name, without names that only annotations use."""
     annotated, valued = _names_by_use(tree)
     only_annotated = annotated - valued
     imports = []
@@ -293,7 +294,7 @@ def _absolute_name(node: ast.ImportFrom, package: str) -> str:
 
 
 def _names_by_use(tree: ast.Module) -> tuple[set[str], set[str]]:
-    """The names in annotations, and those in anything else."""
+    """Collect the names in annotations, and those in anything else."""
     annotated: set[str] = set()
     valued: set[str] = set()
 
@@ -323,7 +324,7 @@ def _is_docstring(statement: ast.AST) -> bool:
 
 
 def _replace(file: Path, text: str) -> None:
-    """Write a file whole: other processes read it at any time."""
+    """Write a whole file at once, as other processes read it at any time."""
     part = file.with_name(f"{file.name}.{os.getpid()}")
     part.write_text(text, encoding="utf-8")
     part.replace(file)

@@ -36,18 +36,18 @@ USUAL_NAMES = re.compile(
     r"|label|answer|response|vote|annotation|class|category|rating|score|judge?ment|value)"
     r"s?[ _-]?(id|idx|index|name|no|nr|number|key|code)?s?"
 )
-"""What the three columns of a long table are usually called."""
+"""Usual names of the three columns of a long table."""
 GAP_WORDS = frozenset(["?", "-", "na", "n/a", "#n/a", "nan", "nat", "null", "none", "nil", "<na>", "missing"])
-LARGEST_EXACT = 2.0**53  # up to here a float holds every whole number
-LEAST_WEIGHT = 1e-6  # of an annotator or a model in `CrowdLab`
+LARGEST_EXACT = 2.0**53  # the largest number up to which a float holds every whole number
+LEAST_WEIGHT = 1e-6  # smallest weight of an annotator or a model in `CrowdLab`
 LEAST_PROBABILITY = 1e-300
-BLOCK_BYTES = 2**24  # of the counts that `measure_accuracy` holds at a time
+BLOCK_BYTES = 2**24  # bytes of the counts that `measure_accuracy` holds at a time
 MOST_NAMES_SHOWN = 8
-DENSE = 4  # whole numbers are counted, not sorted, where their range is at most so many times their count
+DENSE = 4  # largest range of whole numbers that are counted rather than sorted, times their count
 
 
 class _LabelTable(NamedTuple):
-    """Labels as they were given: the place of each, its value, and what the places are called."""
+    """Labels as the user gave them: place and value of each, and names of the places."""
 
     item: Codes
     annotator: Codes
@@ -59,7 +59,7 @@ class _LabelTable(NamedTuple):
 
 @dataclass(frozen=True)
 class _CrowdLabels:
-    """Labels of a crowd as numbers 0, 1, ... (L,), the names they stand for, and what to check in them."""
+    """The labels of a crowd as numbers 0, 1, ..., the names of these, and notes."""
 
     item: Codes
     annotator: Codes
@@ -70,18 +70,18 @@ class _CrowdLabels:
     notes: list[str]
 
     def sum_by_item(self, values: Floats) -> Floats:
-        """Sum over the labels of each item: of (L,) values (n,), of (L, K) values (n, K)."""
+        """Add up values over the labels of each item: (L,) gives (n,), and (L, K) gives (n, K)."""
         if values.ndim == 1:
             return np.asarray(np.bincount(self.item, values, len(self.items)), dtype=float)
         return np.column_stack([self.sum_by_item(column) for column in values.T])
 
     def sum_by_annotator(self, values: Floats) -> Floats:
-        """Sum (L,) values over the labels of each annotator: (W,)."""
+        """Add up values (L,) over the labels of each annotator, (W,)."""
         return np.asarray(np.bincount(self.annotator, values, len(self.annotators)), dtype=float)
 
     @cached_property
     def votes(self) -> Floats:
-        """How many labels each item has of each class, (n, K)."""
+        """Count the labels of each class for each item, (n, K)."""
         n = len(self.items)
         K = len(self.classes)
         cells = self.item * K + self.label
@@ -89,12 +89,12 @@ class _CrowdLabels:
 
     @property
     def shares(self) -> Floats:
-        """`votes` divided by their sums, uniform where there are none."""
+        """Divide `votes` by their sums; items without votes get equal shares."""
         total = self.votes.sum(axis=1, keepdims=True)
         return np.where(total > 0, self.votes / np.maximum(total, 1.0), 1.0 / len(self.classes))
 
     def count_confusions(self, posterior: Floats) -> Floats:
-        """Count labels (W, K, K) by annotator, true class and label, as expected at a posterior (n, K)."""
+        """Count labels by annotator, true class and label, as expected under a posterior (n, K)."""
         from noisylabels.solvers.dawid_skene import count_labels
 
         W = len(self.annotators)
@@ -105,7 +105,7 @@ class _CrowdLabels:
 
     @cached_property
     def codes(self) -> tuple[Codes, Codes, Codes]:
-        """item, annotator and label as compiled loops take them."""
+        """Return item, annotator and label in the form that compiled loops take."""
         item = np.ascontiguousarray(self.item, dtype=np.int64)
         annotator = np.ascontiguousarray(self.annotator, dtype=np.int64)
         label = np.ascontiguousarray(self.label, dtype=np.int64)
@@ -136,7 +136,9 @@ class _CrowdLabels:
         return accuracy
 
     def _count_entries(self, posterior: Floats, entries: Codes, first: int, last: int) -> Floats:
-        """`count_confusions` of the annotators first, ..., last - 1, to whom the entries belong."""
+        """Count as `count_confusions` does for the annotators from first to last - 1 and their
+        entries.
+        """
         W = last - first
         K = len(self.classes)
         cells = (self.annotator[entries] - first) * K + self.label[entries]
@@ -218,14 +220,14 @@ def _count_right(counts: Floats) -> Floats:
 
 
 def _list_columns(labels: Any) -> list[Any]:
-    """Names of the columns of a data frame or a mapping, empty for an array."""
+    """Return the names of the columns of a data frame or a mapping, none for an array."""
     if isinstance(labels, Mapping):
         return list(labels)
     return list(getattr(labels, "columns", ()))
 
 
 def _find_long_columns(columns: list[Any]) -> tuple[str, ...]:
-    """The names of item, annotator and label in a long table, empty for a wide one."""
+    """Find the names of item, annotator and label in a long table, none in a wide one."""
     if set(COLUMNS) <= set(columns):
         return COLUMNS
     if set(CROWD_KIT_COLUMNS) <= set(columns) and not {"item", "annotator"} & set(columns):
@@ -239,7 +241,7 @@ def _find_long_columns(columns: list[Any]) -> tuple[str, ...]:
 
 
 def _list_names(names: Iterable[Any]) -> str:
-    """The first names in quotation marks, with commas."""
+    """List the first names in quotation marks, with commas."""
     texts = [repr(str(name)) for name in names]
     if len(texts) > MOST_NAMES_SHOWN:
         texts = [*texts[:MOST_NAMES_SHOWN], f"... ({len(texts)} in all)"]
@@ -271,12 +273,12 @@ def _read_long(labels: Any, names: tuple[str, ...]) -> _LabelTable:
 
 
 def _read_column(labels: Any, name: str) -> NDArray[Any]:
-    """A column of a long table as an array (rows,)."""
+    """Read a column of a long table as an array (rows,)."""
     if hasattr(labels, "columns") and list(labels.columns).count(name) > 1:
         raise ValueError(f"labels: {list(labels.columns).count(name)} columns are called {name}; rename one")
     try:
         column = _convert_to_array(labels[name])
-    except ValueError:  # entries of different lengths
+    except ValueError:  # entries have different lengths
         column = np.empty((0, 0))
     if column.ndim != 1:
         raise ValueError(
@@ -326,7 +328,7 @@ def _describe_uneven_rows(rows: Any) -> str:
 
 
 def _describe_lonely_columns(annotators: NDArray[Any], annotator: Codes, label: Codes) -> list[str]:
-    """A note on columns of a wide table most of whose different values occur in no other column."""
+    """Note that most values of some columns of a wide table occur in no other column."""
     different_values = label.max(initial=0) + 1
     pairs = np.unique(annotator * different_values + label)
     column, value = np.divmod(pairs, different_values)
@@ -343,7 +345,7 @@ def _describe_lonely_columns(annotators: NDArray[Any], annotator: Codes, label: 
 
 
 def _describe_possible_gaps(known: NDArray[Any]) -> list[str]:
-    """A note on each class that may stand for a missing label."""
+    """Note each class that may stand for a missing label."""
     names = [str(name).strip() for name in known.tolist()]
     suspects = [name for name in names if name.lower() in GAP_WORDS]
     numbers = [name.removesuffix(".0") for name in names]
@@ -358,7 +360,7 @@ def _describe_possible_gaps(known: NDArray[Any]) -> list[str]:
 
 
 def _convert_to_array(values: Any) -> NDArray[Any]:
-    """An array of the values, in which NumPy has not made texts of NaN and of numbers."""
+    """Make an array of values, in which NaN and numbers do not become texts."""
     array = np.asanyarray(values)
     if array.dtype.kind not in "US" or hasattr(values, "dtype"):
         return array
@@ -381,7 +383,8 @@ def _find_gaps(values: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _is_gap(value: Any) -> bool:
-    if value is None or type(value).__name__ == "NAType":  # pandas' NA is neither equal to itself nor not
+    # pandas' NA is neither equal to itself nor different
+    if value is None or type(value).__name__ == "NAType":
         return True
     if isinstance(value, str | bytes):
         return not value.strip()
@@ -389,7 +392,7 @@ def _is_gap(value: Any) -> bool:
 
 
 def _number_values(name: str, values: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
-    """The sorted different values, whole numbers as such, and the place of each value among them."""
+    """Number the sorted different values, and find the place of each value among them."""
     if values.dtype.kind == "c":
         raise ValueError(f"{name}: must hold texts or real numbers, got complex numbers")
     if values.dtype.kind == "i" and len(values):
@@ -410,7 +413,7 @@ def _number_values(name: str, values: NDArray[Any]) -> tuple[NDArray[Any], Codes
 
 
 def _number_whole_numbers(values: NDArray[Any], lowest: int, extent: int) -> tuple[NDArray[Any], Codes]:
-    """`_number_values` of whole numbers without many gaps: counted, not sorted."""
+    """Number whole numbers with few gaps by counting, which is faster than sorting."""
     offsets = values.astype(np.int64) - lowest
     is_present = np.zeros(extent, dtype=bool)
     is_present[offsets] = True
@@ -420,9 +423,10 @@ def _number_whole_numbers(values: NDArray[Any], lowest: int, extent: int) -> tup
 
 
 def _choose_largest(scores: Floats, rng: np.random.Generator) -> Codes:
-    """Choose the class with the largest score (n, K) of each row, ties by coins: (n,)."""
+    """Choose the class with the largest score in each row, with ties broken at random."""
     largest = scores == scores.max(axis=1, keepdims=True)
-    coin = np.ceil((1.0 - rng.random(len(scores))) * largest.sum(axis=1))  # 1, ..., number of ties
+    # a coin from 1 to the number of ties
+    coin = np.ceil((1.0 - rng.random(len(scores))) * largest.sum(axis=1))
     return np.asarray((largest.cumsum(axis=1) >= coin[:, np.newaxis]).argmax(axis=1))
 
 
@@ -471,7 +475,7 @@ class MajorityVote(BaseEstimator):
     [0.89, 0.83, 0.67]
     """
 
-    _confusion: Floats | None  # computed when it is needed
+    _confusion: Floats | None  # computed when first needed
     posterior_: Floats
 
     def __init__(self, classes: Any = None, random_state: Any = 0) -> None:
@@ -509,7 +513,7 @@ class MajorityVote(BaseEstimator):
 
     @property
     def confusion_(self) -> Floats:
-        """Share of each label (W, K, K) by annotator and true class, see the class."""
+        """Compute the share of each label (W, K, K) by annotator and true class."""
         check_is_fitted(self)
         if self._confusion is None:
             counts = self._data.count_confusions(self.posterior_)
@@ -518,7 +522,7 @@ class MajorityVote(BaseEstimator):
         return self._confusion
 
     def relabel_next(self, m: int) -> NDArray[Any]:
-        """List the items that need another label most.
+        """List the items that most need another label.
 
         Parameters
         ----------
@@ -568,7 +572,7 @@ class MajorityVote(BaseEstimator):
         self.notes_ = data.notes + self._describe_limits()
 
     def _describe_limits(self) -> list[str]:
-        """Notes on what the labels cannot tell."""
+        """List notes on what the labels cannot show."""
         votes = self._data.votes
         total = votes.sum(axis=1)
         empty = np.count_nonzero(total == 0)
@@ -685,7 +689,8 @@ class DawidSkene(MajorityVote):
         >>> DawidSkene().fit([["a", "a", "b"], ["b", "b", "b"], ["a", "a", "a"]]).labels_.tolist()
         ['a', 'b', 'a']
         """
-        from noisylabels.solvers import dawid_skene  # compiled: costs a second where nothing is yet
+        # Numba is loaded here, because it takes a second
+        from noisylabels.solvers import dawid_skene
 
         most_rounds = whole("max_iter", self.max_iter, 1)
         tolerance = number("tol", self.tol, least=0)
@@ -775,7 +780,7 @@ class DawidSkene(MajorityVote):
         return low, high
 
     def _join(self, prior: Floats, confusion: Floats) -> Floats:
-        """log P(true class j, labels of item i), (n, K)."""
+        """Compute log P(true class, labels) of each item, (n, K)."""
         from noisylabels.solvers.dawid_skene import add_log_rates
 
         log_likelihood = np.zeros((len(self._data.items), len(prior)))
@@ -784,7 +789,7 @@ class DawidSkene(MajorityVote):
         return np.asarray(np.log(prior) + log_likelihood)
 
     def _estimate_confusion(self, counts: Floats) -> Floats:
-        """The most probable confusions at counts (W, K, K)."""
+        """Find the most probable confusions at counts (W, K, K)."""
         return np.asarray(counts / counts.sum(axis=2, keepdims=True))
 
     def _draw_confusion(self, counts: Floats, rng: np.random.Generator) -> Floats:
@@ -858,7 +863,7 @@ class OneCoin(DawidSkene):
 
     @staticmethod
     def _spread_errors(accuracy: Floats, K: int) -> Floats:
-        """Confusions (W, K, K) whose errors go to all other classes alike."""
+        """Make confusions (W, K, K) whose errors go to all other classes alike."""
         a = accuracy[:, np.newaxis, np.newaxis]
         return np.where(np.eye(K, dtype=bool), a, (1.0 - a) / (K - 1))
 
@@ -950,7 +955,7 @@ class GLAD(MajorityVote):
         is_label = np.eye(K)[data.label]
 
         def join(parameters: Floats) -> tuple[Floats, Floats, Floats]:
-            """Ability and ease behind each label, and log P(true class, labels) up to a constant, (n, K)."""
+            """Compute ability and ease behind each label, and log P(true class, labels)."""
             ability = parameters[:W][data.annotator]
             ease = np.exp(parameters[W:])[data.item]
             log_wrong = log_expit(-ability * ease) - np.log(K - 1)
@@ -959,7 +964,7 @@ class GLAD(MajorityVote):
             return ability, ease, by_item
 
         def compute_loss(parameters: Floats) -> tuple[float, Floats]:
-            """Minus the log-posterior, and its gradient."""
+            """Compute the negative log-posterior and its gradient."""
             ability, ease, joint = join(parameters)
             slope = softmax(joint, axis=1)[data.item, data.label] - expit(ability * ease)
             by_annotator = data.sum_by_annotator(slope * ease)
@@ -1078,7 +1083,8 @@ class CrowdLab(MajorityVote):
         [0, 1, 1]
         """
         data = read_crowd_labels(labels, self.classes)
-        names = data.items.tolist() if _list_columns(labels) else None  # an array has none
+        # an array has no names of items
+        names = data.items.tolist() if _list_columns(labels) else None
         p = self._check_probabilities(p, data, names)
         votes = data.votes
         K = votes.shape[1]
@@ -1115,12 +1121,13 @@ class CrowdLab(MajorityVote):
 
     @staticmethod
     def _measure_agreement(data: _CrowdLabels) -> Floats:
-        """The share of other annotators' labels that agree with those of each annotator, (W,)."""
+        """Compute how often the labels of each annotator agree with those of others, (W,)."""
         others = (data.votes.sum(axis=1) - 1)[data.item]
         alike = data.sum_by_annotator(data.votes[data.item, data.label] - 1)
         possible = data.sum_by_annotator(others)
         agreement = np.where(possible > 0, alike / np.maximum(possible, 1), np.nan)
-        return np.where(possible > 0, agreement, np.nanmean(agreement))  # nobody to compare with: the mean
+        # an annotator who shares no item gets the mean
+        return np.where(possible > 0, agreement, np.nanmean(agreement))
 
     def _combine(
         self,

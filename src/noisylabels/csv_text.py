@@ -1,4 +1,4 @@
-"""Strict reading of CSV text: every record unchanged, or one line that says what is wrong.
+"""Strict reading of CSV text: every record unchanged, or one line that names the mistake.
 
 A separator is found by parsing, quotes must be closed, names must differ, and records must be as
 wide as the header. Nothing is guessed, filled or renamed.
@@ -19,13 +19,13 @@ from noisylabels.safe_text import make_visible
 
 SEPARATORS = (",", ";", "\t", "|")
 LONGEST_FIELD = 1 << 30
-"""Characters of a field; the limit of the standard library, 131,072, is too small for texts."""
+"""Most characters of a field; the limit of the standard library, 131,072, is too low for texts."""
 LOOKS_LIKE_UTF16 = "not UTF-8 text but perhaps UTF-16; save the CSV in UTF-8"
 DECLARED_SEPARATOR = re.compile(r"sep=(.)\r?\n")
-"""A first line by which a spreadsheet names the separator."""
+"""Pattern of the first line by which a spreadsheet names the separator."""
 UTF8 = ("utf-8-sig",)
 SPREADSHEET = ("utf-8-sig", "cp1252")
-"""Encodings in which spreadsheets save text, in the order in which they are tried."""
+"""Encodings in which spreadsheets save text, in the order of trial."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Records:
     lines: list[int]
 
     def columns(self) -> dict[str, list[str]]:
-        """The fields by column."""
+        """Return the fields by column."""
         columns = {}
         for j, name in enumerate(self.header):
             columns[name] = [row[j] for row in self.rows]
@@ -132,7 +132,7 @@ def find_separator(text: str) -> str:
         try:
             widths = [len(fields) for fields in islice(filter(None, reader), 2)]
         except csv.Error:
-            continue  # said with its line when the whole file is parsed
+            continue  # the parser of the whole file reports this with its line
         if not widths or widths[0] < 2:
             continue
         score = (widths[0] == widths[-1], widths[0])
@@ -165,12 +165,12 @@ def check_header(header: Sequence[str], file: str) -> None:
 
 
 def is_number(text: str) -> bool:
-    """Whether a text is a number as tables have it: "3", "1e-3", "nan", but not "1_000"."""
+    """Decide whether a text is a number as in tables: "3", "1e-3", "nan", but not "1_000"."""
     try:
         float(text)
     except ValueError:
         return False
-    return "_" not in text  # float() accepts it
+    return "_" not in text  # float() accepts underscores
 
 
 def _decode(content: bytes, file: str, encodings: Sequence[str]) -> str:
@@ -191,7 +191,7 @@ def _decode(content: bytes, file: str, encodings: Sequence[str]) -> str:
 
 
 def _parse(text: Iterable[str], separator: str, file: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line where each record begins, and its fields; leave out lines without a field."""
+    """Yield the line where each record begins, and its fields, but skip lines without a field."""
     csv.field_size_limit(LONGEST_FIELD)
     if isinstance(text, str):
         text = io.StringIO(_without_blanks_after_quotes(text, separator), newline="")

@@ -1,1 +1,1 @@
-"""Classifiers for noisy labels; scikit-learn estimators."""
+"""Classifiers for noisy labels, as scikit-learn estimators."""

@@ -1,4 +1,4 @@
-"""What classifiers share: checked input, flags of doubtful fits, posteriors of labels, linear models."""
+"""Shared parts of classifiers: checked input, flags of doubtful fits, posteriors, linear models."""
 
 from __future__ import annotations
 
@@ -27,20 +27,22 @@ from noisylabels.validation import (
     whole,
 )
 
-MOST_COPIES = 10  # times the rows
-FEWEST_ROWS = 2  # that two classes can have
-MOST_ROWS_EACH = 1000.0  # that a weight can stand for, on average
+MOST_COPIES = 10  # repeated rows may be this many times the rows of the table
+FEWEST_ROWS = 2  # fewest rows of two classes
+MOST_ROWS_EACH = 1000.0  # largest mean weight of a row that can stand for copies
 LARGEST = 1e35
-"""Trees hold features in single precision, which ends at 3e38; beyond 1e70 LIBLINEAR never ends."""
+"""Largest feature: trees hold single precision, which ends at 3e38; beyond 1e70 LIBLINEAR never
+ends.
+"""
 
 
 NO_LABELS = object()
-"""In place of labels where a prediction needs none."""
+"""Stands for the labels where a prediction needs none."""
 
 
 def bounded(X: Any) -> Any:
-    """X (n, d), dense or sparse, unchanged; ValueError: a feature beyond 1e35 in size."""
-    with np.errstate(over="ignore"):  # one fast pass
+    """Return X unchanged, or refuse a feature beyond 1e35 in size."""
+    with np.errstate(over="ignore"):  # the sum of squares needs one fast pass
         square = np.einsum("ij,ij->", X, X) if isinstance(X, np.ndarray) else np.dot(X.data, X.data)
     if float(square) <= LARGEST**2:
         return X
@@ -52,7 +54,7 @@ def bounded(X: Any) -> Any:
 
 
 def check_rows(estimator: Any, X: Any, y: Any = NO_LABELS, **options: Any) -> Any:
-    """Accept X (n, d), or X and y (n,), by scikit-learn's rules and ours: the one door of all classifiers.
+    """Check X, or X and y, by the rules of scikit-learn and ours, for all classifiers.
 
     options : of `sklearn.utils.validation.validate_data`.
     Raises ValueError: None, masked values, labels as bytes, other features than in `fit`, NaN, infinity,
@@ -70,13 +72,13 @@ def check_rows(estimator: Any, X: Any, y: Any = NO_LABELS, **options: Any) -> An
 
 
 def features_of(estimator: Any, X: Any) -> Any:
-    """X (n, d) for a prediction; ValueError: not fitted, or see `check_rows`."""
+    """Check the rows X (n, d) of a prediction, which needs a fit before."""
     check_is_fitted(estimator)
     return check_rows(estimator, X, reset=False, dtype=np.float64)
 
 
 def classes_of(y: Any, classes: Any = None, *, multiclass: bool = True) -> NDArray[Any]:
-    """The sorted classes of y (or of ``classes``); ValueError: not labels, too few or too many classes."""
+    """Sort the classes of y or of ``classes``, and refuse what cannot be labels."""
     check_classification_targets(y)
     found = np.unique(y if classes is None else np.asarray(classes))
     if len(found) > 2 and not multiclass:
@@ -92,7 +94,7 @@ def classes_of(y: Any, classes: Any = None, *, multiclass: bool = True) -> NDArr
 def trusted_rows(
     trusted: ArrayLike, classes: NDArray[Any], n: int
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The rows of ``trusted`` (n,) that have a label, not None or NaN, and its place among the classes.
+    """Find the rows of ``trusted`` (n,) that have a label, and the place of it among the classes.
 
     Raises ValueError: another length, a label that is not a class.
     """
@@ -107,12 +109,12 @@ def trusted_rows(
 
 
 def rows_at(X: Any, at: NDArray[Any]) -> Any:
-    """Rows of an array, a CSR matrix or a data frame."""
+    """Select rows of an array, a CSR matrix or a data frame."""
     return X.iloc[at] if hasattr(X, "iloc") else X[at]
 
 
 def fold_numbers(s: Floats, folds: int, rng: np.random.Generator) -> NDArray[np.intp] | None:
-    """The fold of each point (n,), 0..folds - 1, both signs of s spread evenly and at random.
+    """Deal points to folds at random, with both signs of s spread evenly.
 
     A class with fewer points than folds reduces the number of folds to its size; None if it has one point,
     which cannot be in training and test set at once. Raises ValueError: folds < 2.
@@ -129,7 +131,10 @@ def fold_numbers(s: Floats, folds: int, rng: np.random.Generator) -> NDArray[np.
 
 
 class FitFlags:
-    """flags_ : why a fit is a fallback or doubtful, in words, else (); flagged_ : whether there are any.
+    """Flags of a fit that is a fallback or doubtful.
+
+    flags_ : why a fit is a fallback or doubtful, in words, else (); flagged_ : whether there are
+    any.
 
     classes_swapped : the classes changed names during the fit (omega_01 + omega_10 >= 1).
     collapsed : f is flat between the training points.   lost_class : one class has less than one point left.
@@ -146,7 +151,7 @@ class FitFlags:
 
 
 class TrueLabelPosterior(FitFlags):
-    """For classifiers that estimate how labels are flipped: flip_matrix_ (K, K), rows = true classes.
+    """Base of classifiers that estimate how labels are flipped, with ``flip_matrix_`` (K, K).
 
     converged_ and `FitFlags` say how far the estimate can be trusted.
     """
@@ -157,7 +162,7 @@ class TrueLabelPosterior(FitFlags):
     decision_function: Callable[[Any], Floats]
 
     def true_label_posterior(self, X: Any, y: ArrayLike) -> Floats:
-        """q_n = P(y_n is classes_[1] | x_n, observed label y_n) for X (n, d) and y (n,): (n,).
+        """Compute the probability of the true label given the features and the observed label.
 
         With K > 2 classes q_nj = P(y_n is classes_[j] | x_n, y_n): (n, K).
         Raises ValueError: a label outside the classes of `fit`; see `decision_function`.
@@ -172,7 +177,7 @@ class TrueLabelPosterior(FitFlags):
         return flips.posterior(self._log_odds(X), y == self.classes_[1], self.flip_matrix_)
 
     def _log_odds(self, X: Any) -> Floats:
-        """log P(y = 1 | x) - log P(y = 0 | x) of the true label per row of X (n, d): (n,)."""
+        """Compute the log-odds of the true label of each row of X (n, d)."""
         return self.decision_function(X)
 
 
@@ -185,7 +190,7 @@ def as_counts(weights: Floats) -> Floats:
     largest = weights.max()
     if not largest > 0.0:
         return weights
-    share = weights / largest  # no sum of these overflows
+    share = weights / largest  # divided first, so that no sum overflows
     mean = largest * share.mean()
     if mean * len(weights) >= FEWEST_ROWS and mean <= MOST_ROWS_EACH:
         return weights
@@ -193,14 +198,16 @@ def as_counts(weights: Floats) -> Floats:
 
 
 class Labelled:
-    """classes_ (K,), sorted, after `fit`."""
+    """Base of classifiers with sorted ``classes_`` (K,) after `fit`."""
 
     classes_: NDArray[Any]
 
 
 @dataclass(eq=False, repr=False)
 class Weighted(Labelled):
-    """Example n counts a_n = sample_weight_n class_weight(y_n) times; a whole a_n is a_n equal rows.
+    """Base of classifiers that take weights of examples.
+
+    Example n counts a_n = sample_weight_n class_weight(y_n) times; a whole a_n is a_n equal rows.
 
     class_weight : None, 1 for every class; {class: weight >= 0}, 1 for those without; or "balanced",
         n / (K n_k) for class k with n_k of the n examples.
@@ -222,7 +229,7 @@ class Weighted(Labelled):
     class_weight: dict[Any, float] | str | None = None
 
     def _weights(self, labels: NDArray[np.intp], sample_weight: ArrayLike | None) -> Floats | None:
-        """a (n,) of examples with class numbers labels (n,); None if nothing is weighted.
+        """Compute the weights (n,) of examples with class numbers; None if nothing is weighted.
 
         Raises ValueError: weights < 0 or not finite, a class without an example of weight > 0.
         """
@@ -243,7 +250,7 @@ class Weighted(Labelled):
         return a
 
     def _class_weights(self, counts: Floats) -> Floats:
-        """The weight of each class (K,) for ``counts`` (K,) of examples."""
+        """Compute the weight of each class (K,) from the counts of its examples."""
         given, rule = self.class_weight, 'must be None, "balanced" or a dict with the weights of classes'
         if isinstance(given, str) and given == "balanced":
             return np.asarray(counts.sum() / (len(counts) * np.where(counts > 0, counts, np.inf)))
@@ -256,7 +263,7 @@ class Weighted(Labelled):
         return np.array([weights.get(name, 1.0) for name in names])
 
     def _part(self, first: bool) -> bool:
-        """``first``; ValueError: class weights that need all rows at once."""
+        """Return ``first``, but refuse class weights that need all rows at once."""
         if isinstance(self.class_weight, str):
             raise ValueError(
                 'class_weight: "balanced" needs all rows; give partial_fit the weights in a dict'
@@ -266,7 +273,7 @@ class Weighted(Labelled):
     def _examples(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> tuple[Any, NDArray[np.intp], Floats | None]:
-        """Checked X (n, d), class numbers (n,) and weights (n,) > 0, or None for 1; sets classes_."""
+        """Check X and y, number the classes, and return weights > 0, or None for 1; sets classes_."""
         if hasattr(X, "loc"):
             refuse_other_index(X, y, sample_weight=sample_weight)
         X, y = check_rows(self, X, y, dtype=np.float64)
@@ -276,7 +283,7 @@ class Weighted(Labelled):
     def _used(
         self, X: Any, labels: NDArray[np.intp], sample_weight: ArrayLike | None
     ) -> tuple[Any, NDArray[np.intp], Floats | None]:
-        """The rows of X and labels with a weight > 0, and these; or repeated rows without weights."""
+        """Select the rows with a weight > 0, or repeat rows that then have no weights."""
         a = self._weights(labels, sample_weight)
         if a is None:
             return X, labels, None
@@ -285,7 +292,7 @@ class Weighted(Labelled):
         n = len(labels)
         if (a == np.rint(a)).all() and a.sum() <= MOST_COPIES * n:
             rows = np.repeat(np.arange(n), a.astype(np.intp))
-        else:  # systematically: each share rounded up or down
+        else:  # systematic draws round each share up or down
             rng = generator(getattr(self, "random_state", 0))
             mixed = rng.permutation(n)
             at = (np.arange(n) + rng.random()) / n
@@ -295,13 +302,15 @@ class Weighted(Labelled):
 
 
 class Repeated(Weighted):
-    """Where the order of rows or draws count, so that weights repeat rows or draw them."""
+    """Base of classifiers that repeat or draw rows by weight, as the order or number of rows
+    counts.
+    """
 
     REPEATS: ClassVar[bool] = True
 
 
 def _has_log_odds(classifier: DecisionClassifier) -> bool:
-    """Whether decision values are log-odds up to a factor; AttributeError: no, and how to calibrate them."""
+    """Decide whether decision values are log-odds up to a factor; else say how to calibrate them."""
     if classifier._link():
         return True
     raise AttributeError(
@@ -311,18 +320,23 @@ def _has_log_odds(classifier: DecisionClassifier) -> bool:
 
 
 class DecisionClassifier(ClassifierMixin, BaseEstimator):
-    """Decision values f(x) (n,): classes_[1] where f > 0; of K > 2 classes (n, K), that of the largest."""
+    """Base of classifiers that decide by the sign of f(x), or by the largest of K values.
 
-    SPARSE: ClassVar[bool] = False  # whether X may be CSR
+    Decision values f(x) (n,): classes_[1] where f > 0; of K > 2 classes (n, K), that of the
+    largest.
+    """
+
+    SPARSE: ClassVar[bool] = False  # whether X may be a CSR matrix
     MULTICLASS: ClassVar[bool] = False
-    ZERO_IS_SECOND: ClassVar[bool] = False  # whether f = 0 counts as classes_[1]
-    LINK: ClassVar[float] = 1.0  # the log-odds are this times f; 0: they are not, but with the loss "log" f
+    ZERO_IS_SECOND: ClassVar[bool] = False  # whether f = 0 belongs to classes_[1]
+    # factor from f to log-odds; 0 if f is no log-odds but with the loss "log"
+    LINK: ClassVar[float] = 1.0
 
     classes_: NDArray[Any]
     decision_function: Callable[[Any], Floats]
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each row of X (n, d)."""
+        """Predict the class of each row of X (n, d)."""
         f = self.decision_function(X)
         if f.ndim == 2:
             return self.classes_[f.argmax(axis=1)]
@@ -330,7 +344,7 @@ class DecisionClassifier(ClassifierMixin, BaseEstimator):
 
     @available_if(_has_log_odds)
     def predict_proba(self, X: Any) -> Floats:
-        """P(y = k | x) of the true label per row of X (n, d): (n, K).
+        """Predict the probability of each true class for each row of X (n, d): (n, K).
 
         The method is there only where decision values f are log-odds, which those of most margin losses are
         not; `sklearn.calibration.CalibratedClassifierCV` calibrates them.
@@ -346,7 +360,7 @@ class DecisionClassifier(ClassifierMixin, BaseEstimator):
         return np.column_stack([1.0 - p, p])
 
     def _link(self) -> float:
-        """`LINK`, or 1 with the loss "log"."""
+        """Return `LINK`, or 1 with the loss "log"."""
         loss = getattr(self, "loss", None)
         return 1.0 if getattr(loss, "name", loss) == "log" else self.LINK
 
@@ -358,7 +372,11 @@ class DecisionClassifier(ClassifierMixin, BaseEstimator):
 
 
 class LinearBinaryClassifier(DecisionClassifier):
-    """f(x) = x.w + b, w = coef_ (1, d), b = intercept_ (1,), or (K, d), (K,); f = 0 is the second class."""
+    """Base of linear classifiers.
+
+    f(x) = x.w + b, w = coef_ (1, d), b = intercept_ (1,), or (K, d), (K,); f = 0 is the second
+    class.
+    """
 
     SPARSE: ClassVar[bool] = True
     ZERO_IS_SECOND: ClassVar[bool] = True
@@ -369,7 +387,7 @@ class LinearBinaryClassifier(DecisionClassifier):
     n_features_in_: int
 
     def decision_function(self, X: Any) -> Floats:
-        """f(x) per row of X (n, d); ValueError: not fitted, other features."""
+        """Compute f(x) of each row of X (n, d)."""
         check_is_fitted(self)
         X = check_rows(self, X, reset=False, dtype=[np.float64, np.float32])
         if len(self.coef_) > 1:
@@ -380,7 +398,7 @@ class LinearBinaryClassifier(DecisionClassifier):
         self, X: Any, y: ArrayLike, classes: Any = None, first: bool = True,
         sample_weight: ArrayLike | None = None,
     ) -> tuple[Any, Floats, Floats | None]:  # fmt: skip
-        """Checked X (float, dense or CSR), the labels as -1.0 and +1.0, the weights of what is `Weighted`.
+        """Check X, code the labels as -1.0 and +1.0, and return the weights of what is `Weighted`.
 
         Of K > 2 classes the labels are (K, n), +1.0 for class k in row k. Sets classes_ the first time.
         """
@@ -402,12 +420,16 @@ class LinearBinaryClassifier(DecisionClassifier):
         return X, np.where(labels, 1.0, -1.0), weights
 
     def _decide_constants(self, labels: Floats) -> None:
-        """f = +-1 for those of the labels (n,) or (K, n) that are all alike: weights have left one class."""
+        """Decide f = +-1 for labels (n,) or (K, n) that are all alike, as weights can leave one
+        class.
+        """
         for k, signs in enumerate(np.atleast_2d(labels)):
             if (signs == signs[0]).all():
                 self.coef_[k], self.intercept_[k] = 0.0, signs[0]
 
     def _signed(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> tuple[Floats, Floats]:
-        """The rows s_i (x_i, 1) (n, d + 1) and the labels s (n,) as -1.0 and +1.0; sets classes_."""
+        """Multiply the rows (x_i, 1) by their labels s_i of -1.0 and +1.0, and return both; sets
+        classes_.
+        """
         X, s, _ = self._checked(X, y, sample_weight=sample_weight)
         return s[:, np.newaxis] * np.column_stack([X.astype(np.float64), np.ones(len(X))]), s

@@ -1,4 +1,4 @@
-"""Boosters: H_t = H_{t-1} + alpha_t h_t over linear members or small trees, with clean or flipped labels.
+"""Boosters of linear members or small trees, for labels that are clean or flipped.
 
 The exponential loss with flipped labels is a exp(-s H) + b exp(s H). With gamma = (gamma01, gamma10), the
 rates of the flips 0 -> 1 and 1 -> 0, a point labelled +1 costs (1 - gamma01) exp(-H) + gamma01 exp(H), and
@@ -38,15 +38,18 @@ Base = Literal["logistic", "robust_logistic"]
 LossWeights = Literal["convex", "likelihood"]
 NegativeWeights = Literal["flip", "clip"]
 Weighting = Literal["resample", "reweight"]
-START = 0.2  # both flip rates of a robust base at its start
+START = 0.2  # both flip rates with which a robust base begins
 LARGEST_RATE = 0.49
 GUARD = 1e-12
-"""Share of the total weight that is added to both sides of the exact step: |alpha| <= 13.9."""
-STILL = 1e-3  # gamma that moves by less in the last round has converged
+"""Share of the total weight that is added to both sides of the exact step, so that |alpha| <= 13.9.
+"""
+STILL = 1e-3  # gamma has converged when it moves by less in the last round
 
 
 def mixture(s: ArrayLike, gamma: tuple[float, float], loss_weights: str = "convex") -> tuple[Floats, Floats]:
-    """(a, b), each (n,), of labels s (n,) of -1 and +1.
+    """Compute the weights of both terms of the loss from the flip rates.
+
+    (a, b), each (n,), of labels s (n,) of -1 and +1.
 
     "convex" : (1 - gamma01, gamma01) for s = +1, (1 - gamma10, gamma10) for s = -1, as the paper draws it.
     "likelihood" : P(s | true class s) and P(s | the other class), (1 - gamma10, gamma01) and
@@ -64,14 +67,16 @@ def mixture(s: ArrayLike, gamma: tuple[float, float], loss_weights: str = "conve
 
 
 def exponential_loss(H: ArrayLike, s: ArrayLike, gamma: tuple[float, float]) -> Floats:
-    """a exp(-s H) + b exp(s H), elementwise: the loss as the paper draws it."""
+    """Compute the exponential loss under flips, elementwise, as the paper draws it."""
     a, b = mixture(s, gamma)
     margin = np.asarray(s) * np.asarray(H, dtype=float)
     return np.asarray(a * np.exp(-margin) + b * np.exp(margin))
 
 
 class FlippedExponential:
-    """J(H) = sum_i a_i exp(-s_i H_i) + b_i exp(s_i H_i) of n points, for the additive loop.
+    """The exponential loss of n points under flips, for the additive loop.
+
+    J(H) = sum_i a_i exp(-s_i H_i) + b_i exp(s_i H_i) of n points, for the additive loop.
 
     s (n,) of -1.0 and +1.0; gamma and loss_weights: see `mixture`. The weight of a point is w^a_i - w^b_i,
     w^a_i = a_i exp(-s_i H_i) and w^b_i = b_i exp(s_i H_i). It is below 0 where the ensemble is surer than the
@@ -91,13 +96,16 @@ class FlippedExponential:
         self.a, self.b = mixture(self.s, gamma, self.loss_weights)
 
     def weigh(self, H: Floats) -> tuple[Floats, Floats]:
-        """|weights| (n,), up to a common factor, and the labels (n,) to learn at the scores H (n,)."""
+        """Return the sizes of weights (n,), up to a factor, and the labels (n,) to learn at the
+        scores H.
+        """
         _, self._wa, self._wb = _terms(H, self.s, self.a, self.b)
         w = self._wa - self._wb
         return np.maximum(w, 0.0) if self.clip else np.abs(w), np.where(w >= 0.0, self.s, -self.s)
 
     def step(self, h: Floats) -> float:
-        """The step along decisions h (n,) of -1.0 and +1.0, from the scores that were weighed last.
+        """Find the step along decisions h (n,) of -1.0 and +1.0, from the scores that were weighed
+        last.
 
         alpha = 1/2 log(agree / disagree) minimises J(H + alpha h) = agree exp(-alpha) + disagree exp(alpha).
         """
@@ -106,14 +114,14 @@ class FlippedExponential:
         return 0.5 * math.log((agree + guard) / (disagree + guard))
 
     def log_value(self, H: Floats) -> float:
-        """log(J(H) / n)."""
+        """Compute log(J(H) / n)."""
         shift, wa, wb = _terms(H, self.s, self.a, self.b)
         return float(shift + math.log((wa.sum() + wb.sum()) / len(H)))
 
 
 @compile_kernel(error_model="numpy")
 def _terms(H: Floats, s: Floats, a: Floats, b: Floats) -> tuple[float, Floats, Floats]:
-    """M, w^a exp(-M) and w^b exp(-M), M the largest exponent among terms that are not 0."""
+    """Compute the largest exponent M, and the weights w^a and w^b divided by exp(M)."""
     wa = np.empty_like(H)
     wb = np.empty_like(H)
     largest = -np.inf
@@ -132,7 +140,7 @@ def _terms(H: Floats, s: Floats, a: Floats, b: Floats) -> tuple[float, Floats, F
 
 @compile_kernel(error_model="numpy")
 def _agreement(s: Floats, h: Floats, wa: Floats, wb: Floats) -> tuple[float, float]:
-    """sum_{h = s} w^a + sum_{h != s} w^b and sum_{h = s} w^b + sum_{h != s} w^a."""
+    """Add up the weights that agree with the decisions h, and those that disagree."""
     agree = disagree = 0.0
     for i in range(len(s)):
         same = s[i] == h[i]
@@ -146,7 +154,9 @@ After = Callable[[Floats, Any, float], None]
 
 
 class BoostingClassifier(Repeated, DecisionClassifier):
-    """H(x) = sum_t alpha_t h_t(x);  classes_[1] if H(x) >= 0, else classes_[0].
+    """Base of boosters, which add up decisions of members.
+
+    H(x) = sum_t alpha_t h_t(x); classes_[1] if H(x) >= 0, else classes_[0].
 
     P(y = 1 | x) = sigma(2 H(x)): half the log-odds minimise the mean of exp(-s H) (Friedman, Hastie and
     Tibshirani, Annals of Statistics 28, 2000, Lemma 1). Many rounds drive it towards 0 and 1; scikit-learn's
@@ -155,7 +165,7 @@ class BoostingClassifier(Repeated, DecisionClassifier):
 
     ZERO_IS_SECOND: ClassVar[bool] = True
     LINK: ClassVar[float] = 2.0
-    LINE_SEARCH: ClassVar[bool] = True  # else every alpha_t is 1
+    LINE_SEARCH: ClassVar[bool] = True  # without a line search every alpha_t is 1
 
     rounds: int
     members_: Any
@@ -163,14 +173,14 @@ class BoostingClassifier(Repeated, DecisionClassifier):
     log_losses_: Floats
 
     def decision_function(self, X: Any) -> Floats:
-        """H(x) per row of X (n, d); ValueError: not fitted, other features."""
+        """Compute H(x) of each row of X (n, d)."""
         X = features_of(self, X)
         inputs = self._inputs(X)
         terms = zip(self.members_, self.steps_, strict=True)
         return sum((alpha * self._outputs(member, inputs) for member, alpha in terms), np.zeros(len(X)))
 
     def staged_decision_function(self, X: Any) -> Iterator[Floats]:
-        """H(x) per row of X (n, d) after 1, 2, ... rounds."""
+        """Yield H(x) of each row of X (n, d) after 1, 2, ... rounds."""
         X = features_of(self, X)
         inputs = self._inputs(X)
         H = np.zeros(len(X))
@@ -179,20 +189,20 @@ class BoostingClassifier(Repeated, DecisionClassifier):
             yield H
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
-        """The class of each row of X (n, d) after 1, 2, ... rounds."""
+        """Yield the class of each row of X (n, d) after 1, 2, ... rounds."""
         for H in self.staged_decision_function(X):
             yield self.classes_[(H >= 0).astype(np.intp)]
 
     def _inputs(self, X: Floats) -> Any:
-        """The rows X (n, d) in the form that members read."""
+        """Convert the rows X (n, d) into the form that members read."""
         return X
 
     def _outputs(self, member: Any, inputs: Any) -> Floats:
-        """h(x) of one member per row."""
+        """Compute the decision of one member for each row."""
         raise NotImplementedError
 
     def _checked(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> tuple[Floats, Floats]:
-        """X as floats (n, d) and the labels as -1.0 and +1.0, rows repeated by weights; sets classes_."""
+        """Check X and y, repeat rows by weights, and code labels as -1.0 and +1.0; sets classes_."""
         whole("rounds", self.rounds, 1)
         X, labels, _ = self._examples(X, y, sample_weight)
         return X, np.where(labels, 1.0, -1.0)
@@ -297,7 +307,7 @@ class AdaBoostClassifier(BoostingClassifier):
     random_state: Any = None
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> AdaBoostClassifier:
-        """Boost on X (n, d) and labels y (n,); weights (n,) are those of `Weighted`."""
+        """Boost on X (n, d) and labels y (n,), with weights (n,) as in `Weighted`."""
         X, s = self._checked(X, y, sample_weight)
         self._boost(X, FlippedExponential(s))
         return self
@@ -306,7 +316,7 @@ class AdaBoostClassifier(BoostingClassifier):
         return np.where(inputs @ member[1:] + member[0] >= 0, 1.0, -1.0)
 
     def _boost(self, X: Floats, loss: FlippedExponential, after: After | None = None) -> None:
-        """`_add` with logistic members; ValueError: wrong parameters."""
+        """Add logistic members as `_add` does, after a check of the parameters."""
         choice("base", self.base, get_args(Base))
         choice("weighting", self.weighting, get_args(Weighting))
         lam = number("lam", self.lam, above=0)
@@ -412,7 +422,7 @@ class RBoostClassifier(TrueLabelPosterior, AdaBoostClassifier):
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, *,
         trusted: tuple[Any, ArrayLike] | None = None, sample_trusted: ArrayLike | None = None,
     ) -> RBoostClassifier:  # fmt: skip
-        """Boost on X (n, d) and observed labels y (n,); weights (n,) are those of `Weighted`.
+        """Boost on X (n, d) and observed labels y (n,), with weights (n,) as in `Weighted`.
 
         trusted : (X, y) of a few points with verified labels, on which the scores are calibrated; without
             them they are calibrated on the training points and their observed labels.
@@ -438,7 +448,9 @@ class RBoostClassifier(TrueLabelPosterior, AdaBoostClassifier):
         scores = np.zeros(len(labels))
 
         def after(H: Floats, member: Floats, alpha: float) -> None:
-            """Calibrate; then the rates from the posteriors of the training points, each at most 0.49."""
+            """Calibrate the scores, then set the rates from posteriors of training points, each at
+            most 0.49.
+            """
             nonlocal omega, scores
             scores = H if trusted is None else scores + alpha * self._outputs(member, points)
             if not self.learn_gamma:
@@ -469,7 +481,7 @@ class RBoostClassifier(TrueLabelPosterior, AdaBoostClassifier):
         return -(A * H + B)
 
     def _trusted(self, X: Any, y: ArrayLike) -> tuple[Floats, Floats]:
-        """The trusted points and their labels as -1.0 and +1.0."""
+        """Return the trusted points and their labels as -1.0 and +1.0."""
         X, y = check_rows(self, X, y, dtype=np.float64, reset=False)
         if not np.isin(y, self.classes_).all():
             raise ValueError(f"trusted labels must be of the classes {self.classes_.tolist()}, as in y")
@@ -537,7 +549,7 @@ class GentleBoostClassifier(BoostingClassifier):
     random_state: Any = None
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> GentleBoostClassifier:
-        """Boost on X (n, d) and labels y (n,); weights (n,) are those of `Weighted`."""
+        """Boost on X (n, d) and labels y (n,), with weights (n,) as in `Weighted`."""
         X, s = self._checked(X, y, sample_weight)
         splits = whole("splits", self.splits, 1)
         rng = generator(self.random_state)
@@ -563,7 +575,7 @@ class GentleBoostClassifier(BoostingClassifier):
     def _leaf_values(
         self, tree: RegressionTree, leaves: NDArray[np.int32], weights: Floats, s: Floats
     ) -> Floats:
-        """The value of each node of a tree; leaves, weights, s (n,) : of the points, s the labels."""
+        """Compute the value of each node of a tree from the weights and labels of the points."""
         return tree.value.copy()
 
 
@@ -627,7 +639,8 @@ class ModestBoostClassifier(GentleBoostClassifier):
     def _leaf_values(
         self, tree: RegressionTree, leaves: NDArray[np.int32], weights: Floats, s: Floats
     ) -> Floats:
-        weights = np.maximum(weights / weights.sum(), 1e-280)  # so that the inverse is finite
+        # the smallest weight keeps the inverse finite
+        weights = np.maximum(weights / weights.sum(), 1e-280)
         inverse = 1.0 / weights
         inverse /= inverse.sum()
 
@@ -636,7 +649,7 @@ class ModestBoostClassifier(GentleBoostClassifier):
 
         P = mass(s > 0, weights)
         N = mass(s < 0, weights)
-        if not (P.any() and N.any()):  # weights have left one class
+        if not (P.any() and N.any()):  # the weights have left one class
             return P - N
         v = P * (1.0 - mass(s > 0, inverse)) - N * (1.0 - mass(s < 0, inverse))
         return np.where(np.sign(v) == np.sign(P - N), v, 0.0)

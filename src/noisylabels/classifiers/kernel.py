@@ -17,7 +17,7 @@ from noisylabels.kernels.gaussian import kernel_matrix, width_of
 from noisylabels.validation import Floats
 
 NOTHING = 1e-12
-"""If |f| is nowhere above this, the training points carry no information about the test points."""
+"""Largest |f| from which the training points carry no information about the test points."""
 
 
 @dataclass(frozen=True)

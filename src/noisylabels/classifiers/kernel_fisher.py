@@ -16,11 +16,11 @@ from noisylabels.kernels.gaussian import Basis, Gram, Parametrisation, basis
 from noisylabels.noise import flip_matrix as flips
 from noisylabels.validation import Floats, choice, number, numbers, whole
 
-START = 0.8  # P(true label = observed label) at the start
+START = 0.8  # P(true label = observed label) at the start of EM
 ROUNDS = 50
 Threshold = Literal["posterior", "midpoint"]
-TOLERANCE = 1e-4  # of the posteriors
-SMALLEST_VARIANCE = 1e-12  # within the classes, relative to the variance of z
+TOLERANCE = 1e-4  # change of the posteriors that ends EM
+SMALLEST_VARIANCE = 1e-12  # smallest variance within a class, relative to the variance of z
 
 
 @dataclass
@@ -139,7 +139,8 @@ def directions(basis: Basis, centred: Floats, mu: Floats, root: Floats | None = 
     Q = basis.Q
     lam = basis.lam
     n = len(Q) if root is None else root @ root
-    constant_vector = Q.sum(axis=0) if root is None else root @ Q  # in the basis
+    # the constant function in the basis
+    constant_vector = Q.sum(axis=0) if root is None else root @ Q
     ridge = mu[:, np.newaxis]
     diagonal = lam**2 + ridge
     tilt = lam * constant_vector / diagonal
@@ -202,7 +203,7 @@ def expectation_maximisation(
     """
     whole("rounds", rounds, 0)
     choice("threshold", threshold, get_args(Threshold))
-    trust = START if rounds else 1.0  # labels that are believed are a fixed point
+    trust = START if rounds else 1.0  # EM would never leave labels that it fully believes
     models, points = labels.shape
     n = points if weights is None else weights.sum()
     root = None if weights is None else np.sqrt(weights)
@@ -302,7 +303,7 @@ def posteriors(
             unflipped += mass * labels[p, i]
             observed += a[i] * labels[p, i]
         n0 = n - n1
-        mean1, mean0 = weighted / n1, -weighted / n0  # z - centre has mean 0
+        mean1, mean0 = weighted / n1, -weighted / n0  # the means of z - centre, which has mean 0
         variance = max(square / n + mean1 * mean0, SMALLEST_VARIANCE * square / n)
         if variance > 0.0:
             slope[p] = (mean1 - mean0) / variance

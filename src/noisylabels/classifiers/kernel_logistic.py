@@ -34,10 +34,10 @@ from noisylabels.validation import Floats, choice, number, numbers, whole
 if TYPE_CHECKING:
     from sklearn.kernel_approximation import Nystroem
 
-SMALLEST_ZETA = 1e-8  # below it separable data have no solution
-PRIOR_ROUNDS = 10  # of zeta and w in turn, in `fit_many`
-ROWS_OF_A_BLOCK = 1024  # of features and kernel values that are computed together
-TOLERANCE = 1e-9  # of a single fit; `fit_many`, made for choosing among thousands, has that of `fit_batch`
+SMALLEST_ZETA = 1e-8  # below this zeta, separable data have no solution
+PRIOR_ROUNDS = 10  # rounds in which `fit_many` updates zeta and w in turn
+ROWS_OF_A_BLOCK = 1024  # rows whose features and kernel values are computed together
+TOLERANCE = 1e-9  # tolerance of a single fit; `fit_many` uses the wider one of `fit_batch`
 Solver = Literal["lbfgs", "em_newton"]
 Regularisation = Literal["fixed", "bayes"]
 Landmarks = Literal["uniform", "kmeans"]
@@ -65,7 +65,8 @@ class SoftmaxModel(FitFlags):
         solver: str = "lbfgs",
         **options: Any,
     ) -> Floats:
-        """The weights (r, C) of the columns of Z (n, r): C = 1 for two classes, the log-odds; else C = K.
+        """Map the columns of Z (n, r) to decision values by weights: (r, 1) for two classes, else
+        (r, K).
 
         penalty (r,) : of each column.   labels (n,) : 0..K-1.   weights (n,) : of the examples.
         Sets flip_matrix_, zeta_, objective_, converged_ and the flags.
@@ -169,7 +170,9 @@ class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
     solver: Solver = "lbfgs"
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> KernelLogisticRegression:
-        """Fit to X (n, d) and the labels y (n,), with weights a (n,) >= 0 of the examples, 1 if not given."""
+        """Fit to X (n, d) and the labels y (n,), with weights (n,) >= 0 of the examples, 1 by
+        default.
+        """
         number("zeta", self.zeta, least=SMALLEST_ZETA)
         choice("solver", self.solver, get_args(Solver))
         X, labels, weights = self._examples(X, y, sample_weight)
@@ -203,11 +206,11 @@ class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
         return self
 
     def _penalties(self, mask: Floats, n: float) -> tuple[Floats, Callable[[Floats], Floats] | None]:
-        """The penalty of each column (r,), where to begin, and how it follows from theta (r,), if it does."""
+        """Return the penalty of each column (r,) at the start, and how it follows from theta."""
         return float(self.zeta) * mask, None
 
     def _without_basis(self, K: Floats, labels: NDArray[np.intp]) -> bool:
-        """Whether the model could be fitted without the eigenvectors of K; if so, sets what is fitted."""
+        """Fit without the eigenvectors of K if possible, and say whether that succeeded."""
         y = labels.astype(float)
         model = flipped_kernel.fit_one(K, y, float(self.zeta), self.robust, self.bias, TOLERANCE)
         if model is None or not model.converged or flips.permuted(model.omega):
@@ -220,7 +223,7 @@ class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
         return True
 
     def _by_batch(self, space: Basis, labels: NDArray[np.intp]) -> bool:
-        """Whether the classes changed names; sets what is fitted."""
+        """Fit in the basis of eigenvectors, and say whether the classes changed names."""
         y = labels[np.newaxis].astype(float)
         one = np.zeros(1, np.int64)
         grid = np.array([float(self.zeta)])
@@ -248,7 +251,8 @@ class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
         regularisation: Regularisation = "fixed",
         wanted: NDArray[np.bool_] | None = None,
     ) -> Fits:
-        """One model per column of labels (n, L), 0 or 1, and per zeta in grid (G,), all on one kernel.
+        """Fit a model for each column of labels (n, L) and each zeta of the grid, all on one
+        kernel.
 
         regularisation : "bayes" replaces the grid by `marginal_zeta` of w = 0 and then ten times by that of
         the fitted w: the limit of "em_newton", where it has one.
@@ -510,7 +514,9 @@ class NystromLogisticRegression(SoftmaxModel, KernelClassifier):
     random_state: Any = None
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> NystromLogisticRegression:
-        """Fit to X (n, d) and the labels y (n,), with weights a (n,) >= 0 of the examples, 1 if not given."""
+        """Fit to X (n, d) and the labels y (n,), with weights (n,) >= 0 of the examples, 1 by
+        default.
+        """
         number("zeta", self.zeta, least=SMALLEST_ZETA)
         check_variant(self.bias, self.penalty)
         if self.penalty != "rkhs":
@@ -539,7 +545,7 @@ class NystromLogisticRegression(SoftmaxModel, KernelClassifier):
         return self
 
     def _fit_features(self, X: Any) -> Nystroem:
-        """Find the landmarks, and what turns kernel values of them into features."""
+        """Find the landmarks, and the matrix that turns their kernel values into features."""
         from sklearn.kernel_approximation import Nystroem
 
         n = X.shape[0]
@@ -564,7 +570,7 @@ class NystromLogisticRegression(SoftmaxModel, KernelClassifier):
         return phi
 
     def decision_function(self, X: Any) -> Floats:
-        """f(x) per row of X (n, d): (n,), or (n, K) of K > 2 classes; a block of rows at a time.
+        """Compute f(x) for each row of X (n, d), a block of rows at a time.
 
         Raises ValueError: not fitted, other number of features, NaN or infinity.
         """

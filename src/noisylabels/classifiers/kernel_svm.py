@@ -1,4 +1,4 @@
-"""The support vector machine, one C or a path of them on one kernel."""
+"""The support vector machine with a kernel, for one C or a path of values."""
 
 from __future__ import annotations
 

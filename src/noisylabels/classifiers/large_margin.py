@@ -1,4 +1,4 @@
-"""Linear classifiers by their margins: LDM, the bound minimiser, the minimum of the 0-1 loss."""
+"""Linear classifiers by their margins: LDM, a minimiser of a bound, and the smallest 0-1 loss."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ Choice = tuple[float, float, float]  # lam1, lam2, C
 T = TypeVar("T")
 
 TOLERANCE = 1e-8
-ROUGH = 1e-4  # within the folds
+ROUGH = 1e-4  # tolerance within the folds
 KS = (1, 2, 5, 10, 20, 50, 100, 300)
-INTERVALS = 2048  # of the table of f_k; the interpolation is then right to 1e-10
+INTERVALS = 2048  # intervals of the table of f_k, for which interpolation is right to 1e-10
 KAPPAS = tuple(2.0**j for j in range(1, 9))
 ROUNDS = 200
-RIDGE = 1e-3  # of the logistic regression among the start points
+RIDGE = 1e-3  # ridge of the logistic regression among the start points
 STEPS = 50
 
 
@@ -172,7 +172,7 @@ def _ldm(
     tolerance: float,
     rounds: int,
 ) -> tuple[Floats, float, int, bool]:
-    """Compute w, the dual gap, the rounds and whether the gap is small, for rows s_i x_i of U."""
+    """Solve for w of rows s_i x_i; return it with the dual gap and whether the gap is small."""
     lam1, lam2, C = choice
     UT = np.ascontiguousarray(U.T)
     b = lam2 * UT.mean(axis=1)
@@ -324,7 +324,7 @@ class BoundMinimiser(FitFlags, LinearBinaryClassifier):
         return sorted(ks)
 
     def _minimised(self, U: Floats, k: int, starts: list[Floats]) -> tuple[Floats, float, int]:
-        """Compute h of norm 1, its risk and the rounds of at least 1, the best of all starts."""
+        """Minimise the risk over directions of norm 1, from several starts."""
         units = U / np.linalg.norm(U, axis=1, keepdims=True)
         UT = np.ascontiguousarray(units.T)
         theta = np.linspace(0.0, 0.5 * math.pi, INTERVALS + 1)
@@ -518,7 +518,7 @@ def start_points(U: Floats, random: int, rng: np.random.Generator) -> list[Float
     mean = (U / np.linalg.norm(U, axis=1, keepdims=True)).mean(axis=0)
     s = U[:, -1]
     rows = s[:, np.newaxis] * U
-    ZT = np.ascontiguousarray(rows.T[::-1])  # the constant first, which has no penalty
+    ZT = np.ascontiguousarray(rows.T[::-1])  # the constant comes first and has no penalty
     theta = np.zeros(d)
     weighted_logistic.fit(ZT, s, np.ones(len(s)), theta, RIDGE, np.zeros(2), False, STEPS)
     points = [svm, theta[::-1].copy(), mean, *rng.standard_normal((random, d))]

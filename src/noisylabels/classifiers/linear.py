@@ -18,8 +18,8 @@ from noisylabels.solvers import sgd
 from noisylabels.validation import Floats, choice, finite, flag, number, whole
 
 BLOCKS = "blocks"
-PIECE = 1 << 20  # row numbers drawn at a time
-SMALLEST_LAM, LARGEST_LAM = 1e-15, 1e15  # for which LIBLINEAR returns, and a solution
+PIECE = 1 << 20  # number of rows that are drawn at a time
+SMALLEST_LAM, LARGEST_LAM = 1e-15, 1e15  # range of lambda in which LIBLINEAR returns a solution
 
 
 @dataclass(eq=False, repr=False)
@@ -140,7 +140,7 @@ class RobustSGDClassifier(Repeated, LinearBinaryClassifier):
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
     ) -> RobustSGDClassifier:
-        """``epochs`` passes over X (n, d), dense or CSR, and y (n,), from w = 0.
+        """Run ``epochs`` passes over X (n, d), dense or CSR, and y (n,), from w = 0.
 
         sample_weight : (n,), see `noisylabels.classifiers.base.Weighted`.
         """
@@ -151,14 +151,14 @@ class RobustSGDClassifier(Repeated, LinearBinaryClassifier):
     def fit_epochs(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Iterator[RobustSGDClassifier]:
-        """`fit` that yields the classifier after each epoch, ready to predict: for error curves."""
+        """Fit, and yield the classifier after each epoch, ready to predict, for error curves."""
         X, labels, _ = self._checked(X, y, sample_weight=sample_weight)
         n = X.shape[0]
         self._start(X, labels, n)
         rng = generator(self.random_state)
         if self.shuffle and self.shuffle != BLOCKS:
             base = sgd.permutation(n, rng)
-            X = X[base]  # a copy: an epoch then reads blocks of neighbours
+            X = X[base]  # in this copy, an epoch reads neighbouring blocks
             labels = labels[..., base]
         rows = sgd.as_rows(X)
         order = np.arange(n, dtype=np.uint32)
@@ -181,7 +181,7 @@ class RobustSGDClassifier(Repeated, LinearBinaryClassifier):
         schedule: sgd.ScheduleName = "warm_inv_epoch",
         average: sgd.Average = "none",
     ) -> Floats:
-        """Weights for each `noisylabels.solvers.sgd.Candidate` of a grid, in one pass."""
+        """Fit weights for each `noisylabels.solvers.sgd.Candidate` of a grid, in one pass."""
         return sgd.fit_models(
             X,
             y,
@@ -274,7 +274,7 @@ class RobustSGDClassifier(Repeated, LinearBinaryClassifier):
         return sgd.Objective(loss, float(self.lam), bias, float(bias_lam), positive, negative)
 
     def _start(self, X: Any, labels: Floats, n: int) -> None:
-        """Set weights, sums and step sizes of a new run with n rows in an epoch."""
+        """Begin a run with n rows in an epoch: set weights, sums and step sizes."""
         self._objective = self._checked_objective()
         signs = np.atleast_2d(labels)
         self._w, self._sum = np.zeros((2, len(signs), X.shape[1] + 1))
@@ -286,7 +286,7 @@ class RobustSGDClassifier(Repeated, LinearBinaryClassifier):
         self.schedule_ = sgd.schedule(self.schedule, eta0, self.lam, n)
 
     def _grow(self, d: int) -> None:
-        """Go on with rows of d entries, of which the new ones were 0 in all rows before."""
+        """Widen the weights to rows of d entries, of which the new ones were 0 in all rows before."""
         old_d = self.n_features_in_
         further = np.zeros((len(self._w), d - old_d))
         self._w = np.insert(self._w, [old_d], further, axis=1)
@@ -302,7 +302,7 @@ class RobustSGDClassifier(Repeated, LinearBinaryClassifier):
         begins: bool = True,
         ends: bool = True,
     ) -> None:
-        """Do an epoch, or a piece that begins or ends one.
+        """Run an epoch, or the piece that begins or ends one.
 
         Then coef_ and intercept_ are the weights that the averaging option defines: inside an
         epoch of "epoch" the last ones.
@@ -410,7 +410,9 @@ class LiblinearClassifier(Weighted, LinearBinaryClassifier):
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
     ) -> LiblinearClassifier:
-        """Fit to X (n, d), dense or CSR, and y (n,), with weights (n,) whose ratios count."""
+        """Fit to X (n, d), dense or CSR, and y (n,), with weights (n,) of which only the ratios
+        count.
+        """
         from sklearn.svm import LinearSVC
 
         lam = number("lam", self.lam, least=SMALLEST_LAM, most=LARGEST_LAM)
@@ -537,7 +539,7 @@ class PegasosClassifier(Repeated, LinearBinaryClassifier):
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Do n steps on rows drawn from X (n, d); ``classes`` is needed if y lacks one."""
+        """Take n steps on rows drawn from X (n, d); ``classes`` is needed if y lacks one."""
         first = not hasattr(self, "t_")
         self._check_parameters()
         X, labels, _ = self._checked(X, y, classes, self._part(first), sample_weight)
@@ -553,13 +555,13 @@ class PegasosClassifier(Repeated, LinearBinaryClassifier):
             number("max_passes, if not None", self.max_passes, above=0)
 
     def _start(self, d: int) -> None:
-        """Set the state of a new run (w, b, ||(w, b)||^2 and the steps done) and its draws."""
+        """Begin a run: set w, b, their squared norm, the number of steps, and the draws."""
         self._state = np.zeros(d + 3)
         self._rng = generator(self.random_state)
         self.t_ = 0
 
     def _grow(self, d: int) -> None:
-        """Go on with rows of d entries, of which the new ones were 0 in all rows before."""
+        """Widen the weights to rows of d entries, of which the new ones were 0 in all rows before."""
         old_d = self.n_features_in_
         further = np.zeros(d - old_d)
         self._state = np.insert(self._state, [old_d], further)
@@ -567,7 +569,7 @@ class PegasosClassifier(Repeated, LinearBinaryClassifier):
         self.n_features_in_ = d
 
     def _walk(self, X: Any, labels: Floats, steps: int) -> Self:
-        """Do steps on rows of X."""
+        """Take steps on rows of X."""
         rows = sgd.as_rows(X)
         state = self._state
         lam = float(self.lam)

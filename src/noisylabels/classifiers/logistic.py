@@ -147,7 +147,7 @@ class RobustLogisticRegression(Weighted, TrueLabelPosterior, LinearBinaryClassif
         omega: Floats,
         weights: Floats | None,
     ) -> Fit:
-        """Fit two classes by L-BFGS; by EM more, or where that fails or the classes swap."""
+        """Fit two classes by L-BFGS, and by EM where that fails or the classes swap."""
         if len(omega) == 2:
             a = np.ones(len(labels)) if weights is None else weights
             fit = fit_two_classes(

@@ -1,4 +1,4 @@
-"""Classifiers that weigh many Gaussian kernels: f(x) = sum_i eta_i sum_n w_n kappa_i(x, x_n)."""
+"""Classifiers that learn the weights of many Gaussian kernels."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from noisylabels.solvers.flipped_logistic import PriorFactor
 from noisylabels.solvers.multi_kernel import SoftmaxPath, WSolver, ascend
 from noisylabels.validation import Floats, number, numbers, whole
 
-SMOOTH = 1e-3  # mean off-diagonal entry of a kernel that reaches beyond a point's own place
-CARRIED = 1e-8  # share of sum eta that smooth kernels must carry
-PROBES, FLAT = 200, 1e-6  # points between training points at which f must vary by more
+SMOOTH = 1e-3  # mean off-diagonal entry from which a kernel reaches beyond single points
+CARRIED = 1e-8  # smallest share of sum eta that smooth kernels must carry
+PROBES, FLAT = 200, 1e-6  # points between training points, and the least spread of f over them
 
 
 @dataclass(frozen=True)
 class Mixture:
-    """What was learned from one label column: w (n,), eta (S,) >= 0.
+    """The fit of one column of labels: weights w (n,) of points, and eta (S,) >= 0 of kernels.
 
     flags : words of `noisylabels.classifiers.base.FitFlags`, and whether they apply.
     omega : (2, 2) flip matrix, NaN without one.   fitted : further attributes of the estimator.
@@ -46,7 +46,7 @@ class Mixture:
 
 
 class MultiKernelClassifier(FitFlags, KernelClassifier):
-    """A Gaussian kernel of each width; the subclass learns w and eta in `_learn`."""
+    """Base of classifiers with a Gaussian kernel of each width; subclasses learn the weights."""
 
     widths: ArrayLike | None
     weights_: Floats
@@ -69,7 +69,8 @@ class MultiKernelClassifier(FitFlags, KernelClassifier):
         return self
 
     def decision_function(self, X: Any) -> Floats:
-        """f(x) per row of X (n, d): (n,), or (n, K); 0, which is class 0, where no training point is near.
+        """Compute f(x) for each row of X (n, d); 0, which is class 0, where no training point is
+        near.
 
         Raises ValueError: not fitted, other number of features, NaN or infinity.
         """
@@ -82,7 +83,7 @@ class MultiKernelClassifier(FitFlags, KernelClassifier):
     def fit_bank(
         cls, bank: KernelBank, D: Floats, D_out: Floats, labels: NDArray[Any], **parameters: Any
     ) -> Fits:
-        """One model per column of labels (n, L), 0 or 1, with the kernels of ``bank``: `Fits` with G = 1.
+        """Fit a model to each column of labels (n, L), 0 or 1, with the kernels of ``bank``.
 
         D (G, n, n), D_out (G, m, n): squared distances, one matrix per group of the bank. parameters: of the
         class. A column with one class only gets f = +-1 everywhere, flagged. Also flagged: f = 0 at all
@@ -111,14 +112,14 @@ class MultiKernelClassifier(FitFlags, KernelClassifier):
         parametrisation: Parametrisation = "sigma2",
         **parameters: Any,
     ) -> Fits:
-        """`fit_bank` with a kernel of every width on the squared distances D (n, n), D_out (m, n)."""
+        """Fit as `fit_bank` does, with a kernel of every width on squared distances."""
         bank = KernelBank.of_widths(widths, parametrisation=parametrisation)
         return cls.fit_bank(bank, D[np.newaxis], D_out[np.newaxis], labels, **parameters)
 
     def _learn(
         self, bank: KernelBank, D: Floats, labels: NDArray[Any], a: Floats | None = None
     ) -> Sequence[Mixture]:
-        """A mixture for each column of labels (n, L) of 0.0 and 1.0; one for (n,) of 0..K-1 with weights."""
+        """Learn a mixture of kernels for each column of labels."""
         raise NotImplementedError
 
 
@@ -217,7 +218,9 @@ class RobustMultiKernelLogisticRegression(TrueLabelPosterior, MultiKernelClassif
     beta: float = 2.0
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit to X (n, d) and the labels y (n,), with weights a (n,) >= 0 of the examples, 1 if not given."""
+        """Fit to X (n, d) and the labels y (n,), with weights (n,) >= 0 of the examples, 1 by
+        default.
+        """
         return self._fit(X, y, sample_weight)
 
     def _learn(
@@ -246,7 +249,7 @@ class RobustMultiKernelLogisticRegression(TrueLabelPosterior, MultiKernelClassif
 
 
 def smooth_collapse(bank: KernelBank, stack: Stack, D: Floats, w: Floats, eta: Floats) -> list[bool]:
-    """Whether the kernels that are left are spikes only, for each of L models.
+    """Decide for each of L models whether only kernels that are spikes are left.
 
     D (G, n, n) : squared distances.   w (n, L), eta (S', L) : weights of points and of stacked kernels.
 
@@ -264,22 +267,24 @@ def smooth_collapse(bank: KernelBank, stack: Stack, D: Floats, w: Floats, eta: F
 
 # The saddle point of StPMKL
 
-LOST = 1e-10  # largest diagonal entry of K_i - G_i G_i^T
-BOX_SCALE = 0.01  # of the steps in (a, b) against those in p: on heart faster than 0.001, 0.1, 1 and 10
-CHECK = 10  # iterations between two looks at the gap
+LOST = 1e-10  # largest diagonal entry that K_i - G_i G_i^T may have
+BOX_SCALE = 0.01  # step in (a, b) relative to p; on heart faster than 0.001, 0.1, 1 and 10
+CHECK = 10  # iterations after which the gap is computed again
 SHRINK, GROW = 0.5, 1.2
 
 
 @dataclass(frozen=True)
 class Factors:
-    """K_i = G_i G_i^T up to 1e-10, G_i (n, r_i) side by side in G (n, R); first (S,): where each begins."""
+    """Low-rank factors G_i (n, r_i) of kernel matrices K_i, side by side in one matrix."""
 
     G: Floats
     first: NDArray[np.intp]
 
     @classmethod
     def of(cls, K: NDArray[np.floating]) -> Factors:
-        """By pivoted Cholesky of every K_i of K (S, n, n): Gaussian kernels on one feature have low ranks."""
+        """Factor every K_i of K (S, n, n) by pivoted Cholesky, as kernels on one feature have low
+        ranks.
+        """
         parts = []
         for matrix in K:
             factor, pivots, rank, _ = lapack.dpstrf(np.asarray(matrix, dtype=float), tol=LOST, lower=1)
@@ -290,7 +295,7 @@ class Factors:
         return cls(np.ascontiguousarray(np.concatenate(parts, axis=1)), first)
 
     def forms(self, p: Floats, v: Floats) -> tuple[Floats, Floats]:
-        """v.K_i v (S,), and K_p v (n,)."""
+        """Compute v.K_i v of every kernel (S,), and K_p v (n,)."""
         inner = v @ self.G
         sizes = np.diff([*self.first, self.G.shape[1]])
         return np.add.reduceat(inner * inner, self.first), self.G @ (inner * np.repeat(p, sizes))
@@ -298,7 +303,9 @@ class Factors:
 
 @dataclass(frozen=True)
 class SaddlePoint:
-    """p (S,) kernel weights, v (n,) = s (a - b), the relative duality gap and the iterations done."""
+    """Weights of kernels and points at a saddle point, its relative duality gap, and the
+    iterations.
+    """
 
     p: Floats
     v: Floats
@@ -308,7 +315,7 @@ class SaddlePoint:
 
 @dataclass(frozen=True)
 class _Point:
-    """p (S,), z = (a, b) (2, n), and the slopes of the objective there."""
+    """A point of the search, and the slopes of the objective there."""
 
     p: Floats
     z: Floats
@@ -317,7 +324,7 @@ class _Point:
 
 
 class _SaddlePoint:
-    """The saddle-point problem of one label column, in the geometry of entropy and squares."""
+    """The saddle-point problem of one column of labels, with entropy and squares as distances."""
 
     def __init__(self, factors: Factors, s: Floats, rho: float, C: float) -> None:
         self.factors, self.s, self.rho, self.C = factors, s, rho, C
@@ -331,18 +338,18 @@ class _SaddlePoint:
         return _Point(p, z, -0.5 * square, np.stack([margin - 1.0, -margin - 1.0]))
 
     def step(self, start: _Point, slopes: _Point, t: float) -> tuple[Floats, Floats]:
-        """p exp(-t scale_p slope_p), normalised, and z - t scale_z slope_z, clipped to the boxes."""
+        """Step to the next weights p, and to the next z within the boxes."""
         exponent = np.log(np.maximum(start.p, 1e-300)) - t * self.scale_p * slopes.slope_p
         p = np.exp(exponent - exponent.max())
         return p / p.sum(), np.clip(start.z - t * self.scale_z * slopes.slope_z, 0.0, self.box)
 
     def divergence(self, p: Floats, z: Floats, start: _Point) -> float:
-        """KL(p, p') / scale_p + ||z - z'||^2 / (2 scale_z)."""
+        """Compute the distance of a point from the start, which the step size limits."""
         ratio = np.log(np.maximum(p, 1e-300) / np.maximum(start.p, 1e-300))
         return float(p @ ratio) / self.scale_p + 0.5 * float(((z - start.z) ** 2).sum()) / self.scale_z
 
     def gap(self, p: Floats, z: Floats) -> float:
-        """(primal - dual) / |primal| >= 0."""
+        """Compute the relative duality gap, (primal - dual) / |primal| >= 0."""
         v = self.s * (z[0] - z[1])
         square, f = self.factors.forms(p, v)
         margin = self.s * f
@@ -355,7 +362,7 @@ class _SaddlePoint:
 def mirror_prox(
     factors: Factors, s: Floats, rho: float, C: float, *, tolerance: float = 1e-3, iterations: int = 2000
 ) -> SaddlePoint:
-    """The saddle point up to a relative gap of ``tolerance``; s (n,) = +-1, 0 <= rho < 1/2, C > 0.
+    """Find the saddle point of one column of labels up to a relative gap of ``tolerance``.
 
     Kernel weights p are on the simplex, and the dual variables in two boxes; K_p = sum_i p_i K_i:
 
@@ -488,11 +495,11 @@ class StPMKLLikeClassifier(Repeated, MultiKernelClassifier):
     max_iter: int = 2000
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> StPMKLLikeClassifier:
-        """Fit to X (n, d) and labels y (n,); weights (n,) are those of `Weighted`."""
+        """Fit to X (n, d) and labels y (n,), with weights (n,) as in `Weighted`."""
         return self._fit(X, y, sample_weight)
 
     def _learn(self, bank: KernelBank, D: Floats, labels: Floats, a: Floats | None = None) -> list[Mixture]:
-        """With one rho for all columns of ``labels``, or a sequence with one for each."""
+        """Fit each column of ``labels`` on one kernel bank, with one rho for all or one for each."""
         rates = numbers("rho", self.rho, least=0, below=0.5)
         if len(rates) not in (1, labels.shape[1]):
             raise ValueError(f"rho: {len(rates)} flip rates for {labels.shape[1]} columns of labels")

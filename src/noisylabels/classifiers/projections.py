@@ -1,4 +1,4 @@
-"""Random projections: how often they flip the sign of a product, and bounds on errors from that.
+"""Random projections: how often they flip a sign, and bounds on errors that follow.
 
 Sources: Kabán and Bootkrajang, LABELNOISE 2017; Kabán, "Structure-aware error bounds for linear
 classification with the zero-one loss", 2017.
