@@ -43,8 +43,7 @@ def yield_filter_checks() -> Iterator[Callable[[Filter], None]]:
 
 
 def check_filter(candidate: Filter) -> None:
-    """Check that a filter predicts each row before it learns from its label, and its other
-    promises.
+    """Check that a filter keeps its contract: it predicts each row before it sees the label.
 
     Parameters
     ----------
@@ -303,7 +302,7 @@ def _message_of(call: Callable[[], Any]) -> str:
 
 
 def _equal(found: Any, expected: Any, message: str) -> None:
-    """Compare predictions up to rounding, as a sliding window adds in another order than its rows."""
+    """Compare up to rounding, because a sliding window adds in another order than its rows."""
     same_shape = np.shape(found) == np.shape(expected)
     if not same_shape or not np.allclose(found, expected, rtol=1e-8, atol=1e-9, equal_nan=True):
         raise AssertionError(message)

@@ -74,7 +74,7 @@ def name_program() -> str:
 
 
 def _load_engine() -> tuple[dict[str, Command], Callable[[list[str]], None] | None]:
-    """Load the commands of the experiments, and what runs other words; nothing without a checkout."""
+    """Load the commands of the experiments, and what runs other words, in a checkout."""
     sources_of_library = Path(__file__).resolve().parents[1]
     engine_file = sources_of_library.joinpath(*ENGINE.split(".")).with_suffix(".py")
     if not engine_file.is_file():

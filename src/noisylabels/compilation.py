@@ -158,7 +158,7 @@ def _folder_of_module(module: str, file: Path, also: str) -> Path | None:
 
 @cache
 def _writable_base(requested: str) -> Path | None:
-    """Find the first folder that can be written: as requested, in the package, or the user's cache."""
+    """Find the first folder that can be written: requested, of the package, or of the user."""
     places = [Path(requested)] if requested else []
     places.append(Path(__file__).resolve().parent / "__pycache__/kernels")
     with suppress(RuntimeError):  # a user without a home has no folder for caches

@@ -78,7 +78,7 @@ SHORT_YEARS = ("%d.%m.%y", "%d.%m.%y %H:%M")
 
 
 class Encoded(NamedTuple):
-    """The encoded columns of a table: numbers (n, d), names, notes, and the texts of text columns."""
+    """The encoded columns of a table: numbers (n, d), names, notes, and texts to be hashed."""
 
     X: Array
     names: list[str]

@@ -231,7 +231,7 @@ def with_words(
 
 
 def fitted(model: Any, X: Array, y: Classes, X_held: Array, K: int) -> tuple[Array, Array, Array]:
-    """Predict p and g (m, K) of held-out rows, and return the model's flip matrix, NaN without one."""
+    """Predict p and g (m, K) of held-out rows; return them and the flip matrix, or NaN."""
     from sklearn.base import clone
     from sklearn.utils import get_tags
 
@@ -249,7 +249,7 @@ def fitted(model: Any, X: Array, y: Classes, X_held: Array, K: int) -> tuple[Arr
 
 
 def probabilities(model: Any, X: Array) -> tuple[Array, Array, Array]:
-    """Predict labels p = g Omega and true classes g; without a flip matrix p = g, and Omega is NaN."""
+    """Predict labels p = g Omega and true classes g; Omega is NaN without a flip matrix."""
     g = np.asarray(model.predict_proba(X), dtype=float)
     classifier = model[-1] if hasattr(model, "steps") else model
     omega = getattr(classifier, "flip_matrix_", None)
@@ -296,7 +296,7 @@ def chosen(wanted: Any, random_state: int = 0) -> tuple[str, Any]:
 
 
 def model_of(name: str, random_state: int = 0) -> Any:
-    """Build a model of `ROBUST` or `PLAIN` behind a scaling of features, not tuned on noisy labels."""
+    """Build a model of `ROBUST` or `PLAIN` behind a scaling of features, without tuning."""
     from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline

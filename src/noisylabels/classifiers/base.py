@@ -273,7 +273,7 @@ class Weighted(Labelled):
     def _examples(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> tuple[Any, NDArray[np.intp], Floats | None]:
-        """Check X and y, number the classes, and return weights > 0, or None for 1; sets classes_."""
+        """Check X and y, and number the classes; the weights are None if all are 1."""
         if hasattr(X, "loc"):
             refuse_other_index(X, y, sample_weight=sample_weight)
         X, y = check_rows(self, X, y, dtype=np.float64)
@@ -310,7 +310,7 @@ class Repeated(Weighted):
 
 
 def _has_log_odds(classifier: DecisionClassifier) -> bool:
-    """Decide whether decision values are log-odds up to a factor; else say how to calibrate them."""
+    """Check that decision values are log-odds up to a factor; else say how to calibrate."""
     if classifier._link():
         return True
     raise AttributeError(

@@ -202,7 +202,7 @@ class BoostingClassifier(Repeated, DecisionClassifier):
         raise NotImplementedError
 
     def _checked(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> tuple[Floats, Floats]:
-        """Check X and y, repeat rows by weights, and code labels as -1.0 and +1.0; sets classes_."""
+        """Check X and y, repeat rows by weights, and code labels as -1.0 and +1.0."""
         whole("rounds", self.rounds, 1)
         X, labels, _ = self._examples(X, y, sample_weight)
         return X, np.where(labels, 1.0, -1.0)

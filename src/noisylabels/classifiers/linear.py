@@ -286,7 +286,7 @@ class RobustSGDClassifier(Repeated, LinearBinaryClassifier):
         self.schedule_ = sgd.schedule(self.schedule, eta0, self.lam, n)
 
     def _grow(self, d: int) -> None:
-        """Widen the weights to rows of d entries, of which the new ones were 0 in all rows before."""
+        """Widen the weights to rows of d entries; the new ones were 0 in all rows before."""
         old_d = self.n_features_in_
         further = np.zeros((len(self._w), d - old_d))
         self._w = np.insert(self._w, [old_d], further, axis=1)
@@ -561,7 +561,7 @@ class PegasosClassifier(Repeated, LinearBinaryClassifier):
         self.t_ = 0
 
     def _grow(self, d: int) -> None:
-        """Widen the weights to rows of d entries, of which the new ones were 0 in all rows before."""
+        """Widen the weights to rows of d entries; the new ones were 0 in all rows before."""
         old_d = self.n_features_in_
         further = np.zeros(d - old_d)
         self._state = np.insert(self._state, [old_d], further)

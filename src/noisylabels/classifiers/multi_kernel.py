@@ -499,7 +499,7 @@ class StPMKLLikeClassifier(Repeated, MultiKernelClassifier):
         return self._fit(X, y, sample_weight)
 
     def _learn(self, bank: KernelBank, D: Floats, labels: Floats, a: Floats | None = None) -> list[Mixture]:
-        """Fit each column of ``labels`` on one kernel bank, with one rho for all or one for each."""
+        """Fit each column of ``labels`` on one bank, with one rho for all or one for each."""
         rates = numbers("rho", self.rho, least=0, below=0.5)
         if len(rates) not in (1, labels.shape[1]):
             raise ValueError(f"rho: {len(rates)} flip rates for {labels.shape[1]} columns of labels")
