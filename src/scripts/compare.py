@@ -28,6 +28,6 @@ try:
     plan = planned(CHECKOUT, configured(CHECKOUT, folder.name), every=True)
 except ValueError as error:
     sys.exit(f"compare: {error}")
-lines, differs = archived_run.report(plan, folder.parents[1], CHECKOUT)
+lines, differs = archived_run.report_differences(plan, folder.parents[1], CHECKOUT)
 print("\n".join(lines))
 sys.exit(differs)

@@ -94,9 +94,9 @@ def list_results(plan: "Plan", targets: list[str]) -> list[str]:
     ValueError
         If a target is unknown or a result is not finished; names the first, and the command.
     """
-    from reproduction.judge.archived_run import chosen
+    from reproduction.judge.archived_run import select_results
 
-    names = [name for name in chosen(plan, targets) if name not in plan.left_out]
+    names = [name for name in select_results(plan, targets) if name not in plan.left_out]
     for name in names:
         for file in plan.drawings(name):
             if not Path(file).is_file():
@@ -142,7 +142,7 @@ def claim(out: Path) -> None:
 
 def copy_result(plan: "Plan", name: str, out: Path) -> Line:
     """Copy a figure or table in its best format; the row of the README about it."""
-    from reproduction.judge.archived_run import commit_of
+    from reproduction.judge.archived_run import describe_commit
     from reproduction.judge.verdict_files import verify_output
     from reproduction.run import records
 
@@ -157,7 +157,7 @@ def copy_result(plan: "Plan", name: str, out: Path) -> Line:
     facts = records.facts(Path(plan.results, name, records.RECORD))
     if not facts:
         facts = records.facts(Path(plan.figures, f"{name}.{records.RECORD}"))
-    return str(target), artifact.content["title"], commit_of(facts)
+    return str(target), artifact.content["title"], describe_commit(facts)
 
 
 def find_pages(plan: "Plan", names: list[str]) -> list["Page"]:

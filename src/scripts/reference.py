@@ -28,14 +28,14 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 
 try:
     plan = planned(CHECKOUT, configured(CHECKOUT, "full"), every=True)
-    names = archived_run.chosen(plan, options.names)
+    names = archived_run.select_results(plan, options.names)
 except ValueError as error:
     sys.exit(f"reference: {error}")
 if (options.judge or options.draw) and not options.names:
     names = [*plan.artifacts]  # also what cannot run here
 failed = False
 if options.check:
-    report, failed = archived_run.old(plan, names, CHECKOUT)
+    report, failed = archived_run.find_outdated(plan, names, CHECKOUT)
 elif options.draw:
     report = list(draw_again(plan, names, CHECKOUT))
 elif options.judge:
@@ -43,6 +43,6 @@ elif options.judge:
 else:
     root = (options.run or CHECKOUT).resolve()
     is_choice = bool(options.names)
-    report, failed = archived_run.keep_all(plan, names, root, CHECKOUT, asked=is_choice)
+    report, failed = archived_run.archive_results(plan, names, root, CHECKOUT, requested=is_choice)
 print("\n".join(report))
 sys.exit(failed)

@@ -12,7 +12,7 @@ from project import ROOT
 from synthetic_tables import curve, table
 from verdict_inputs import below, claim
 
-from reproduction.judge.archived_run import read_summary, summarised
+from reproduction.judge.archived_run import read_summary, summarise
 from reproduction.judge.claims import BOUNDS
 from reproduction.judge.verdicts import judge
 from reproduction.spec.strict_yaml import read
@@ -113,4 +113,4 @@ def test_equal_repetitions_have_no_standard_error_at_all():
     """The mean of equal numbers can differ from them in the last digit."""
     values = np.random.default_rng(0).random(50) * 1e5
     curves = [curve([value] * 7, setting=f"s{number}") for number, value in enumerate(values)]
-    assert (summarised(table(*curves))["se"] == 0).all()
+    assert (summarise(table(*curves))["se"] == 0).all()

@@ -123,7 +123,7 @@ def test_starting_takes_at_most_a_twentieth_of_the_jobs_of_a_full_run():
     start = 2.0  # seconds of a processor
     full = plan.planned(ROOT, plan.configured(ROOT, "full"), every=True)
     for name, artifact in full.artifacts.items():
-        cost = archived_run.kept(name, ROOT).cost
+        cost = archived_run.read_archived(name, ROOT).cost
         if artifact.protocol and cost and len(artifact.blocks) > 1:
             jobs = len(artifact.cells) * len(artifact.blocks)
             assert cost["minutes"] * 60 / jobs >= 20 * start, name

@@ -37,7 +37,7 @@ def draw_again(plan: Plan, names: Iterable[str], home: Path) -> Iterator[str]:
             except (RenderError, ValueError) as error:
                 yield f"{name}: not drawn: {error}"
                 continue
-            archived_run.keep_drawing(drawn, home / "figures/reference" / name)
+            archived_run.archive_drawing(drawn, home / "figures/reference" / name)
         yield f"{name}: drawn"
 
 
@@ -48,15 +48,17 @@ def draw_archived(plan: Plan, name: str, archive: Path, folder: Path) -> Path:
     """
     artifact = plan.artifact(name)
     tables = {}
-    for each in plan.artifacts_shown(artifact):
-        if each.protocol:
-            source = f"{each.paper}/{each.name}"
-            content = archived_run.read_table_text(plan.artifacts, source, archive)
-            if not content:
-                raise ValueError(f"the table of {source} is not archived")
-            tables[each.name] = folder / f"{each.name}.csv"
-            tables[each.name].write_bytes(content)
+    for shown in plan.artifacts_shown(artifact):
+        if not shown.protocol:
+            continue
+        source = f"{shown.paper}/{shown.name}"
+        content = archived_run.read_table_text(plan.artifacts, source, archive)
+        if not content:
+            raise ValueError(f"the table of {source} is not archived")
+        file = folder / f"{shown.name}.csv"
+        file.write_bytes(content)
+        tables[shown.name] = file
     files = [folder / f"drawing.{suffix}" for suffix in FORMATS[artifact.kind]]
     with names_of.using(artifact.file.parent):
         draw(artifact.render, artifact.name, tables, plan.shown_with(name), files)
-    return archived_run.smallest(files) or files[0]
+    return archived_run.choose_smallest(files) or files[0]

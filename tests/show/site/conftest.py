@@ -18,7 +18,7 @@ def home(tmp_path_factory):
     plan = plan_of("full")
     finish(folder, plan, NAMES)
     for name in NAMES:
-        archived_run.keep(plan, name, folder, folder)
+        archived_run.archive_result(plan, name, folder, folder)
     return folder
 
 

@@ -56,7 +56,7 @@ def test_it_is_kept_and_shown_apart_and_in_no_total(checkout):
     names = [OURS, f"{NAME}/table1"]
     finish(checkout, plan, names)
     for name in names:
-        archived_run.keep(plan, name, checkout, checkout)
+        archived_run.archive_result(plan, name, checkout, checkout)
     papers = sphinx_sources.write_sources(plan, checkout)
     assert [len(paper.pages) for paper in papers] == [1, 1]
     front = (checkout / "docs/index.rst").read_text()

@@ -1,4 +1,4 @@
-"""The reference in the repository: complete in itself, small, and of the present settings and claims."""
+"""The archive in the repository: complete in itself, small, of the present settings and claims."""
 
 import pytest
 from finished_runs import CHECKOUT
@@ -25,8 +25,8 @@ AWAIT_A_RUN = {
     "kernel_boost/readings",  # has ten splits and four kinds of noise
     "kernel_boost/rivals",  # has the methods of the two that joined it
 }
-"""Results whose settings changed on purpose; the next full run replaces them, and this list ends."""
-KEPT = sorted(str(file.parent.relative_to(FOLDER)) for file in FOLDER.glob("*/*/record.json"))
+"""Results whose settings changed on purpose; the next full run replaces them."""
+ARCHIVED = sorted(str(file.parent.relative_to(FOLDER)) for file in FOLDER.glob("*/*/record.json"))
 
 
 @pytest.fixture(scope="module")
@@ -34,48 +34,42 @@ def plan():
     return plans.planned(CHECKOUT, plans.configured(CHECKOUT, "full"), every=True)
 
 
-@pytest.fixture(scope="module")
-def verdicts():
-    """Id -> verdict in the reference."""
-    return {row["id"]: row["verdict"] for name in KEPT for row in archived_run.kept(name, CHECKOUT).verdicts}
-
-
-@pytest.fixture(scope="module")
-def kinds():
-    """Id -> kind in the reference."""
-    return {row["id"]: row["kind"] for name in KEPT for row in archived_run.kept(name, CHECKOUT).verdicts}
-
-
-@pytest.mark.parametrize("name", one_of_each_paper(KEPT))
+@pytest.mark.parametrize("name", one_of_each_paper(ARCHIVED))
 def test_the_reference_is_of_the_present_settings_and_claims(plan, name):
-    lines, failed = archived_run.old(plan, [name], CHECKOUT)
+    lines, failed = archived_run.find_outdated(plan, [name], CHECKOUT)
     if name in AWAIT_A_RUN:
-        assert [line.partition(";")[0] for line in lines] == [f"{name}: out of date, other settings"]
+        problems = [line.partition(";")[0] for line in lines]
+        assert problems == [f"{name}: out of date, other settings"]
     else:
         assert not failed, "\n".join(lines)
 
 
 def test_every_kept_result_has_its_artifact_and_its_files(plan):
-    for name in KEPT:
-        assert name in plan.artifacts, f"{name} has no artifact any more: remove results/reference/{name}"
-        kept = archived_run.kept(name, CHECKOUT)
-        assert kept.drawn, name
+    for name in ARCHIVED:
+        remedy = f"remove results/reference/{name}"
+        assert name in plan.artifacts, f"{name} has no artifact any more: {remedy}"
+        artifact = plan.artifacts[name]
+        archived = archived_run.read_archived(name, CHECKOUT)
+        assert archived.drawn, name
         if name not in JOINED:
-            assert bool(kept.table) == ("protocol" in plan.artifacts[name].content), name
-        assert not plan.artifacts[name].other_unit(kept.verdicts), name
+            assert bool(archived.table) == ("protocol" in artifact.content), name
+        assert not artifact.other_unit(archived.verdicts), name
 
 
 def test_the_reference_is_small():
-    folders = [CHECKOUT / "results/reference", CHECKOUT / "figures/reference"]
-    sizes = {file: file.stat().st_size for folder in folders for file in folder.rglob("*") if file.is_file()}
+    sizes = {}
+    for folder in ("results/reference", "figures/reference"):
+        for file in (CHECKOUT / folder).rglob("*"):
+            if file.is_file():
+                sizes[file] = file.stat().st_size
     assert [file for file, size in sizes.items() if size > 2_000_000] == []
-    assert sum(sizes.values()) <= archived_run.WHOLE
+    assert sum(sizes.values()) <= archived_run.LARGEST_ARCHIVE
 
 
 def test_headlines_are_claims_of_their_paper(plan):
     for paper in list_papers():
-        contents = [each.content for each in plan.artifacts.values() if each.paper == paper]
-        texts = list_short_texts(contents)
+        artifacts = [artifact for artifact in plan.artifacts.values() if artifact.paper == paper]
+        texts = list_short_texts([artifact.content for artifact in artifacts])
         findings = read_findings(HOME / paper)
         for name in [*findings.summary, *findings.headlines]:
             assert name in texts, f"{paper}: findings.yaml names {name}, which is not a claim of it"
@@ -96,50 +90,64 @@ def test_a_headline_is_the_text_of_its_claim_under_its_verdict():
 
 
 def test_a_statement_after_a_colon_begins_small_unless_with_a_name():
-    claims = [{"id": "A", "statement": "With two copies it works"}, {"id": "B", "statement": "LMS wins"}]
-    claims += [{"id": "C", "statement": "Onyx wins"}]
+    claims = [
+        {"id": "A", "statement": "With two copies it works"},
+        {"id": "B", "statement": "LMS wins"},
+        {"id": "C", "statement": "Onyx wins"},
+    ]
     texts = list_short_texts([{"claims": claims}])
     assert texts == {"A": "with two copies it works", "B": "LMS wins", "C": "Onyx wins"}
 
 
 def test_an_inconclusive_claim_says_why_its_interval_does_not_decide():
-    rows = [row for name in KEPT for row in archived_run.kept(name, CHECKOUT).verdicts if is_claim(row)]
-    found = {row["id"]: Sentences().evidence(row) for row in rows if row["verdict"] == "inconclusive"}
-    assert "over all tests of the claim p = 0.044 against it, which Holm's correction" in found["KB-B3"]
-    assert "over all tests of the claim p = 0.13 for it" in found["KB-3"]
-    assert "over all tests" not in found["KB-B1"]  # its interval contains the bound
+    evidence = {}
+    for name in ARCHIVED:
+        for row in archived_run.read_archived(name, CHECKOUT).verdicts:
+            if is_claim(row) and row["verdict"] == "inconclusive":
+                evidence[row["id"]] = Sentences().evidence(row)
+    reason = "over all tests of the claim"
+    assert f"{reason} p = 0.044 against it, which Holm's correction" in evidence["KB-B3"]
+    assert f"{reason} p = 0.13 for it" in evidence["KB-3"]
+    assert "over all tests" not in evidence["KB-B1"]  # its interval contains the bound
 
 
 def test_every_result_says_its_verdict_or_where_it_is_judged(plan, tmp_path):
     by_key = {page.key: page for page in pages.all_pages(plan, CHECKOUT, tmp_path)}
     for page in by_key.values():
-        assert page.first.verdicts or pages.elsewhere(page, by_key) or not page.artifact.uses, page.key
-    page = by_key["kernel_boost_klr_vs_rklr_high"]  # its values are judged with those at 10 and 20 %
-    row, other = "<tr><td>{}</td></tr>".format, "99.99 ± 1.00"
-    table = charts.marks(row("22.44 ± 11.01") + row(other), pages.elsewhere(page, by_key))
-    assert table == '<tr><td class="cell bad" title="not reproduced">22.44 ± 11.01 <i>✕</i></td></tr>' + row(
-        other
-    )
+        is_judged = page.first.verdicts or pages.elsewhere(page, by_key)
+        assert is_judged or not page.artifact.uses, page.key
+    # The values of this one are judged with those at 10 and 20 %.
+    page = by_key["kernel_boost_klr_vs_rklr_high"]
+    without_mark = "<tr><td>99.99 ± 1.00</td></tr>"
+    table = f"<tr><td>22.44 ± 11.01</td></tr>{without_mark}"
+    marked = '<tr><td class="cell bad" title="not reproduced">22.44 ± 11.01 <i>✕</i></td></tr>'
+    marked_table = charts.marks(table, pages.elsewhere(page, by_key))
+    assert marked_table == f"{marked}{without_mark}"
+    row = "<tr><td>{}</td></tr>".format
     without_sd = charts.marks(row("5.71"), [by_key["robust_sgd_table1"]])
     assert 'title="not reproduced">5.71 <i>' in without_sd
 
 
-def test_a_reference_says_whether_its_code_or_its_settings_have_changed(plan, tmp_path, monkeypatch):
-    page = next(page for page in pages.all_pages(plan, CHECKOUT, tmp_path) if page.key == "ors_fig2")
-    monkeypatch.setattr(archived_run, "other_code", lambda *_: "code ors/code.py was edited")
-    assert page.aged.endswith("; code ors/code.py was edited.")
-    monkeypatch.setattr(archived_run, "other_settings", lambda *_: True)
+def test_a_reference_says_whether_code_or_settings_have_changed(plan, tmp_path, monkeypatch):
+    by_key = {page.key: page for page in pages.all_pages(plan, CHECKOUT, tmp_path)}
+    page = by_key["ors_fig2"]
+    change = "code ors/code.py was edited"
+    monkeypatch.setattr(archived_run, "describe_code_change", lambda *_: change)
+    assert page.aged.endswith(f"; {change}.")
+    monkeypatch.setattr(archived_run, "has_other_settings", lambda *_: True)
     del page.__dict__["aged"]
     assert page.aged.startswith("Out of date: the run at commit ")
 
 
 def test_what_draws_tables_of_others_is_compared_with_the_settings_of_those_tables(plan, tmp_path):
-    found = {page.key: page for page in pages.all_pages(plan, CHECKOUT, tmp_path)}
-    provenance = found["ors_final_errors"].reference.provenance  # that of the first table, of fig2
-    assert not archived_run.other_settings(plan, "ors/final_errors", provenance)
+    by_key = {page.key: page for page in pages.all_pages(plan, CHECKOUT, tmp_path)}
+    provenance = by_key["ors_final_errors"].reference.provenance  # that of the first table, of fig2
+    assert not archived_run.has_other_settings(plan, "ors/final_errors", provenance)
     methods = provenance["settings"]["methods"]
     label, method = next(iter(methods.items()))
-    for change, other in [({"note": "another word"}, False), ({"method": "nlms"}, True)]:
-        settings = provenance["settings"] | {"methods": methods | {label: method | change}}
+    for change, is_other in [({"note": "another word"}, False), ({"method": "nlms"}, True)]:
+        changed_methods = methods | {label: method | change}
+        settings = provenance["settings"] | {"methods": changed_methods}
         changed = provenance | {"settings": settings}
-        assert archived_run.other_settings(plan, "ors/final_errors", changed) == other
+        answer = archived_run.has_other_settings(plan, "ors/final_errors", changed)
+        assert answer == is_other

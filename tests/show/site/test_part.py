@@ -79,4 +79,4 @@ def test_its_verdicts_and_its_page_say_part_and_no_total_has_them(tmp_path):
     exports.write_verdicts(sphinx_sources.list_pages(papers), tmp_path)
     assert (tmp_path / "verdicts.json").read_text() == "[]\n"
     with pytest.raises(archived_run.NotFinished, match="not finished"):
-        archived_run.keep(planned({}), NAME, tmp_path, tmp_path)
+        archived_run.archive_result(planned({}), NAME, tmp_path, tmp_path)

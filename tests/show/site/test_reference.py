@@ -1,6 +1,7 @@
 """The reference: a true summary, made of finished results only, and it knows when it is old."""
 
 import dataclasses
+import itertools
 import json
 import lzma
 import re
@@ -26,8 +27,9 @@ def plan():
 def full(plan, tmp_path):
     """A finished full run of one artifact, kept as the reference."""
     finish(tmp_path, plan, [NAME])
-    archived_run.keep(plan, NAME, tmp_path, tmp_path)
-    (tmp_path / "results/reference" / NAME / "table.csv.xz").unlink()  # its claims ask for other rows
+    archived_run.archive_result(plan, NAME, tmp_path, tmp_path)
+    # The claims of the artifact need other rows than those of the finished run.
+    (tmp_path / "results/reference" / NAME / "table.csv.xz").unlink()
     return tmp_path
 
 
@@ -40,7 +42,7 @@ def test_a_summary_has_the_moments_of_every_row_key(tmp_path):
     rows = [one | {"repetition": r, "value": value} for r, value in enumerate(values)]
     rows.append({"method": "b", "metric": "error", "repetition": 0, "value": 7})
     write_rows(rows, tmp_path / "table.csv")
-    first, second = archived_run.summarised(read_table(tmp_path / "table.csv")).to_dict("records")
+    first, second = archived_run.summarise(read_table(tmp_path / "table.csv")).to_dict("records")
     assert (first["n"], first["mean"], first["median"]) == (4, 4.0, 2.5)
     assert first["se"] == pytest.approx(np.std(values, ddof=1) / 2)
     assert (first["q10"], first["q90"]) == pytest.approx((1.3, 7.9))
@@ -50,38 +52,47 @@ def test_a_summary_has_the_moments_of_every_row_key(tmp_path):
 
 def test_a_written_summary_is_read_as_it_was(tmp_path):
     one = {"method": "a", "metric": "mse"}
-    rows = (one | {"x": x, "repetition": r, "value": (x + r) / 3} for x in range(4) for r in range(6))
+    rows = []
+    for x, repetition in itertools.product(range(4), range(6)):
+        rows.append(one | {"x": x, "repetition": repetition, "value": (x + repetition) / 3})
     write_rows(rows, tmp_path / "table.csv")
-    made = archived_run.read_summary(tmp_path / "table.csv")
-    archived_run.write_summary(made, tmp_path / "summary.csv")
-    again = archived_run.read_summary(tmp_path / "summary.csv")
-    assert (made[archived_run.SELECTOR[:-1]] == again[archived_run.SELECTOR[:-1]]).all().all()
-    np.testing.assert_allclose(again["mean"], made["mean"], rtol=1e-9)
-    rough = ["se", *archived_run.QUANTILES]
-    np.testing.assert_allclose(again[rough], made[rough], rtol=1e-3)
-    archived_run.write_summary(again, tmp_path / "again.csv")
-    assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "summary.csv").read_bytes()
+    summary = archived_run.read_summary(tmp_path / "table.csv")
+    first_file = tmp_path / "summary.csv"
+    archived_run.write_summary(summary, first_file)
+    written = archived_run.read_summary(first_file)
+    labels = archived_run.SELECTOR[:-1]
+    assert (summary[labels] == written[labels]).all().all()
+    np.testing.assert_allclose(written["mean"], summary["mean"], rtol=1e-9)
+    rounded = ["se", *archived_run.QUANTILES]
+    np.testing.assert_allclose(written[rounded], summary[rounded], rtol=1e-3)
+    second_file = tmp_path / "second.csv"
+    archived_run.write_summary(written, second_file)
+    assert second_file.read_bytes() == first_file.read_bytes()
 
 
 # Made of finished results
 
 
 def test_what_is_kept_is_what_a_page_needs_and_keeping_again_changes_nothing(full, plan):
-    kept = archived_run.kept(NAME, full)
-    assert [row["verdict"] for row in kept.verdicts][:3] == ["reproduced", "not_reproduced", "inconclusive"]
-    assert kept.cost == {"minutes": 1.5, "mem_mb": 250, "jobs": 1}
-    assert kept.drawn.name == "fig2.png"
-    assert kept.thumbnail.stat().st_size < 20_000
-    assert set(kept.provenance) >= {"commit", "processor", "seed", "table_sha256", "data", "made_from"}
+    archived = archived_run.read_archived(NAME, full)
+    verdicts = [row["verdict"] for row in archived.verdicts]
+    assert verdicts[:3] == ["reproduced", "not_reproduced", "inconclusive"]
+    assert archived.cost == {"minutes": 1.5, "mem_mb": 250, "jobs": 1}
+    assert archived.drawn.name == "fig2.png"
+    assert archived.thumbnail.stat().st_size < 20_000
+    keys = {"commit", "processor", "seed", "table_sha256", "data", "made_from"}
+    assert set(archived.provenance) >= keys
     files = [file for file in full.rglob("*") if "reference" in file.parts and file.is_file()]
     before = {file: file.read_bytes() for file in files}
-    archived_run.keep(plan, NAME, full, full)
-    assert {file: file.read_bytes() for file in before} == before
+    archived_run.archive_result(plan, NAME, full, full)
+    after = {file: file.read_bytes() for file in files}
+    assert after == before
 
 
 def test_what_is_not_finished_is_not_kept(plan, tmp_path):
-    with pytest.raises(archived_run.NotFinished, match=r"ors/fig4: not finished; run \./run full ors_fig4"):
-        archived_run.keep(plan, "ors/fig4", tmp_path, tmp_path)
+    message = r"ors/fig4: not finished; run \./run full ors_fig4"
+    with pytest.raises(archived_run.NotFinished, match=message):
+        archived_run.archive_result(plan, "ors/fig4", tmp_path, tmp_path)
     assert not (tmp_path / "results/reference").exists()
 
 
@@ -100,7 +111,7 @@ def test_results_changed_by_hand_are_not_kept(plan, tmp_path, file, old, new, me
     path.write_text(before.replace(old, new, 1))
     assert path.read_text() != before
     with pytest.raises(ValueError, match=message):
-        archived_run.keep(plan, NAME, tmp_path, tmp_path)
+        archived_run.archive_result(plan, NAME, tmp_path, tmp_path)
 
 
 def test_verdicts_of_other_claims_are_not_kept(plan, tmp_path):
@@ -110,7 +121,7 @@ def test_verdicts_of_other_claims_are_not_kept(plan, tmp_path):
     verdicts.write_text(verdicts.read_text().replace("ORS-1", "ORS-9", 1))
     record_verdicts(results, tmp_path)
     with pytest.raises(archived_run.NotFinished, match="its verdicts are not"):
-        archived_run.keep(plan, NAME, tmp_path, tmp_path)
+        archived_run.archive_result(plan, NAME, tmp_path, tmp_path)
 
 
 @pytest.mark.parametrize("file", ["verdicts", "drawing"])
@@ -122,127 +133,134 @@ def test_what_has_no_record_is_not_kept(plan, tmp_path, file):
     }
     records[file].unlink()
     with pytest.raises(ValueError, match="has no record of what it was made from; run again"):
-        archived_run.keep(plan, NAME, tmp_path, tmp_path)
+        archived_run.archive_result(plan, NAME, tmp_path, tmp_path)
 
 
 @pytest.fixture
 def tabled(tmp_path):
-    """Make an archived run whose table and verdicts are those of its artifact; return what it claims."""
+    """Make an archived run with the table and verdicts of its artifact; return what it claims."""
     plan = plan_of("full", ["ors"])
-    ours = {"a": {"method": "ours"}, "b": {"method": "theirs"}, "where": {"metric": "error"}}
-    claim = {
-        "id": "c",
-        "kind": "ours",
-        "statement": "s",
-        "checks": [{"statistic": "difference", **ours, "below": 0}],
+    check = {
+        "statistic": "difference",
+        "a": {"method": "ours"},
+        "b": {"method": "theirs"},
+        "where": {"metric": "error"},
+        "below": 0,
     }
-    value = {"id": "v", "value": 10.0, "se": 0.1, "n": 10, "where": {"method": "ours"} | ours["where"]}
-    content = {"published": [value | {"margin": 0.5, "reason": "r"}], "claims": [claim]}
+    claim = {"id": "c", "kind": "ours", "statement": "s", "checks": [check]}
+    value = {"id": "v", "value": 10.0, "se": 0.1, "n": 10, "margin": 0.5, "reason": "r"}
+    value["where"] = {"method": "ours", "metric": "error"}
+    content = {"published": [value], "claims": [claim]}
     finish(tmp_path, plan, [NAME])
     table = tmp_path / "results/full" / NAME / "table.csv"
     noise = np.random.default_rng(0).normal(0, 0.1, 40)
-    places = {"ours": 10.1, "theirs": 10.4}.items()
-    common = [{"method": m, "metric": "error", "value": mean} for m, mean in places]
-    write_rows(
-        (
-            row | {"repetition": r, "value": row["value"] + noise[r] + 0.01 * (r % 2)}
-            for row in common
-            for r in range(40)
-        ),
-        table,
-    )
+    rows = []
+    for method, mean in (("ours", 10.1), ("theirs", 10.4)):
+        row = {"method": method, "metric": "error"}
+        for repetition in range(40):
+            number = mean + noise[repetition] + 0.01 * (repetition % 2)
+            rows.append(row | {"repetition": repetition, "value": number})
+    write_rows(rows, table)
     write_record(plan, NAME, [table, table.with_name("points.npz")])
-    found = judge.of_artifact(judge.judge(content, read_table(table), "full"), *NAME.split("/"))
-    judge.write(found, table.with_name("verdicts.csv"))
+    verdicts = judge.judge(content, read_table(table), "full")
+    judge.write(judge.of_artifact(verdicts, *NAME.split("/")), table.with_name("verdicts.csv"))
     record_verdicts(table.parent, tmp_path)
-    of_artifact = plan.artifacts[NAME].content | {"published": [], "claims": []} | content
-    of_artifact.pop("judged_from", None)
-    plan.artifacts[NAME]._content = of_artifact
-    archived_run.keep(plan, NAME, tmp_path, tmp_path)
+    whole_content = plan.artifacts[NAME].content | content
+    whole_content.pop("judged_from", None)
+    plan.artifacts[NAME]._content = whole_content
+    archived_run.archive_result(plan, NAME, tmp_path, tmp_path)
     return content, tmp_path / "results/reference" / NAME
 
 
 def test_other_words_margins_bounds_and_selectors_are_judged_from_what_is_kept(tabled):
     content, folder = tabled
     (value,), (claim,) = content["published"], content["claims"]
-    assert archived_run.moved(content, folder) == ([], [])
-    for changed, verdicts in (
-        ({"published": [value | {"margin": 0.15}]}, ["inconclusive", "reproduced"]),
-        ({"published": [value | {"where": {"method": "theirs"}}]}, ["inconclusive", "reproduced"]),
-        (
-            {"claims": [claim | {"checks": [claim["checks"][0] | {"below": -9}]}]},
-            ["reproduced", "not_reproduced"],
-        ),
-        ({"claims": [claim | {"statement": "in other words"}]}, ["reproduced", "reproduced"]),
+    assert archived_run.compare_verdicts(content, folder) == ([], [])
+    other_bound = claim["checks"][0] | {"below": -9}
+    margin = {"published": [value | {"margin": 0.15}]}
+    method = {"published": [value | {"where": {"method": "theirs"}}]}
+    bound = {"claims": [claim | {"checks": [other_bound]}]}
+    words = {"claims": [claim | {"statement": "in other words"}]}
+    for change, id_of_changed, verdicts in (
+        (margin, "v", ["inconclusive", "reproduced"]),
+        (method, "v", ["inconclusive", "reproduced"]),
+        (bound, "c", ["reproduced", "not_reproduced"]),
+        (words, "c", ["reproduced", "reproduced"]),
     ):
-        assert archived_run.again(content | changed, folder).verdicts["verdict"].tolist() == verdicts
-        assert archived_run.moved(content | changed, folder) == (["v" if "published" in changed else "c"], [])
+        judged = archived_run.judge_archived(content | change, folder).verdicts
+        assert judged["verdict"].tolist() == verdicts
+        changed = archived_run.compare_verdicts(content | change, folder)
+        assert changed == ([id_of_changed], [])
 
 
 def test_an_archived_run_is_judged_from_the_repetition_of_its_own_record(tabled):
     """A run on fresh seeds leaves the key out; one that was extended earlier keeps it."""
     content, folder = tabled
-    verdicts = archived_run.again(content, folder).verdicts
-    later = archived_run.again(content | {"judged_from": 30}, folder).verdicts
+    verdicts = archived_run.judge_archived(content, folder).verdicts
+    later = archived_run.judge_archived(content | {"judged_from": 30}, folder).verdicts
     pd.testing.assert_frame_equal(later, verdicts)
     file = folder / "record.json"
     record = json.loads(file.read_text(encoding="utf-8"))
     record["informs"]["judged_from"] = 30
     file.write_text(json.dumps(record), encoding="utf-8")
-    assert set(archived_run.again(content, folder).verdicts["repetitions"]) == {10}
+    assert set(archived_run.judge_archived(content, folder).verdicts["repetitions"]) == {10}
     assert set(verdicts["repetitions"]) == {40}
 
 
 def test_a_large_table_is_kept_in_parts(tabled, monkeypatch):
     content, folder = tabled
-    monkeypatch.setattr(archived_run, "LARGEST", 500)
+    monkeypatch.setattr(archived_run, "LARGEST_FILE", 500)
     packed = (folder / "table.csv.xz").read_bytes()
     (folder / "table.csv.xz").unlink()
     archived_run.write_parts(folder, "table.csv", packed)
     assert len(list(folder.glob("table.csv.*.xz"))) > 1
-    assert archived_run.moved(content, folder) == ([], [])
+    assert archived_run.compare_verdicts(content, folder) == ([], [])
 
 
 def test_a_kept_table_that_was_changed_is_named(tabled):
     content, folder = tabled
     file = folder / "table.csv.xz"
-    file.write_bytes(lzma.compress(lzma.decompress(file.read_bytes()).replace(b"theirs", b"others")))
-    with pytest.raises(ValueError, match=r"table\.csv\.xz: not the file that its record\.json describes"):
-        archived_run.again(content, folder)
+    content_of_file = lzma.decompress(file.read_bytes())
+    file.write_bytes(lzma.compress(content_of_file.replace(b"theirs", b"others")))
+    message = r"table\.csv\.xz: not the file that its record\.json describes"
+    with pytest.raises(ValueError, match=message):
+        archived_run.judge_archived(content, folder)
 
 
 def test_without_its_table_a_kept_verdict_waits_for_a_run_if_it_is_asked_something_else(tabled):
     content, folder = tabled
     (value,), (claim,) = content["published"], content["claims"]
     (folder / "table.csv.xz").unlink()
-    assert archived_run.moved(content, folder) == ([], [])
+    assert archived_run.compare_verdicts(content, folder) == ([], [])
     words = content | {"claims": [claim | {"statement": "in other words"}]}
-    assert archived_run.moved(words, folder) == (["c"], [])
-    other = {"published": [value | {"margin": 0.15}], "claims": [claim | {"theorem": True}]}
-    assert archived_run.moved(other, folder) == (["v", "c"], ["v", "c"])
+    assert archived_run.compare_verdicts(words, folder) == (["c"], [])
+    other_value = value | {"margin": 0.15}
+    other_claim = claim | {"theorem": True}
+    other = {"published": [other_value], "claims": [other_claim]}
+    assert archived_run.compare_verdicts(other, folder) == (["v", "c"], ["v", "c"])
 
 
 def test_an_unknown_target_is_named_and_a_page_says_that_the_files_differed_from_the_commit(plan):
     with pytest.raises(ValueError, match="there is no target ors_fig99; did you mean ors_fig"):
-        archived_run.chosen(plan, ["ors_fig99"])
-    assert archived_run.chosen(plan, ["ors_fig2"]) == [NAME]
-    assert archived_run.commit_of({"commit": "0123456789abcdef+"}) == "0123456789ab + changes"
-    assert archived_run.commit_of({"commit": "0123456789abcdef"}) == "0123456789ab"
+        archived_run.select_results(plan, ["ors_fig99"])
+    assert archived_run.select_results(plan, ["ors_fig2"]) == [NAME]
+    assert archived_run.describe_commit({"commit": "0123456789abcdef+"}) == "0123456789ab + changes"
+    assert archived_run.describe_commit({"commit": "0123456789abcdef"}) == "0123456789ab"
 
 
 # When it is old
 
 
 def test_it_is_old_with_other_settings_but_not_with_another_caption(full, plan):
-    assert archived_run.old(plan, [NAME], full) == (
+    assert archived_run.find_outdated(plan, [NAME], full) == (
         ["the archived results are up to date with the files here"],
         False,
     )
     changed = plan_of("full", ["ors"])
     changed.artifacts[NAME].content["caption"] = "in other words"
-    assert not archived_run.old(changed, [NAME], full)[1]
+    assert not archived_run.find_outdated(changed, [NAME], full)[1]
     changed.artifacts[NAME].as_written["repetitions"] = 99
-    (line,), failed = archived_run.old(changed, [NAME], full)
+    (line,), failed = archived_run.find_outdated(changed, [NAME], full)
     assert failed
     assert "other settings" in line
     assert "./run full ors_fig2 && ./run reference ors_fig2" in line
@@ -251,31 +269,31 @@ def test_it_is_old_with_other_settings_but_not_with_another_caption(full, plan):
 def test_other_claims_are_named_with_the_command_that_judges_them(full):
     changed = plan_of("full", ["ors"])
     changed.artifacts[NAME].content["claims"][0]["statement"] = "in other words"
-    (line,), failed = archived_run.old(changed, [NAME], full)
+    (line,), failed = archived_run.find_outdated(changed, [NAME], full)
     assert failed
     assert "ORS-1" in line
     assert "./run reference --judge ors_fig2" in line
     archived_run.judge_again(changed, [NAME], full)
-    assert not archived_run.old(changed, [NAME], full)[1]
+    assert not archived_run.find_outdated(changed, [NAME], full)[1]
 
 
 @pytest.mark.parametrize(
-    ("read", "told"),
+    ("read", "change"),
     [
         ({"noisylabels/filters/ors.py": "0" * 16}, "code noisylabels/filters/ors.py was edited"),
         ({"noisylabels/gone.py": "0" * 16}, "noisylabels/gone.py is not there any more"),
         ("unknown", "the code that made it was not recorded"),
     ],
 )
-def test_changed_code_is_reported_and_is_no_failure(full, plan, read, told):
+def test_changed_code_is_reported_and_is_no_failure(full, plan, read, change):
     file = full / "results/reference" / NAME / "record.json"
-    kept = json.loads(file.read_text())
-    kept["decides"]["read"] = read
-    file.write_text(json.dumps(kept))
-    (line,), failed = archived_run.old(plan, [NAME], full)
+    record = json.loads(file.read_text())
+    record["decides"]["read"] = read
+    file.write_text(json.dumps(record))
+    (line,), failed = archived_run.find_outdated(plan, [NAME], full)
     assert not failed
     assert line.startswith("ors/fig2: made at commit ")
-    assert line.endswith(f"; {told}")
+    assert line.endswith(f"; {change}")
 
 
 # Another run next to it
@@ -288,7 +306,7 @@ def other(plan, tmp_path_factory):
     def run(offset, plan=plan):
         root = tmp_path_factory.mktemp("ours")
         finish(root, plan, [NAME], offset)
-        return archived_run.own(plan, NAME, root), root
+        return archived_run.read_run(plan, NAME, root), root
 
     return run
 
@@ -296,9 +314,10 @@ def other(plan, tmp_path_factory):
 def test_a_drawing_of_an_earlier_kind_or_format_is_not_shown(plan, other):
     _, root = other(0.0)
     for suffix in ("html", "svg"):
-        (root / f"figures/full/{NAME}.{suffix}").write_text("of a table, or of a format no longer asked for")
+        drawing = root / f"figures/full/{NAME}.{suffix}"
+        drawing.write_text("of a table, or of a format no longer asked for")
     only_png = dataclasses.replace(plan, config=plan.config | {"formats": ["png"]})
-    assert archived_run.own(only_png, NAME, root).drawn.suffix == ".png"
+    assert archived_run.read_run(only_png, NAME, root).drawn.suffix == ".png"
 
 
 APART = r"a mean of \w+ differs most, by \S+ of its scale"
@@ -306,37 +325,42 @@ APART = r"a mean of \w+ differs most, by \S+ of its scale"
 
 @pytest.mark.parametrize(
     ("offset", "state", "detail"),
-    [(0.0, archived_run.EQUAL, ""), (1e-8, archived_run.ROUNDED, APART), (0.1, archived_run.JUDGED, APART)],
+    [
+        (0.0, archived_run.EQUAL, ""),
+        (1e-8, archived_run.ROUNDED, APART),
+        (0.1, archived_run.JUDGED, APART),
+    ],
 )
 def test_how_far_a_run_is_from_the_reference(full, other, offset, state, detail):
-    found = archived_run.compared(other(offset)[0], archived_run.kept(NAME, full))
-    assert found.state == state
-    assert re.fullmatch(detail, found.detail)
+    archived = archived_run.read_archived(NAME, full)
+    comparison = archived_run.compare_runs(other(offset)[0], archived)
+    assert comparison.state == state
+    assert re.fullmatch(detail, comparison.detail)
 
 
 @pytest.mark.parametrize(
-    ("theirs", "ours", "far"),
+    ("theirs", "ours", "distance"),
     [
         ([1.0, 2.0, 3.0], [1.0, 2.0, 3.003], 1e-3),  # compared with itself where it is large
         ([2.0, 2.0, 2e-16], [2.0, 2.0, 9e-16], 0.0),  # a difference of equal numbers among others
         ([1e-16, 2e-16, 3e-16], [3e-16, 1e-16, 2e-16], 0.0),  # a metric that is rounding alone
         ([2.0, 2.0, 0.0], [2.0, 2.0, 0.02], 1e-2),  # a change of a small value is not rounding
-        ([1e-3, 1e-3, 1e9], [1e-3, 1.01e-3, 1e9], 1e-2),  # one that diverges does not hide the others
+        ([1e-3, 1e-3, 1e9], [1e-3, 1.01e-3, 1e9], 1e-2),  # one that diverges hides no other
     ],
 )
-def test_differences_are_measured_against_the_scale_of_the_metric(tmp_path, theirs, ours, far):
+def test_differences_are_measured_against_the_scale_of_the_metric(tmp_path, theirs, ours, distance):
     sides = []
     for number, means in enumerate((ours, theirs)):
-        rows = [
-            {"method": f"m{i}", "repetition": 0, "metric": metric, "value": value}
-            for metric, values in (("loss", means), ("other", [1e12] * 3))
-            for i, value in enumerate(values)
-        ]
+        rows = []
+        for metric, values in (("loss", means), ("other", [1e12] * 3)):
+            for i, value in enumerate(values):
+                row = {"method": f"m{i}", "repetition": 0, "metric": metric, "value": value}
+                rows.append(row)
         table = tmp_path / f"{number}.csv"
         write_rows(rows, table)
         sides.append(archived_run.Run("full", table=table))
-    apart, metric = archived_run.distance(*sides)
-    assert apart == pytest.approx(far, rel=0.02, abs=archived_run.ROUNDING)
+    measured, metric = archived_run.measure_distance(*sides)
+    assert measured == pytest.approx(distance, rel=0.02, abs=archived_run.ROUNDING)
     assert metric == "loss"
 
 
@@ -347,38 +371,40 @@ def test_rows_in_another_order_are_no_difference(full, plan, other):
     table.write_text("\n".join([header, *reversed(lines)]) + "\n")
     write_record(plan, NAME, [table, table.with_name("points.npz")])
     record_verdicts(table.parent, root)
-    ours = archived_run.own(plan, NAME, root)
-    found = archived_run.compared(ours, archived_run.kept(NAME, full))
-    assert found.state == archived_run.ROUNDED
+    ours = archived_run.read_run(plan, NAME, root)
+    comparison = archived_run.compare_runs(ours, archived_run.read_archived(NAME, full))
+    assert comparison.state == archived_run.ROUNDED
 
 
-def test_another_verdict_is_a_difference_and_a_reduced_run_or_one_of_times_is_not_compared(full, other):
-    kept = archived_run.kept(NAME, full)
+def test_another_verdict_is_a_difference_and_reduced_runs_and_times_are_not_compared(full, other):
+    archived = archived_run.read_archived(NAME, full)
     ours = other(0.0)[0]
     ours.verdicts[0]["verdict"] = "inconclusive"
-    assert archived_run.compared(ours, kept) == (archived_run.DIFFERENT, "ORS-1: reproduced -> inconclusive")
+    comparison = archived_run.compare_runs(ours, archived)
+    assert comparison == (archived_run.DIFFERENT, "ORS-1: reproduced -> inconclusive")
     reduced = other(0.0, plan_of("smoke", ["ors"]))[0]
-    assert archived_run.compared(reduced, kept).state == archived_run.OTHER
-    found = archived_run.compared(other(3.0)[0], kept, timed=True)
-    assert found == (archived_run.JUDGED, "measured times differ from run to run")
+    assert archived_run.compare_runs(reduced, archived).state == archived_run.OTHER
+    comparison = archived_run.compare_runs(other(3.0)[0], archived, is_timed=True)
+    assert comparison == (archived_run.JUDGED, "measured times differ from run to run")
 
 
 def test_the_report_says_what_differs_around_the_numbers(full, plan, other):
     root = other(0.0)[1]
-    lines, differs = archived_run.report(plan, root, full)
+    lines, differs = archived_run.report_differences(plan, root, full)
     assert not differs
     assert lines[0].split() == ["ors/fig2", "equal", "to", "the", "last", "digit"]
     assert "made in the same environment" in lines
     file = root / "results/full" / NAME / "record.json"
-    told = json.loads(file.read_text())
-    told["informs"] |= {"processor": "Another", "seed": 1}
-    file.write_text(json.dumps(told))
-    lines, _ = archived_run.report(plan, root, full)
+    record = json.loads(file.read_text())
+    record["informs"] |= {"processor": "Another", "seed": 1}
+    file.write_text(json.dumps(record))
+    lines, _ = archived_run.report_differences(plan, root, full)
     causes = [line.split() for line in lines if line.startswith("  ")]
     assert [cause[0] for cause in causes] == ["seed:", "processor:"]
     assert causes[1][-5:] == ["->", "Another", "(in", "1", "result)"]
     table = file.with_name("table.csv")
     table.write_text(table.read_text() + "by hand\n")
-    lines, differs = archived_run.report(plan, root, full)
+    lines, differs = archived_run.report_differences(plan, root, full)
     assert differs
-    assert [part for part in ("different", str(table), "run again") if part not in lines[0]] == []
+    for part in ("different", str(table), "run again"):
+        assert part in lines[0]

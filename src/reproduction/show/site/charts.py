@@ -276,7 +276,7 @@ def curves(
         table = runs.read_summary(path)
     else:
         verify(path)
-        table = runs.summarised(read_table(path), quantiles=False)
+        table = runs.summarise(read_table(path), quantiles=False)
     curves_of = _curves_by_place(table)
 
     def order(place: Place) -> tuple[bool, bool, int]:

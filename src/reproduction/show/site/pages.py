@@ -198,13 +198,13 @@ class Page:
     def aged(self) -> str:
         """Say whether settings or code have changed since the archived run."""
         provenance = self.reference.provenance
-        commit = runs.commit_of(provenance)
+        commit = runs.describe_commit(provenance)
         is_kept = self.reference in self.runs and "made_from" in provenance
         if not is_kept or self.name in self.plan.left_out:
             return ""
-        if self.plan.config["scale"] == "full" and runs.other_settings(self.plan, self.name, provenance):
+        if self.plan.config["scale"] == "full" and runs.has_other_settings(self.plan, self.name, provenance):
             return f"Out of date: the run at commit {commit} had other settings."
-        changed = runs.other_code(self.reference.provenance)
+        changed = runs.describe_code_change(self.reference.provenance)
         return f"Same settings; {changed}." if changed else ""
 
     @property
@@ -289,7 +289,7 @@ class Page:
     def _data_set(self, name: str) -> DataSet:
         pinned = self.plan.pinned(name)
         id = name.partition(".")[0]
-        here = runs.json_of(self.root / "data/raw" / pinned / "source.json")
+        here = runs.read_json(self.root / "data/raw" / pinned / "source.json")
         kept = self.archived_data.get(id, {})
         return DataSet(id, self.plan.entry(pinned), here if self.first is self.own else kept or here)
 
@@ -339,8 +339,8 @@ def all_pages(plan: Plan, home: Path, root: Path) -> list[Page]:
     pages = []
     for name, artifact in plan.artifacts.items():
         source = plan.computed(name) if artifact.uses else name
-        here = runs.own(plan, name, root, source)
-        kept = runs.kept(name, home, source)
+        here = runs.read_run(plan, name, root, source)
+        kept = runs.read_archived(name, home, source)
         pages.append(Page(plan, name, without_rows(here), kept, root, home))
     return [page for page in pages if page.runs or page.left_out]
 

@@ -16,7 +16,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from reproduction.judge.archived_run import Run, commit_of, thumbnail
+from reproduction.judge.archived_run import Run, describe_commit, write_thumbnail
 from reproduction.judge.verdict_files import Row
 from reproduction.plan.plan import Plan
 from reproduction.show import names, rendering
@@ -191,7 +191,7 @@ class Writer:
         if picture is None or not picture.is_file():
             return ""
         made = self.checkout / FOLDER / THUMBNAILS / f"{page.key}.webp"
-        thumbnail(picture, made)
+        write_thumbnail(picture, made)
         return self.path_of(made)
 
     def find_document(self, paper: Paper) -> str:
@@ -373,7 +373,7 @@ def load_templates() -> Environment:
         heading,
         count_group,
         count_verdicts,
-        commit_of,
+        describe_commit,
         describe,
         label_of,
         list_headlines,
