@@ -1,4 +1,4 @@
-"""A table that is larger than memory, some rows at a time: for `partial_fit`."""
+"""Tables larger than memory, read some rows at a time for `partial_fit`."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def chunks(
 
 @contextmanager
 def _opened(path: Path) -> Iterator[IO[bytes]]:
-    """Bytes of a file, unpacked by its suffix; damage is a ValueError."""
+    """Read the bytes of a file, unpacked by its suffix, and refuse a damaged file."""
     import bz2
     import gzip
     import lzma
@@ -140,7 +140,7 @@ def _csv(path: Path, rows: int, label: int | str, dtype: DTypeLike) -> Iterator[
 
 
 def _first_line(path: Path) -> tuple[list[str], bool]:
-    """Its fields, and whether it is a header, or has numbers only."""
+    """Split a line into fields, and decide whether it is a header or has numbers only."""
     with _opened(path) as stream:
         lines = (line.decode("utf-8-sig", errors="replace") for line in stream)
         names = read_header(lines, path.name)
@@ -167,6 +167,6 @@ def _svmlight(path: Path, rows: int, features: int, dtype: DTypeLike) -> Iterato
                 row = int(np.searchsorted(X.indptr, np.flatnonzero(~np.isfinite(X.data))[0], side="right"))
                 raise ValueError(f"{path.name}, row {done + row}: a value is not finite")
             done += len(lines)
-            # which estimators take
+            # estimators need indices of 32 bits
             X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
             yield X, y

@@ -1,4 +1,4 @@
-"""Folders that a user names for results, taken only if no file of the user's can be lost."""
+"""Folders that users name for results, accepted only if no file of theirs can be lost."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -6,13 +6,13 @@ from pathlib import Path
 MARK = ".noisylabels"
 """File that a command writes into its folder first; its first line names the command."""
 EARLIER_MARK = "audit.txt"
-"""File with the same first line in the folder of an audit that version 1 made."""
+"""File with the same first line in a folder of an audit by version 1."""
 MOST_NAMED = 3
-"""Files of the user's that a message names."""
+"""Number of the user's files that a message names."""
 
 
 def claim_output_folder(folder: Path, command: str, inputs: Iterable[Path] = ()) -> None:
-    """Make a folder for results, or take one that is empty or that the same command made.
+    """Make a folder for results, or accept one that is empty or that the same command made.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def claim_output_folder(folder: Path, command: str, inputs: Iterable[Path] = ())
 
 
 def _list_foreign_files(folder: Path, mark: str) -> list[str]:
-    """Names of what is in a folder without the mark; none in a folder that does not exist."""
+    """List what is in a folder without the mark; nothing if the folder does not exist."""
     if not folder.exists():
         return []
     for name in (MARK, EARLIER_MARK):

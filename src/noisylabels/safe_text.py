@@ -1,4 +1,4 @@
-"""Text from outside, made safe: visible on a page, harmless where a spreadsheet opens it."""
+"""Safe forms of text from outside: visible on a page, and never run by a spreadsheet."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 JOINERS = "\u200c\u200d"
-"""Invisible characters that Persian, Indic scripts and emoji are written with."""
+"""Invisible characters that Persian, Indic scripts and emoji need."""
 HIDDEN_CATEGORIES = ("Cc", "Cf", "Cs", "Zl", "Zp")
-"""Unicode categories of characters that nobody sees, or that are not valid text."""
+"""Unicode categories of characters that are invisible or not valid text."""
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "'")
-"""First characters by which a spreadsheet recognises a formula, or a text marked as one."""
+"""First characters that a spreadsheet takes for a formula, or for a text marked as one."""
 
 
 def make_visible(text: Any) -> str:
@@ -81,7 +81,7 @@ def make_harmless(cell: Any) -> Any:
 
 
 def make_harmless_table(frame: pd.DataFrame) -> pd.DataFrame:
-    """Apply `make_harmless` to every cell and column name of a table that is written for people.
+    """Apply `make_harmless` to every cell and column name of a table for people.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Every random number of the project starts here.
+"""Seeds: every random number of the project comes from here.
 
 A stream is named by the axes that may change it: experiment, data set, repetition and the role of
 the stream ("x", "noise", "shuffle", ...). The method is not an axis of data or noise. So all
@@ -80,7 +80,7 @@ class Seeds:
 
 
 def generator(random_state: Any) -> np.random.Generator:
-    """Make a NumPy generator from whatever scikit-learn accepts as ``random_state``.
+    """Make a NumPy generator from any ``random_state`` that scikit-learn accepts.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Estimates with their uncertainty, and the few tests that the verdicts and the tables use.
+"""Estimates with their uncertainty, and the tests that verdicts and tables use.
 
 Everything works on an `Estimate` (mean, standard error, degrees of freedom). `mean_se` makes one
 from repetitions, `welch` makes one from two independent estimates. An estimate with ``df = 0`` (one
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import scipy  # loads its parts when they are used, which takes longer than to draw a figure
+import scipy  # SciPy loads its parts when first used, because all of them take longer than a figure
 from numpy.typing import ArrayLike, NDArray
 
 FLAT = 1e-12
@@ -126,7 +126,7 @@ def welch(a: Estimate, b: Estimate) -> Estimate:
     """
     variances = np.array([a.se, b.se]) ** 2
     variance = float(variances.sum())
-    if not variance > 0:  # both exact, or one unknown (nan)
+    if not variance > 0:  # both are exact, or one is unknown (nan)
         return Estimate(a.mean - b.mean, variance, min(a.df, b.df))
     shares = sum(part**2 / df for part, df in zip(variances, (a.df, b.df), strict=True) if part > 0)
     df = float(variance**2 / shares) if shares > 0 else float("inf")
@@ -611,7 +611,7 @@ def share_interval(successes: float, n: float, level: float = 0.95) -> tuple[flo
 
 
 def pool_error(differences: ArrayLike, tests: ArrayLike, pool: int) -> Estimate:
-    r"""Estimate what a mean over splits of one pool owes to the choice of the pool.
+    r"""Estimate how much a mean over splits of one pool depends on the choice of the pool.
 
     `welch` adds this error to the error over the splits.
 
@@ -661,7 +661,7 @@ def pool_error(differences: ArrayLike, tests: ArrayLike, pool: int) -> Estimate:
 
 
 def for_new_points(splits: Estimate, pool: Estimate) -> Estimate:
-    """Turn a mean over splits of one pool into an estimate for other points.
+    """Turn a mean over splits of one pool into an estimate for new points.
 
     Parameters
     ----------

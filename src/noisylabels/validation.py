@@ -1,4 +1,4 @@
-"""Checks of arguments, each error one line with the argument and the place, and the types of arrays."""
+"""Checks of arguments, whose errors name the argument and the place, and types of arrays."""
 
 from __future__ import annotations
 
@@ -112,14 +112,14 @@ def refuse_masked(name: str, values: Any) -> None:
 
 
 def as_array(name: str, values: Any) -> NDArray[Any]:
-    """`values` as an array of any kind; ValueError: None, a sparse matrix, or rows of different lengths."""
+    """Convert to an array of any kind; refuse None, sparse matrices and rows of different lengths."""
     if hasattr(values, "toarray"):
         raise ValueError(f"{name}: is a sparse matrix; give {name}.toarray()")
     try:
         given = np.asanyarray(values)
     except (TypeError, ValueError):
         raise ValueError(f"{name}: expected an array of real numbers, got {shown(values)}") from None
-    if given.dtype.kind == "O" and given.ndim == 0:  # None or any other object
+    if given.dtype.kind == "O" and given.ndim == 0:  # None or any other single object
         raise ValueError(f"{name}: expected an array of real numbers, got {shown(values)}")
     return given
 
@@ -164,21 +164,21 @@ def refuse_other_index(X: Any, y: Any, **others: Any) -> None:
 
 
 def have_other_order(index: Any, other: Any) -> bool:
-    """Whether two indexes have the same names in another order."""
+    """Decide whether two indexes have the same names in another order."""
     if len(index) != len(other) or index.equals(other) or list(index) == list(other):
         return False
     return set(index) == set(other)
 
 
 def finite(name: str, values: ArrayLike, shape: tuple[int | None, ...]) -> Floats:
-    """`values` as a contiguous float64 array of `shape` (None = any length), or a one-line ValueError."""
+    """Convert to a contiguous float64 array of ``shape``, where None stands for any length."""
     given = as_array(name, values)
     if given.dtype.kind not in "biufO":
         raise ValueError(f"{name}: expected real numbers, got {given.dtype}")
     refuse_masked(name, values)
     try:
         array = np.ascontiguousarray(given, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):  # objects of all kinds
+    except (TypeError, ValueError, OverflowError):  # objects of any kind
         raise ValueError(f"{name}: expected real numbers, got {shown(given.tolist())}") from None
     if array.ndim != len(shape) or any(n not in (None, m) for n, m in zip(shape, array.shape, strict=True)):
         wanted = "(" + ", ".join("*" if n is None else str(n) for n in shape) + ")"
@@ -191,7 +191,7 @@ def finite(name: str, values: ArrayLike, shape: tuple[int | None, ...]) -> Float
 
 
 def real(name: str, values: ArrayLike, shape: tuple[int | None, ...], *, empty: bool = False) -> Floats:
-    """`finite`, and no objects, and not empty unless `empty`; else a ValueError."""
+    """Convert as `finite` does, but refuse objects, and an empty array unless ``empty``."""
     given = as_array(name, values)
     if given.dtype.kind not in "biuf":
         raise ValueError(f"{name}: needs real numbers, got an array of {given.dtype}")
@@ -202,7 +202,7 @@ def real(name: str, values: ArrayLike, shape: tuple[int | None, ...], *, empty: 
 
 
 def nonnegative(name: str, values: ArrayLike, shape: tuple[int | None, ...]) -> Floats:
-    """Like `finite`, and no value below 0."""
+    """Convert as `finite` does, but refuse a value below 0."""
     array = finite(name, values, shape)
     if array.size and array.min() < 0:
         raise ValueError(f"{name}: value at index {first_index(array < 0)} is negative")
@@ -213,14 +213,14 @@ def number(
     name: str, value: Any, *, above: float = -np.inf, least: float = -np.inf, below: float = np.inf,
     most: float = np.inf,
 ) -> float:  # fmt: skip
-    """`value` as a finite float, above < value < below, least <= value <= most; else a one-line ValueError.
+    """Convert to a finite float within limits, above < value < below and least <= value <= most.
 
     Text, a bool or an array is refused.
     """
     real = isinstance(value, Real) and not isinstance(value, bool)
     try:
         given = float(value) if real else math.nan
-    except OverflowError:  # an int of hundreds of digits
+    except OverflowError:  # an integer of hundreds of digits
         given = math.inf
     if not (math.isfinite(given) and above < given < below and least <= given <= most):
         signs = {">": above, ">=": least, "<": below, "<=": most}
@@ -231,7 +231,7 @@ def number(
 
 
 def numbers(name: str, values: ArrayLike, **limits: float) -> Floats:
-    """A number or a list of numbers as an array (n,), n >= 1, each within the `limits` of `number`."""
+    """Convert one or several numbers to an array (n,), each within the limits of `number`."""
     given = as_array(name, values)
     array = finite(name, given, (None,)) if given.ndim else np.array([number(name, values, **limits)])
     if not len(array):
@@ -242,7 +242,7 @@ def numbers(name: str, values: ArrayLike, **limits: float) -> Floats:
 
 
 def whole(name: str, value: Any, least: int | None = None, most: int | None = None) -> int:
-    """`value` as an int, least <= value <= most; else a one-line ValueError. 2.0 and True are refused."""
+    """Convert to an int, least <= value <= most; 2.0 and True are refused."""
     fits = not isinstance(value, bool) and isinstance(value, Integral) and abs(int(value)) < 2**63
     if not fits or (least is not None and value < least) or (most is not None and value > most):
         limits = [f"{sign} {limit}" for sign, limit in ((">=", least), ("<=", most)) if limit is not None]
@@ -252,7 +252,7 @@ def whole(name: str, value: Any, least: int | None = None, most: int | None = No
 
 
 def choice(name: str, value: Any, known: Iterable[str]) -> str:
-    """`value` if it is one of the words `known`, else a one-line ValueError."""
+    """Return a value that is one of the words ``known``, or refuse it."""
     words = list(known)
     if not (isinstance(value, str) and value in words):
         raise ValueError(f"{name}: {shown(value)} is unknown; known: {', '.join(words)}")
@@ -260,26 +260,26 @@ def choice(name: str, value: Any, known: Iterable[str]) -> str:
 
 
 def flag(name: str, value: Any) -> bool:
-    """`value` as a bool, else a one-line ValueError: 1 or "yes" is refused."""
+    """Convert to a bool, but refuse 1 or "yes"."""
     if not isinstance(value, bool | np.bool_):
         raise ValueError(f"{name}: must be True or False, got {shown(value)}")
     return bool(value)
 
 
 def of_class(name: str, value: Any, kind: type[T]) -> T:
-    """`value` if it is of the class `kind`, else a one-line ValueError."""
+    """Return a value of the class ``kind``, or refuse it."""
     if not isinstance(value, kind):
         raise ValueError(f"{name}: must be of the class {kind.__name__}, got {shown(value)}")
     return value
 
 
 def shown(value: Any) -> str:
-    """`value` in a message: one line of at most 60 characters."""
+    """Write a value for a message, in one line of at most 60 characters."""
     text = " ".join(repr(value).split())
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def first_index(bad: NDArray[np.bool_]) -> str:
-    """Index of the first True, as text: ``3``, or ``(3, 1)`` in a matrix."""
+    """Find the first True, as text: ``3``, or ``(3, 1)`` in a matrix."""
     index = np.argwhere(bad)[0]
     return str(int(index[0])) if index.size == 1 else str(tuple(int(i) for i in index))

@@ -1,1 +1,1 @@
-"""Adaptive filters: one short file per filter on the contract of `noisylabels.filters.base`."""
+"""Adaptive filters: a short file for each family, on the contract of `noisylabels.filters.base`."""

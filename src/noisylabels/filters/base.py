@@ -74,7 +74,8 @@ class Sliding:
             raise ValueError(f"signal: {len(samples)} samples are fewer than the filter's d = {d} taps")
         n = len(samples) if n is None else whole("n", n, 1, len(samples))
         self.d, self.delay, self.n = d, delay, n
-        first = self.delay - self.d + 1  # padded[0] is signal[first]
+        # the first sample that a row needs; padded[0] is signal[first]
+        first = self.delay - self.d + 1
         self.padded: Floats = np.zeros(self.n + self.d - 1)
         start = max(first, 0)
         stop = min(first + len(self.padded), len(samples))
@@ -225,7 +226,7 @@ class Rows(NamedTuple):
 
     @classmethod
     def of(cls, X: ArrayLike | Sliding | Rows) -> Rows:
-        """Rows of an array (n, d) or of a sliding window, checked."""
+        """Check the rows of an array (n, d) or of a sliding window."""
         if isinstance(X, Rows):
             return X
         if isinstance(X, Sliding):
@@ -275,7 +276,7 @@ def signal_under(X: Any) -> Floats | None:
 
 
 def _check_squares(rows: Rows) -> None:
-    """ValueError if a sum of squares of the rows overflows."""
+    """Refuse rows of which a sum of squares overflows."""
     with np.errstate(over="ignore"):
         if not np.isfinite(rows.flat @ rows.flat):
             largest = np.abs(rows.flat).max()
@@ -283,7 +284,7 @@ def _check_squares(rows: Rows) -> None:
 
 
 class Side(NamedTuple):
-    """Hold what a filter may know in addition to rows and labels, checked.
+    """Hold what a filter may know in addition to rows and labels, after checks.
 
     Attributes
     ----------
@@ -301,7 +302,7 @@ class Side(NamedTuple):
 
     @classmethod
     def of(cls, n: int, **given: ArrayLike | None) -> Side:
-        """What is given, a scalar repeated for every row."""
+        """Take what the caller gives, and repeat a single number for every row."""
         side = cls(**{name: None if x is None else spread(name, x, n) for name, x in given.items()})
         return side if side.v is None else side._replace(v=nonnegative("v", side.v, (n,)))
 
@@ -432,14 +433,14 @@ class Filter:
     _taps: ClassVar[tuple[str, ...]] = ()
     _remedy: ClassVar[str] = "take a smaller step or scale the rows"
     w: Floats
-    _keys: tuple[Any, ...]  # of a row that is a mapping, in the order of w
+    _keys: tuple[Any, ...]  # names of the values of a row that is a mapping, in the order of w
 
     def _start(self, d: int) -> None:
-        """State before the first row of d entries. Overrides call super()._start(d) and add theirs."""
+        """Set the state before the first row; subclasses call this and add their own state."""
         self.w = np.zeros(d)
 
     def _grow(self, d: int) -> None:
-        """Go on with rows of d entries, more than before: the further ones have been 0 in all rows so far."""
+        """Widen the state to rows of d entries, of which the new ones were 0 in all rows so far."""
         before = dict(vars(self))
         self._start(d)
         for name, value in before.items():
@@ -449,7 +450,7 @@ class Filter:
                 setattr(self, name, value)
 
     def _learn(self, rows: Rows, w: Floats, y: Floats, yhat: Floats, side: Side) -> None:
-        """Fill yhat[t] = w.x_t and update w in place, t = 0..n-1.
+        """Learn row by row: fill yhat[t] = w.x_t and update w in place.
 
         w and the state in `_taps` are reversed where `rows` are.
         """
@@ -553,7 +554,7 @@ class Filter:
             self._turn(rows)
             self._learn(rows, self.w, label, yhat, side)
             self._turn(rows)
-            if not self.w.any():  # as after steps divided by an x.x that overflowed
+            if not self.w.any():  # as after steps divided by a squared norm that overflowed
                 _check_squares(rows)
             wrong = ~np.isfinite(yhat)
             if wrong.any() or not np.isfinite(self.w).all():
@@ -604,7 +605,7 @@ class Filter:
 
     @contextmanager
     def _unchanged_by_errors(self) -> Iterator[None]:
-        """Let the body work on copies of the state; put the filter back as it was if it raises."""
+        """Let a block change copies of the state, and restore the filter if it raises."""
         before = dict(vars(self))
         vars(self).update((k, value.copy()) for k, value in before.items() if isinstance(value, np.ndarray))
         try:
@@ -615,7 +616,7 @@ class Filter:
             raise
 
     def _turn(self, rows: Rows) -> None:
-        """The state of each tap in the order of `rows`, and back."""
+        """Reverse the state of the taps if `rows` are reversed; a second call restores it."""
         if rows.reversed:
             for name in ("w", *self._taps):
                 setattr(self, name, np.ascontiguousarray(np.flip(getattr(self, name))))
@@ -717,7 +718,7 @@ class Filter:
         return self
 
     def _row(self, x: Mapping[Any, float] | ArrayLike) -> tuple[tuple[Any, ...], Floats]:
-        """The names of a row, () if it has none, and the row."""
+        """Return the names of a row, () if it has none, and the row."""
         if not isinstance(x, Mapping):
             return (), finite("x", x, (None,))
         return named_row(x, getattr(self, "_keys", ()))

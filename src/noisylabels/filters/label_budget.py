@@ -1,4 +1,4 @@
-"""Who gets several labels when B labels a round can be paid for on average (ORS paper, Fig. 6)."""
+"""Label budgets: who gets several labels if B labels a round can be paid for on average."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ STRATEGIES = ("const", "begin", "auto", "self_tuned")
 VARIANCES = ("mean_var", "biased", "unbiased")
 _CONST, _BEGIN, _AUTO, _SELF_TUNED = range(4)
 
-PERIOD = 100  # rounds between two adjustments of a
-SLACK = 0.95  # the self-tuned strategy aims at this share of the budget
-SMALLEST, LARGEST = 2.0**-60, 2.0**60  # limits of a
+PERIOD = 100  # rounds between two adjustments of the threshold a
+SLACK = 0.95  # share of the budget at which the self-tuned strategy aims
+SMALLEST, LARGEST = 2.0**-60, 2.0**60  # smallest and largest threshold a
 
 
 class BudgetResult(NamedTuple):

@@ -1,4 +1,4 @@
-"""LMS and its relatives: a step along the row, its length by energy, known noise or past errors; and RLS."""
+"""LMS and its relatives, which step along the row, and RLS."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from noisylabels.filters.base import PASS, Filter, Rows, Side, known_variance
 from noisylabels.fixed_order.lanes import add, bits, dot, energy, fma, from_bits, sum_lanes
 from noisylabels.validation import Floats, flag, number, whole
 
-DIVERGED = 1e6  # times the energy that a stable filter can reach
+DIVERGED = 1e6  # a filter with this many times the energy that a stable one can reach has diverged
 
 
 class LMS(Filter):
@@ -252,7 +252,8 @@ def _pnlms(
             largest = np.int64(0)
             for i in range(d):
                 w[i] = fma(gain, gx[i], w[i])
-                largest = max(largest, bits(abs(w[i])))  # as bits: the compiler makes vectors of it
+                # compared as bits, which the compiler turns into vectors
+                largest = max(largest, bits(abs(w[i])))
             top = from_bits(largest)
 
 
@@ -389,7 +390,7 @@ def _npvss(
 
 
 class JONLMS(Filter):
-    r"""Take the step that minimises the expected distance to the target, with the noise of each label known.
+    r"""Take the step that minimises the expected distance to the target, from known label noise.
 
     Parameters
     ----------
@@ -463,7 +464,7 @@ def _jo_nlms(
 
 
 class INLMS(Filter):
-    r"""Take a step that shrinks as the prediction becomes small next to the error; nothing need be known.
+    r"""Take a step that shrinks if the prediction is small next to the error; it needs no variance.
 
     Parameters
     ----------
@@ -528,7 +529,8 @@ class INLMS(Filter):
     def _start(self, d: int) -> None:
         super()._start(d)
         self.psi = np.zeros(d)
-        self.scalars = np.array([0.0, 0.0, self.eta, 0.0])  # P(yhat), P(e), eta, rows that could teach
+        # P(yhat), P(e), eta, and the number of rows that could teach
+        self.scalars = np.array([0.0, 0.0, self.eta, 0.0])
 
     def _learn(self, rows: Rows, w: Floats, y: Floats, yhat: Floats, side: Side) -> None:
         options = (self.rho, self.mu_max, 1 / self.memory, self.start)
@@ -678,7 +680,7 @@ def _rls_with_drift(
         for i in range(d):
             Px[i] = dot(x, at, P[i])
         s = variance[t] + dot(x, at, Px)
-        if s < variance[t]:  # x'Px < 0: rounding has cost P its sign
+        if s < variance[t]:  # rounding has made x'Px negative
             yhat[t] = np.nan
             return
         if s > 0:

@@ -1,4 +1,4 @@
-"""ORS: online regression that scales every example by the noise of its label, and its compiled loops.
+"""ORS: online regression that scales every example by the noise of its label.
 
 The loops run eight filters side by side on shared rows, or a few filters on a sliding window in blocks of 16
 rounds. Sums stay in registers (`fixed_order.load`): in memory they cost half of the speed at d = 20.
@@ -30,14 +30,17 @@ from noisylabels.fixed_order.lanes import (
 from noisylabels.fixed_order.linear_algebra import put
 from noisylabels.validation import Floats, Ints, choice, number
 
-Labels = tuple[Floats, Floats, Floats, Floats]  # y_t, label 1, label 2 and v_t
-WINDOW_TAPS = 64  # sliding windows of at least so many taps are filtered in blocks
+Labels = tuple[Floats, Floats, Floats, Floats]  # clean label y_t, label 1, label 2 and variance v_t
+WINDOW_TAPS = 64  # number of taps from which sliding windows are filtered in blocks
 BLOCK = 16  # rounds of one block of the sliding window
-TILE = 512  # taps that stay in the fastest cache while a block passes over them
-REFRESH = 4096  # rounds between two exact computations of the lag products
-QUIET = 1e-3  # a fall of the energy to this share of its past calls for one, too
+TILE = 512  # taps that stay in the fastest cache while a block uses them
+REFRESH = 4096  # rounds after which the lag products are computed exactly again
+QUIET = 1e-3  # share of its past maximum below which the energy requires exact lag products, too
 CLEAN, ONE, MEAN, VARIANCE, SPREAD = range(5)
-"""Columns of ``seen``, (n, 5): y_t, label 1, mean of labels 1 and 2, v_t, (label 1 - label 2)^2 / 4."""
+"""Columns of ``seen`` (n, 5), which holds what the rounds show.
+
+Columns of ``seen``, (n, 5): y_t, label 1, mean of labels 1 and 2, v_t, (label 1 - label 2)^2 / 4.
+"""
 
 
 class Rule(NamedTuple):
@@ -121,7 +124,10 @@ VARIANTS: dict[VariantName, Variant] = {
     "two_u": Variant(Rule(**_MEAN, **_YBAR_MEAN, spread=1.0), ("second",)),
     "two_noisy": Variant(Rule(**_MEAN, **_YBAR_MEAN), ("second",)),
 }
-"""The table of the paper's Section 3 (`two_noisy` is ours, a control). vbar = 0 means no scaling."""
+"""Variants of ORS by the paper's names, as in its Section 3.
+
+The table of the paper's Section 3 (`two_noisy` is ours, a control). vbar = 0 means no scaling.
+"""
 
 
 class ORS(Filter):
@@ -204,13 +210,13 @@ class ORS(Filter):
         self.two_variance = two_variance
 
     def _rule(self) -> Floats:
-        """The variant's `Rule` as (12,) numbers for the compiled loops."""
+        """Write the variant's `Rule` as (12,) numbers for the compiled loops."""
         rule = VARIANTS[self.variant].rule
         v = 1.0 if self.variant == "two" and self.two_variance == "full" else rule.v
         return np.array(rule._replace(v=v, r=self.r, beta=self.beta or 0.0))
 
     def _labels(self, y: Floats, side: Side) -> Labels:
-        """What `_look` takes, as far as the variant needs it; zeros otherwise."""
+        """Collect what `_look` takes, as far as the variant needs it; the rest is 0."""
         zero = np.zeros(len(y))
         values = []
         for name, what in (("clean", "clean label"), ("second", "second label"), ("v", "noise variance")):
@@ -285,7 +291,7 @@ def _groups(members: list[int], size: int) -> list[list[int]]:
 
 
 def _rules(filters: Sequence[ORS], group: list[int]) -> Floats:
-    """The rules of a group as columns (12, 8), the last one repeated."""
+    """Stack the rules of a group as columns (12, 8), of which the last one is repeated."""
     columns = [filters[i]._rule() for i in group]
     return np.column_stack(columns + columns[-1:] * (LANES - len(columns)))
 
@@ -293,9 +299,10 @@ def _rules(filters: Sequence[ORS], group: list[int]) -> Floats:
 def _windows(
     rows: Rows, labels: Labels, rules: Floats, w: Floats, bounds: NDArray[np.int64], yhat: Floats
 ) -> Floats:
-    """Run 1 or 4 filters on a sliding window from w (F, d), which is updated; losses (8, windows)."""
+    """Run 1 or 4 filters on a sliding window, update their weights w, and return the losses."""
     D = -(-rows.d // BLOCK) * BLOCK
-    padded = _aligned(len(w), D + 3 * LANES)  # no two filters at addresses that differ by a power of two
+    # filters at addresses that differ by a power of two would compete for the cache
+    padded = _aligned(len(w), D + 3 * LANES)
     padded[:, : rows.d] = w
     s = _aligned(rows.n + D + 2 * BLOCK)
     s[: len(rows.flat)] = rows.flat
@@ -307,7 +314,7 @@ def _windows(
 
 
 def _aligned(*shape: int) -> Floats:
-    """Zeros whose first element begins a cache line of 64 bytes."""
+    """Allocate zeros whose first element begins a cache line of 64 bytes."""
     raw = np.zeros(int(np.prod(shape)) + LANES)
     start = -raw.ctypes.data // raw.itemsize % LANES
     return raw[start : start + int(np.prod(shape))].reshape(shape)
@@ -315,7 +322,10 @@ def _aligned(*shape: int) -> Floats:
 
 @compile_kernel()
 def _look(labels: Any, t: int, seen: Floats) -> None:
-    """seen[i] = what round t+i shows. labels: y_t, label 1, label 2 and v_t, four arrays (n,)."""
+    """Fill ``seen`` with what the next rounds show.
+
+    seen[i] = what round t+i shows. labels: y_t, label 1, label 2 and v_t, four arrays (n,).
+    """
     clean, one, two, v = labels
     for i in range(min(len(seen), len(clean) - t)):
         seen[i, CLEAN], seen[i, ONE], seen[i, MEAN] = clean[t + i], one[t + i], (one[t + i] + two[t + i]) / 2
@@ -361,7 +371,10 @@ def coefficient(rules: Floats, seen: Floats, X: float, yhat: Any) -> Any:
 
 @compile_kernel()
 def _run_rows(x: Floats, step: int, seen: Floats, rules: Floats, w: Floats, yhat: Floats) -> None:
-    """The first filter, row by row: the definition."""
+    """Run the first filter row by row.
+
+    The first filter, row by row: the definition.
+    """
     c = np.empty(LANES)
     for t in range(len(yhat)):
         yhat[t] = dot(x, t * step, w)
@@ -373,7 +386,10 @@ def _run_rows(x: Floats, step: int, seen: Floats, rules: Floats, w: Floats, yhat
 def _losses_rows(
     x: Floats, step: int, d: int, seen: Floats, rules: Floats, bounds: Ints, losses: Floats
 ) -> None:
-    """Eight filters side by side: losses[f, i] = mean of (yhat_t - y_t)^2 for bounds[i] <= t < bounds[i+1].
+    """Run eight filters side by side, and average the squared errors of each window.
+
+    Eight filters side by side: losses[f, i] = mean of (yhat_t - y_t)^2 for bounds[i] <= t <
+    bounds[i+1].
 
     The update of round t-1 and the prediction of round t share one pass over the taps.
     """
@@ -396,7 +412,11 @@ def _losses_rows(
 
 @compile_kernel(forceinline=True)
 def _update_and_predict(w: Floats, c: Any, old: Floats, new: Floats) -> Any:
-    """Eight filters at once: w[k] += c old[k]; returns sum_k w[k] new[k] in four partial sums; w (d, 8)."""
+    """Update the weights of eight filters, and predict the next row in the same pass.
+
+    Eight filters at once: w[k] += c old[k]; returns sum_k w[k] new[k] in four partial sums; w (d,
+    8).
+    """
     d = len(w)
     t0 = splat(0.0)
     t1 = splat(0.0)
@@ -428,7 +448,10 @@ def _moved(w: Floats, c: Any, old: Floats, k: int) -> Any:
 def _run_windows(
     s: Floats, d: int, labels: Any, rules: Floats, w: Floats, bounds: Ints, losses: Floats, yhat: Floats
 ) -> None:
-    """1 or 4 filters on a sliding window, x_t = s[t : t+d], in blocks of 16 rounds; else as `_run_rows`.
+    """Run 1 or 4 filters on a sliding window in blocks of 16 rounds.
+
+    1 or 4 filters on a sliding window, x_t = s[t : t+d], in blocks of 16 rounds; else as
+    `_run_rows`.
 
     With w fixed at the start of a block at t, and G_l(t) = x_t.x_{t+l}:
         yhat_{t+i} = w.x_{t+i} + sum_{j<i} c_{t+j} G_{i-j}(t+j),    w_new = w + sum_j c_{t+j} x_{t+j}.
@@ -482,7 +505,10 @@ def _run_windows(
 
 @compile_kernel()
 def _step_block(rules: Floats, seen: Floats, G: Floats, sums: Floats, p: Floats, c: Floats) -> None:
-    """p[i] = yhat_{t+i} and c[i] = c_{t+i} of F <= 8 filters, i = 0..15; rules (12, 8), p and c (16, 8).
+    """Compute predictions and coefficients of a block of 16 rounds, for up to 8 filters.
+
+    p[i] = yhat_{t+i} and c[i] = c_{t+i} of F <= 8 filters, i = 0..15; rules (12, 8), p and c (16,
+    8).
 
     yhat_{t+i} = sum of the eight numbers sums[f, i] + sum_{j<i} c[j] G[j, i-j], the energy is G[i, 0].
     """
@@ -500,7 +526,10 @@ def _step_block(rules: Floats, seen: Floats, G: Floats, sums: Floats, p: Floats,
 
 @compile_kernel()
 def _lag_products(lags: Floats, s: Floats, t: int, d: int, G: Floats) -> None:
-    """G[j] = lags, then lags[i] += s[t+j+d] s[t+j+d+i] - s[t+j] s[t+j+i], j = 0..15; lags (16,), G (16, 16).
+    """Move the lag products forward by one block of rounds.
+
+    G[j] = lags, then lags[i] += s[t+j+d] s[t+j+d+i] - s[t+j] s[t+j+i], j = 0..15; lags (16,), G
+    (16, 16).
 
     One round takes one product out and one in: from lags[i] = x_t.x_{t+i} to the same of t+1.
     """
@@ -513,7 +542,9 @@ def _lag_products(lags: Floats, s: Floats, t: int, d: int, G: Floats) -> None:
 
 @compile_kernel()
 def _advance(w: Floats, d: int, c: Floats, s: Floats, old: int, sums: Floats, new: int) -> None:
-    """w += sum_j c_j x_{old+j}; sums[f, j] = w_f.x_{new+j} in 8 partial sums. Once over the taps.
+    """Update the weights by the last block, and multiply them by the rows of the next block.
+
+    w += sum_j c_j x_{old+j}; sums[f, j] = w_f.x_{new+j} in 8 partial sums. Once over the taps.
 
     Every other block goes from the last tile to the first: it begins with the taps still in the cache.
     """
@@ -529,7 +560,7 @@ def _advance(w: Floats, d: int, c: Floats, s: Floats, old: int, sums: Floats, ne
         for f in range(0, F - 1, 2):
             for lag in range(0, LANES, 2):
                 _add_pair(w[f], w[f + 1], c[lag:, f], c[lag:, f + 1], s, old + lag, start, stop)
-        w[:, max(d, start) : stop] = 0.0  # the taps that only round d up
+        w[:, max(d, start) : stop] = 0.0  # taps beyond d exist only because d is rounded up
         for lag in range(0, BLOCK if F == 1 else 0, LANES):
             _dot_windows(w[0], sums[0, lag:], s, new + lag, start, stop)
         for f in range(0, F - 1, 2):
@@ -539,7 +570,10 @@ def _advance(w: Floats, d: int, c: Floats, s: Floats, old: int, sums: Floats, ne
 
 @compile_kernel(forceinline=True)
 def _add_windows(w: Floats, c: Floats, s: Floats, at: int, start: int, stop: int) -> None:
-    """w[k] += sum c[i] s[at+i+k], start <= k < stop, over the lags i = 0..7; both are multiples of 8."""
+    """Add eight shifted windows to the weights of one filter.
+
+    w[k] += sum c[i] s[at+i+k], start <= k < stop, over the lags i = 0..7; both are multiples of 8.
+    """
     c0 = splat(c[0])
     c1 = splat(c[1])
     c2 = splat(c[2])
@@ -558,7 +592,9 @@ def _add_windows(w: Floats, c: Floats, s: Floats, at: int, start: int, stop: int
 
 @compile_kernel(forceinline=True)
 def _add_pair(v: Floats, w: Floats, c: Floats, d: Floats, s: Floats, at: int, start: int, stop: int) -> None:
-    """`_add_windows` of two filters v, w with the coefficients c, d over the lags 0, 1, 8 and 9.
+    """Add four shifted windows to the weights of two filters.
+
+    `_add_windows` of two filters v, w with the coefficients c, d over the lags 0, 1, 8 and 9.
 
     Lag i+8 at tap k is lag i at tap k+8, so each window is loaded once.
     """
@@ -582,7 +618,10 @@ def _add_pair(v: Floats, w: Floats, c: Floats, d: Floats, s: Floats, at: int, st
 
 @compile_kernel(forceinline=True)
 def _dot_windows(w: Floats, sums: Floats, s: Floats, at: int, start: int, stop: int) -> None:
-    """sums[i] += w.x_{at+i} over start <= k < stop for the lags i = 0..7, in 8 partial sums each."""
+    """Multiply the weights of one filter by eight shifted windows.
+
+    sums[i] += w.x_{at+i} over start <= k < stop for the lags i = 0..7, in 8 partial sums each.
+    """
     t0 = load(sums, 0)
     t1 = load(sums, 8)
     t2 = load(sums, 16)
@@ -608,7 +647,10 @@ def _dot_windows(w: Floats, sums: Floats, s: Floats, at: int, start: int, stop: 
 
 @compile_kernel(forceinline=True)
 def _dot_pair(v: Floats, w: Floats, p: Floats, q: Floats, s: Floats, at: int, start: int, stop: int) -> None:
-    """`_dot_windows` of two filters v, w with the sums p, q over the lags 0, 1, 8 and 9."""
+    """Multiply the weights of two filters by four shifted windows.
+
+    `_dot_windows` of two filters v, w with the sums p, q over the lags 0, 1, 8 and 9.
+    """
     p0 = load(p, 0)
     p1 = load(p, 8)
     p8 = load(p, 64)
@@ -640,14 +682,17 @@ def _dot_pair(v: Floats, w: Floats, p: Floats, q: Floats, s: Floats, at: int, st
 
 @compile_kernel()
 def _exact_lags(s: Floats, d: int, t: int, lags: Floats) -> None:
-    """lags[l] = x_t.x_{t+l}, free of the errors of `_lag_products`: those of the loudest past."""
+    """Compute the lag products exactly.
+
+    lags[l] = x_t.x_{t+l}, free of the errors of `_lag_products`: those of the loudest past.
+    """
     for lag in range(BLOCK):
         lags[lag] = dot(s, t + lag, s[t : t + d])
 
 
 @compile_kernel()
 def _exact_block(s: Floats, d: int, t: int, lags: Floats, G: Floats) -> Any:
-    """All of G, and lags for the next block; returns the last energy."""
+    """Compute all of G exactly, and the lags for the next block; return the last energy."""
     for j in range(BLOCK):
         _exact_lags(s, d, t + j, lags)
         put(G[j], lags)

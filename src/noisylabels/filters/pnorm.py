@@ -1,4 +1,4 @@
-"""p-norm LMS and exponentiated gradient: additive updates of dual weights, read through a link."""
+"""p-norm LMS and exponentiated gradient, whose weights are a function of dual weights."""
 
 from __future__ import annotations
 
@@ -19,11 +19,14 @@ from noisylabels.fixed_order.lanes import bits, dot_lanes, fma, from_bits, round
 from noisylabels.fixed_order.linear_algebra import put
 from noisylabels.validation import Floats, as_array, finite, number
 
-TINY = 1e-290  # dual weights below count as 0
+TINY = 1e-290  # dual weights below this size count as 0
 
 
 class _Dual(Filter):
-    """A filter with a step size eta whose state is theta = f(w), (d,)."""
+    """Base of filters that update dual weights.
+
+    A filter with a step size eta whose state is theta = f(w), (d,).
+    """
 
     _taps = ("theta",)
     theta: Floats
@@ -39,7 +42,8 @@ class _Dual(Filter):
 
     def _grow(self, d: int) -> None:
         super()._grow(d)
-        self.run(np.zeros((1, d)), np.zeros(1))  # changes no theta, and computes w from it
+        # an empty row changes no dual weight, but computes w from them
+        self.run(np.zeros((1, d)), np.zeros(1))
 
 
 class PNormLMS(_Dual):
@@ -98,7 +102,8 @@ class PNormLMS(_Dual):
         p = exponent(self.p, rows.d)
         one = self._rates(rows, p)[None, :], np.array([p]), np.array([self.radius])
         _pnorm(rows.flat, rows.step, self.theta[None, :], y[None, :], yhat[None, :], *one)
-        w[:] = link(self.theta, p) if np.isfinite(self.theta).all() else np.nan  # nan: `run` reports it
+        # `run` reports NaN as an error
+        w[:] = link(self.theta, p) if np.isfinite(self.theta).all() else np.nan
 
     @classmethod
     def run_many(cls, filters: Sequence[Self], X: ArrayLike | Sliding, Y: ArrayLike) -> Floats:
@@ -126,7 +131,8 @@ class PNormLMS(_Dual):
         rows = Rows.of(X)
         count = len(filters)
         given = finite("Y", Y, (rows.n,) if as_array("Y", Y).ndim < 2 else (count, rows.n))
-        labels = np.broadcast_to(given, (count, rows.n)).copy()  # writable, as the labels of one filter
+        # a copy that can be written to, as the labels of one filter
+        labels = np.broadcast_to(given, (count, rows.n)).copy()
         powers = np.array([exponent(f.p, rows.d) for f in filters])
         rates = [f._rates(rows, p) for f, p in zip(filters, powers, strict=True)]
         steps = np.stack(np.broadcast_arrays(*rates))
@@ -170,7 +176,9 @@ class PNormLMS(_Dual):
 
 @compile_kernel(error_model="numpy")
 def _step_dual(theta: Floats, keep: Floats, gain: Floats, x: Floats, z: Floats, top: Floats) -> None:
-    """theta_c <- keep_c theta_c + gain_c x,  top_c = max_i |theta_ci|,  z_c = |theta_c| / top_c.
+    """Update the dual weights of C filters, and scale their sizes to at most 1.
+
+    theta_c <- keep_c theta_c + gain_c x, top_c = max_i |theta_ci|, z_c = |theta_c| / top_c.
 
     theta (C, d).
     """
@@ -191,7 +199,9 @@ def _step_dual(theta: Floats, keep: Floats, gain: Floats, x: Floats, z: Floats, 
 
 @compile_kernel(error_model="numpy")
 def _read_dual(theta: Floats, z: Floats, x: Floats, total: Floats, inner: Floats) -> None:
-    """total_c = sum_i z_ci |theta_ci|,  inner_c = sum_i sign(theta_ci) z_ci x_i.
+    """Compute the sums from which the predictions of C filters follow.
+
+    total_c = sum_i z_ci |theta_ci|, inner_c = sum_i sign(theta_ci) z_ci x_i.
 
     z = (|theta| / top)^(p-1), which gets the signs of theta.
     """
@@ -209,7 +219,10 @@ def _pnorm(
     x: Floats, step: int, theta: Floats, y: Floats, yhat: Floats,
     rates: Floats, p: Floats, radius: Floats,
 ) -> None:  # fmt: skip
-    """C filters over n rows. theta (C, d), y and yhat (C, n), rates (C, 1) or (C, n), p and radius (C,).
+    """Run C filters over n rows.
+
+    C filters over n rows. theta (C, d), y and yhat (C, n), rates (C, 1) or (C, n), p and radius
+    (C,).
 
     One power per coordinate and step, z^(p-1) with z = |theta|/m: the norm needs z^p = z z^(p-1),
     and yhat = m (sum z^p)^((2-p)/p) sum sign z^(p-1) x never needs the weights themselves.
@@ -348,8 +361,9 @@ class NormalizedPNormLMS(PNormLMS):
         self.eps = number("eps", eps, least=0)
 
     def _rates(self, rows: Rows, p: float) -> Floats:
-        block = max(1, 2**16 // rows.d)  # rows at a time: a sliding window is never stored whole
-        if rows.step == 1:  # each sample is raised to p once, over the largest of all
+        # rows of a block, as a sliding window is never stored whole
+        block = max(1, 2**16 // rows.d)
+        if rows.step == 1:  # each sample of a sliding window is raised to p only once
             top = max(float(np.abs(rows.flat).max()), 1e-290)
             windows = sliding_window_view((np.abs(rows.flat) / top) ** p, rows.d)
             total = np.concatenate([windows[i : i + block].sum(axis=1) for i in range(0, rows.n, block)])
@@ -416,7 +430,10 @@ class ImplicitPNormLMS(_Dual):
 
 @compile_kernel(error_model="numpy")
 def _read(theta: Floats, gain: float, x: Floats, p: float, trial: Floats, z: Floats) -> float:
-    """f^-1(theta + gain x).x; theta does not change. trial: (1, d), z: (1, lanes) scratch."""
+    """Predict as if the dual weights had moved along the row, without moving them.
+
+    f^-1(theta + gain x).x; theta does not change. trial: (1, d), z: (1, lanes) scratch.
+    """
     put(trial[0], theta)
     one = np.ones(1)
     step = np.full(1, gain)
@@ -515,11 +532,11 @@ class EG(Filter):
         self.w = np.full(d, 1.0 / d)
 
     def _grow(self, d: int) -> None:
-        """A further entry begins with the mean of the weights, as all entries did."""
+        """Widen the state; a further entry begins with the mean of the weights."""
         known = self.logarithms
         super()._grow(d)
         self.logarithms[len(known) :] = np.log2(np.mean(np.exp2(known)))
-        self.run(np.zeros((1, d)), np.zeros(1))  # computes w from the logarithms
+        self.run(np.zeros((1, d)), np.zeros(1))  # an empty row computes w from the logarithms
 
     def _learn(self, rows: Rows, w: Floats, y: Floats, yhat: Floats, side: Side) -> None:
         _eg(rows.flat, rows.step, self.logarithms, y, yhat, 2.0 * self.eta / math.log(2), w)
@@ -601,7 +618,7 @@ class EGPlusMinus(Filter):
 
     def _grow(self, d: int) -> None:
         super()._grow(d)
-        self.run(np.zeros((1, d)), np.zeros(1))  # computes w from the logarithms
+        self.run(np.zeros((1, d)), np.zeros(1))  # an empty row computes w from the logarithms
 
     def _learn(self, rows: Rows, w: Floats, y: Floats, yhat: Floats, side: Side) -> None:
         rate = 2.0 * self.eta * self.budget / math.log(2)
@@ -613,7 +630,10 @@ def _eg_pm(
     x: Floats, step: int, a: Floats, y: Floats, yhat: Floats, rate: float,
     budget: float, w: Floats,
 ) -> None:  # fmt: skip
-    """z = (a - m, -a - m) with m = max |a|, so that no power of 2 exceeds 1."""
+    """Compute the exponents of positive and negative weights, at most 0.
+
+    z = (a - m, -a - m) with m = max |a|, so that no power of 2 exceeds 1.
+    """
     d = len(a)
     gain = 0.0
     z = np.empty(2 * d)

@@ -63,7 +63,8 @@ class StreamModel:
         self.model = model
         self.classes = classes
         self._learner = copy.deepcopy(model)
-        self._columns: dict[Any, int] = {}  # name of a value -> its place in a row of the learner
+        # name of a value -> its column in the rows of the learner
+        self._columns: dict[Any, int] = {}
 
     def learn_one(self, x: Mapping[Any, float], y: Any, **side: Any) -> None:
         """Learn from one row and its label.
@@ -183,7 +184,8 @@ class StreamModel:
     ) -> None:
         learner = self._learner
         if self._columns and len(columns) > len(self._columns):
-            learner = copy.deepcopy(learner)  # an error below leaves the model as it was
+            # a copy, so that an error below does not change the model
+            learner = copy.deepcopy(learner)
             learner._grow(len(columns))
         if isinstance(learner, Filter):
             learner.partial_fit(rows, labels, **side)

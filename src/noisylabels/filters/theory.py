@@ -25,7 +25,7 @@ from noisylabels.validation import Floats, number
 Power = float | str  # a number, or "auto"
 
 TOLERANCE = 1e-9
-"""A loss may exceed its bound by this relative amount of rounding."""
+"""Relative amount by which rounding may raise a loss above its bound."""
 
 
 def exponent(p: Power, n: int) -> float:
@@ -711,7 +711,7 @@ def worst_target(X: Floats, yhat: Floats, y: Floats, x_size: float) -> tuple[flo
     values, vectors = np.linalg.eigh(C @ C.T)
     worst = np.linalg.solve(root.T, vectors[:, -1])
     smallest = 1e-9 * np.abs(worst).max()
-    if abs(worst[-1]) < smallest:  # attained in the limit of a long u only
+    if abs(worst[-1]) < smallest:  # the bound is reached only in the limit of a long u
         worst[-1] = smallest
     return float(values[-1]), worst[:-1] / worst[-1]
 
@@ -771,7 +771,7 @@ def silent(
 
 
 def ratio(X: Floats, y: Floats, u: Floats, yhat: Floats, p: float, x_size: float) -> float:
-    """Compute the ratio of filtering error to noise of one run, see the top of this page.
+    """Compute the ratio of filtering error to noise of one run.
 
     Parameters
     ----------
@@ -808,7 +808,7 @@ def ratio(X: Floats, y: Floats, u: Floats, yhat: Floats, p: float, x_size: float
 
 @compile_kernel(error_model="numpy")
 def _rho(X: Floats, p: float, x_size: float, point: Floats) -> float:
-    """Ratio of p-norm LMS for u = point[:n], y = point[n:], written out without tricks."""
+    """Compute the ratio of p-norm LMS at a point (u, y), in the plainest form."""
     T, n = X.shape
     eta = 1.0 / ((p - 1.0) * x_size * x_size)
     q = p / (p - 1.0)

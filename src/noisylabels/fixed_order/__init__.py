@@ -1,1 +1,1 @@
-"""Arithmetic with the same bits on every processor: nothing is reordered or fused."""
+"""Arithmetic with the same bits on every processor, because no sum is reordered or fused."""

@@ -17,18 +17,19 @@ from noisylabels.fixed_order.lanes import bits, fma, from_bits, intrinsic
 from noisylabels.validation import Floats
 
 _DOUBLE = ir.DoubleType()
-LARGEST = 700.0  # exp(-700) is still a normal number
+LARGEST = 700.0  # up to here exp(-x) is a normal number
 _LOG2E = 1.4426950408889634
 _LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 _LN2 = 0.6931471805599453
-_SHIFTER = 6755399441055744.0  # 1.5 * 2^52: adding it rounds to an integer, kept in the low bits
+# 1.5 * 2^52: the low bits of a sum with it are the nearest whole number
+_SHIFTER = 6755399441055744.0
 _SHIFTER_BITS = 0x4338000000000000
 _SQRT_HALF_BITS = 0x3FE6A09E667F3BCD
 
 
 @compile_kernel(error_model="numpy")
 def exp_of_negative(x: float) -> float:
-    """exp(x) for -700 <= x <= 0."""
+    """Compute exp(x) for -700 <= x <= 0."""
     shifted = fma(x, _LOG2E, _SHIFTER)
     k = shifted - _SHIFTER
     z = fma(k, -_LN2_LOW, fma(k, -_LN2_HIGH, x))
@@ -43,7 +44,7 @@ def exp_of_negative(x: float) -> float:
 
 @compile_kernel(error_model="numpy")
 def log_of_positive(x: float) -> float:
-    """log(x) for normal x > 0."""
+    """Compute log(x) for normal x > 0."""
     k = (bits(x) - _SQRT_HALF_BITS) >> 52
     m = from_bits(bits(x) - (k << 52))
     s = (m - 1.0) / (m + 1.0)
@@ -54,12 +55,12 @@ def log_of_positive(x: float) -> float:
     return fma(exponent, _LN2, 2.0 * s * fma(z, fma(z, p, 1 / 3), 1.0))
 
 
-FLOOR = -1020.0  # 2^y is taken as 0 below: no denormal numbers
+FLOOR = -1020.0  # exponent below which 2^y counts as 0, to avoid denormal numbers
 
 
 @intrinsic
 def nearest(typing_context: Any, x: Any) -> Any:
-    """The nearest whole number, as a float."""
+    """Round to the nearest whole number, as a float."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.call(builder.module.declare_intrinsic("llvm.nearbyint", [_DOUBLE]), arguments)
@@ -90,7 +91,9 @@ E7, E8, E9 = 1.5252640059770786e-05, 1.3259945262689143e-06, 1.0212097549811005e
 
 @compile_kernel(inline="always")
 def log2(z: float) -> float:
-    """log2 z for a normal number z > 0, absolute error about 1e-14; -1023 for z = 0.
+    """Compute the logarithm to base 2 of a normal number.
+
+    log2 z for a normal number z > 0, absolute error about 1e-14; -1023 for z = 0.
 
     z = 2^k m; polynomials are split in halves (Estrin) to shorten the chain of dependent multiplications.
     """
@@ -106,7 +109,10 @@ def log2(z: float) -> float:
 
 @compile_kernel(inline="always")
 def exp2(y: float) -> float:
-    """2^y for y < 1020, relative error about 2e-14; 0 for y <= -1020."""
+    """Compute a power of 2.
+
+    2^y for y < 1020, relative error about 2e-14; 0 for y <= -1020.
+    """
     j = nearest(y)
     r = y - j
     r2 = r * r
@@ -118,7 +124,10 @@ def exp2(y: float) -> float:
 
 @compile_kernel(error_model="numpy")
 def power_inplace(z: Floats, a: Floats) -> None:
-    """z_i <- z_i^(a_i) for 0 <= z_i <= 1 and a_i >= 1; z, a: (n,). Relative error below 1e-12 for a <= 100.
+    """Raise numbers in [0, 1] to powers, in place.
+
+    z_i <- z_i^(a_i) for 0 <= z_i <= 1 and a_i >= 1; z, a: (n,). Relative error below 1e-12 for a <=
+    100.
 
     Two passes: each has a short chain of dependent operations, so the processor overlaps several vectors.
     """
@@ -131,7 +140,10 @@ def power_inplace(z: Floats, a: Floats) -> None:
 
 @compile_kernel(error_model="numpy")
 def exp2_inplace(y: Floats) -> None:
-    """y_i <- 2^(y_i), y_i < 1020; y: (n,)."""
+    """Replace numbers by powers of 2, in place.
+
+    y_i <- 2^(y_i), y_i < 1020; y: (n,).
+    """
     wide()
     for i in range(y.shape[0]):
         y[i] = exp2(y[i])
@@ -139,5 +151,5 @@ def exp2_inplace(y: Floats) -> None:
 
 @compile_kernel(error_model="numpy")
 def power(z: float, a: float) -> float:
-    """z^a of one number z > 0, by the same polynomials."""
+    """Raise one number z > 0 to a power, by the same polynomials."""
     return exp2(a * log2(z))

@@ -19,7 +19,8 @@ from numba.core.datamodel import models
 from noisylabels.compilation import compile_kernel
 from noisylabels.validation import Array, Floats
 
-intrinsic: Any = extending.intrinsic  # numba's own annotation hides that the first argument is not passed
+# numba's own annotation hides that the first argument is not passed by callers
+intrinsic: Any = extending.intrinsic
 LANES = 8
 INT64 = ir.IntType(64)
 _DOUBLE = ir.DoubleType()
@@ -27,7 +28,7 @@ _REGISTER = ir.VectorType(_DOUBLE, LANES)
 
 
 class _Vector(types.Type):
-    """Numba's type of eight doubles in a register; see `load`, `store`, `splat`, `fold`, `fma`, + - *."""
+    """Numba's type of eight doubles in a register."""
 
 
 VECTOR = _Vector("Vector")
@@ -40,7 +41,7 @@ class _Register(models.PrimitiveModel):
 
 
 def _place(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    """Address of eight elements of an array, by the first two arguments."""
+    """Compute the address of eight elements of an array."""
     data = context.make_array(signature.args[0])(context, builder, value=arguments[0]).data
     kind = ir.VectorType(data.type.pointee, LANES)
     return builder.bitcast(builder.gep(data, [arguments[1]]), kind.as_pointer())
@@ -48,7 +49,7 @@ def _place(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
 
 @intrinsic
 def load(typing_context: Any, a: Any, i: Any) -> Any:
-    """The vector a[i : i+8] of a contiguous array, flat; single precision is made double."""
+    """Load eight elements of a flat array, in double precision."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         vector = builder.load(_place(context, builder, signature, arguments), align=a.dtype.bitwidth // 8)
@@ -59,7 +60,7 @@ def load(typing_context: Any, a: Any, i: Any) -> Any:
 
 @intrinsic
 def store(typing_context: Any, a: Any, i: Any, vector: Any) -> Any:
-    """a[i : i+8] = vector for a contiguous array of doubles, flat."""
+    """Store a vector in eight elements of a flat array of doubles."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         builder.store(arguments[2], _place(context, builder, signature, arguments), align=8)
@@ -77,13 +78,13 @@ def _repeated(builder: Any, number: Any) -> Any:
 
 @intrinsic
 def splat(typing_context: Any, x: Any) -> Any:
-    """The vector of eight times x."""
+    """Fill a vector with one number."""
     return VECTOR(types.float64), lambda _, builder, __, arguments: _repeated(builder, arguments[0])
 
 
 @intrinsic
 def spread(typing_context: Any, a: Any, i: Any) -> Any:
-    """The vector of eight times a[i], i >= 0, of a contiguous array of doubles, flat."""
+    """Fill a vector with one element of a flat array of doubles."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         data = context.make_array(signature.args[0])(context, builder, value=arguments[0]).data
@@ -94,7 +95,10 @@ def spread(typing_context: Any, a: Any, i: Any) -> Any:
 
 @intrinsic
 def fold(typing_context: Any, vector: Any) -> Any:
-    """((p_0 + p_1) + (p_2 + p_3)) + ((p_4 + p_5) + (p_6 + p_7))."""
+    """Add up the eight numbers of a vector.
+
+    ((p_0 + p_1) + (p_2 + p_3)) + ((p_4 + p_5) + (p_6 + p_7)).
+    """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         parts = [builder.extract_element(arguments[0], ir.IntType(32)(lane)) for lane in range(LANES)]
@@ -107,19 +111,21 @@ def fold(typing_context: Any, vector: Any) -> Any:
 
 @intrinsic
 def bits(typing_context: Any, x: Any) -> Any:
-    """The 64 bits of a double as an integer; keeps the order of doubles >= 0."""
+    """Return the 64 bits of a double as an integer; for doubles >= 0 the order is the same."""
     return types.int64(types.float64), lambda _, builder, __, arguments: builder.bitcast(arguments[0], INT64)
 
 
 @intrinsic
 def from_bits(typing_context: Any, k: Any) -> Any:
-    """The double with these 64 bits."""
+    """Return the double with these 64 bits."""
     return types.float64(types.int64), lambda _, builder, __, words: builder.bitcast(words[0], _DOUBLE)
 
 
 @intrinsic
 def fma(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
-    """a b + c, rounded once, of numbers or vectors; loops over it become vectors.
+    """Multiply and add with one rounding.
+
+    a b + c, rounded once, of numbers or vectors; loops over it become vectors.
 
     Left to the compiler ("contract"), a product and a sum are fused or not by what the processor can do.
     """
@@ -135,7 +141,10 @@ def fma(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
 
 @intrinsic
 def ratio(typing_context: Any, a: Any, b: Any, otherwise: Any) -> Any:
-    """a / b where b > 0, else `otherwise`; of numbers or vectors."""
+    """Divide where the divisor is above 0.
+
+    a / b where b > 0, else `otherwise`; of numbers or vectors.
+    """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         a, b, otherwise = arguments
@@ -161,7 +170,9 @@ for _operation, _instruction in (operator.add, "fadd"), (operator.sub, "fsub"), 
 
 @compile_kernel(error_model="numpy", forceinline=True)
 def dot_lanes(a: Array, i: int, b: Array, j: int, n: int) -> float:
-    """sum of a[i+k] b[j+k] over k < n; single precision is made double first.
+    """Multiply two arrays and add up, in eight partial sums.
+
+    sum of a[i+k] b[j+k] over k < n; single precision is made double first.
 
     32, then 8 partial sums as far as they go, then one by one.
     """
@@ -182,7 +193,10 @@ def dot_lanes(a: Array, i: int, b: Array, j: int, n: int) -> float:
 
 @compile_kernel(error_model="numpy", forceinline=True)
 def sum_lanes(a: Floats, i: int, n: int) -> float:
-    """sum of a[i+k] over k < n, in the order of `dot_lanes`."""
+    """Add up an array, in the order of `dot_lanes`.
+
+    sum of a[i+k] over k < n, in the order of `dot_lanes`.
+    """
     t0 = t1 = t2 = t3 = splat(0.0)
     wide, whole = n & -32, n & -8
     for k in range(i, i + wide, 32):
@@ -200,7 +214,10 @@ def sum_lanes(a: Floats, i: int, n: int) -> float:
 
 @compile_kernel(error_model="numpy", forceinline=True)
 def dot_two_rows(A: Floats, i: int, x: Floats) -> tuple[float, float]:
-    """A_i.x and A_{i+1}.x for A (m, n), x (n,): 16, then 8 partial sums each, then one by one."""
+    """Multiply two rows of a matrix by a vector.
+
+    A_i.x and A_{i+1}.x for A (m, n), x (n,): 16, then 8 partial sums each, then one by one.
+    """
     n = len(x)
     a0 = a1 = b0 = b1 = splat(0.0)
     wide, whole, a, b = n & -16, n & -8, i * n, (i + 1) * n
@@ -224,24 +241,24 @@ def dot_two_rows(A: Floats, i: int, x: Floats) -> tuple[float, float]:
 
 @compile_kernel(forceinline=True)
 def dot(x: Floats, at: int, w: Floats) -> float:
-    """sum_k x[at+k] w[k] over the entries of w."""
+    """Multiply a row by the weights: sum_k x[at+k] w[k]."""
     return dot_lanes(x, at, w, 0, len(w))
 
 
 @compile_kernel(forceinline=True)
 def energy(x: Floats, at: int, d: int) -> float:
-    """sum_k x[at+k]^2 over d entries."""
+    """Compute the squared norm of a row of d entries."""
     return dot_lanes(x, at, x, at, d)
 
 
 @compile_kernel(forceinline=True)
 def add(w: Floats, c: float, x: Floats, at: int) -> None:
-    """w += c x_t, in place; x_t = x[at : at+d]."""
+    """Add a multiple of a row to the weights, in place."""
     row = x[at : at + len(w)]
     for k in range(len(w)):
         w[k] += c * row[k]
 
 
 def round_up_to_lanes(n: int) -> int:
-    """n rounded up to whole vectors of 8: the width of a scratch row that needs no leftover loop."""
+    """Round up to whole vectors of 8, so that a scratch row needs no leftover loop."""
     return -(-n // 8) * 8

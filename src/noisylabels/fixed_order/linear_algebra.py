@@ -1,4 +1,4 @@
-"""Small linear algebra whose sums have one written order, so that its bits do not depend on the processor."""
+"""Small linear algebra whose sums have one written order, with equal bits on every processor."""
 
 from __future__ import annotations
 
@@ -13,14 +13,17 @@ from noisylabels.validation import Array, Floats
 
 @compile_kernel(error_model="numpy")
 def put(out: Array, values: Array) -> None:
-    """out[:] = values for arrays of one length, at a tenth of the two seconds that this takes to compile."""
+    """Copy one array into another, in a form that Numba compiles in a tenth of the usual time."""
     for i in range(len(out)):
         out[i] = values[i]
 
 
 @compile_kernel(error_model="numpy")
 def times(A: Floats, x: Floats) -> Floats:
-    """A x for A (m, n) with contiguous rows, in double or single precision, and x (n,): (m,)."""
+    """Multiply a matrix by a vector.
+
+    A x for A (m, n) with contiguous rows, in double or single precision, and x (n,): (m,).
+    """
     out = np.empty(len(A))
     for i in range(len(A)):
         out[i] = dot_lanes(A[i], 0, x, 0, len(x))
@@ -29,7 +32,10 @@ def times(A: Floats, x: Floats) -> Floats:
 
 @compile_kernel(error_model="numpy")
 def combined(c: Floats, A: Floats) -> Floats:
-    """sum_i c_i A_i for c (m,) and the rows A_i of A (m, n): (n,)."""
+    """Add up the rows of a matrix with coefficients.
+
+    sum_i c_i A_i for c (m,) and the rows A_i of A (m, n): (n,).
+    """
     out = np.zeros(A.shape[1])
     for i in range(len(A)):
         weight, row = c[i], A[i]
@@ -40,7 +46,10 @@ def combined(c: Floats, A: Floats) -> Floats:
 
 @compile_kernel(error_model="numpy")
 def scores(ZT: Floats, theta: Floats, f: Floats) -> None:
-    """Write f = theta . z for the columns z of ZT (r, n)."""
+    """Compute the scores of all rows.
+
+    Write f = theta . z for the columns z of ZT (r, n).
+    """
     put(f, theta[0] * ZT[0])
     for j in range(1, len(theta)):
         row, weight = ZT[j], theta[j]
@@ -50,7 +59,10 @@ def scores(ZT: Floats, theta: Floats, f: Floats) -> None:
 
 @compile_kernel(error_model="numpy")
 def normal_equations(ZT: Floats, slope: Floats, curvature: Floats, hessian: Floats, gradient: Floats) -> None:
-    """Write ZT diag(curvature) Z (lower half) and ZT slope; the sums have one order, on every machine."""
+    """Compute the curvature matrix and the slope of the normal equations.
+
+    Write ZT diag(curvature) Z (lower half) and ZT slope; the sums have one order, on every machine.
+    """
     r, n = ZT.shape
     weighted = np.empty(n)
     for i in range(r):
@@ -58,7 +70,7 @@ def normal_equations(ZT: Floats, slope: Floats, curvature: Floats, hessian: Floa
         for m in range(n):
             weighted[m] = curvature[m] * ZT[i, m]
         whole = (i + 1) // 4 * 4
-        for j in range(0, whole, 2):  # two rows at a time: fewer loads
+        for j in range(0, whole, 2):  # two rows at a time need fewer loads
             hessian[i, j], hessian[i, j + 1] = dot_two_rows(ZT, j, weighted)
         for j in range(whole, i + 1):
             hessian[i, j] = dot_lanes(weighted, 0, ZT[j], 0, n)
@@ -66,7 +78,7 @@ def normal_equations(ZT: Floats, slope: Floats, curvature: Floats, hessian: Floa
 
 @compile_kernel(error_model="numpy")
 def solve(hessian: Floats, x: Floats) -> None:
-    """Cholesky in place on the lower half, x <- hessian^-1 x; a direction without curvature gets no step."""
+    """Solve by Cholesky in place; a direction without curvature gets no step."""
     r = len(x)
     smallest = 0.0
     for i in range(r):

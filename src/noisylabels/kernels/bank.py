@@ -20,26 +20,27 @@ from noisylabels.kernels.gaussian import rate
 from noisylabels.validation import Floats, numbers
 
 SAME = 1e-12
-"""Entries this near to 0 and 1 make a kernel the identity or the constant 1."""
+"""Distance of entries from 0 or 1 below which a kernel counts as the identity or as constant."""
 
-MINUS_LOG_SAME = 27.631021115928547  # written out: exp and log of NumPy depend on the processor
+# written as a number, because NumPy's logarithm depends on the processor
+MINUS_LOG_SAME = 27.631021115928547
 LARGEST_STACK = 2**30
-"""Bytes beyond which the stack is in single precision."""
+"""Largest stack in double precision, in bytes."""
 
 BLOCK = 32
-"""Held-out points whose distances stay in the cache while all kernels pass."""
+"""Number of held-out points whose distances stay in the cache while all kernels use them."""
 
 
 @compile_kernel(error_model="numpy")
 def _gaussian(d: Floats, gamma: float, out: Floats) -> None:
-    """out = exp(-gamma d) for rows d (n,), exp(-700) at the smallest."""
+    """Compute exp(-gamma d) for a row of distances, at least exp(-700)."""
     for j in range(len(d)):
         out[j] = exp_of_negative(-min(gamma * d[j], LARGEST))
 
 
 @compile_kernel(error_model="numpy")
 def _fill(D: Floats, gamma: float, out: NDArray[np.floating]) -> float:
-    """out = exp(-gamma D) (n, n) in the precision of out; returns the mean off-diagonal entry."""
+    """Fill a kernel matrix in the precision of out, and return its mean off-diagonal entry."""
     n = len(D)
     row = np.empty(n)
     total = 0.0
@@ -109,7 +110,10 @@ def responses(K: NDArray[np.floating], w: Floats) -> Floats:
 
 @compile_kernel(error_model="numpy")
 def _scores(D: Floats, group: NDArray[np.intp], gamma: Floats, right: Floats) -> Floats:
-    """sum_i exp(-gamma_i D_g(i)) right_il for D (G, m, n) and right (S, L, n): (L, m)."""
+    """Multiply the kernel matrices of held-out points by weights, and add them up.
+
+    sum_i exp(-gamma_i D_g(i)) right_il for D (G, m, n) and right (S, L, n): (L, m).
+    """
     m = D.shape[1]
     n = D.shape[2]
     columns = right.shape[1]
@@ -273,7 +277,7 @@ def mixtures(
     second: NDArray[np.intp],
     share: Floats,
 ) -> Floats:
-    r"""Compute squared distances from points between two points, from the distances alone.
+    r"""Compute squared distances to points between two points, from distances alone.
 
     Parameters
     ----------

@@ -25,37 +25,37 @@ from noisylabels.compilation import compile_kernel
 from noisylabels.validation import Floats, choice, number
 
 WIDTHS: Floats = np.exp2(np.arange(-10.0, 11.0))
-"""The widths of Kabán and Bootkrajang, LABELNOISE 2017."""
+"""Widths that Kabán and Bootkrajang (LABELNOISE 2017) use."""
 
 Parametrisation = Literal["sigma2", "sigma1", "gamma"]
 
 SMALLEST_EIGENVALUE = 1e-10
-"""Eigenvalues below this share of the largest are dropped."""
+"""Share of the largest eigenvalue below which eigenvalues are dropped."""
 
 NEGLIGIBLE = 1e-17
-"""Kernel entries below this count as 0: less than the rounding errors."""
+"""Size below which kernel entries count as 0, because rounding errors are larger."""
 
 LARGEST_WIDTH = 1e150
 
 LARGEST_BLOCK = 0.8
-"""Share of the points beyond which a block of linked points is not treated by itself."""
+"""Share of the points above which a block of linked points is not treated by itself."""
 
 LOW_RANK = 0.5
-"""Share of the points below which a rank is low, so that the Cholesky factor pays."""
+"""Share of the points below which a rank is low, so that the Cholesky factor is faster."""
 
 FIRST_LOOK = 0.15
-"""Share of the rows of the Cholesky factor before the decay of the trace is judged."""
+"""Share of the rows of the Cholesky factor after which the decay of the trace is judged."""
 
 ROWS_BETWEEN_LOOKS = 16
 
 MOST_ROWS = 256
-"""Rows of a block of a kernel matrix, at most."""
+"""Largest number of rows in a block of a kernel matrix."""
 
 CACHED_ENTRIES = 65536
-"""Entries of a block: half a megabyte."""
+"""Number of entries of a block, half a megabyte."""
 
 SAME = 1e-6
-"""Kernels this near to the identity, or to the constant 1, are taken for it."""
+"""Distance below which a kernel counts as the identity, or as the constant 1."""
 
 
 def squared_distances(A: Any, B: Any = None) -> Floats:
@@ -235,7 +235,7 @@ def width_of(
     parametrisation: str = "sigma2",
     weights: Floats | None = None,
 ) -> float:
-    r"""Find the width that a setting stands for.
+    r"""Find the width that a setting means.
 
     Parameters
     ----------
@@ -272,7 +272,7 @@ def width_of(
     ``gamma="scale"``.
     """
     if not isinstance(width, str):
-        rate(width, parametrisation)  # only for its errors
+        rate(width, parametrisation)  # the call raises the errors of a width
         return float(width)
     if width != "scale":
         raise ValueError(f"width: must be a number or 'scale', got {width!r}")
@@ -298,7 +298,7 @@ def _variance(X: Any, weights: Floats | None) -> float:
 
 
 def useful_widths(D: Floats, widths: ArrayLike, parametrisation: str = "sigma2") -> Floats:
-    """Leave out the widths whose kernels say nothing, or the same as another one.
+    """Leave out the widths whose kernels say nothing or are the same as another one.
 
     Parameters
     ----------
@@ -334,7 +334,7 @@ def useful_widths(D: Floats, widths: ArrayLike, parametrisation: str = "sigma2")
     is_identity = np.exp(-rates * distances.min()) < SAME
     is_constant = np.exp(-rates * distances.max()) > 1.0 - SAME
     chosen: list[int] = []
-    wider_rate = np.inf  # of the last kernel that was chosen
+    wider_rate = np.inf  # the rate of the last kernel that was chosen
     for i in np.argsort(rates):
         is_wider_constant = is_constant[i] and rates[i] < rates[is_constant].max()
         if is_identity[i] or is_wider_constant:
@@ -410,7 +410,7 @@ def basis(K: Floats) -> Basis:
     rows, is_low_rank = pivoted_cholesky(K, tolerance, int(LOW_RANK * n))
     P = None
     small = K
-    if is_low_rank:  # also for repeated points
+    if is_low_rank:  # repeated points make the rank low, too
         P, R = qr(rows.T, mode="economic", check_finite=False)
         small = R @ R.T
     lam, Q = _eigh(small)
@@ -422,7 +422,7 @@ def basis(K: Floats) -> Basis:
 
 
 def _eigh(K: Floats) -> tuple[Floats, Floats]:
-    """Eigenvalues, ascending, and eigenvectors of K, one block of linked points at a time."""
+    """Compute ascending eigenvalues and eigenvectors of K, one block of linked points at a time."""
     n = len(K)
     is_sparse = 2 * np.count_nonzero(K) < n * n
     if is_sparse:

@@ -29,12 +29,12 @@ from scipy.special import gammainc
 from noisylabels.validation import Floats, nonnegative, number, real, whole
 
 NODES = 10
-"""Nodes of the quadrature of a mixture."""
+"""Number of nodes of the quadrature of a mixture."""
 
 LARGE = 100.0
-"""A constant above this makes the estimates too wild to learn from."""
+"""Constant above which the estimates are too wild to learn from."""
 
-LARGEST_EXPONENT = 700.0  # exp of more overflows
+LARGEST_EXPONENT = 700.0  # exp of a larger number overflows
 
 
 @dataclass(frozen=True)
@@ -302,7 +302,7 @@ def rational(z: ArrayLike, beta: float = 1.0) -> Floats:
 
 
 def truncated_rational(z: ArrayLike, c: float, beta: float = 1.0) -> Floats:
-    r"""Compute the rational kernel whose mixture ends at a rate.
+    r"""Compute the rational kernel whose mixture ends at a given rate.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-r"""Kernels whose features are tensor powers: of the scalar product, and the Gaussian kernel.
+r"""Kernels whose features are tensor powers: polynomials, and the Gaussian kernel.
 
 The feature :math:`\Psi(x)` has the blocks :math:`e(x) \sqrt{\beta_n}\, x^{\otimes n}` for
 :math:`n \ge 0`, so that :math:`k(x, x') = e(x) e(x') Q(\langle x, x' \rangle)` with

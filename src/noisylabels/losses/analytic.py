@@ -21,13 +21,16 @@ from scipy.special import dawsn, erf, gammaln
 from noisylabels.validation import Floats, choice, number
 
 DIFFERENCE, MARGIN, MARGIN_LESS_ONE = range(3)
-"""What the argument b is: a - y, y a, y a - 1."""
+"""Meanings of the argument b of a loss.
+
+What the argument b is: a - y, y a, y a - 1.
+"""
 
 LONGEST_SERIES = 2_000_000
-"""Terms after which a series counts as divergent."""
+"""Number of terms after which a series counts as divergent."""
 
 NEGLIGIBLE_LOG = 42.0
-"""A term whose logarithm is this far below the largest one is 1e-18 of it."""
+"""Difference of logarithms at which a term is 1e-18 of the largest one."""
 
 
 SLOPES: dict[str, Callable[[float, float], float]] = {
@@ -36,7 +39,7 @@ SLOPES: dict[str, Callable[[float, float], float]] = {
     "smoothed absolute": lambda b, s: math.erf(s * b),
     "smoothed hinge": lambda b, s: 0.5 * (math.erf(s * b) - 1.0),
 }
-"""Derivatives of one number, for compiled loops. Each is one function: it is compiled once."""
+"""Derivatives of one number for compiled loops, each a single function that is compiled once."""
 
 
 @dataclass(frozen=True)
@@ -317,7 +320,10 @@ def smoothed_hinge(s: float = 1.0) -> AnalyticLoss:
 
 
 def _smoothed(name: str, kind: int, s: float, scale: float, tilt: float) -> AnalyticLoss:
-    """Make ``scale (b erf(s b) + exp(-s^2 b^2) / (s sqrt(pi)) - tilt b)``."""
+    """Make a loss that is smooth at its kink.
+
+    Make ``scale (b erf(s b) + exp(-s^2 b^2) / (s sqrt(pi)) - tilt b)``.
+    """
     s = number("s", s, above=0)
 
     def value(b: Floats) -> Floats:
@@ -325,7 +331,10 @@ def _smoothed(name: str, kind: int, s: float, scale: float, tilt: float) -> Anal
         return scale * (b * erf(s * b) + bell - tilt * b)
 
     def series(highest: int) -> tuple[Floats, Floats]:
-        """scale 2/sqrt(pi) (-1)^j s^n / (j! n) at n = 2j + 1."""
+        """Compute the logarithms and signs of the coefficients.
+
+        scale 2/sqrt(pi) (-1)^j s^n / (j! n) at n = 2j + 1.
+        """
         signs = np.ones(highest + 1)
         logs = np.full(highest + 1, -np.inf)
         if tilt:

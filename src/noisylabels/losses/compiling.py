@@ -1,4 +1,4 @@
-"""Formulas of one number, compiled so that they run over arrays and can be called by address.
+"""Compiled formulas of one number, which run over arrays and can be called by address.
 
 A compiled loop takes the address of a formula as an argument. So the loop is compiled once, and
 every formula by itself when it is first used. The module knows no particular loss: adding one
@@ -20,13 +20,13 @@ from noisylabels.compilation import compile_kernel, kernel_folder
 from noisylabels.validation import Floats
 
 MOST_PARAMETERS = 3
-"""Parameters that a formula may have after its argument."""
+"""Largest number of parameters that a formula takes after its argument."""
 
 # A formula over arrays takes (z, parameters (3, width), width, out, n).
 _DOUBLES = types.CPointer(types.float64)
 _SIZE = types.int64
 _OVER_ARRAYS = types.void(_DOUBLES, _DOUBLES, _SIZE, _DOUBLES, _SIZE)
-formula: Any = None  # what the loops below call; `compiled` puts a formula in its place
+formula: Any = None  # a placeholder, which `compiled` replaces by a formula
 
 
 def _over_0(z: Any, p: Any, width: int, out: Any, n: int) -> None:
@@ -110,7 +110,7 @@ def _call(
     out: Any,
     n: Any,
 ) -> Any:
-    """Call the formula at an address: as an argument it would be typed at every call, in 20 us."""
+    """Call the formula at an address; as an argument it would be typed at every call, in 20 us."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         value_types = [context.get_value_type(kind) for kind in signature.args[1:]]
@@ -122,7 +122,7 @@ def _call(
     return types.void(types.intp, *_OVER_ARRAYS.args), generate
 
 
-over_arrays: Any = _call  # called without the typing context that numba adds
+over_arrays: Any = _call  # the caller does not pass the typing context that numba adds
 
 
 @compile_kernel()

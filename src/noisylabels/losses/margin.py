@@ -23,10 +23,10 @@ from noisylabels.losses.compiling import MOST_PARAMETERS, apply_formula, compile
 from noisylabels.validation import Floats, choice, number
 
 LOSSES: dict[str, type[Loss]] = {}
-"""The classes by their names; their arguments are the parameters of the loss."""
+"""The classes of losses by their names; the arguments of a class are the parameters of the loss."""
 
 BLOCK = 256
-"""Margins to which a formula is applied at once."""
+"""Number of margins to which a formula is applied at once."""
 
 
 @dataclass(frozen=True)
@@ -256,7 +256,7 @@ class Hinge(Loss):
 
 @dataclass(frozen=True)
 class Ramp(Loss):
-    r"""The hinge loss, cut off where it becomes too large.
+    r"""The hinge loss with a ceiling: it stays constant where it would become too large.
 
     Parameters
     ----------
@@ -295,7 +295,7 @@ class Ramp(Loss):
 
 
 PRESETS = {-0.7: (3.0, -0.15), -1.0: (2.0, -0.03), -2.0: (1.5, 0.5)}
-"""s -> (alpha, beta) of the smooth ramp, as in Section 5.1 of Han, Tsang and Chen."""
+"""Parameter s -> (alpha, beta) of the smooth ramp, as in Section 5.1 of Han, Tsang and Chen."""
 
 
 @dataclass(frozen=True)
@@ -371,7 +371,7 @@ class SmoothRamp(Loss):
 
 
 _GOLDEN_RATIO = (1.0 + math.sqrt(5.0)) / 2.0
-_FLAT = 6.0  # beyond c z = 6 the reversed Gompertz loss is below e^-403: taken as 0
+_FLAT = 6.0  # beyond c z = 6 the reversed Gompertz loss is below e^-403 and counts as 0
 
 
 @dataclass(frozen=True)
@@ -517,7 +517,8 @@ class Sigmoid(Loss):
         return -e / ((1.0 + e) * (1.0 + e))
 
 
-_STEEPEST = (15.0 - math.sqrt(33.0)) / 24.0  # 1 / (1 + e^z) where |r''| of Savage is largest
+# the value of 1 / (1 + e^z) where |r''| of the Savage loss is largest
+_STEEPEST = (15.0 - math.sqrt(33.0)) / 24.0
 
 
 class Savage(Loss):
@@ -576,7 +577,7 @@ class Tangent(Loss):
 
 
 class Unhinged(Loss):
-    r"""The hinge loss without its hinge, which is not bounded below.
+    r"""The hinge loss without its hinge, a straight line that is not bounded below.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-r"""Noise that is added to labels or samples, and labels that are corrupted otherwise.
+r"""Noise that is added to labels or samples, and other ways in which labels are corrupted.
 
 Added noise is independent and of zero mean. Noisy labels are
 :math:`\tilde{y}_t = y_t + \varepsilon_t` with :math:`E \varepsilon_t = 0` and
@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from noisylabels.validation import Floats, as_array, choice, nonnegative, number, real, whole
 
 RAMPS = {"constant": (1.0, 1.0), "decreasing": (1.0, 0.0), "increasing": (0.0, 1.0)}
-"""First and last variance of the models without randomness, in units of the largest."""
+"""First and last variance of the models without randomness, as shares of the largest."""
 
 FIRST_BLOW_SECONDS = 0.3
 SECONDS_BETWEEN_BLOWS = 0.5
@@ -162,7 +162,7 @@ def noisy_labels(y: Floats, v: Floats, rngs: list[np.random.Generator]) -> Float
 
 
 GIVEN_VARIANCE = 2.5
-"""Variance that the filter knows where all labels are alike."""
+"""Variance that the filter is given where all labels are alike."""
 
 STEP = 4.0
 """Distance between two values of quantised labels."""
@@ -174,12 +174,12 @@ def _multiplicative(y: Floats, rng: np.random.Generator) -> tuple[Floats, Floats
 
 
 def _quantised(y: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """Round to multiples of the step; the variance is step^2 / 12 if y spans many."""
+    """Round to multiples of the step, with variance step^2 / 12 if y spans many steps."""
     return STEP * np.round(y / STEP), np.full(len(y), 16.0 / 12.0)
 
 
 def _clipped(y: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """Cut at the 20 % and 80 % quantiles, and give the squared errors as an oracle would."""
+    """Cut at the 20 % and 80 % quantiles, and return the squared errors as variances."""
     clipped = np.clip(y, *np.quantile(y, [0.2, 0.8]))
     return clipped, (clipped - y) ** 2
 
@@ -191,7 +191,7 @@ def _heavy_tailed(y: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
 
 
 def _with_gross_errors(y: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """Add noise of variance 50 to 5 % of the labels; which ones are bad is not known."""
+    """Add noise of variance 50 to 5 % of the labels, without saying to which."""
     is_bad = rng.random(len(y)) < 0.05
     noise = is_bad * np.sqrt(50.0) * rng.standard_normal(len(y))
     return y + noise, np.full(len(y), GIVEN_VARIANCE)
@@ -216,10 +216,10 @@ OTHER_LABELS: dict[str, Callable[[Floats, np.random.Generator], tuple[Floats, Fl
 SHAPES = ("gaussian", "rademacher", "uniform")
 
 TOLERANCE = 1e-12
-"""Eigenvalues above -TOLERANCE times the largest count as 0."""
+"""Share of the largest eigenvalue down to minus which eigenvalues count as 0."""
 
 ASYMMETRY = 1e-9
-"""Difference of mirrored entries that is taken for rounding, relative to the largest entry."""
+"""Difference of mirrored entries, relative to the largest entry, that counts as rounding."""
 
 
 def checked_covariance(name: str, values: ArrayLike, d: int | None = None) -> Floats:
@@ -335,7 +335,7 @@ def standard(shape: str, rng: np.random.Generator, size: tuple[int, ...]) -> Flo
 
 
 class FeatureNoise:
-    """The distribution of the noise on samples, round by round.
+    """The distribution of the noise on samples in each round.
 
     Parameters
     ----------

@@ -23,10 +23,10 @@ from scipy.special import expit, log_expit
 from noisylabels.validation import Array, Floats, finite
 
 STARTING_FLIP_RATE = 0.2
-"""Flip rate of every class where fits begin."""
+"""Flip rate of every class at the start of a fit."""
 
 SMALLEST_MASS = 1e-12
-"""A class with fewer samples than this keeps its row."""
+"""Number of samples below which a class keeps its row of the matrix."""
 
 RESET_FLIP_RATE = 0.49
 """Flip rate of both classes after they have changed names."""
@@ -56,7 +56,7 @@ def start(K: int) -> Floats:
 
 
 START = start(2)
-"""Where fits of two classes begin."""
+"""Flip matrix of two classes at the start of a fit."""
 
 
 def from_rates(omega01: float, omega10: float) -> Floats:
@@ -188,7 +188,7 @@ def expected(
     >>> round(float(np.exp(log_likelihood[0])), 2), round(float(q[0]), 2)
     (0.5, 0.75)
     """
-    with np.errstate(divide="ignore"):  # -inf where the matrix has a zero
+    with np.errstate(divide="ignore"):  # the logarithm is -inf where the matrix has a zero
         log_omega = np.log(omega)[:, np.asarray(labels).astype(np.intp)]
     if f.ndim == 1:
         zero = log_omega[0] + log_expit(-f)

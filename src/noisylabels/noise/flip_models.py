@@ -21,7 +21,7 @@ from noisylabels.validation import Floats, number, whole
 
 Labels = NDArray[np.int8]
 LARGEST_REDRAWS = 10
-"""How often coins are tossed again when all labels are of one class after the flips."""
+"""Largest number of new tosses if all labels are of one class after the flips."""
 
 
 def check_classes(y: Labels) -> None:
@@ -203,7 +203,7 @@ def _flip_by_coins(
     positive: float,
     negative: float,
 ) -> Labels:
-    """Flip each label with the probability of its class, again if only one class is left."""
+    """Flip each label with the probability of its class, and start again if one class is left."""
     for _ in range(1 + LARGEST_REDRAWS):
         noisy = _flip(y, rng.random(len(y)) < np.where(y > 0, positive, negative))
         if len(np.unique(noisy)) == 2:

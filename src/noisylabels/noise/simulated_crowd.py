@@ -1,4 +1,4 @@
-"""Labels by simulated annotators; `noisylabels.crowds` finds out what they say."""
+"""Labels of simulated annotators, for tests of `noisylabels.crowds`."""
 
 from __future__ import annotations
 

@@ -29,14 +29,14 @@ from noisylabels.online.theory import (
 from noisylabels.validation import Floats, Ints, number, of_class, real, shown
 
 LARGEST_TENSOR = 4096
-"""Numbers in a tensor; estimates of higher degree are kept one by one."""
+"""Largest tensor that is stored; estimates of higher degree are kept one by one."""
 
 BLOCK_QUERIES = 2**20
-"""Copies drawn at once in a whole run."""
+"""Number of copies that are drawn at once in a whole run."""
 
 
 class AnalyticRun(NamedTuple):
-    """A whole run of `AnalyticKernel`.
+    """The predictions and the numbers of copies of a whole run of `AnalyticKernel`.
 
     Attributes
     ----------
@@ -282,10 +282,10 @@ class AnalyticKernel(OnlineLearner):
             )
 
 
-SCALE, NORM = 0, 1  # places in State.numbers
-TOP, ITEMS, POINTS = 0, 1, 2  # places in State.counts
+SCALE, NORM = 0, 1  # positions in State.numbers
+TOP, ITEMS, POINTS = 0, 1, 2  # positions in State.counts
 SMALL = 1e-150
-"""A smaller scale is multiplied into the tensors."""
+"""Scale below which the scale is multiplied into the tensors."""
 
 
 class Plan(NamedTuple):
@@ -410,7 +410,7 @@ def draw_plan(rng: np.random.Generator, T: int, log_p: float, gaussian: bool) ->
     """
     first = np.zeros(T + 1, np.int64)
     start = [0]
-    pairs = [0] * 0  # empty lists of integers
+    pairs = [0] * 0  # empty lists whose type, integer, Numba can infer
     points = [0] * 0
     for t in range(T):
         n_estimates = 1
@@ -434,7 +434,10 @@ def _dot(x: Floats, z: Floats) -> float:
 
 @compile_kernel()
 def _contracted(state: State, n: int, x: Floats, step: int) -> float:
-    """<W_n, x_1 (x) ... (x) x_n>, x_j = x[(j - 1) step]; step 0: x_1 n times."""
+    """Contract the tensor of degree n with n points.
+
+    <W_n, x_1 (x) ... (x) x_n>, x_j = x[(j - 1) step]; step 0: x_1 n times.
+    """
     W = state.W
     start = state.offset[n]
     buffer = state.buffer
@@ -457,7 +460,10 @@ def _contracted(state: State, n: int, x: Floats, step: int) -> float:
 
 @compile_kernel(forceinline=True)
 def _with_item(state: State, i: int, weight: float, x: Floats, step: int) -> float:
-    """weight prod_j <x_i^(j), x_j> for estimate i of those kept one by one; see `_contracted`."""
+    """Multiply one estimate, of those kept one by one, by points.
+
+    weight prod_j <x_i^(j), x_j> for estimate i of those kept one by one; see `_contracted`.
+    """
     for j in range(state.item_degree[i]):
         weight *= _dot(state.item_points[state.item_start[i] + j], x[j * step])
     return weight
@@ -465,7 +471,10 @@ def _with_item(state: State, i: int, weight: float, x: Floats, step: int) -> flo
 
 @compile_kernel()
 def _inner(state: State, tables: Tables, scalar: float, x: Floats) -> float:
-    """<w, Psi~> for an estimate with points x (n, d)."""
+    """Compute the scalar product of the hypothesis and an estimate.
+
+    <w, Psi~> for an estimate with points x (n, d).
+    """
     n = len(x)
     value = 0.0
     weight = tables.product[n]
@@ -482,7 +491,10 @@ def _inner(state: State, tables: Tables, scalar: float, x: Floats) -> float:
 
 @compile_kernel()
 def _predict(state: State, tables: Tables, z: Floats) -> float:
-    """<w, Psi(z)>; z: (1, d)."""
+    """Predict at a point.
+
+    <w, Psi(z)>; z: (1, d).
+    """
     total = 0.0
     for n in range(state.counts[TOP] + 1):
         if tables.point[n] != 0.0:
@@ -514,7 +526,7 @@ def _slope(
     y: Floats,
     kind: int,
 ) -> float:
-    """Subroutine 1 for round t; y: the targets of the estimates, y[e]."""
+    """Estimate the slope of the loss in one round (Subroutine 1)."""
     first = plan.first[t] + 1
     last = plan.first[t + 1]
     g = tables.slope[last - first]
@@ -538,7 +550,7 @@ def _slope(
 
 @compile_kernel()
 def _store(state: State, weight: float, x: Floats) -> None:
-    """w += weight times the estimate with points x (n, d): in its tensor, or alone without one."""
+    """Add a weighted estimate to the hypothesis: to its tensor, or alone without one."""
     n, d = x.shape
     if n < len(state.offset) - 1:
         buffer = state.buffer
@@ -579,7 +591,7 @@ def _run(
     B_w: float,
     predictions: Floats,
 ) -> None:
-    """Predict the clean sample, if there is one, then make a round of Algorithm 4, for every t."""
+    """Run rounds of Algorithm 4; predict the clean sample first, if there is one."""
     for t in range(len(plan.first) - 1):
         if len(predictions):
             predictions[t] = _predict(state, tables, clean[t : t + 1])

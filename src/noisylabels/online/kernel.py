@@ -21,18 +21,18 @@ from noisylabels.online.oracles import OnlineLearner, Oracle
 from noisylabels.validation import Floats, number, of_class, real
 
 BLOCK = 512
-"""Points whose distances stay in the first-level cache."""
+"""Number of points whose distances stay in the first-level cache."""
 
 SMALL = 1e-150
-"""A smaller scale is multiplied into the coefficients."""
+"""Scale below which the scale is multiplied into the coefficients."""
 
 FIRST_CAPACITY = 64
-SCALE, NORM = 0, 1  # places in the state
+SCALE, NORM = 0, 1  # positions in the state
 NO_PREDICTIONS = np.empty(0)
 
 
 class KernelRun(NamedTuple):
-    """A whole run of a kernel learner.
+    """The predictions and support points of a whole run of a kernel learner.
 
     Attributes
     ----------
@@ -218,13 +218,19 @@ class SurrogateKernel(OnlineLearner):
 
 @compile_kernel(inline="always")
 def _plus_square(total: float, rate: float, difference: float) -> float:
-    """total + rate difference^2."""
+    """Add a weighted square.
+
+    total + rate difference^2.
+    """
     return fma(rate * difference, difference, total)
 
 
 @compile_kernel(error_model="numpy")
 def _distances(S: Floats, start: int, z: Floats, rates: Floats, out: Floats) -> None:
-    """out[i] = sum_k rates[k] (S[k, start + i] - z[k])^2, two entries at a time."""
+    """Compute weighted squared distances from a point to stored points.
+
+    out[i] = sum_k rates[k] (S[k, start + i] - z[k])^2, two entries at a time.
+    """
     d = len(z)
     stop = start + len(out)
     row = S[d - 1, start:stop]
@@ -254,7 +260,10 @@ def _distances(S: Floats, start: int, z: Floats, rates: Floats, out: Floats) -> 
 
 @compile_kernel(error_model="numpy")
 def _weighted(a: Floats, distances: Floats) -> float:
-    """sum_i a[i] exp(-distances[i]); the distances become these exponentials."""
+    """Add up Gaussian kernels, in place of the distances.
+
+    sum_i a[i] exp(-distances[i]); the distances become these exponentials.
+    """
     for i in range(len(a)):
         distances[i] = exp_of_negative(-min(distances[i], LARGEST))
     return dot_lanes(a, 0, distances, 0, len(a))
@@ -270,7 +279,10 @@ def _value(
     rates: Floats,
     buffer: Floats,
 ) -> float:
-    """sum_{i < n} a_i k(s_i, z) for the mixture of the weights and rates; buffer: (BLOCK,)."""
+    """Compute the value of the hypothesis at a point, without its scale.
+
+    sum_{i < n} a_i k(s_i, z) for the mixture of the weights and rates; buffer: (BLOCK,).
+    """
     total = 0.0
     for start in range(0, n, BLOCK):
         stop = min(start + BLOCK, n)
@@ -291,7 +303,7 @@ def _values(
     weights: Floats,
     rates: Floats,
 ) -> Floats:
-    """Scale times `_value` at every row of Z (m, d): (m,)."""
+    """Compute the hypothesis at every row of Z (m, d)."""
     out = np.empty(len(Z))
     buffer = np.empty(BLOCK)
     for j in range(len(Z)):
@@ -318,7 +330,7 @@ def _run(
     state: Floats,
     predictions: Floats,
 ) -> None:
-    """Predict the clean sample, if there is one, then make one round of Algorithm 3, for every t.
+    """Run rounds of Algorithm 3; predict the clean sample first, if there is one.
 
     The new point n is first[t], its coefficient comes from second[t].
     """

@@ -1,4 +1,4 @@
-"""Linear learners of samples seen through noise: Algorithms 1 and 2, baseline and control."""
+"""Linear learners of noisy samples: Algorithms 1 and 2, a baseline and a control."""
 
 from __future__ import annotations
 
@@ -84,7 +84,10 @@ def _step_known(
     eta: float,
     B_w: float,
 ) -> None:
-    """w = P(w - eta 2 ((<w, x~> - y~) x~ - Sigma_t w)), in place; bias has room for Sigma_t w."""
+    """Take one projected step with a known covariance of the noise.
+
+    w = P(w - eta 2 ((<w, x~> - y~) x~ - Sigma_t w)), in place; bias has room for Sigma_t w.
+    """
     d = len(w)
     for k in range(d):
         bias[k] = dot(Sigma, Sigma_start + k * d, w)
@@ -109,7 +112,7 @@ def _run(
     total: Floats,
     average_from: int,
 ) -> None:
-    """Predict the clean sample, then make one step, for all rounds; total sums w from a round on.
+    """Run all rounds: predict the clean sample, then take a step; sum the weights from a round on.
 
     The samples are flat arrays of T d numbers. Sigma_t is Sigma[t stride : t stride + size]:
     nothing, the d numbers of its diagonal, or all d d.
@@ -136,7 +139,7 @@ def _run(
 
 
 class Run(NamedTuple):
-    """A whole run of a linear learner.
+    """The predictions and weights of a whole run of a linear learner.
 
     Attributes
     ----------

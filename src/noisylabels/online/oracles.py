@@ -402,7 +402,7 @@ class OnlineLearner:
         return self
 
     def _copy(self, oracle: Oracle) -> Floats:
-        """Ask for a copy of the sample; the first one ever starts the learner."""
+        """Ask for a copy of the sample; the first one starts the learner."""
         x = real("instance", oracle.instance(), (None,))
         self._ready(len(x))
         return x

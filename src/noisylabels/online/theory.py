@@ -38,10 +38,10 @@ from noisylabels.noise.additive import checked_covariance
 from noisylabels.validation import Floats, number, real, whole
 
 MANY_QUERIES = 1.05
-"""Below this base a round of Algorithm 4 takes more than 400 copies."""
+"""Base below which a round of Algorithm 4 takes more than 400 copies."""
 
 BITS = 53.0
-"""Bits of a uniform random number: none is nearer to 1 than 2 to the power of -BITS."""
+"""Bits of a uniform random number, which is at most 1 - 2^-BITS."""
 
 
 def mean_queries(p: float, *, gaussian: bool = False) -> float:
@@ -120,7 +120,10 @@ def pmf(p: float, highest: int, *, gaussian: bool = False) -> Floats:
 
 
 def _one_estimate(p: float, highest: int) -> Floats:
-    """P(2 n_1 + n_2 = k) for independent geometric n_1, n_2: k = 0..highest."""
+    """Compute the distribution of a sum of two geometric numbers.
+
+    P(2 n_1 + n_2 = k) for independent geometric n_1, n_2: k = 0..highest.
+    """
     q = (p - 1.0) / p
     k = np.arange(highest + 1)
     single = q * p ** -k.astype(float)
@@ -792,11 +795,11 @@ def log_gradient_moment(
 # in both, y = 1, but F_A(w) = (l(3w) + l(-w)) / 2 and F_B(w) = l(w) have different minimisers. The
 # numbers are ours.
 POINTS = (3.0, -1.0)
-"""The support of the observed copy in both worlds; its mean is 1."""
+"""The two values of the observed copy in both worlds; their mean is 1."""
 
 
 class Worlds(NamedTuple):
-    """What the best learners of two worlds do that one copy per round cannot distinguish.
+    """Two worlds that one copy per round cannot tell apart, and what the best learners do there.
 
     Attributes
     ----------
@@ -821,7 +824,7 @@ def worlds(
     radius: float = 3.0,
     points: int = 600_001,
 ) -> Worlds:
-    """Compute what no learner with a single copy can avoid.
+    """Compute the loss that no learner with a single copy per round can avoid.
 
     By Jensen's inequality the regret per round of any such learner is, in expectation, at least
     ``unavoidable`` in the worse world.

@@ -1,4 +1,4 @@
-"""The sums of Dawid and Skene's EM over the labels of all items, compiled.
+"""Compiled sums of the EM algorithm of Dawid and Skene over the labels of all items.
 
 q_ij ~ pi_j prod_l C_w(l),j,label(l) over the labels l of item i; the expected counts of annotator
 w are sum_l q_item(l),j over its labels. The sums run in the order of the labels, so they are equal
@@ -47,7 +47,7 @@ def add_log_rates(
 
 @compile_kernel(error_model="numpy")
 def normalise(joint: Floats, posterior: Floats, evidence: Floats) -> float:
-    """Make posterior probabilities of log probabilities.
+    """Turn log probabilities into posterior probabilities.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def normalise(joint: Floats, posterior: Floats, evidence: Floats) -> float:
         for j in range(K):
             joint[i, j] = max(joint[i, j] - top[i], -LARGEST)
     flat = joint.reshape(-1)
-    for k in range(len(flat)):  # by itself, so that it becomes vectors
+    for k in range(len(flat)):  # a loop of its own, which the compiler turns into vectors
         flat[k] = exp_of_negative(flat[k])
     changed = 0.0
     for i in range(n):

@@ -1,4 +1,4 @@
-r"""One kernel logistic regression of two classes, without the eigenvectors of its kernel matrix.
+r"""Fit of one kernel logistic regression of two classes without eigenvectors of the kernel matrix.
 
 The fit maximises :math:`\sum_n \log \tilde P_n - \zeta \lVert w \rVert^2` over :math:`w`, :math:`b`
 and :math:`\Omega`, with :math:`f = K w + b` and
@@ -24,17 +24,17 @@ from noisylabels.seeding import generator
 from noisylabels.solvers.flipped_logistic import START, likelihood
 from noisylabels.validation import Floats
 
-LEADING = 64  # eigenvectors that are computed
-LEADING_SHARE = 6  # at most one of them for so many rows
-FEWEST_ROWS = 400  # below, the eigenvectors of K cost less
+LEADING = 64  # number of eigenvectors that are computed
+LEADING_SHARE = 6  # rows for each of these eigenvectors, at least
+FEWEST_ROWS = 400  # with fewer rows, all eigenvectors of K cost less
 LOW_RANK = 1e-6
-"""Ratio of the smallest computed eigenvalue to the largest, below which Cholesky is quicker."""
-WORST_CONDITION = 100.0  # of the Hessian outside the leading eigenvectors
-CURVATURE = 0.15  # a typical sigma (1 - sigma)
-MEMORY = 10  # pairs of L-BFGS
+"""Ratio of the smallest to the largest computed eigenvalue below which Cholesky is faster."""
+WORST_CONDITION = 100.0  # largest condition number of the Hessian outside the leading eigenvectors
+CURVATURE = 0.15  # typical value of sigma (1 - sigma)
+MEMORY = 10  # pairs of steps that L-BFGS remembers
 ROUNDS = 1000
-SMALLEST_SHARE = 0.1  # of n log 2, the objective of f = 0
-SEED = 0  # of the directions in which eigenvectors are looked for
+SMALLEST_SHARE = 0.1  # the objective counts as at least this share of n log 2, its value at f = 0
+SEED = 0  # seed of the random directions in which eigenvectors are sought
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ def leading_eigenvectors(K: Floats, count: int) -> tuple[Floats, Floats]:
 
 
 class _Descent:
-    """The scaled objective, to be minimised, as a function of one vector x.
+    """The scaled objective as a function of one vector x, for L-BFGS.
 
     The Hessian in w is about 0.15 K^2 + 2 zeta I. With the leading eigenvectors of K its inverse
     root is known well enough: w = S u. The rest of x is the bias and, as in
@@ -143,7 +143,7 @@ class _Descent:
         self.rate_scale = 1.0 / math.sqrt(n) if robust else 0.0
         self.zero_step = np.zeros(n)
         self.slope = np.empty(n)
-        self.squared_gradient = math.inf  # of the last call
+        self.squared_gradient = math.inf  # squared gradient at the last call
 
     def start(self) -> Floats:
         x = np.zeros(len(self.K) + 3)
@@ -152,7 +152,7 @@ class _Descent:
         return x
 
     def scaled(self, u: Floats) -> Floats:
-        """Compute S u for the symmetric S."""
+        """Multiply a vector by the symmetric S."""
         leading = self.Q @ (self.extra_scale * (self.Q.T @ u))
         return np.asarray(self.remaining_scale * u + leading)
 
@@ -193,7 +193,7 @@ class _Descent:
 
 
 def _pays(eigenvalues: Floats, zeta: float) -> bool:
-    """Decide whether descent with these leading eigenvalues needs few rounds."""
+    """Decide whether descent with these leading eigenvalues needs only few rounds."""
     smallest = eigenvalues[0]
     if smallest < LOW_RANK * eigenvalues[-1]:
         return False

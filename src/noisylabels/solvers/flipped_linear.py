@@ -1,4 +1,4 @@
-r"""Logistic regression of two classes on many rows, when the labels were flipped at random.
+r"""Logistic regression of two classes on many rows with labels that were flipped at random.
 
 The fit maximises :math:`\sum_n a_n \log \tilde P_n - \sum_j p_j \theta_j^2` over :math:`\theta` and
 :math:`\Omega`, with the penalties :math:`p`, :math:`f = \theta^T z` and
@@ -28,13 +28,14 @@ from noisylabels.solvers.weighted_logistic import _evaluate
 from noisylabels.validation import Floats
 
 BLOCK = 1024  # rows whose columns stay in the processor's cache
-TYPICAL_CURVATURE, SMALLEST_CURVATURE = 0.15, 1e-6  # sigma (1 - sigma) of a row
-STAGE = 25  # rounds with one scale
+# typical and smallest sigma (1 - sigma) of a row
+TYPICAL_CURVATURE, SMALLEST_CURVATURE = 0.15, 1e-6
+STAGE = 25  # number of rounds with one scale
 SAFE = 1e-10  # added to the diagonal of the typical Hessian, relative to its mean
-MEMORY = 10  # pairs of L-BFGS
+MEMORY = 10  # pairs of steps that L-BFGS remembers
 AIMED, ENOUGH = 1e-12, 1e-9
-"""What may be left to gain, relative to the objective, which counts as at least:"""
-SMALLEST_SHARE = 0.1  # of n log 2, the objective of f = 0
+"""Gain still possible, relative to the objective, at which a fit aims and with which it may end."""
+SMALLEST_SHARE = 0.1  # the objective counts as at least this share of n log 2, its value at f = 0
 
 
 @compile_kernel(error_model="numpy")
@@ -119,7 +120,7 @@ def likelihood(
 
 
 class _Descent:
-    """The scaled objective of one fit, to be minimised, as a function of one vector x.
+    """The scaled objective of one fit as a function of one vector x, for L-BFGS.
 
     theta = L^-T u for the Cholesky factor L of Z^T diag(h) Z + 2 diag(penalty), a typical Hessian,
     and omega_01 = A^2 / (1 + A^2), A = x / sqrt(sum a), so that an entry is 0 at a finite A and
@@ -144,14 +145,14 @@ class _Descent:
         self.learn_omega = learn_omega
         self.size = float(a.sum())
         self.L = self.factor(TYPICAL_CURVATURE * a)
-        self.squared_gradient = math.inf  # of the last call
+        self.squared_gradient = math.inf  # squared gradient at the last call
 
     def factor(self, h: Floats) -> Floats:
         """Compute L for the curvatures h (n,) of the rows."""
         r = len(self.ZT)
         typical = np.zeros((r, r))
         unused = np.empty(r)
-        normal_equations(self.ZT, h, h, typical, unused)  # the lower half
+        normal_equations(self.ZT, h, h, typical, unused)  # this fills the lower half
         diagonal = np.diag(typical) + 2.0 * self.penalty
         np.fill_diagonal(typical, diagonal + SAFE * diagonal.mean())
         return np.asarray(cholesky(typical, lower=True, overwrite_a=True, check_finite=False))
@@ -165,7 +166,7 @@ class _Descent:
         return x
 
     def rescale(self, x: Floats) -> Floats:
-        """Compute L again, of the curvatures at x, and return the same point for this L."""
+        """Compute L again for the curvatures at x, and return x in the new scale."""
         theta = self.theta_at(x)
         sigma = expit(theta @ self.ZT)
         curvature = np.maximum(sigma * (1.0 - sigma), SMALLEST_CURVATURE)

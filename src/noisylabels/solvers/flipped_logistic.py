@@ -1,4 +1,4 @@
-r"""Logistic regression whose labels were flipped at random, and many models on one kernel.
+r"""Logistic regression on randomly flipped labels, for many models on one kernel at once.
 
 With the flip rates :math:`\omega_{01}` and :math:`\omega_{10}` the probability of an observed
 label is :math:`\tilde P^1 = \omega_{01} (1 - \sigma) + \omega_{11} \sigma`,
@@ -33,15 +33,15 @@ Penalty = Literal["weights", "rkhs"]
 PriorFactor = Literal["slides", "exact"]
 BETA = 2.0  # rate of the exponential prior of zeta
 PRIOR_FACTORS = {"slides": 1.0, "exact": 0.5}
-START = 0.2  # omega01 and omega10 at the start
-MEMORY = 5  # pairs of L-BFGS
-CURVATURE = 0.15  # a typical sigma (1 - sigma)
-TOLERANCE = 1e-6  # what may be left to gain, relative to the objective, which counts as at least:
-SMALLEST_SHARE = 0.1  # of n log 2, the objective of f = 0
+START = 0.2  # both flip rates at the start
+MEMORY = 5  # pairs of steps that L-BFGS remembers
+CURVATURE = 0.15  # typical value of sigma (1 - sigma)
+TOLERANCE = 1e-6  # gain still possible at the end, relative to the objective
+SMALLEST_SHARE = 0.1  # the objective counts as at least this share of n log 2, its value at f = 0
 ROUNDS = 300
 LONGEST = 0.5  # largest step of a and b
 HALVINGS = 25
-SPARSE = 0.03  # share of entries below which the entries are listed
+SPARSE = 0.03  # share of nonzero entries below which only these are listed
 
 
 @compile_kernel(error_model="numpy")
@@ -69,12 +69,12 @@ def _terms(
         u = fma(t, step[n], f[n])
         e = exp_of_negative(-min(abs(u), LARGEST))
         w0, w1 = _weights(omega01, omega10, y[n])
-        e1 = 1.0 if u > 0.0 else e  # sigma = e1 / (1 + e)
+        e1 = 1.0 if u > 0.0 else e  # so that sigma = e1 / (1 + e)
         e0 = e if u > 0.0 else 1.0
         joint_one = w1 * e1
         numerator = fma(w0, e0, joint_one)
         inverse = 1.0 / (numerator * (1.0 + e))
-        over = inverse * (1.0 + e)  # 1 / numerator
+        over = inverse * (1.0 + e)  # the reciprocal of the numerator
         sign = 2.0 * y[n] - 1.0
         sigma = e1 * inverse * numerator
         out[n] = log_of_positive(numerator * numerator * inverse)
@@ -122,7 +122,7 @@ def likelihood(
     slope10 : float
         Its derivative in the flip rate of class 1, :math:`-\sum (2 y - 1) \sigma / \tilde P`.
     """
-    block = np.empty(4 * BLOCK)  # one array, so that the compiler sees that nothing overlaps
+    block = np.empty(4 * BLOCK)  # a single array shows the compiler that nothing overlaps
     value = 0.0
     slope01 = 0.0
     slope10 = 0.0
@@ -328,7 +328,7 @@ def columns(basis: Basis, bias: str, penalty: str, smallest: float = 0.0) -> Col
 
 
 def check_variant(bias: str, penalty: str) -> None:
-    """Check the words that name a variant.
+    """Refuse unknown words for a variant.
 
     Parameters
     ----------
@@ -353,7 +353,7 @@ def check_variant(bias: str, penalty: str) -> None:
 
 @dataclass(frozen=True)
 class Solution:
-    """Models of one basis.
+    """Logistic models that share one basis.
 
     Parameters
     ----------
@@ -388,7 +388,7 @@ class Solution:
 
 
 class _Batch:
-    """The models that are still being fitted, one row of each array for each of them."""
+    """The models that are still being fitted, each in one row of every array."""
 
     def __init__(
         self,
@@ -402,7 +402,7 @@ class _Batch:
         self.r = r
         self.penalised = reading.penalised
         self.robust = robust
-        self.number = np.arange(C)  # of each model
+        self.number = np.arange(C)  # the number of each model
         self.column = column
         self.zeta = zeta
         self.x = np.zeros((C, r + 2))
@@ -470,7 +470,7 @@ class _Batch:
         self.state = self.state[mask]
         for name in ("x", "d", "g", "old", "scale", "F", "S", "Y", "rho"):
             setattr(self, name, _front(getattr(self, name), mask))
-        remaining = len(self.number)  # slope and step are written before they are read
+        remaining = len(self.number)  # slope and step are written before anything reads them
         self.slope = self.slope[:remaining]
         self.step = self.step[:remaining]
 
@@ -573,7 +573,7 @@ def fit_batch(
 
 
 def _front(array: Floats, mask: NDArray[np.bool_]) -> Floats:
-    """Move the rows of the mask to the front: new memory would cost more than a step."""
+    """Move the rows of the mask to the front, which is faster than new memory."""
     move(array.reshape(len(array), -1), mask)
     return array[: np.count_nonzero(mask)]
 
@@ -599,7 +599,7 @@ def move(rows: Floats, mask: NDArray[np.bool_]) -> None:
 
 
 def _product(M: Floats) -> Callable[[Floats, Floats], object]:
-    """Make a function (A, out) -> out = A M; narrow kernels have M with few entries."""
+    """Make the function (A, out) -> out = A M, by the listed entries if M has few."""
     if np.count_nonzero(M) > SPARSE * M.size:
         return lambda A, out: np.matmul(A, M, out=out)
     columns = csc_array(M)
@@ -637,7 +637,7 @@ def sparse_product(A, start, index, entry, out):  # type: ignore[no-untyped-def]
 
 @compile_kernel(error_model="numpy")
 def rate(a: float) -> float:
-    r"""Compute a flip rate from the root of its odds.
+    r"""Convert the root of the odds into a flip rate.
 
     Parameters
     ----------
@@ -654,7 +654,7 @@ def rate(a: float) -> float:
 
 @compile_kernel(error_model="numpy", fastmath={"reassoc", "contract", "nsz", "arcp"})
 def dot(x: Floats, y: Floats) -> float:
-    """Compute the scalar product of two vectors, in any order.
+    """Compute the scalar product of two vectors, with sums in any order.
 
     Parameters
     ----------

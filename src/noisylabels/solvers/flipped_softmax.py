@@ -1,4 +1,4 @@
-r"""Logistic regression of several classes whose labels were flipped at random, and two solvers.
+r"""Logistic regression of several classes on randomly flipped labels, by two solvers.
 
 The fit maximises :math:`\sum_n a_n \log \tilde P_n - 2 \sum_i p_i \lVert W_i \rVert^2` over
 :math:`W` and :math:`\Omega`, with the penalties :math:`p`, :math:`F = Z W` and
@@ -31,27 +31,27 @@ from noisylabels.blas_threads import single_threaded_if_small
 from noisylabels.noise import flip_matrix as flips
 from noisylabels.validation import Floats
 
-EM_TOLERANCE = 1e-5  # of the changes of f and Omega
-NEAR = 1e-2  # the same, below which rounds of more than two classes are extrapolated
+EM_TOLERANCE = 1e-5  # changes of f and Omega that end EM
+NEAR = 1e-2  # changes below which rounds of more than two classes are extrapolated
 SMALLEST_CURVATURE, SMALLEST_STEP = 1e-6, 2.0**-39
 RIDGES = (0.0, 1e-14, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2)
-"""Of a Newton step, relative to the diagonal."""
+"""Ridges of a Newton step that are tried in turn, relative to the diagonal."""
 
 # of `lbfgs`
-CURVATURE = 0.6  # K times a typical s_j s_k over that of f = 0
+CURVATURE = 0.6  # typical value of K s_j s_k, relative to f = 0
 BLOCK = 1024  # rows
-MEMORY = 10  # pairs of L-BFGS
+MEMORY = 10  # pairs of steps that L-BFGS remembers
 ROUNDS = 1000
-TOLERANCE = 1e-9  # what may be left to gain, relative to the objective, which counts as at least:
-SMALLEST_SHARE = 0.1  # of n log K, the objective of f = 0
+TOLERANCE = 1e-9  # gain still possible at the end, relative to the objective
+SMALLEST_SHARE = 0.1  # the objective counts as at least this share of n log K, its value at f = 0
 SAFE = 1e-10  # added to the diagonal of the typical Hessian, relative to its mean
-LARGEST = 500.0  # exponent of a ratio of probabilities
+LARGEST = 500.0  # largest exponent of a ratio of probabilities
 SILENT = 5e-4  # half of the smallest 1 - omega_01 - omega_10 of a weighted fit
 
 
 @dataclass(frozen=True)
 class Fit:
-    """A logistic regression and the flip matrix of its labels.
+    """A fitted logistic regression and the flip matrix of its labels.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class Fit:
 
 
 class ClassPairs(NamedTuple):
-    """All pairs of classes, the smaller number first.
+    """List all pairs of classes, the smaller number first.
 
     Attributes
     ----------
@@ -337,7 +337,9 @@ def em_newton(
 
 
 def _leap(*points: tuple[Floats, ...]) -> list[Floats]:
-    """Extrapolate x_0 + 2 l r + l^2 v of x = (V, F, Omega), r = x_1 - x_0, v = x_2 - x_1 - r.
+    """Extrapolate the last two rounds.
+
+    Extrapolate x_0 + 2 l r + l^2 v of x = (V, F, Omega), r = x_1 - x_0, v = x_2 - x_1 - r.
 
     l = |r| / |v| of V and Omega. l >= 1, where this is x_2, is halved while an entry of Omega would
     lose 99 %.
@@ -362,7 +364,7 @@ def _leap(*points: tuple[Floats, ...]) -> list[Floats]:
 
 
 def _widest(F: Floats) -> float:
-    """Compute the largest |f_nj - f_nk|."""
+    """Compute the largest difference of two decision values, |f_nj - f_nk|."""
     if F.ndim == 1:
         return float(np.abs(F).max())
     return float(np.ptp(F, axis=1).max())
@@ -409,7 +411,7 @@ def _softmax_step(
 
 
 def solve_newton(hessian: Floats, gradient: Floats) -> Floats:
-    """Solve a linear system that is positive definite but for rounding, with the smallest ridge.
+    """Solve a linear system that is positive definite up to rounding, with the smallest ridge.
 
     Columns that depend on each other leave the matrix singular where the penalty is far below their
     size. The ridge is relative to the diagonal, so that it does not depend on the units of the
@@ -636,7 +638,7 @@ class _Descent:
         diagonal = typical[np.diag_indices_from(typical)] + 4.0 * penalty
         typical[np.diag_indices_from(typical)] = diagonal + SAFE * diagonal.mean()
         self.L = cholesky(typical, lower=True, overwrite_a=True, check_finite=False)
-        self.squared_gradient = np.inf  # of the last call
+        self.squared_gradient = np.inf  # squared gradient at the last call
 
     def weights_at(self, x: Floats) -> Floats:
         r = len(self.L)

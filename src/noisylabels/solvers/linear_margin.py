@@ -1,4 +1,4 @@
-r"""Linear classifiers by their margins: losses that saturate, and the margin distribution.
+r"""Linear classifiers that minimise losses which saturate, or fit the margin distribution.
 
 `descend` and `coordinate_search` minimise losses that saturate, means over the signed rows
 :math:`u_n = s_n x_n`:
@@ -39,14 +39,14 @@ MEMORY = 8
 ARMIJO = 1e-4
 HALVINGS = 30
 SMALLEST_SINE = 1e-6
-STILL = 1e-7  # of the largest entry of the gradient
+STILL = 1e-7  # share of the largest entry of the gradient at which the search ends
 NO_TABLE = np.zeros((2, 1))
-"""What the sigmoid gets instead of a table."""
+"""Stands for the table where the sigmoid needs none."""
 
 
 @compile_kernel(error_model="numpy")
 def _angle_loss(c: float, table: Floats) -> tuple[float, float]:
-    """Interpolate (2 f_k(theta), its derivative in c) at c = cos theta > 0, by cubics in theta.
+    """Interpolate 2 f_k(theta) and its derivative in cos theta, by cubics in theta.
 
     table (2, m + 1): f_k and its slope at m + 1 equal steps of theta from 0 to pi/2.
     """
@@ -119,7 +119,7 @@ def loss(UT: Floats, h: Floats, kappa: float, table: Floats, gradient: Floats) -
 
 @compile_kernel(error_model="numpy")
 def _direction(gradient: Floats, S: Floats, Y: Floats, stored: int) -> Floats:
-    """Compute -H gradient by the two loops of L-BFGS, over the last pairs of S and Y (8, d)."""
+    """Multiply the gradient by the inverse Hessian of L-BFGS, from the last pairs of steps."""
     q = -gradient
     alphas = np.zeros(MEMORY)
     first = max(0, stored - MEMORY)
@@ -233,7 +233,7 @@ def best_move(f: Floats, row: Floats) -> tuple[int, float]:
         The step nearest to 0 among the middles of the best intervals.
     """
     changing = np.flatnonzero(row != 0.0)
-    errors = 0  # far to the left, t = -infinity
+    errors = 0  # count at the far left, t = -infinity
     for n in range(len(f)):
         if row[n] > 0.0 or (row[n] == 0.0 and f[n] <= 0.0):
             errors += 1
@@ -289,7 +289,7 @@ def coordinate_search(UT: Floats, h: Floats, sweeps: int) -> int:
                 new_errors = (f <= 0.0).sum()
                 if new_errors < errors:
                     errors = new_errors
-                else:  # two breakpoints closer than rounding
+                else:  # two breakpoints are closer than rounding
                     h[j] = old_weight
                     scores(UT, h, f)
         if errors == before:
@@ -371,7 +371,7 @@ def interior_point(
     margin = np.empty(n)
     for j in range(d):
         w[j] += (ZT[j] * alpha).sum()
-    solve(factor, w)  # w = A^-1 (b + sum alpha_n z_n)
+    solve(factor, w)  # this solves w = A^-1 (b + sum alpha_n z_n)
     scores(ZT, w, margin)
     p = np.maximum(margin - 1.0, 0.0) + 1.0
     q = p - (margin - 1.0)
@@ -413,7 +413,7 @@ def interior_point(
 
 @compile_kernel(error_model="numpy")
 def _room(value: Floats, change: Floats) -> float:
-    """Find the longest step, at most 1, up to which value + step change stays well above 0."""
+    """Find the longest step, at most 1, after which all values stay well above 0."""
     longest = 1.0
     for i in range(len(value)):
         if change[i] < 0.0:

@@ -1,4 +1,4 @@
-r"""Learning the weights of many kernels: the ascent path of rMKLR.
+r"""Learning of the weights of many kernels, by the ascent path of rMKLR.
 
 The path of one label column ascends
 :math:`L(w, u, \Omega) = \sum_n \log \tilde P_n - \zeta \lVert w \rVert^2 - \sum_i \xi_i u_i^2` with
@@ -42,17 +42,17 @@ from noisylabels.validation import Floats, choice, number, whole
 
 WSolver = Literal["cg10", "newton"]
 LARGEST_ETA = 1e12
-SMALLEST_ETA = 1e-100  # psi of the prior of eta
-PRUNED = 1e-8  # of the largest eta
-STILL = 1e-3  # changes of f and Omega below this end the path
+SMALLEST_ETA = 1e-100  # psi, the smallest value in the prior of eta
+PRUNED = 1e-8  # share of the largest eta below which a kernel is dropped
+STILL = 1e-3  # changes of f and Omega that end the path
 HALVINGS = 14
 DECREASE, CURVATURE = 1e-4, 0.4  # the two Wolfe constants
-TRIALS = 40  # of a line search
+TRIALS = 40  # largest number of trials in a line search
 STATIONARY = 1e-5  # largest entry of a gradient that counts as zero
-STEPS = {"cg10": 10, "newton": 1000}  # of `SoftmaxPath`
+STEPS = {"cg10": 10, "newton": 1000}  # steps of `SoftmaxPath` by the name of the solver
 
 Fit = Callable[[Floats, Floats], float]
-"""f (p,) and where to write its gradient (p,) -> sum_n a_n log P~_n."""
+"""Type of a function of f (p,) that writes its gradient and returns sum_n a_n log P~_n."""
 
 
 def u_gradient(F: Floats, residual: Floats, u: Floats, xi: Floats) -> Floats:
@@ -704,7 +704,7 @@ def ascend(
         w = [path.solved(K, w_solver) for path, K in zip(active, mixtures, strict=True)]
         all_columns = np.concatenate([np.atleast_2d(of_path) for of_path in w])
         F = responses(stack.K, all_columns)
-        parts = np.split(F, len(active))  # of all columns of each path
+        parts = np.split(F, len(active))  # the parts belong to all columns of each path
         for path, of_path, part in zip(active, w, parts, strict=True):
             by_kernel = np.ascontiguousarray(part.swapaxes(0, 1)).reshape(kernels, -1)
             path.finish(of_path, by_kernel, stack.copies)
@@ -730,7 +730,7 @@ def _cubic(t0: float, phi0: float, slope0: float, t1: float, phi1: float, slope1
 
 
 Point = tuple[float, float, float]
-"""t, phi and its slope."""
+"""A step t, with phi and its slope there."""
 
 
 @compile_kernel(error_model="numpy")
@@ -743,7 +743,7 @@ def _bracketed(
     low: Point,
     high: Point,
 ) -> tuple[bool, float, Point, Point]:
-    """Decide whether t meets the Wolfe conditions; else find the next t and the bracket.
+    """Decide whether t meets the Wolfe conditions; if not, find the next t and the bracket.
 
     value, along: phi and its slope at t.
     phi, slope: the same at 0.

@@ -21,7 +21,7 @@ Ints32 = NDArray[np.int32]
 Singles = NDArray[np.float32]
 NO_NODE = -1
 SAME = np.float32(1e-7)
-"""Values of a feature that differ by less are not told apart, as in scikit-learn."""
+"""Difference of feature values below which they count as equal, as in scikit-learn."""
 
 
 class SortedColumns(NamedTuple):
@@ -233,7 +233,7 @@ def _grow(  # type: ignore[no-untyped-def]
     positive = np.zeros(capacity, dtype=np.int64)
     rows = np.zeros(capacity, dtype=np.int64)
     pure = np.zeros(capacity, dtype=np.bool_)
-    node_of = np.full(n, NO_NODE, dtype=np.int32)  # a row without weight decides nothing
+    node_of = np.full(n, NO_NODE, dtype=np.int32)  # a row without weight does not count
     for i in range(n):
         if weights[i] > 0.0:
             node_of[i] = 0
@@ -242,7 +242,7 @@ def _grow(  # type: ignore[no-untyped-def]
             rows[0] += 1
             positive[0] += signs[i] > 0.0
     nodes = 1
-    first = 0  # of the nodes whose best split is not known yet
+    first = 0  # the first node whose best split is not known yet
     count = 1
     for _ in range(splits):
         for node in range(first, first + count):

@@ -41,7 +41,7 @@ from noisylabels.losses.compiling import over_arrays
 from noisylabels.losses.margin import Loss, columns, compiled_slope
 from noisylabels.validation import Array, Floats, Ints, choice
 
-LINE = 64  # bytes of a cache line
+LINE = 64  # bytes in a cache line
 Order = NDArray[np.uint32]
 
 
@@ -152,7 +152,7 @@ def _hint(typing_context: Any, array: Any, k: Any) -> Any:
     return types.void(array, types.intp), generate
 
 
-_prefetch: Any = _hint  # called without the typing context that numba adds
+_prefetch: Any = _hint  # the caller does not pass the typing context that numba adds
 
 
 def _prefetch_indices(rows: Any, start: Any, count: Any) -> Any:
@@ -331,12 +331,13 @@ def fetch(rows: Rows, y: Floats, i: int) -> None:
 
 
 AHEAD = 6  # rows between a read-ahead and its use
-SMALLEST_SCALE = 1e-200  # the lazy weights are then 1e200 times too large, with all their digits
-SMALLEST_SCALE_OF_SUM = 1e-4  # the lazy sum cancels by about 1/scale
+# lazy weights are 1e200 times too large at this scale, without loss of digits
+SMALLEST_SCALE = 1e-200
+SMALLEST_SCALE_OF_SUM = 1e-4  # the lazy sum loses about 1/scale to cancellation
 
 
 class Schedule(NamedTuple):
-    r"""The step size as a function of the number of earlier steps, of one model or of M models.
+    r"""The step size as a function of the number of earlier steps, for one model or M models.
 
     Attributes
     ----------
@@ -361,7 +362,7 @@ class Schedule(NamedTuple):
 
 
 class Objective(NamedTuple):
-    """The loss and what is added to it.
+    """The loss and its penalties.
 
     For labels +1 and -1 the loss is :math:`u r(z) + v r(-z)` with a pair (u, v) for each label;
     (1, 0) is the loss itself.
@@ -488,7 +489,7 @@ def _epoch(
 ) -> None:
     lam, constant, bias_lam, positive, negative = terms
     d = len(w) - 1
-    scale = 1.0  # lazily: the weights are scale w, their sum is total + kappa w
+    scale = 1.0  # lazy form: the weights are scale w, and their sum is total + kappa w
     kappa = 0.0
     bias = w[d]
     floor = SMALLEST_SCALE_OF_SUM if averaged else SMALLEST_SCALE
@@ -604,14 +605,14 @@ def softmax_epoch(
 
 @compile_kernel()
 def _flush(w: Floats, total: Floats, scale: float, kappa: float) -> None:
-    """End the lazy form of the weights (but the bias) and of their sum."""
+    """Bring the weights (but the bias) and their sum from the lazy form into the plain one."""
     for j in range(len(w) - 1):
         total[j] += kappa * w[j]
         w[j] *= scale
 
 
-BLOCK = 64  # neighbours that an epoch reads together
-_BUCKET = 8192  # rows whose numbers fit the first-level cache
+BLOCK = 64  # neighbouring rows that an epoch reads together
+_BUCKET = 8192  # number of rows whose numbers fit into the first-level cache
 
 
 def permutation(n: int, rng: np.random.Generator) -> Order:
@@ -719,7 +720,7 @@ def _fill_blocks(order: Array, blocks: Array, u: Array) -> None:
 
 ScheduleName = Literal["warm_inv_epoch", "inv_sqrt_epoch", "bottou", "asgd", "constant"]
 SCHEDULES = get_args(ScheduleName)
-_SAMPLE = 1000  # rows of Bottou's search
+_SAMPLE = 1000  # number of rows in Bottou's search
 
 
 def schedule(name: str, eta0: float, lam: float, n: int) -> Schedule:
@@ -849,7 +850,7 @@ def first_step(name: str, multiplier: float, X: Any, y: Floats, objective: Objec
 
 
 def searched_step(X: Any, y: Floats, objective: Objective) -> float:
-    """Search the power of two with the lowest objective after one "bottou" pass.
+    """Search for the power of two with the lowest objective after one "bottou" pass.
 
     The pass is over at most the first 1000 rows. The step doubles from 1 while that lowers the
     objective, and halves otherwise.
@@ -950,7 +951,7 @@ def fit_models(
     schedule: ScheduleName = "warm_inv_epoch",
     average: Average = "none",
 ) -> Floats:
-    """Fit `RobustSGDClassifier` for all points of a grid, in one pass over the rows for each epoch.
+    """Fit `RobustSGDClassifier` for all points of a grid, with one pass for each epoch.
 
     The rows come in a new uniformly random order in each epoch. A step size that makes weights
     overflow leaves NaN in its column.
@@ -1049,7 +1050,7 @@ def _epochs(
     steps: Schedule,
     t: int,
 ) -> None:
-    """Do `_epoch` for every model at once; parameters (3, M), W and total (d + 1, M)."""
+    """Run `_epoch` for every model at once; parameters (3, M), W and total (d + 1, M)."""
     d = W.shape[0] - 1
     M = W.shape[1]
     scale = np.ones(M)
@@ -1095,7 +1096,7 @@ def _epochs(
 
 @compile_kernel()
 def _flush_all(W: Floats, total: Floats, chosen: Ints, scale: Floats, kappa: Floats) -> None:
-    """Do `_flush` for the chosen models."""
+    """Run `_flush` for the chosen models."""
     for j in range(W.shape[0] - 1):
         for m in chosen:
             total[j, m] += kappa[m] * W[j, m]
@@ -1150,8 +1151,8 @@ def pegasos(
         label = y[i]
         t = done + k + 1.0
         f = scale * dot(rows, i, w) + constant * b
-        step = label / (lam * t) if label * f < 1.0 else 0.0  # of the hinge loss
-        shrink = 1.0 - 1.0 / t  # 0 at t = 1, where w = 0 anyway
+        step = label / (lam * t) if label * f < 1.0 else 0.0  # the step of the hinge loss
+        shrink = 1.0 - 1.0 / t  # 0 at t = 1, where w = 0 in any case
         if t > 1.0:
             scale *= shrink
         b *= shrink

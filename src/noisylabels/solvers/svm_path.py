@@ -1,4 +1,4 @@
-r"""The dual of the support vector machine along increasing C, each from the solution of the last C.
+r"""The dual of the support vector machine for increasing C, each solved from the last C.
 
 The dual is :math:`\max_\beta\, y^T \beta - \frac{1}{2} \beta^T K \beta` with :math:`\sum_i \beta_i
 = 0`, :math:`0 \le y_i \beta_i \le C` and :math:`y_i = \pm 1`, and the decision value is
@@ -22,15 +22,16 @@ from numpy.typing import NDArray
 from noisylabels.compilation import compile_kernel
 from noisylabels.validation import Floats
 
-BLOCK = 32  # rows are padded to a multiple of it
+BLOCK = 32  # number of rows to a multiple of which a matrix is padded
 SMALLEST_CURVATURE = 1e-12
-RIDGE = 1e-10  # of the Newton system
-LOOK = 16  # steps between two looks at the duality gap
-NEWTON_CUBIC, NEWTON_SQUARE = 0.1, 6.0  # cost of a Newton step on m variables, in n SMO steps on n
-ROWS = 11  # of the work of `solve`
+RIDGE = 1e-10  # ridge of the Newton system
+LOOK = 16  # steps after which the duality gap is computed again
+# cost of a Newton step on m variables, in units of n SMO steps
+NEWTON_CUBIC, NEWTON_SQUARE = 0.1, 6.0
+ROWS = 11  # number of rows in the work array of `solve`
 BETA, R, SIGNS, DIAGONAL, LOWER, UPPER, GROW, SHRINK, ABOVE, BELOW, GAIN = range(ROWS)
 FAST = {"reassoc", "contract", "nsz", "arcp", "nnan"}
-SAME_SOLUTION = -1  # number of steps where the solution is that of the last C
+SAME_SOLUTION = -1  # number of steps that marks the solution of the last C
 
 Path = tuple[Floats, Floats, NDArray[np.bool_], NDArray[np.int64]]
 
@@ -188,8 +189,8 @@ def solve(
     if not stretch(beta, r, work[SIGNS], last, C, lower, upper):
         return 0.0, SAME_SOLUTION, True
     steps = 0
-    since = 0  # steps after the last Newton step
-    wait = 2 * n  # steps until the next one is considered
+    since = 0  # steps since the last Newton step
+    wait = 2 * n  # steps until a Newton step is considered again
     due = True  # whether the slopes must be computed again
     optimal = False
     while True:
@@ -247,7 +248,7 @@ def _set_freedom(t, beta, lower, upper, grow, shrink):  # type: ignore[no-untype
 
 @compile_kernel(error_model="numpy")
 def _count_free(beta, lower, upper, n):  # type: ignore[no-untyped-def]
-    """Count the variables that are at none of their bounds."""
+    """Count the variables that are strictly between their bounds."""
     free = np.int64(0)
     for t in range(n):
         free += lower[t] < beta[t] < upper[t]
@@ -375,7 +376,7 @@ def newton_step(K, beta, r, lower, upper, m):  # type: ignore[no-untyped-def]
     _solve_free(K, r, free, G, row, m)
     remaining = m
     while remaining >= 2:
-        mean = 0.0  # rounding must not change the sum of beta
+        mean = 0.0  # subtracted, so that rounding does not change the sum of beta
         for a in range(m):
             mean += G[a, m + 1] / remaining
         t = 1.0
@@ -513,7 +514,7 @@ def duality_gap(beta, r, lower, upper, b):  # type: ignore[no-untyped-def]
 
 @compile_kernel(error_model="numpy", fastmath=FAST)
 def move(r, ki, kj, step, grow, shrink, slopes_up, slopes_down):  # type: ignore[no-untyped-def]
-    """Move the residuals after a step of two variables, and write the slopes that may be followed.
+    """Update the residuals after a step of two variables, and write the slopes of allowed moves.
 
     Parameters
     ----------
@@ -543,7 +544,7 @@ def move(r, ki, kj, step, grow, shrink, slopes_up, slopes_down):  # type: ignore
 
 @compile_kernel(error_model="numpy", fastmath=FAST)
 def gains(top, slopes_down, ki, kii, diagonal, gain):  # type: ignore[no-untyped-def]
-    """Compute what the dual gains if a variable grows at the cost of each other variable.
+    """Compute how much the dual gains if one variable grows and each other one shrinks.
 
     Parameters
     ----------

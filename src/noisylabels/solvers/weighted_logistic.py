@@ -1,4 +1,4 @@
-r"""Compiled logistic fits of the boosters: weighted members, with flip rates or none, and scaling.
+r"""Compiled logistic fits of the boosters: weighted members, flip rates and Platt's scaling.
 
 The fit maximises :math:`\sum_n a_n \log \tilde P_n - \lambda \sum_{j > 0} \theta_j^2` with
 :math:`\tilde P^k = \omega_{0k} (1 - \sigma(f)) + \omega_{1k} \sigma(f)`,
@@ -22,10 +22,10 @@ from noisylabels.fixed_order.linear_algebra import normal_equations, put, scores
 from noisylabels.validation import Floats
 
 TOLERANCE = 1e-3
-"""Of the last Newton step, relative; the error after it is of the order of its square."""
+"""Relative size of the last Newton step; the error after it is of the order of its square."""
 SMALLEST_CURVATURE = 1e-6
 SMALLEST_MASS = 1e-12
-SWAPPED = 0.49  # both rates after the classes have changed names
+SWAPPED = 0.49  # both flip rates after the classes have changed names
 HALVINGS = 20
 BLOCK = 128  # terms that are computed before they are summed
 PLATT_STEPS, PLATT_HALVINGS = 50, 30
@@ -93,7 +93,7 @@ def decisions(ZT: Floats, theta: Floats) -> Floats:
 
 @compile_kernel(error_model="numpy")
 def _terms(f: Floats, y: Floats, a: Floats, omega01: float, omega10: float, block: Floats) -> None:
-    """Write the terms of the sums of `_evaluate`, slopes and curvatures, in rows of the block."""
+    """Write the terms of the sums of `_evaluate`, slopes and curvatures, into rows of the block."""
     omega00 = 1.0 - omega01
     omega11 = 1.0 - omega10
     out = block.reshape(-1)
@@ -134,7 +134,7 @@ def _evaluate(
 
     Returns sum a log P~; sum a q, sum a q 1(y~ = 0), sum a (1 - q), sum a (1 - q) 1(y~ = 1).
     """
-    block = np.empty((7, BLOCK))  # one array, so that the compiler sees that nothing overlaps
+    block = np.empty((7, BLOCK))  # a single array shows the compiler that nothing overlaps
     value = 0.0
     class_one = 0.0
     flipped_one = 0.0
