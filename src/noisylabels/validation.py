@@ -112,7 +112,7 @@ def refuse_masked(name: str, values: Any) -> None:
 
 
 def as_array(name: str, values: Any) -> NDArray[Any]:
-    """Convert to an array of any kind; refuse None, sparse matrices and rows of different lengths."""
+    """Convert to an array; refuse None, sparse matrices and rows of different lengths."""
     if hasattr(values, "toarray"):
         raise ValueError(f"{name}: is a sparse matrix; give {name}.toarray()")
     try:

@@ -1,4 +1,4 @@
-"""What the tests of all papers share; the helpers of tests/ can be imported as well."""
+"""Fixtures for the tests of all papers, which can also import the helpers of tests/."""
 
 import pytest
 
@@ -7,6 +7,6 @@ from reproduction.show import style
 
 @pytest.fixture(autouse=True)
 def look():
-    """Draw as the workflow does."""
+    """Draw figures in the style of the workflow."""
     with style.context():
         yield

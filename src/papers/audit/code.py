@@ -36,7 +36,7 @@ Mask = NDArray[np.bool_]
 
 
 class AuditSettings(keys.OnDataSets):
-    """What the three experiments share."""
+    """Settings that the experiments of the audit share."""
 
     cross_fits: PositiveInt = Field(description="how often the rows are cross-fitted, for a mean")
     folds: keys.Folds
@@ -77,7 +77,7 @@ class CorrectingSettings(keys.SplitSettings):
 
 
 class Audited(NamedTuple):
-    """One data set with its flips, as one classifier sees it.
+    """One data set with flipped labels, as one classifier sees it.
 
     repetition : makes its rows.   X (n, d), standardised; true and observed classes y (n,).
     cross : cross-fitted probabilities.   model : the classifier, not fitted.
@@ -139,7 +139,7 @@ def finding_flips(settings: FlipsSettings, loop: Loop) -> Iterator[Row]:
 
 @protocol(ErrorsSettings, labels=(*METRICS, "covers", "width", "as they come", "vote of *"))
 def finding_errors(settings: ErrorsSettings, loop: Loop) -> Iterator[Row]:
-    """Measure how well labels are found that people got wrong, by the source of probabilities.
+    """Measure how well wrong labels of people are found, by the source of the probabilities.
 
     A repetition draws a share of the rows. Observed labels: of a crowd, the majority vote of m
     labels drawn for each row, ties by coins; else the labels y_noisy that the data set comes with.
@@ -172,7 +172,7 @@ def scores_of_finder(
     true: Mask,
     labels: Mask,
 ) -> dict[str, float]:
-    """Measure a finder, which makes its own list of suspicious labels."""
+    """Measure a finder, a class with a list of suspicious labels of its own."""
     seed = seed_of_folds(repetition)
     doubt, listed = method.build().find(X, labels.astype(int), seed)
     doubt = np.asarray(doubt, dtype=float)
@@ -204,7 +204,7 @@ OF_REVIEW = ("covers", "width", "listed_error", "reviewed_error")
     targets=("classes",),
 )
 def by_probabilities(settings: ProbabilitiesSettings, loop: Loop) -> Iterator[Row]:
-    """Measure how well given probabilities rank labels that people found wrong.
+    """Measure how well known probabilities rank labels that people found wrong.
 
     A repetition draws a share of the rows; see `reproduction.data.loaders.crowd`. Metrics:
     average_precision; precision_at_budget, the share of wrong ones among the first labels of the
@@ -238,7 +238,7 @@ def by_probabilities(settings: ProbabilitiesSettings, loop: Loop) -> Iterator[Ro
                     values |= of_review
                     values["listed_error"] = abs(float(listed_of_judged.mean() - wrong.mean()))
                     values["reviewed_error"] = abs(float(rate - wrong.mean()))
-                else:  # people have judged only what confident learning listed
+                else:  # people have reviewed only what confident learning listed
                     names = ("average_precision", OF_BUDGET, "flipped")
                     values = {name: values[name] for name in names if name in values}
                 yield from labelled.rows(values)
@@ -250,7 +250,7 @@ METRICS_OF_RATES = ("omega01", "omega10", "share", "bias", "absolute_error")
 
 @protocol(FlipsSettings, labels=(*ESTIMATES, *METRICS_OF_RATES))
 def flip_rates(settings: FlipsSettings, loop: Loop) -> Iterator[Row]:
-    """Compare estimated with true flip rates of the robust classifiers, by five estimates.
+    """Compare the flip rates that robust classifiers estimate in five ways with the true ones.
 
     setting "own": the model's flip matrix, fitted to all rows; "cross-fitted": the mean of those of
     the folds; "confident joint", "anchor" (97 % quantiles) and "surest rows" (labels of the fifth
@@ -283,7 +283,7 @@ def flip_rates(settings: FlipsSettings, loop: Loop) -> Iterator[Row]:
 
 @protocol(CorrectingSettings, labels=("error", *get_args(Correction)))
 def correcting(settings: CorrectingSettings, loop: Loop) -> Iterator[Row]:
-    """Measure how many true labels a classifier gets wrong, plain and corrected in several ways.
+    """Measure how many true labels a classifier gets wrong, plain and after each correction.
 
     setting: the way, a method of `noisylabels.CorrectedClassifier`, the flips by the confident
     joint of cross-fitted probabilities; or plain. All ways have the same seeds and folds. Metric:
@@ -307,7 +307,7 @@ def on_splits(settings: FlipsSettings, loop: Loop) -> Iterator[Audited]:
 
 
 def scores(audited: Audited) -> dict[str, float]:
-    """Return the metrics of `finding_flips`."""
+    """Compute the metrics of `finding_flips`."""
     p = audited.cross.mean
     y = audited.observed
     wrong = rates.likely_wrong(p, y, rates.joint(p, y))
@@ -315,7 +315,7 @@ def scores(audited: Audited) -> dict[str, float]:
 
 
 def scores_of_list(listed: Mask, doubt: Floats, flipped: Mask) -> dict[str, float]:
-    """Return the metrics of a list and a ranking, each in [0, 1].
+    """Compute the metrics of a list and a ranking, each in [0, 1].
 
     An empty list has precision 0; where nothing is flipped there are the shares only.
     """
@@ -353,7 +353,7 @@ def review(wrong: Floats, doubt: Floats, rows: NDArray[np.intp]) -> tuple[float,
 
 
 def called_wrong(arrays: dict[str, Any]) -> dict[str, NDArray[np.int8]]:
-    """Judge labels by the votes of people, by how these are counted.
+    """Judge labels by the votes of people, in each way of counting them.
 
     1 where the label is wrong, 0 where right, -1 where nobody voted, (n,).
     """
@@ -372,7 +372,7 @@ def called_wrong(arrays: dict[str, Any]) -> dict[str, NDArray[np.int8]]:
 def observed_labels(
     arrays: dict[str, Any], annotators: list[int], repetition: Repetition
 ) -> Iterator[tuple[str, Mask]]:
-    """Yield (where the labels are from, whether the label of each row is 1).
+    """Yield where labels are from, and whether the label of each row is 1.
 
     Raises ValueError : a data set without labels by people.
     """

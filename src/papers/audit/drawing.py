@@ -1,4 +1,4 @@
-"""How well flips are found, and how far off estimated flip rates are (our own study)."""
+"""Figures of our study of the audit: how well it finds flips and estimates flip rates."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ESTIMATES = {
     "surest rows": "most confident rows",
 }
 KINDS = {"independent": "both classes", "negative_only": "one class"}
-"""Model of the flips -> which labels are flipped."""
+"""Model of the flips -> the labels that it flips."""
 
 
 @panels.figure
@@ -41,7 +41,7 @@ def finding_flips(results: panels.Results[code.FlipsSettings]) -> Figure:
 
 @panels.figure
 def flip_rates(results: panels.Results[code.FlipsSettings]) -> Figure:
-    """Draw estimated against true flip rate, means over the data sets; the diagonal is right."""
+    """Draw the estimated against the true flip rate; the diagonal is a perfect estimate."""
     rows = results.select(metric=["omega01", "omega10"])
     one_class = rows["noise"].str.startswith("negative_only ")
     rows = rows[~one_class | (rows["metric"] == "omega01")]
@@ -119,12 +119,12 @@ def by_data_set(results: panels.Results[code.AuditSettings]) -> pd.DataFrame:
 
 
 WAYS = {"prune": "pruned, as by CleanLearning", "importance": "importance weights"}
-"""Ways of correcting that have another name than their key."""
+"""Names of ways of correcting that readers know by another name than the key."""
 
 
 @panels.table
 def correcting(results: panels.Results[code.CorrectingSettings]) -> pd.DataFrame:
-    """List errors of each classifier on each data set, plain, and what each way adds.
+    """List errors of each classifier on each data set, plain, and the change by each correction.
 
     The largest loss comes first.
     """

@@ -1,4 +1,4 @@
-"""CROWDLAB compared with votes and models of annotators: labels, their quality, and ratings.
+"""CROWDLAB next to votes and models of annotators: labels, their quality, and ratings.
 
 The quality of a label is its probability by the method. Labels are ranked by the sum of the other
 classes' probabilities, which is not rounded to 1 where many labels agree. A method scores its own
@@ -39,7 +39,7 @@ METRICS = ("accuracy", "auroc", "auprc", "spearman", "lift *", "network", OWN, V
 
 
 class Vote(MajorityVote):
-    """The most frequent label of each item, with ties broken by a classifier.
+    """Takes the most frequent label of each item, with ties broken by a classifier.
 
     The quality of a label is the share of votes for it.
 
@@ -50,7 +50,7 @@ class Vote(MajorityVote):
     """
 
     def fit(self, labels: Any, p: Floats) -> Self:  # type: ignore[override]  # needs a classifier
-        """Count the labels, see `noisylabels.crowds`; p (n, K): the classifier's probabilities."""
+        """Count the labels; p (n, K) are the classifier's probabilities."""
         data = read_crowd_labels(labels, self.classes)
         is_most_frequent = data.votes == data.votes.max(axis=1, keepdims=True)
         vote = (is_most_frequent * (1.0 + p)).argmax(axis=1)
@@ -64,12 +64,12 @@ class Vote(MajorityVote):
         return self
 
     def scores(self, data: Any, p: Floats) -> Floats:
-        """The quality (n, K) of every class of every item."""
+        """Compute the quality (n, K) of every class of every item."""
         return data.shares
 
 
 class LabelQuality(Vote):
-    """The vote, with the classifier's probability as the quality of a label.
+    """Takes the vote, with the classifier's probability as the quality of a label.
 
     The rating of an annotator is the mean quality of the annotator's labels.
     """
@@ -81,12 +81,12 @@ class LabelQuality(Vote):
         return self
 
     def scores(self, data: Any, p: Floats) -> Floats:
-        """The classifier's probabilities."""
+        """Return the classifier's probabilities."""
         return p
 
 
 class Aggregator(keys.Method):
-    """A class like those of `noisylabels.crowds`, and the classifier that it uses."""
+    """A method: a class like those of `noisylabels.crowds`, and the classifier that it uses."""
 
     classifier: str | None = Field(None, description="key of `classifiers`; none: labels alone")
 
@@ -101,7 +101,7 @@ class Settings(keys.Repeated):
 
 
 class Trained(Settings):
-    """Settings of experiments in which classifiers are trained, on the vote (ties by coins)."""
+    """Settings of experiments that train classifiers on the vote, with ties broken by coins."""
 
     classifiers: keys.Methods[keys.Method] = Field(
         description="name -> classifier; the first breaks ties",
@@ -110,7 +110,7 @@ class Trained(Settings):
     labels: keys.Distinct[int] = Field(description="numbers x of labels per item, at least 2")
 
     def check_custom(self) -> None:
-        """Check the classifiers as the methods are."""
+        """Check the classifiers in the same way as the methods."""
         super().check_custom()
         for method in self.classifiers.values():
             method.check()
@@ -121,7 +121,7 @@ class CrowdSettings(Trained, keys.OnDataSets):
 
 
 class SimulatedSettings(Trained):
-    """Settings of `simulated`: annotators, and what they know."""
+    """Settings of `simulated`: annotators, and which methods know their accuracies."""
 
     annotators: keys.Count
     accuracy: Pair = Field(description="Beta(a, b) of their accuracies, where items do not differ")
@@ -138,7 +138,7 @@ class VotesSettings(Settings, keys.OnDataSets):
 
 @protocol(CrowdSettings, labels=(*METRICS, EACH, ONE_TO))
 def crowd(settings: CrowdSettings, loop: Loop) -> Iterator[Row]:
-    """Judge methods on labels that people gave: x of each item, or one to x, drawn at random."""
+    """Judge methods on labels by people: x labels of each item, or one to x, drawn at random."""
     for repetition, dataset in loop.on_data_sets(settings.datasets):
         arrays = dataset.arrays
         truth = zero_one(arrays["y"]).astype(int)
@@ -161,7 +161,7 @@ def crowd(settings: CrowdSettings, loop: Loop) -> Iterator[Row]:
 
 @protocol(SimulatedSettings, labels=(*METRICS, ONE_COIN, DIFFICULTY))
 def simulated(settings: SimulatedSettings, loop: Loop) -> Iterator[Row]:
-    """Judge methods on digits that simulated annotators label, one to x labels each.
+    """Judge methods on digits with one to x labels each from simulated annotators.
 
     The digits are scikit-learn's, 1797 x 64. All is known of the annotators.
     """
@@ -200,7 +200,7 @@ def simulated(settings: SimulatedSettings, loop: Loop) -> Iterator[Row]:
 
 @protocol(VotesSettings, labels=METRICS, targets=("classes",))
 def votes(settings: VotesSettings, loop: Loop) -> Iterator[Row]:
-    """Judge methods on votes for images: all of them, or one to five of each image.
+    """Judge methods on votes for images: all votes, or one to five of each image.
 
     Annotators, who are all alike, are drawn at random.
     """
@@ -236,7 +236,7 @@ def drawn(
     most: NDArray[Any],
     rng: np.random.Generator,
 ) -> NDArray[Any]:
-    """Draw up to ``most`` (n,) labels of every item; return their places, by ascending items."""
+    """Draw up to ``most`` (n,) labels of every item, and return their places by ascending items."""
     order = np.lexsort([rng.random(len(item)), item])
     counts = np.bincount(item)
     place = np.arange(len(item)) - np.repeat(counts.cumsum() - counts, counts)
@@ -260,7 +260,7 @@ def trained(
         model = seeded(method.build(), repetition.rng("classifier"))
         p = cross_val_predict(model, X, vote, cv=folds, method="predict_proba")
         of_all_classes = np.zeros((len(X), len(classes)))
-        # Those of naive Bayes sum to 1 only up to 1e-5.
+        # Probabilities of naive Bayes sum to 1 only up to 1e-5.
         of_all_classes[:, np.unique(vote)] = p / p.sum(axis=1, keepdims=True)
         probabilities[name] = of_all_classes
     return probabilities
@@ -273,7 +273,7 @@ def judged(
     truth: NDArray[Any],
     p: Mapping[str, Floats],
 ) -> Iterator[Row]:
-    """Make the rows of every method: labels, their quality, ratings of annotators.
+    """Make the rows of every method about labels, their quality, and ratings of annotators.
 
     p : classifier -> its probabilities (n, K); the first classifier breaks the ties of the vote.
     """
@@ -321,7 +321,7 @@ def score_labels(
     data: Any,
     vote: NDArray[Any],
 ) -> list[tuple[str, NDArray[Any], Floats]]:
-    """List (setting, labels, how sure the method is of them), the last two of shape (n,)."""
+    """List a setting, its labels (n,), and how sure the method is of them (n,)."""
     scored = [
         (OWN, model.labels_, quality(model, model.labels_)),
         (VOTE, vote, quality(model, vote)),
@@ -337,7 +337,7 @@ def score_labels(
 
 
 def quality(model: Any, chosen: NDArray[Any]) -> Floats:
-    """How sure a method is of labels (n,): minus the probability of the other classes."""
+    """Measure how sure a method is of labels (n,), by the probability of the other classes."""
     classes = np.arange(model.posterior_.shape[1])
     is_other_class = classes != chosen[:, None]
     return -(model.posterior_ * is_other_class).sum(axis=1)
@@ -349,7 +349,7 @@ def ranked(
     coins: Floats,
     lifts: list[int],
 ) -> dict[str, float]:
-    """Measure how well doubts find wrong labels: two areas, and lifts at k.
+    """Measure how well doubts find wrong labels, by two areas and by lifts at k.
 
     The area under precision and recall is by trapezoids, as in the paper.
     """
@@ -376,7 +376,7 @@ class PrintedSettings(keys.Settings):
     labels=(COMPLETE, UNIFORM, "worst_annotators", "resnet18", "swin", "truelabels"),
 )
 def printed(settings: PrintedSettings, loop: Loop) -> Iterator[Row]:
-    """Read the authors' results as rows: noise is their data set, setting their network."""
+    """Read the authors' results as rows: noise is their data set, setting is their network."""
     table = pd.read_csv(Path(__file__).with_name("printed.csv"))
     for repetition in loop:
         for method, where in settings.chosen.items():

@@ -1,4 +1,4 @@
-"""The figure and the tables of the paper, in a separate module: drawing again repeats no experiment."""
+"""The figure and the tables of the paper, apart from the code, which drawing does not run."""
 
 import pandas as pd
 
@@ -16,7 +16,7 @@ SHOWN = ("accuracy", "auroc", "auprc", "lift 100", "spearman")
 
 @panels.figure
 def curves(results):
-    """Right labels, how well quality finds the vote's errors, ratings; against the labels per item."""
+    """Draw right labels, how well quality finds wrong votes, and ratings, by labels per item."""
     kinds = list(results.table["noise"].unique())
     lines = list(NAMES.values())
     figure, axes = panels.grid_of_panels(lines, kinds, x_label="labels per item, x")
@@ -33,7 +33,7 @@ def curves(results):
 
 @panels.table
 def means(results):
-    """Mean ± standard error of every metric, a line for each method; published values in brackets."""
+    """List mean ± standard error of every metric by method, with published values in brackets."""
     lines = []
     for (_, _), rows in results.table.groupby(["noise", "setting"], sort=False):
         for method, part in rows.groupby("method", sort=False):
@@ -53,7 +53,7 @@ def means(results):
 
 
 def cell(values):
-    """Mean ± standard error: four decimals of shares, one of lifts; nothing of nothing."""
+    """Write mean ± standard error, shares with four decimals and lifts with one."""
     if not len(values):
         return ""
     places = 1 if values.mean() > 1 else 4
@@ -62,7 +62,7 @@ def cell(values):
 
 
 def printed(published, where):
-    """What the networks' published values span, in brackets."""
+    """Write the range of the networks' published values in brackets."""
     values = [v["value"] for v in published if all(v["where"].get(key) == w for key, w in where.items())]
     if not values:
         return ""

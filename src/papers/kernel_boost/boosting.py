@@ -1,4 +1,4 @@
-"""Boosting under label noise, and generalisation bounds by random projections.
+"""Experiments on boosting under label noise, and on bounds by random projections.
 
 gamma01 and gamma10 are the flip rates P(observed 1 | true 0) and P(observed 0 | true 1) that a
 booster has learned. All boosters of a split draw their resamples from the same stream.
@@ -37,12 +37,12 @@ class Booster(keys.Method):
     )
 
     def check(self) -> None:
-        """Check the parameters, and that the class takes flip rates if it is given them."""
+        """Check the parameters, and that a class gets flip rates only if it takes them."""
         keywords = ("gamma", "learn_gamma") if self.gamma else ()
         keys.check_keywords(self.cls, self.parameters, keywords)
 
     def model(self, noise: keys.Noise, repetition: Repetition) -> Any:
-        """Build the classifier under a noise, seeded from a stream of the repetition."""
+        """Build the classifier under a noise, with a seed from a stream of the repetition."""
         if self.gamma:
             model = self.build(gamma=flip_rates(noise), learn_gamma=False)
         else:
@@ -66,7 +66,7 @@ class ErrorsSettings(BoostersSettings):
 
 
 class Shown(keys.Model):
-    """What the figure of the artifact shows; other figures may use the rest."""
+    """The parts of the results that the figure of the artifact shows."""
 
     noise: keys.Some[str]
     methods: keys.Some[str]
@@ -117,7 +117,7 @@ def errors(settings: ErrorsSettings, loop: Loop) -> Iterator[Row]:
     for repetition, split, observed, noise, booster in loop.fits(settings, settings.methods):
         model = booster.model(noise, repetition).fit(split.X, observed)
         if settings.rounds:
-            # There are fewer stages than rounds where the points ran out of weight.
+            # Boosting may stop before the last round, when the points run out of weight.
             stages = list(model.staged_predict(split.X_test))
             for count in settings.rounds:
                 predicted = stages[min(count, len(stages)) - 1]
@@ -130,7 +130,7 @@ def errors(settings: ErrorsSettings, loop: Loop) -> Iterator[Row]:
 
 @protocol(CurvesSettings, labels=("train_error", "test_error", "rounds_to_drop", *LEARNED))
 def curves(settings: CurvesSettings, loop: Loop) -> Iterator[Row]:
-    """Measure what boosters do from round to round x.
+    """Measure boosters after each round x.
 
     Metrics: train_error, wrong observed labels of the training rows in %; test_error, wrong test
     labels in %; gamma01 and gamma10. Once a run: rounds_to_drop, see `rounds_to_drop`.
@@ -149,7 +149,7 @@ def curves(settings: CurvesSettings, loop: Loop) -> Iterator[Row]:
         for metric, values in metrics.items():
             *rows, last = repetition.curve(metric, enumerate(values, start=1))
             yield from rows
-            if metric == "test_error":  # point by point at the end only
+            if metric == "test_error":  # the points are kept at the last round only
                 last |= split.scored(model.predict(split.X_test)).row(metric)
             yield last
         yield repetition.row("rounds_to_drop", rounds_to_drop(metrics["train_error"]))
@@ -179,7 +179,7 @@ def calibration(settings: CalibrationSettings, loop: Loop) -> Iterator[Row]:
         order = repetition.rng("trusted").permutation(len(split.clean))
         values: dict[str, float | Scored] = {}
         for count in settings.trusted:
-            if not values or "gamma01" in values:  # other methods do not depend on the count
+            if not values or "gamma01" in values:  # other methods do not use the verified labels
                 model = booster.model(noise, repetition)
                 verified = order[:count]
                 if len(verified) and getattr(model, "learn_gamma", False):
@@ -205,7 +205,7 @@ def loss(settings: LossSettings, loop: Loop) -> Iterator[Row]:
 
     Source: eq. (11) and the figure next to it.
     """
-    # imported here, so that a plan imports no classifier
+    # imported here, so that a plan loads no classifier
     from noisylabels.classifiers.boosting import exponential_loss
 
     H = np.linspace(-settings.largest, settings.largest, settings.points)
@@ -218,7 +218,7 @@ def loss(settings: LossSettings, loop: Loop) -> Iterator[Row]:
 
 
 def flip_rates(noise: keys.Noise) -> tuple[float, float]:
-    """Return (gamma01, gamma10), the probabilities of the flips 0 -> 1 and 1 -> 0 under a noise."""
+    """Return the probabilities of the flips 0 -> 1 and 1 -> 0 under a noise."""
     rate = noise.parameters["rate"]
     gamma01 = rate if noise.model != "positive_only" else 0.0
     gamma10 = rate if noise.model != "negative_only" else 0.0
@@ -226,7 +226,7 @@ def flip_rates(noise: keys.Noise) -> tuple[float, float]:
 
 
 def learned(model: Any) -> dict[str, float]:
-    """Return the gamma01 and gamma10 that a fitted model has learned, if it learns any."""
+    """Return the flip rates gamma01 and gamma10 of a fitted model, if it has learned any."""
     if not getattr(model, "learn_gamma", False):
         return {}
     return {"gamma01": float(model.flip_matrix_[0, 1]), "gamma10": float(model.flip_matrix_[1, 0])}
@@ -278,7 +278,7 @@ class FlipProbabilitySettings(keys.Trials):
 
 
 CHOSEN = {"k": "k_", "C": "C_"}
-"""Metric -> fitted attribute."""
+"""Metric -> the fitted attribute that holds it."""
 
 
 @protocol(MinimisersSettings, labels=("error", *CHOSEN))
@@ -333,7 +333,7 @@ def bounds(settings: BoundsSettings, loop: Loop) -> Iterator[Row]:
 
 
 ENTRIES = ("gaussian", "rademacher")
-POINTS = 1000  # one for each set of margins
+POINTS = 1000  # each set of margins has its curve
 
 
 @protocol(
@@ -344,7 +344,7 @@ POINTS = 1000  # one for each set of margins
     ),
 )
 def flip_probability(settings: FlipProbabilitySettings, loop: Loop) -> Iterator[Row]:
-    """Compare the flip probability f_k with simulations and bounds, for points with margins.
+    """Compare the flip probability f_k with simulations and bounds at points with known margins.
 
     setting "formula" (x = theta): f; gaussian_slack and sub_gaussian_slack, bound - f;
     symmetry, |f(pi - theta) - (1 - f)|.
@@ -403,6 +403,6 @@ def _simulated_flips(
 
 
 def _flip_term(margins: Floats, k: int) -> float:
-    """Compute the mean of min(1, 2 f_k(theta)) over points with cos theta = margins."""
+    """Compute the mean of min(1, 2 f_k(theta)) over points with known margins."""
     f = projections.flip_probability(np.arccos(margins), k)
     return float(np.mean(np.minimum(1.0, 2.0 * f)))

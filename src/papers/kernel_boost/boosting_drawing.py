@@ -1,4 +1,4 @@
-"""Boosting, bounds, flip probability (Kabán and Bootkrajang, LABELNOISE 2017), and our own figures."""
+"""Figures on boosting, bounds and flip probability, of the slides and our own."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 Errors: TypeAlias = "panels.Results[boosting.BoostersSettings]"
 _NOISES = ("-", ":", style.DASHES["dash"])
-"""Dashes of the first, second and third noise in a panel."""
+"""Dashes for the first, second and third noise in a panel."""
 
 
 @panels.figure
 def error_curves(results: Errors) -> Figure:
-    """Training and test error against the rounds, a column per data set, a dash per noise."""
+    """Draw training and test error against the rounds, a column per data set, a dash per noise."""
     drawn, metrics = results.drawn, [("training", "train_error"), ("test", "test_error")]
     dashes = dict(zip(drawn["noise"], _NOISES, strict=False))
     rows = [(name, {"metric": metric, "method": drawn["methods"]}) for name, metric in metrics]
@@ -40,7 +40,7 @@ def error_curves(results: Errors) -> Figure:
 
 @panels.figure
 def learned_rates(results: Errors) -> Figure:
-    """Both learned flip rates against the rounds, a column per data set; grey: the truth."""
+    """Draw both learned flip rates against the rounds, a column per data set; grey is the truth."""
     (noise,), methods = results.drawn["noise"], results.drawn["methods"]
     truth = dict(zip(("gamma01", "gamma10"), boosting.flip_rates(Noise.parse(noise)), strict=True))
     rates = [
@@ -51,7 +51,7 @@ def learned_rates(results: Errors) -> Figure:
     for ax, rows in cells:
         ax.axhline(truth[rows["metric"].iloc[0]], color=style.COLOURS["grey"], linewidth=1.2)
         panels.learning_curves(ax, rows)
-    for ax, _ in cells:  # panels of a row share the axis: after all curves
+    for ax, _ in cells:  # shared axes are set after all curves of a row
         ax.set_ylim(bottom=-0.01)
     entries = [*panels.handles(methods), panels.plain_handle("truth", linewidth=1.2)]
     return panels.shared_legend(figure, entries)
@@ -59,7 +59,7 @@ def learned_rates(results: Errors) -> Figure:
 
 @panels.figure
 def test_curves(results: Errors) -> Figure:
-    """Test error against the rounds, a row per noise, a column per data set."""
+    """Draw the test error against the rounds, a row per noise, a column per data set."""
     drawn = results.drawn
     where = {"metric": "test_error", "method": drawn["methods"]}
     noises = [(flips(noise), where | {"noise": noise}) for noise in drawn["noise"]]
@@ -72,7 +72,7 @@ def test_curves(results: Errors) -> Figure:
 
 @panels.figure
 def trusted(results: panels.Results[boosting.CalibrationSettings]) -> Figure:
-    """Test error, and distance of the flip rates to the truth, against the number of trusted labels."""
+    """Draw test error and error of the flip rates against the number of trusted labels."""
     settings = results.settings
     where = {"noise": labels(results.settings.noise)}
     metrics = [("", where | {"metric": metric}) for metric in ("error", "gamma_error")]
@@ -89,7 +89,7 @@ def trusted(results: panels.Results[boosting.CalibrationSettings]) -> Figure:
 
 @panels.figure
 def loss(results: panels.Results[boosting.LossSettings]) -> Figure:
-    """Loss against the score for both observed labels."""
+    """Draw the loss against the score for both observed labels."""
     signs = {"observed label +1": "label +1", "observed label \N{MINUS SIGN}1": "label -1"}
     columns = [(title, {"setting": sign}) for title, sign in signs.items()]
     look: style.Looks = {"x_label": "score H", "y_label": "loss", "height": 2.2}
@@ -101,14 +101,14 @@ def loss(results: panels.Results[boosting.LossSettings]) -> Figure:
 
 
 def _sets(datasets: list[str]) -> list[tuple[str, dict[str, str]]]:
-    """A column of panels for each data set."""
+    """Make a column of panels for each data set."""
     return [(data_set(name), {"dataset": name}) for name in datasets]
 
 
 def _over_rounds(
     results: Errors, rows: Sequence[tuple[str, Mapping[str, Any]]], y_label: str, **options: Any
 ) -> tuple[Figure, list[panels.Cell]]:
-    """Panels over the rounds, a column per data set."""
+    """Make panels over the rounds, a column per data set."""
     from matplotlib.ticker import MaxNLocator
 
     look: style.Looks = {"x_label": "round", "y_label": y_label, "height": 1.9, "share_y": "none"}
@@ -122,7 +122,7 @@ ALL = "all: means"
 
 
 def _errors(kind: str) -> Callable[[Errors], pd.DataFrame]:
-    """A section per data set with the rows ours and published, a column per method; last the means.
+    """List our errors and the published ones by data set, a column per method, with means.
 
     ``kind``: symmetric or asymmetric flips, one noise label of each artifact. Published values are those of
     the last artifact, the only one in a table without `uses`. The row of means has the mean of the means and
@@ -170,7 +170,7 @@ asymmetric = _errors("asymmetric")
 
 @panels.table
 def grid(results: Errors) -> pd.DataFrame:
-    """Mean distance of our errors to the published ones for each noise and number of rounds.
+    """Measure the mean distance of our errors to the published ones by noise and rounds.
 
     *chosen on*: AdaBoost/LR on all sets and all methods on Image; the lowest of the symmetric rows is bold.
     Then the mean over all other cells, and each method without Image.
@@ -204,7 +204,7 @@ def _beside_printed(
     values: pd.DataFrame, places: Mapping[str, Mapping[str, object]], methods: list[str],
     published: Sequence[Any], digits: int, marks: Mapping[tuple[str, str], str],
 ) -> pd.DataFrame:  # fmt: skip
-    """Rows ours and published of each data set, the lowest of our means in bold, a column per method.
+    """List our errors and the published ones by data set; the lowest of our means is bold.
 
     values : columns mean and std by data set and method.   places : data set -> where the published ones are.
     marks : what to write behind the values of a data set and method.
@@ -231,7 +231,7 @@ _SHADES = ("orange", "vermillion", "pink", "wine", "indigo", "blue", "teal")
 
 @panels.figure
 def flip_probability(results: panels.Results[boosting.FlipProbabilitySettings]) -> Figure:
-    """f_k against the angle with simulations, and against the margin with its two exponential bounds."""
+    """Draw f_k against the angle with simulations, and against the margin with its two bounds."""
     settings = results.settings
     look: style.Looks = {"y_label": ["flip probability", "flip probability"], "height": 2.5}
     look["x_label"] = ["angle / \N{GREEK SMALL LETTER PI}", "margin: cosine of the angle"]
@@ -279,7 +279,7 @@ _TERMS: dict[str, style.Looks] = {
 
 @panels.figure
 def bound_against_k(results: panels.Results[boosting.BoundsSettings]) -> Figure:
-    """The bound, its terms and the test error against k, a panel per data set."""
+    """Draw the bound, its terms and the test error against k, a panel per data set."""
     sets = results.settings.datasets
     look: style.Looks = {"x_label": "k", "y_label": "error, bound", "height": 1.7, "between": 0.5}
     figure, axes = panels.wrapped(len(sets), 3, share_y="all", **look)
@@ -294,7 +294,7 @@ def bound_against_k(results: panels.Results[boosting.BoundsSettings]) -> Figure:
 
 @panels.table
 def bound_table(results: panels.Results[boosting.MinimisersSettings]) -> pd.DataFrame:
-    """Mean error and standard deviation per data set, ours and published; marks: paired t-tests."""
+    """List our errors and the published ones by data set, with deviations and paired t-tests."""
     settings = results.settings
     first, *others = settings.methods
     errors = results.select(dataset=settings.datasets, metric="error", method=list(settings.methods))
@@ -314,7 +314,7 @@ def bound_table(results: panels.Results[boosting.MinimisersSettings]) -> pd.Data
 
 
 def _marks(differences: Mapping[tuple[str, str], pd.Series]) -> dict[tuple[str, str], str]:
-    """(+) where the mean of the differences is significantly above 0, (-) where it is below."""
+    """Mark by (+) or (-) where the mean difference is significantly above or below 0."""
     if min(len(values) for values in differences.values()) < 2:
         return {}
     estimates = {pair: statistics.mean_se(values) for pair, values in differences.items()}

@@ -1,4 +1,4 @@
-"""Kernel classifiers, crowds, images (Kabán and Bootkrajang, LABELNOISE 2017), and our figures next to them.
+"""Figures on kernel classifiers, crowds and images, of the slides and our own.
 
 Tables hold our errors next to the published ones.
 """
@@ -38,13 +38,13 @@ if TYPE_CHECKING:
 
 Errors: TypeAlias = "panels.Results[ErrorsSettings]"
 HARM = ("independent 0", "independent 0.3", "negative_only 0.3")
-"""Noise whose harm is drawn."""
+"""The noise whose harm is drawn."""
 _LOOKS = {"symmetric": ("blue", "s"), "asymmetric": ("vermillion", "^")}
-"""Colour and marker of a kind of noise."""
+"""Colour and marker of each kind of noise."""
 
 
 def _marks(noises: Iterable[str]) -> dict[str, style.Looks]:
-    """Looks of the dots of each noise, their labels included."""
+    """Choose colour, marker and label of the dots of each noise."""
     marks: dict[str, style.Looks] = {}
     for noise in noises:
         law, rate = noise.split()
@@ -56,7 +56,7 @@ def _marks(noises: Iterable[str]) -> dict[str, style.Looks]:
 
 @panels.figure
 def noise_harm(results: Errors) -> Figure:
-    """Error of the reference with clean labels, 30 % symmetric and asymmetric flips; most harm above."""
+    """Draw the error of the reference with clean labels and 30 % flips, the most harm on top."""
     sets = results.settings.datasets
     methods = results.settings.methods
     marks = _marks(HARM)
@@ -80,7 +80,7 @@ def noise_harm(results: Errors) -> Figure:
 
 @panels.figure
 def kernel_count(results: Errors) -> Figure:
-    """Test error with S kernels less that of the reference, split by split; a panel per data set."""
+    """Draw the test error with S kernels less that of the reference, a panel per data set."""
     settings = results.settings
     reference = names.reference(results.settings.methods)
     sizes = {label: len(method.parameters["widths"]) for label, method in settings.methods.items()}
@@ -100,7 +100,7 @@ def kernel_count(results: Errors) -> Figure:
 
 @panels.figure
 def stpmkl(results: panels.Results[kernels.FeaturesSettings]) -> Figure:
-    """Test accuracy against the share of flipped labels, a panel per data set, a curve per method."""
+    """Draw test accuracy against the share of flipped labels, a panel per data set."""
     methods = list(results.settings.methods)
     noise = labels(results.settings.noise)
     rates = [100 * each.parameters["rate"] for each in results.settings.noise]
@@ -118,7 +118,7 @@ def stpmkl(results: panels.Results[kernels.FeaturesSettings]) -> Figure:
 
 @panels.figure
 def mkl_path(results: Errors) -> Figure:
-    """Test error of variants of rMKLR, clean and with flips, a panel per data set."""
+    """Draw the test error of variants of rMKLR, clean and with flips, a panel per data set."""
     rounds = {v: float(v[2:]) if v.startswith("T=") else math.inf for v in results.settings.methods}
     variants = sorted(rounds, key=lambda variant: rounds[variant])
     marks = _marks(labels(results.settings.noise))
@@ -139,7 +139,7 @@ def mkl_path(results: Errors) -> Figure:
 def _small_multiples(
     results: panels.Results[Any], columns: int, where: Mapping[str, object], **options: Any
 ) -> tuple[Figure, list[panels.Cell]]:
-    """One panel per data set, its name above it, with the rows that it shows; ``options`` of a grid."""
+    """Make one panel per data set, with its name above it, and return its rows with it."""
     datasets = results.settings.datasets
     look: style.Looks = {"share_y": "none", "share_x": False, "between": 0.56} | options
     look["height"] = 2.1 if len(datasets) <= columns else 1.3
@@ -156,7 +156,7 @@ P_VALUES = (
 
 
 def _of_this_table(results: Errors) -> Errors:
-    """The results of the methods that the paper's table has; without published values, of all.
+    """Select the methods that the paper's table has, or all without published values.
 
     One run serves several tables: the published values tell which methods, and which selection.
     """
@@ -184,7 +184,7 @@ def _of_this_table(results: Errors) -> Errors:
 
 
 def _noisy(*levels: float) -> Callable[[Errors], pd.DataFrame]:
-    """A table of errors at some noise rates, as far as they were run.
+    """List errors at some noise rates, as far as they were run.
 
     A section per rate and kind of noise, those that pool both kinds first.
     """
@@ -213,7 +213,7 @@ rivals_high = _noisy(0.3)
 
 @panels.table
 def cv_vs_mkl(all_results: Errors) -> pd.DataFrame:
-    """Errors on clean labels."""
+    """List errors on clean labels."""
     results = _of_this_table(all_results)
     noise = "independent 0"
     clean = results.table[results.table["noise"] == noise]
@@ -223,7 +223,7 @@ def cv_vs_mkl(all_results: Errors) -> pd.DataFrame:
 
 
 def _compared(results: Errors, noise: list[str]) -> Iterator[dict[str, str]]:
-    """A row per data set: error of every method next to the published one, and two p-values.
+    """List the error of every method next to the published one, and two p-values, by data set.
 
     The artifact's last method is tested against the best of the others.
     """
@@ -252,7 +252,7 @@ def _compared(results: Errors, noise: list[str]) -> Iterator[dict[str, str]]:
 
 @panels.table
 def cpu_time(results: panels.Results[kernels.TimingSettings]) -> pd.DataFrame:
-    """CPU seconds, ours and printed, and their ratios, also that of the first method to the last."""
+    """List CPU seconds, ours and published, and their ratios."""
     shown = {method: names.method(method) for method in results.settings.methods}
     methods = list(shown)
     rows = []
@@ -292,7 +292,7 @@ def _ratio(a: float, b: float) -> str:
 
 @panels.figure
 def crowd(results: panels.Results[kernels.AnnotatorsSettings]) -> Figure:
-    """Accuracy of labels and of predictions for new items against the number of annotators."""
+    """Draw accuracy of labels, and of predictions for new items, by the number of annotators."""
     settings = results.settings
     dash: style.Looks = {"linestyle": style.DASHES["dash"], "linewidth": 1}
     titles = {"labels of the training items": "labelled items", "predictions for new items": "new items"}
@@ -302,7 +302,8 @@ def crowd(results: panels.Results[kernels.AnnotatorsSettings]) -> Figure:
     (left, labelled), (right, new) = cells
     vote = labelled["method"] == "majority vote"
     panels.learning_curves(left, labelled[~vote])
-    panels.learning_curves(left, labelled[vote], zorder=4)  # rMKLR is often equal to it and would hide it
+    # the curve of rMKLR is often equal to it and would hide it
+    panels.learning_curves(left, labelled[vote], zorder=4)
     panels.learning_curves(right, new)
     gold = results.select(metric="accuracy", setting="new items and gold labels")
     for method in settings.methods:
@@ -319,7 +320,7 @@ def crowd(results: panels.Results[kernels.AnnotatorsSettings]) -> Figure:
 
 
 def _equal_to_vote(labelled: pd.DataFrame) -> str:
-    """Say in the legend that the last method gives the labels of the vote, if its curve is hidden by it."""
+    """Say in the legend that the last method gives the labels of the vote, if so."""
     means = labelled.groupby(["method", "x"])["value"].mean().unstack("x")
     last = means.loc[panels.methods_in(labelled)[-1]]
     apart = (last - means.loc["majority vote"]).to_numpy(float)
@@ -328,12 +329,12 @@ def _equal_to_vote(labelled: pd.DataFrame) -> str:
 
 
 EQUAL_SHARES = 0.005
-"""Shares of right labels this close together look equal in the figure."""
+"""Difference of two shares of right labels below which they look equal in the figure."""
 
 
 @panels.table
 def images(results: panels.Results[kernels.SearchSettings]) -> pd.DataFrame:
-    """Test error per method next to the published one, and how many of its first images are bikes."""
+    """List the test error next to the published one, and how many of the first images are bikes."""
     methods = list(results.settings.methods)
     ranks = results.settings.ranks
     rows = []
@@ -356,7 +357,7 @@ def images(results: panels.Results[kernels.SearchSettings]) -> pd.DataFrame:
 
 @panels.figure
 def images_ranked(results: panels.Results[kernels.SearchSettings]) -> Figure:
-    """Share of bikes among the first k images of every ranking, mean and 95 % interval over the splits."""
+    """Draw the share of bikes among the first k images of every ranking, with intervals."""
     methods = list(results.settings.methods)
     y_label = "bikes among them / %"
     figure, (ax,) = panels.side_by_side([""], x_label="first images k", y_label=y_label, height=2.4)
@@ -373,16 +374,16 @@ def images_ranked(results: panels.Results[kernels.SearchSettings]) -> Figure:
 # all other tables use, is the first of a family in the order of the settings.
 
 FAMILIES = {"KLR and rKLR": ("KLR", "rKLR"), "rKFD": ("rKFD",)}
-"""Methods that share a reading."""
+"""Methods that share a reading, by the name of the family."""
 MODELS = {"kernel_logistic": "KLR", "robust_kernel_logistic": "rKLR", "robust_kernel_fisher": "rKFD"}
-"""Name of a method -> what the slides call it, and, in lower case, the CSV files of published values."""
+"""Name of a method -> its name on the slides, in lower case also in published files."""
 APART = "ida_ringnorm"
-"""The set that accounts for more than half of what differs, so that means are shown without it as well."""
+"""A data set that alone makes more than half of the distance, so that means also leave it out."""
 
 
 @panels.table
 def distances(results: Errors) -> pd.DataFrame:
-    """A section per family and method, a row per reading: mean distances, verdicts; the choice by halves."""
+    """List distances and verdicts of each reading by family and method, and by halves."""
     found = cells(results)
     halves = two_halves(results.settings.datasets)
     rows = list[dict[str, str]]()
@@ -400,7 +401,7 @@ def distances(results: Errors) -> pd.DataFrame:
 
 @panels.table
 def every_cell(results: Errors) -> pd.DataFrame:
-    """A row per published error: today's reading, and the one chosen on the half without this data set."""
+    """List each published error with today's reading, and with the one chosen on the other half."""
     found = cells(results)
     halves = two_halves(results.settings.datasets)
     rows = []
@@ -427,8 +428,7 @@ def every_cell(results: Errors) -> pd.DataFrame:
 
 
 def cells(results: Errors) -> pd.DataFrame:
-    """A row per reading and published error that was run: dataset, level, model, reading, printed, ours,
-    distance, verdict.
+    """Compare each reading with each published error that was run, a row for each pair.
 
     The published values are those of the other artifacts.   Raises RenderError : no published value fits.
     """
@@ -455,7 +455,8 @@ def cells(results: Errors) -> pd.DataFrame:
             row: dict[str, object] = {"model": model, "reading": names.label(settings.methods, method)}
             row |= {"dataset": where["dataset"], "level": float(noise[0].split()[1])}
             row |= {"printed": entry["value"], "ours": ours.mean, "distance": distance.mean}
-            unseen = stuck and 1 < values.size < SEEN  # a rare run far from the others may be missing
+            # with few runs, a rare one far from the others may be missing
+            unseen = stuck and 1 < values.size < SEEN
             rows.append(
                 row | {"verdict": INCONCLUSIVE if unseen else judge_distance(distance, entry["margin"])}
             )
@@ -466,27 +467,27 @@ def cells(results: Errors) -> pd.DataFrame:
 
 
 def judge_distance(distance: statistics.Estimate, margin: float) -> str:
-    """Judge whether a distance is shown to be within the tolerance or outside it, at 5 % each."""
+    """Decide whether a distance lies within the tolerance or outside it, at 5 % each."""
     if statistics.tost(distance, -margin, margin) < 0.05:
         return REPRODUCED
     return NOT_REPRODUCED if statistics.outside(distance, -margin, margin) < 0.05 else INCONCLUSIVE
 
 
 def two_halves(datasets: Iterable[str]) -> tuple[list[str], list[str]]:
-    """The first, third, ... and the second, fourth, ... data set in alphabetical order."""
+    """Split data sets into two halves, in turn in alphabetical order."""
     ordered = sorted(datasets)
     return ordered[::2], ordered[1::2]
 
 
 def chosen(own: pd.DataFrame, datasets: list[str]) -> str:
-    """The reading with the smallest mean absolute distance over the cells of the data sets, else today's."""
+    """Choose the reading with the smallest mean distance on some data sets, else today's."""
     part = own[own["dataset"].isin(datasets)]
     means = part["distance"].abs().groupby(part["reading"], sort=False).mean()
     return str(own["reading"].iloc[0] if part.empty else means.idxmin())
 
 
 def judgement(family: str, own: pd.DataFrame, choosing: list[str], judging: list[str]) -> str:
-    """What the reading chosen on some data sets is worth on others, against today's; a sentence."""
+    """Say how well the reading chosen on some data sets does on others, next to today's."""
     reading = chosen(own, choosing)
     today = str(own["reading"].iloc[0])
     part = own[own["dataset"].isin(judging)]
@@ -510,7 +511,7 @@ def judgement(family: str, own: pd.DataFrame, choosing: list[str], judging: list
 def _section(
     title: str, part: pd.DataFrame, halves: tuple[list[str], list[str]], levels: list[float]
 ) -> Iterator[dict[str, str]]:
-    """A row per reading; the smallest means of a column are bold."""
+    """List the readings; the smallest means of a column are bold."""
     groups = {
         "first half": part["dataset"].isin(halves[0]),
         "second half": part["dataset"].isin(halves[1]),

@@ -1,4 +1,4 @@
-"""Kernel classifiers: their costs, kernels on single features, labels by annotators, by a search.
+"""Experiments on kernel classifiers: costs, single features, several annotators, image search.
 
 How width and parameter are selected is in `reproduction.run.training`. Splits, features and what is
 compared of labels by people are ours.
@@ -71,7 +71,7 @@ class SearchSettings(TrainingSettings, keys.PartSettings):
 
 @protocol(TimingSettings, labels=("cpu_seconds",))
 def timing(settings: TimingSettings, loop: Loop) -> Iterator[Row]:
-    """Time the training on one split: distances, selection, final fit; one test row only.
+    """Time the training on one split: distances, selection and final fit, with one test row.
 
     Every fold of every candidate is fitted, as on the slides. Metric: cpu_seconds, median of
     ``timings`` runs. The first split of a block is also trained on once without being timed, which
@@ -147,7 +147,7 @@ NEW = "new items"
 GOLD = "new items and gold labels"
 MAJORITY = "majority vote"
 EM = {"one-coin EM": "OneCoin", "two-coin EM": "DawidSkene"}
-"""Name in the results -> class of the library, which is imported where labels are aggregated."""
+"""Name in the results -> class of the library, imported only where labels are aggregated."""
 NAMES_OF_ANNOTATORS = (LABELLED, NEW, GOLD, MAJORITY, *EM)
 
 
@@ -202,7 +202,7 @@ def annotators(settings: AnnotatorsSettings, loop: Loop) -> Iterator[Row]:
 
 
 def aggregated(arrays: Mapping[str, Any], m: int, repetition: Repetition) -> dict[str, Labels]:
-    """Aggregate m labels of each item in every way: labels 0 or 1 of all items.
+    """Aggregate m labels of each item in every way into labels 0 and 1 of all items.
 
     Raises ValueError : an item with fewer than m labels.
     """
@@ -226,7 +226,7 @@ def aggregated(arrays: Mapping[str, Any], m: int, repetition: Repetition) -> dic
 
 
 def completed(outcome: Outcome, votes: Labels) -> Mask:
-    """Decide for each labelled item whether its true class is rather 1.
+    """Decide for each labelled item whether its true class is more likely 1.
 
     From f and, with a flip matrix, from its vote too.
     """
@@ -239,7 +239,7 @@ def completed(outcome: Outcome, votes: Labels) -> Mask:
 
 @protocol(SearchSettings, labels=("search", "error", "positive", "noise_share", "flagged"))
 def search(settings: SearchSettings, loop: Loop) -> Iterator[Row]:
-    """Measure classifiers trained on what a search returned: errors, and what each ranks first.
+    """Measure classifiers trained on the results of a search: errors, and what each ranks first.
 
     A repetition draws a share of the rows for training with their noisy labels; the others are
     judged by their true ones. A data set without noisy labels is trained on its given labels.

@@ -1,4 +1,4 @@
-"""Linear models under flips against the number of rows, on a law whose errors are known exactly.
+"""Linear models under flips against the number of rows, where errors are known exactly.
 
 Twonorm's classes are N(a, I) and N(-a, I) in 20 dimensions, a = 2/sqrt(20) in each. The error of a
 hyperplane follows from its weights and bias, and the Bayes error is Phi(-2).
@@ -23,7 +23,7 @@ from reproduction.spec.protocol import protocol
 DIMENSIONS = 20
 CENTRE = 2 / DIMENSIONS**0.5
 BAYES = float(ndtr(-2.0))
-"""Error of the best classifier."""
+"""Error of the best possible classifier."""
 
 
 class RowsSettings(keys.Repeated):
@@ -36,7 +36,7 @@ class RowsSettings(keys.Repeated):
 
 @protocol(RowsSettings, labels=("excess",))
 def linear_against_rows(settings: RowsSettings, loop: Loop) -> Iterator[Row]:
-    """Compute the exact true error above the Bayes error, in points; x = training rows.
+    """Compute the true error above the Bayes error in percentage points, by training rows.
 
     Fewer rows are the first of more.
     """
@@ -57,7 +57,7 @@ def linear_against_rows(settings: RowsSettings, loop: Loop) -> Iterator[Row]:
 
 
 def true_error(w: Floats, bias: float) -> float:
-    """The error of the classifier w . x + bias > 0 on Twonorm, in [0, 1]."""
+    """Compute the error of the classifier w . x + bias > 0 on Twonorm, in [0, 1]."""
     shift = CENTRE * float(w.sum())
     size = float(np.linalg.norm(w))
     return 0.5 * float(ndtr(-(shift + bias) / size) + ndtr(-(shift - bias) / size))

@@ -23,10 +23,10 @@ from reproduction.spec import settings as keys
 from reproduction.spec.protocol import protocol
 
 FIRST = 11
-"""Features that agree with the label of a puller."""
+"""Number of features that agree with the label of a puller."""
 OTHERS = 10
 AGREEING = (5, 6)
-"""Features of a penaliser that agree with its label, among the first and among the others."""
+"""Numbers of features of a penaliser that agree with its label, among the first and the others."""
 
 
 class PointsSettings(keys.Repeated):
@@ -40,7 +40,7 @@ class PointsSettings(keys.Repeated):
 
 @protocol(PointsSettings, labels=("error",))
 def boosters_on_points(settings: PointsSettings, loop: Loop) -> Iterator[Row]:
-    """Measure true test errors in % on Long and Servedio's points."""
+    """Measure true test errors in % on the points of Long and Servedio."""
     for repetition in loop:
         X, y = draw_points(settings.train, repetition.rng("training points"))
         X_test, y_test = draw_points(settings.test, repetition.rng("test points"))

@@ -1,4 +1,4 @@
-"""The figures and tables on boosting draw what is in the tables."""
+"""Figures and tables on boosting show the numbers of their results."""
 
 import numpy as np
 import pandas as pd

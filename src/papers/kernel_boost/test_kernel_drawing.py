@@ -1,4 +1,4 @@
-"""The figures and tables on kernel classifiers draw what is in the tables."""
+"""Figures and tables on kernel classifiers show the numbers of their results."""
 
 import pytest
 from made_tables import Inputs

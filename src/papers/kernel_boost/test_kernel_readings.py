@@ -1,4 +1,4 @@
-"""The tables of readings: distances to print, and a choice that is judged where it was not made."""
+"""Tables of readings: distances to published values, and choices judged on other data sets."""
 
 import dataclasses
 from itertools import product
@@ -21,7 +21,7 @@ PRINTED = 10.0
 
 
 def inputs(errors):
-    """Results for {method: error of a data set}; 40 splits, kinds of flips 2 points apart."""
+    """Make results with a given error for each method, and kinds of flips 2 points apart."""
     klr = {"method": "kernel_logistic", "selection": "cv", "noise": NOISE}
     own = {
         "experiment": "test", "repetitions": 40, "datasets": SETS,
@@ -55,7 +55,7 @@ def test_cells_pool_the_kinds_of_flips_and_know_their_verdict():
 
 
 def test_the_choice_on_one_half_is_judged_on_the_other():
-    """The free bias is right on the first half and wrong on the second."""
+    """Make readings of which the free bias is right on the first half and wrong on the second."""
     first = kernels.two_halves(SETS)[0]
     errors = {"klr": lambda d: 12.0, "klr free": lambda d: 10.0 if d in first else 15.0}
     made = inputs(errors)

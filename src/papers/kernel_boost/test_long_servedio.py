@@ -1,4 +1,4 @@
-"""The points are those of Long and Servedio; exact errors are those of many points."""
+"""The points are those of Long and Servedio, and exact errors agree with errors of many points."""
 
 import numpy as np
 import pytest

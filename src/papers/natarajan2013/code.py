@@ -36,12 +36,12 @@ METHODS: dict[str, tuple[type[methods.Selected], bool]] = {
     "plain loss": (methods.UnbiasedLogistic, False),
     "plain SVM": (methods.WeightedSVM, False),
 }
-"""Label -> class, and whether it knows the flip rates."""
+"""Label of a method -> its class, and whether it knows the flip rates."""
 CONDITIONAL = Annotated[Flips, only("class_conditional")]
 
 
 def rates(noise: Noise) -> methods.Rates:
-    """Return the two flip rates of the noise `class_conditional rho_+ rho_-`."""
+    """Read the two flip rates of the noise `class_conditional rho_+ rho_-`."""
     return noise.parameters["positive"], noise.parameters["negative"]
 
 
@@ -59,7 +59,7 @@ METRICS = ("bias", "curvature", "excess", "affinity")
 
 @protocol(Identities, labels=(*METRICS, *LOSSES, "weighted", "unweighted"))
 def identities(settings: Identities, loop: Loop) -> Iterator[Row]:
-    """Compute what is unbiased, what is convex and what the weighted loss leads to.
+    """Compute by enumeration which losses are unbiased and convex, and what the weighted loss does.
 
     Methods that are losses: bias, the largest |E l~(t, y~) - l(t, y)| over t in [-8, 8] and y;
     curvature, the smallest second difference of l~ in t.

@@ -9,7 +9,7 @@ from reproduction.show import names, panels, style
 
 @panels.figure
 def curves(results: panels.Results[Any]) -> Figure:
-    """Mean test error against the number of training rows; a panel for each pair of flip rates."""
+    """Draw the mean test error against the training rows, a panel for each pair of flip rates."""
     rates = [str(noise) for noise in results.settings.noise]
     titles = [names.noise(rate) for rate in rates]
     labels: style.Looks = {"x_label": "training rows", "y_label": "test error / %"}

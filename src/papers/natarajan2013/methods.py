@@ -24,7 +24,7 @@ Loss = Callable[[Floats, Any], Floats]
 
 CLEAN: Rates = (0.0, 0.0)
 PAIRS: list[Rates] = list(product((0.0, 0.2, 0.4), (0.0, 0.2, 0.4)))
-"""Rates among which cross-validation chooses where they are not known."""
+"""Pairs of flip rates among which cross-validation chooses where they are unknown."""
 
 
 def logistic(t: Floats, y: Any) -> Floats:
@@ -92,7 +92,7 @@ def weight(rates: Rates) -> float:
 
 
 class Folds:
-    """Kernels of all widths on the folds of a cross-validation, each computed once.
+    """Kernels of all widths on the folds of a cross-validation, each computed only once.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ class Folds:
 
 
 class Selected:
-    """Width, parameter and, unless known, rates by cross-validation on the noisy labels.
+    """Base of methods that choose width, parameter and unknown rates on noisy labels.
 
     With known rates, the lowest mean of the unbiased 0-1 loss over the folds decides. With unknown
     rates, width and parameter are chosen as if nothing were flipped, then the rates, each by the
@@ -240,10 +240,10 @@ class UnbiasedLogistic(Selected):
     @staticmethod
     def scores(gram: Gram, y: Floats, zeta: float, rates: Rates) -> Floats:
         """Compute f on the held-out points of y (n,), +1 or -1."""
-        basis = gram.basis  # f = Q v on the training points, ||f||^2 = sum_i v_i^2 / lam_i
+        basis = gram.basis  # then f = Q v on the training points, and ||f||^2 = sum_i v_i^2 / lam_i
         Z = np.column_stack([basis.Q * np.sqrt(basis.lam), np.ones(len(y))])
         slope = np.where(y > 0, *rates) / (1 - sum(rates))
-        # Divided by these sizes, the coordinates have curvatures of at most about 1.
+        # Divided by these sizes, the coordinates have curvatures of about 1 or less.
         size = np.sqrt(0.25 * (Z**2).sum(axis=0) + 2 * zeta)
         Z /= size
 

@@ -1,4 +1,4 @@
-"""The unbiased loss, its solver, and the weights, against formulas and other solvers."""
+"""The unbiased loss, its solver and the weights agree with formulas and other solvers."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ RATES = [(0.0, 0.0), (0.2, 0.2), (0.3, 0.1), (0.1, 0.4)]
 
 @pytest.fixture(scope="module")
 def problem():
-    """A kernel on 60 points and 40 new ones, and labels with noise."""
+    """Make a kernel on 60 points and 40 new ones, and labels with noise."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((60, 2))
     new = rng.standard_normal((40, 2))
@@ -36,7 +36,7 @@ def test_the_mean_of_the_estimator_over_the_flips_is_the_loss(loss, rates):
 
 @pytest.mark.parametrize("rates", RATES)
 def test_the_solver_minimises_the_sum_of_the_unbiased_losses(problem, rates):
-    """In the other coordinates f = K a + b, with the loss by its definition."""
+    """Solve in the coordinates f = K a + b, with the loss by its definition."""
     gram, y = problem
     K, zeta = gram.K, 0.1
 

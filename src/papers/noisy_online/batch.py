@@ -1,4 +1,4 @@
-"""Learners that see the whole noisy sequence at once, next to mean weights of online learners.
+"""Learners that see the whole noisy sequence at once, compared with online learners.
 
 All minimise a quadratic function in the ball. ``least_squares`` trusts one copy of the rows,
 ``corrected`` takes the known covariance of the noise off their second moments, and ``two_copies``
@@ -21,7 +21,7 @@ from reproduction.run.protocol_loop import Loop, Repetition, Row
 from reproduction.spec.protocol import protocol
 
 SMALLEST = 1e-9
-"""No eigenvalue of second moments is smaller: those that noise made negative are raised."""
+"""Smallest eigenvalue of second moments; those that noise made smaller are raised to it."""
 Task = shared.LinearTask
 LEARNERS = ("least_squares", "corrected", "two_copies")
 
@@ -41,7 +41,7 @@ def batch(settings: LinearSettings, loop: Loop) -> Iterator[Row]:
 
 
 def _repetition(settings: LinearSettings, task: Task, repetition: Repetition) -> Iterator[Row]:
-    """The rows of one sequence of each length."""
+    """Make the rows of one sequence of each length."""
     best = shared.best_quadratic(task.A, task.b, settings.ball)
     excesses: dict[str, dict[int, float]] = {name: {} for name in LEARNERS}
     for horizon in settings.horizons:

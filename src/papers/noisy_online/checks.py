@@ -21,10 +21,10 @@ from reproduction.spec.protocol import protocol
 from reproduction.spec.settings import Distinct, Positive, Settings, Some, Trials
 
 Found = tuple[str, Floats | None, float] | tuple[str, Floats | None, float, float]
-"""Name, samples (n,) if it is measured, their predicted mean, and its bound if there is one."""
+"""Name of an identity, its samples (n,) if measured, their predicted mean, and a bound if any."""
 
 
-# Every identity that the algorithms rest on, measured with the functions that the learners use
+# Every identity behind the algorithms, measured with the functions that the learners use
 
 
 class IdentitiesSettings(Trials):
@@ -44,7 +44,7 @@ NAMES = (
     "estimate of *",
     "* kernel and smoothed *",
 )  # fmt: skip
-"""Names of identities."""
+"""Names of the identities."""
 
 
 @protocol(
@@ -52,7 +52,7 @@ NAMES = (
     labels=(*NAMES, "predicted", "measured", "se", "z", "bound", "bound_ratio"),
 )
 def identities(settings: IdentitiesSettings, loop: Loop) -> Iterator[Row]:
-    """Measure every identity; setting = group, method = name.
+    """Measure every identity, with its group as setting and its name as method.
 
     Metrics: predicted, measured, se and z = (measured - predicted) / se. Where a bound is known:
     bound and bound_ratio = predicted / bound.
@@ -110,7 +110,7 @@ def gradient_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
     yield "fourth moment of a copy", (first**2).sum(axis=1) ** 2, M_4
     largest_variance = float(np.linalg.eigvalsh(SIGMA)[-1])
     G_2 = theory.known_covariance_moment(B_w, M_4, B_x, B_y, largest_variance)
-    z, mass = _gauss_hermite(6, 3)  # exact up to degree 11; here it is 4
+    z, mass = _gauss_hermite(6, 3)  # exact up to degree 11, and 4 is needed here
     x = X + z @ np.linalg.cholesky(SIGMA).T
     gradients = 2 * (x @ W - Y)[:, None] * x - 2 * SIGMA @ W
     lengths = (gradients**2).sum(axis=1)
@@ -163,7 +163,7 @@ def lemma1_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
 
 
 def taylor(degree: int = 160) -> dict[str, Floats]:
-    """List the Taylor coefficients gamma_0.. of four functions.
+    """List the first Taylor coefficients of four functions.
 
     Terms beyond the degree are below 1e-100 here.
     """
@@ -181,7 +181,7 @@ def taylor(degree: int = 160) -> dict[str, Floats]:
 
 
 def copies_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
-    """Measure how many copies a round of Algorithm 4 needs: their mean and mode, by p alone."""
+    """Measure how many copies a round of Algorithm 4 needs, by p alone."""
     n = max(n // 10, 1000)
     for name, kernel in {"dot-product": tensor.linear(), "Gaussian": tensor.gaussian(4.0)}.items():
         for p in (1.25, 1.5, 2.0, 4.0):
@@ -206,7 +206,7 @@ ALPHA = np.array([0.7, -0.4, 0.9])
 
 
 def kernel_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
-    """Measure Lemma 6 and its blurred counterpart, also for a full covariance.
+    """Measure Lemma 6 and its blurred counterpart, also with a full covariance.
 
     Then equation (8), and the inner products of Algorithm 3.
     """
@@ -243,7 +243,7 @@ def kernel_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
 
 
 def moment_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
-    """Compute log10 of the rounds nu B_w before which the bounds of Theorems 6 and 7 exceed T.
+    """Compute log10 of the rounds before which the bounds of Theorems 6 and 7 exceed T.
 
     The bounds are sqrt(B_w nu T), for copies of mean squared length 1.2, B_w = 1, p = 1.5: with the
     exact moments and, as the bound, those of the theorems. There are no samples.
@@ -265,7 +265,7 @@ def moment_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
 
 
 def scoring_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
-    """Measure losses scored on inputs with noise of variance v (Appendix A).
+    """Measure losses that are scored on noisy inputs (Appendix A).
 
     The instance is x = w*/||w*||, y = ||w*||. w* itself loses ||w*||^2 v, the best fixed vector
     ||w*||^2 v / (1 + v), Algorithm 1 more than that floor.
@@ -289,7 +289,7 @@ def scoring_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
 
 
 class CurvesSettings(Settings):
-    """Curves of a kernel (truncations) or of losses (sharpness)."""
+    """Settings of curves of a kernel, by truncation, or of losses, by sharpness."""
 
     truncations: Some[Positive] | None = Field(None, description="c")
     sharpness: Some[Positive] | None = Field(None, description="s")
@@ -313,7 +313,7 @@ class CurvesSettings(Settings):
     ),
 )
 def curves(settings: CurvesSettings, loop: Loop) -> Iterator[Row]:
-    """Compute a kernel or losses against x, without randomness.
+    """Compute a kernel or losses against x; nothing is random.
 
     Kernels: setting = "c = ..", method k or k_c, x = ||x - x'|| in one dimension; gap_error =
     max |k - k_c| - e^-c, which the mathematics makes 0, attained at x = 0.
@@ -342,7 +342,7 @@ def _truncated_kernels(x: Floats, cuts: list[float], repetition: Repetition) -> 
 
 
 def _smoothed_losses(x: Floats, sharpness: list[float], repetition: Repetition) -> Iterator[Row]:
-    """Compute the exact losses and their smoothings for every sharpness s."""
+    """Compute the exact losses and their smoothings at every sharpness s."""
     exact_losses = {"absolute": (x, np.abs(x)), "hinge": (x - 1.0, np.maximum(1.0 - x, 0))}
     for setting, (b, exact) in exact_losses.items():
         points = zip(x, exact, strict=True)
@@ -356,20 +356,20 @@ def _smoothed_losses(x: Floats, sharpness: list[float], repetition: Repetition) 
             yield here.row("smallest_excess", excess.min())
 
 
-# Two worlds that one noisy copy cannot tell apart (Theorems 8 and 9): who can be good in both?
+# Two worlds that one noisy copy cannot tell apart (Theorems 8 and 9)
 
 RADIUS2 = 2.25
-"""B_w of the weights [-1.5, 1.5]."""
+"""Squared length B_w of the weights [-1.5, 1.5]."""
 Function = Callable[[Floats], Floats]
 WORLDS: dict[str, tuple[Function, Floats]] = {
     "A": (lambda w: ((3 * w - 1) ** 2 + (w + 1) ** 2) / 2, np.array(0.2)),
     "B": (lambda w: (w - 1) ** 2, np.array(1.0)),
 }
-"""World -> F(w), the expected loss of a round, and its best weight."""
+"""World -> its expected loss F(w), and its best weight."""
 
 
 class ImpossibilitySettings(Trials):
-    """Horizons, and a grid for the constants of other losses."""
+    """Settings of `two_worlds`: horizons, and a grid for the constants of other losses."""
 
     horizons: tasks.Horizons
     exponent_horizons: tasks.ExponentHorizons
@@ -385,7 +385,7 @@ class ImpossibilitySettings(Trials):
     ),
 )  # fmt: skip
 def impossibility(settings: ImpossibilitySettings, loop: Loop) -> Iterator[Row]:
-    """Measure regret in two worlds that one noisy copy cannot tell apart; noise = world, x = T.
+    """Measure regret in two worlds that one noisy copy cannot tell apart, against T.
 
     The regret is the expected one, with the weights fixed: sum_t F(w_t) - T min F.
     World A: x_t = 3 or -1 by a fair coin, no noise. World B: x_t = 1, noise 2 or -2. y_t = 1 in
@@ -434,7 +434,7 @@ def _weights(T: int, repetition: Repetition) -> dict[str, dict[str, Floats]]:
     first = theory.copies(repetition.rng(f"copy 1 {T}"), T)
     second = theory.copies(repetition.rng(f"copy 2 {T}"), T)
     y = np.ones(T)
-    one = np.ones((T, 1))  # predictions on x = 1 are the weights
+    one = np.ones((T, 1))  # the weight is the prediction on x = 1
     eta = theory.best_step(RADIUS2, theory.two_copy_moment(RADIUS2, 9.0, 1.0), T)
     weights: dict[str, dict[str, Floats]] = {}
     for world, truth in (("A", 0.0), ("B", 4.0)):
@@ -455,7 +455,7 @@ def _weights(T: int, repetition: Repetition) -> dict[str, dict[str, Floats]]:
 
 
 def _running_mean(x: Floats) -> Floats:
-    """Compute w_t = 1 / mean(x~_1..x~_{t-1}), cut to [-1.5, 1.5].
+    """Compute the weight w_t = 1 / mean of earlier copies, cut to [-1.5, 1.5].
 
     It is the best weight if the mean were the instance.
     """
@@ -465,7 +465,7 @@ def _running_mean(x: Floats) -> Floats:
 
 
 def one_copy_losses() -> dict[str, Function]:
-    """List the losses of a prediction a with label 1 whose constants are computed."""
+    """List the losses of a prediction a at label 1 for which constants are computed."""
 
     def at_one(loss: AnalyticLoss) -> Function:
         return lambda a: loss.loss(a, np.ones_like(a))

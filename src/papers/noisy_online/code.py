@@ -1,4 +1,4 @@
-"""Online learning on noisy instances (Cesa-Bianchi, Shalev-Shwartz and Shamir 2011): regret of the learners.
+"""Experiments on online learning from noisy instances: regret of the learners.
 
 Regret is on the clean data. Every horizon is a separate run; all learners of a repetition share the clean
 sequence, its copies and its noisy targets. The protocols of the theorems are offered from here too.
@@ -40,14 +40,14 @@ from reproduction.spec.settings import (
 )
 
 HIGHEST = 40
-"""Degree at which explicit features of a Gaussian kernel are cut off, for |x| <= 1."""
+"""Degree at which features of a Gaussian kernel are cut off, for |x| <= 1."""
 
 
 # Algorithms 1 and 2: linear learners
 
 
 class Sphere(Model):
-    """Instances on the unit sphere, targets near a plane."""
+    """Settings of instances on the unit sphere with targets near a plane."""
 
     kind: Literal["sphere"]
     direction: list[float] = Field(min_length=1, description="of the target w*")
@@ -56,7 +56,7 @@ class Sphere(Model):
 
 
 class Sets(Model):
-    """Passes over real data."""
+    """Settings of passes over real data."""
 
     kind: Literal["diabetes", "datasets"] = Field(
         description="diabetes comes with scikit-learn; datasets: those of the artifact"
@@ -65,7 +65,7 @@ class Sets(Model):
 
 
 class NoiseSettings(Model):
-    """Noise on instances, spread evenly over the inputs, and on targets."""
+    """Settings of noise on instances, spread evenly over the inputs, and on targets."""
 
     total: Positive | Literal["instances"] = Field(
         description="trace of the covariance, or the mean squared length of an instance"
@@ -88,7 +88,7 @@ class NoiseSettings(Model):
 
 
 class Noise(NamedTuple):
-    """Noise on instances: its variances (d,), or (T, d) if they change every round, and its law."""
+    """Noise on instances: its variances, constant or by round, and its distribution."""
 
     variances: Floats
     law: FeatureNoise
@@ -100,7 +100,7 @@ class Noise(NamedTuple):
 
 
 class Learner(Model):
-    """A linear learner and its step."""
+    """Settings of a linear learner and its step."""
 
     method: Literal["two_copy", "known_covariance", "naive_ogd", "oracle_ogd"]
     step: Literal["G1", "G2", "agnostic", "tuned"] = Field(
@@ -112,7 +112,7 @@ class Learner(Model):
 
 
 class LinearSettings(Trials):
-    """Linear learners against the number of rounds."""
+    """Settings of linear learners against the number of rounds."""
 
     datasets: Distinct[str] = Field([])
     task: Annotated[Sphere | Sets, Field(discriminator="kind")]
@@ -126,7 +126,7 @@ class LinearSettings(Trials):
     learners: dict[Label, Learner] = Field(min_length=1)
 
     def tasks(self, loop: Loop) -> Iterator[tuple[str, shared.LinearTask, Seeds]]:
-        """List (name, task, seeds): one for synthetic data or diabetes, else one for each data set."""
+        """List name, task and seeds, once for synthetic data or for each data set."""
         if isinstance(self.task, Sphere):
             w = shared.target(self.task.direction, self.task.length)
             yield "synthetic", shared.sphere(w, self.task.spread), loop.seeds
@@ -165,14 +165,14 @@ class World:
         return self._noises[learner.changing]
 
     def gradients(self, learner: Learner) -> dict[str, float]:
-        """Bound the squared length of the gradient estimates of Algorithms 1 and 2, their G."""
+        """Bound the squared length of the gradient estimates of Algorithms 1 and 2."""
         B_w = self._settings.ball
         noise = self.noise(learner)
         size = self._task.x_size**2
         B_y = self._task.y_size**2 + self._settings.noise.target**2
         B_x = size + noise.total
         v = np.atleast_2d(noise.variances)
-        # bounds E ||x + n_t||^4, ||x||^2 <= size, for Gaussian noise; Rademacher and uniform noise have less
+        # bound of the fourth moment for Gaussian noise; Rademacher and uniform noise have less
         total = size + v.sum(axis=1)
         M_4 = float((total**2 + 2 * (v**2).sum(axis=1) + 4 * size * v.max(axis=1)).max())
         return {
@@ -191,7 +191,7 @@ class World:
         return eta, theory.regret(B_w, G[learner.method], self.T, eta)
 
     def run(self, learner: Learner, eta: float, average_from: float) -> Run:
-        """Run a learner through all rounds; its average begins at a share of them."""
+        """Run a learner through all rounds; its average begins after a share of them."""
         X, y, copies, B_w = self.clean.X, self._targets, self._copies[learner.changing], self._settings.ball
         since = {"average_from": int(average_from * self.T)}
         match learner.method:
@@ -216,7 +216,9 @@ LINEAR_LABELS = (*shared.REGRET, "excess_*", "weight_ratio*", "regret_per_round_
 
 @protocol(LinearSettings, labels=LINEAR_LABELS)
 def linear(settings: LinearSettings, loop: Loop) -> Iterator[Row]:
-    """Regret rows, x = rounds T; weight_ratio <v, u> / ||u||^2 and excess_risk of the mean v of w_t.
+    """Measure regret, excess risk and length of weights of linear learners.
+
+    Regret rows, x = rounds T; weight_ratio <v, u> / ||u||^2 and excess_risk of the mean v of w_t.
 
     u is the best vector of the ball; the average is over the rounds after the share ``average_from``.
     The rows .._predicted are the limits that theory has for the biased learners.
@@ -269,7 +271,10 @@ def _along(w: Floats, best: Floats) -> float:
 
 
 def _predicted(learner: Learner, task: shared.LinearTask, noise: Noise, B_w: float) -> Floats | None:
-    """Where a biased learner goes, argmin w'(A + S)w - 2b'w in the ball; None for one that is unbiased.
+    """Find the weights to which a biased learner tends; None for an unbiased one.
+
+    Where a biased learner goes, argmin w'(A + S)w - 2b'w in the ball; None for one that is
+    unbiased.
 
     S is the rest of the covariance: all of it over the number of copies, or 1 - c of it if c Sigma is given.
     """
@@ -283,7 +288,7 @@ def _predicted(learner: Learner, task: shared.LinearTask, noise: Noise, B_w: flo
 
 
 class TunedSettings(LinearSettings):
-    """The same with learners at the best multiple of the theorem's step.
+    """Settings of `linear` for learners at the best multiple of the theorem's step.
 
     The naive learner is compared at its own best step too, so that no loss is owed to the step of another.
     """
@@ -293,7 +298,7 @@ class TunedSettings(LinearSettings):
 
 
 def tune_linear(settings: TunedSettings, loop: Loop) -> dict[str, dict[str, dict[str, float]]]:
-    """``{task: {learner: {T: factor}}}``: the smallest mean regret over pilot sequences, at every horizon."""
+    """Tune the step of each learner at every horizon by the mean regret over pilot sequences."""
     chosen: dict[str, dict[str, dict[str, float]]] = {}
     for name, task, seeds in settings.tasks(loop):
         tuned = {label: each for label, each in settings.learners.items() if each.step == "tuned"}
@@ -310,7 +315,7 @@ def tune_linear(settings: TunedSettings, loop: Loop) -> dict[str, dict[str, dict
 
 @protocol(TunedSettings, tune=tune_linear, labels=LINEAR_LABELS)
 def linear_tuned(settings: TunedSettings, loop: Loop) -> Iterator[Row]:
-    """Rows of `linear`."""
+    """Measure the rows of `linear` with tuned steps."""
     return iter(linear(settings, loop))
 
 
@@ -318,7 +323,7 @@ def linear_tuned(settings: TunedSettings, loop: Loop) -> Iterator[Row]:
 
 
 class Rival:
-    """u = sum_j gamma_j Psi(c_j) of mean clean loss ``loss``, which the regret is against.
+    """A competitor of the learner, u = sum_j gamma_j Psi(c_j), with its mean clean loss.
 
     norm, surrogate_norm, alpha : gamma' K gamma, gamma' K~ gamma, and the angle between its two parts.
     angle_ball : B~ of Theorem 3, for all predictors of this norm and angle.
@@ -335,14 +340,14 @@ class Rival:
 
 
 class GaussianKernel(Model):
-    """exp(-||x - x'||^2 / sigma2)."""
+    """Settings of the Gaussian kernel exp(-||x - x'||^2 / sigma2)."""
 
     kind: Literal["gaussian"]
     sigma2: Positive = Field(description="the whole denominator")
 
 
 class RationalKernel(Model):
-    """1 / (1 + r^2/d), truncated."""
+    """Settings of the truncated rational kernel 1 / (1 + r^2/d)."""
 
     kind: Literal["rational"]
     c: Positive
@@ -353,7 +358,7 @@ Kernel = Annotated[GaussianKernel | RationalKernel, Field(discriminator="kind")]
 
 
 def pair_of(kernel: Kernel, d: int, variance: float) -> SurrogatePair:
-    """Make kernel and surrogate for noise of that variance on each of d inputs."""
+    """Make kernel and surrogate for noise of equal variance on each of d inputs."""
     variances = np.full(d, variance)
     if isinstance(kernel, GaussianKernel):
         return gaussian_pair(kernel.sigma2, variances)
@@ -361,7 +366,7 @@ def pair_of(kernel: Kernel, d: int, variance: float) -> SurrogatePair:
 
 
 class Expansion(Model):
-    """x uniform on [-1, 1]^d, y = f*(x) for a given expansion f*: it is the best, with loss 0."""
+    """Settings of uniform x whose targets are values of a known expansion, which has loss 0."""
 
     kind: Literal["expansion"]
     centres: Some[Some[float]]
@@ -395,7 +400,7 @@ class Expansion(Model):
 
 
 class Diabetes(Model):
-    """Passes over the diabetes data; rivals are the best functions of balls of given squared norms."""
+    """Settings of passes over the diabetes data, compared with the best functions of balls."""
 
     kind: Literal["diabetes"]
     components: shared.Components
@@ -420,7 +425,7 @@ class Diabetes(Model):
 
 
 class Sweep(Model):
-    """Algorithm 3 against the variance of the noise on each input."""
+    """Settings of Algorithm 3 against the variance of the noise on each input."""
 
     values: Some[NonNegative]
     horizon: Count
@@ -428,7 +433,7 @@ class Sweep(Model):
 
 
 class Surface(Model):
-    """Functions after one run on a square grid."""
+    """Settings of the functions after one run, on a square grid."""
 
     side: int = Field(ge=2, description="points along each axis")
     horizon: Count
@@ -436,7 +441,7 @@ class Surface(Model):
 
 
 class KernelSettings(Repeated):
-    """Algorithm 3, its ablation, and the naive learner."""
+    """Settings of Algorithm 3, its ablation, and the naive learner."""
 
     task: Annotated[Expansion | Diabetes, Field(discriminator="kind")]
     kernel: Kernel
@@ -454,12 +459,12 @@ class KernelSettings(Repeated):
     surface: Surface | None = None
 
     def ball(self, rival: Rival) -> float:
-        """Bound the squared norm in the space of the surrogate kernel, B~ in the paper."""
+        """Bound the squared norm in the space of the surrogate kernel."""
         return rival.angle_ball if self.radius == "angle" else rival.surrogate_norm
 
 
 class Round:
-    """A clean sequence of T rounds, its two copies and its targets, and the learners on it."""
+    """A clean sequence of T rounds with two copies and targets, and the learners on it."""
 
     def __init__(
         self,
@@ -508,7 +513,9 @@ KERNEL_LABELS = (
 
 @protocol(KernelSettings, labels=KERNEL_LABELS)
 def kernel(settings: KernelSettings, loop: Loop) -> Iterator[Row]:
-    """Regret rows; setting = "m = ..", the multiple of the theorem's step, after "B = .." of a rival.
+    """Measure the regret of kernel learners.
+
+    Regret rows; setting = "m = ..", the multiple of the theorem's step, after "B = .." of a rival.
 
     The naive learner with its own best step has the setting "tuned". Repetition 0 also has the geometry of
     the rivals (method "rival") and the learned functions on a grid, if requested.
@@ -561,7 +568,7 @@ def _curves(
 def _surface(
     settings: KernelSettings, surface: Surface, task: shared.Task, rival: Rival, repetition: Repetition
 ) -> Iterator[Row]:
-    """x = number of the point, line by line from the lower left."""
+    """Make rows of the learned functions; x is the number of a point, from the lower left."""
     side = np.linspace(-1, 1, surface.side)
     grid = np.column_stack([a.ravel() for a in np.meshgrid(side, side)])
     sequence = Round(settings, task, rival.pair, repetition, surface.horizon)
@@ -575,7 +582,7 @@ def _surface(
 
 
 def _sweeps(settings: KernelSettings, task: shared.Task, repetition: Repetition) -> Iterator[Row]:
-    """Over variances: regret at one horizon, bound, constant C of the surrogate.
+    """Make rows over variances: regret at one horizon, bound, constant of the surrogate.
 
     Over truncations, x = c: the largest error e^-c of the kernel, and sqrt(B~ G_5), the bound over sqrt T.
     """
@@ -601,7 +608,7 @@ def _sweeps(settings: KernelSettings, task: shared.Task, repetition: Repetition)
 
 
 class TunedKernelSettings(KernelSettings):
-    """The same, and the naive learner with the best multiple of the theorem's step."""
+    """Settings of `kernel` with the naive learner also at its best multiple of the step."""
 
     pilots: Count = Field(description="sequences on which steps are tuned, never evaluated")
     pilot_horizon: Count = Field(description="longest pilot; one of the horizons")
@@ -609,7 +616,7 @@ class TunedKernelSettings(KernelSettings):
 
 
 def tune_kernel(settings: TunedKernelSettings, loop: Loop) -> dict[str, float]:
-    """``{T: factor}`` of the least loss on pilot sequences; above ``pilot_horizon`` the one found there."""
+    """Tune the step by the loss on pilot sequences; long horizons use that of ``pilot_horizon``."""
     task = settings.task.base(settings.kernel)
     pair = pair_of(settings.kernel, task.d, settings.variance)
     ball = settings.ball(settings.task.rivals(pair)[""])
@@ -629,7 +636,7 @@ def tune_kernel(settings: TunedKernelSettings, loop: Loop) -> dict[str, float]:
 
 @protocol(TunedKernelSettings, tune=tune_kernel, labels=KERNEL_LABELS)
 def kernel_tuned(settings: TunedKernelSettings, loop: Loop) -> Iterator[Row]:
-    """Rows of `kernel`."""
+    """Measure the rows of `kernel` with tuned steps."""
     return iter(kernel(settings, loop))
 
 
@@ -637,7 +644,7 @@ def kernel_tuned(settings: TunedKernelSettings, loop: Loop) -> Iterator[Row]:
 
 
 class AnalyticProblem(Model):
-    """A small base set with kernel, loss and Gaussian noise."""
+    """Settings of a small base set with kernel, loss and Gaussian noise."""
 
     kernel: shared.Tensor
     loss: Literal["squared", "exponential", "smoothed_absolute", "smoothed_hinge"]
@@ -649,14 +656,14 @@ class AnalyticProblem(Model):
 
 
 class WithP(AnalyticProblem):
-    """The same with the parameter p of the algorithm."""
+    """Settings of a task for the parameter p of the algorithm."""
 
     p: float = Field(gt=1)
 
 
 @dataclass(frozen=True)
 class AnalyticTask:
-    """A base set, passed over in order; Gaussian noise of standard deviations sd (d,); kernel and loss."""
+    """A base set, passed over in order, with Gaussian noise, kernel and loss."""
 
     base: shared.Clean
     sd: Floats
@@ -680,7 +687,7 @@ class AnalyticTask:
         return shared.Clean(np.tile(X, (T // len(y), 1)), np.tile(y, T // len(y)))
 
     def log_nu(self, *, tight: bool) -> float:
-        """log of the bound of E ||g~ Psi~||^2; the tight one has the exact moments of feature and series."""
+        """Compute the log of the bound of E ||g~ Psi~||^2, tight or loose."""
         moment = feature_moment if tight else feature_moment_bound
         B_x = float((self.base.X**2).sum(axis=1).max() + (self.sd**2).sum())  # max_t E ||x~_t||^2
         B_y = float(np.abs(self.base.y).max())
@@ -688,7 +695,7 @@ class AnalyticTask:
         return theory.log_gradient_moment(self.loss, self.p, self.B_w, B_psi, B_y=B_y, tight=tight)
 
     def least(self) -> float:
-        """Loss of one pass of the best predictor of the ball, on clean data."""
+        """Compute the loss of one pass of the best predictor of the ball on clean data."""
         highest = HIGHEST if self.kernel.degree is None else self.kernel.degree
         features = self.kernel.features(self.base.X, highest)
         y = self.base.y
@@ -702,7 +709,7 @@ class AnalyticTask:
         return shared.best_smooth(measure_loss, measure_slope, features, self.B_w).loss
 
     def regret(self, predictions: Floats, least: float) -> float:
-        """Loss of the predictions of T rounds less that of the best predictor, ``least`` in one pass."""
+        """Compute the loss of T predictions less that of the best predictor."""
         passes = len(predictions) // len(self.base.y)
         return float(self.loss.loss(predictions, np.tile(self.base.y, passes)).sum()) - least * passes
 
@@ -733,7 +740,7 @@ class AnalyticTask:
 
 
 def analytic_base(data: str, n: int, scale: float, rng: np.random.Generator) -> shared.Clean:
-    """n clean examples; line, classes, product, xor: x uniform in the unit disc; hills, sides: x in [-1, 1].
+    """Make n clean examples of a shape such as line, classes, product, xor, hills or sides.
 
     line : y = scale (<(0.7, -0.5), x> + U[-0.1, 0.1]).   classes : y = sign <(0.8, -0.6), x>, 5 % flipped.
     product : y = 1.2 x_1 x_2 + 0.3 x_1 + U[-0.1, 0.1].    xor : y = sign x_1 x_2, 5 % flipped.
@@ -759,7 +766,7 @@ def analytic_base(data: str, n: int, scale: float, rng: np.random.Generator) -> 
 
 
 class AnalyticSettings(Trials):
-    """Algorithm 4 for kernels and analytic losses, next to tight and loose bounds."""
+    """Settings of Algorithm 4 for kernels and analytic losses, next to tight and loose bounds."""
 
     instances: Count = Field(description="of each base set")
     tasks: dict[Label, WithP] = Field(min_length=1)
@@ -774,7 +781,7 @@ class AnalyticSettings(Trials):
         return self
 
     def check_data(self, listed: object) -> None:
-        """See `Settings.check_data`; a job's part of the tasks has the whole of ``most``."""
+        """Check data sets; the tasks of a job have ``most`` of all tasks."""
         keys.among("most", self.most, self.tasks)
 
 
@@ -783,7 +790,10 @@ class AnalyticSettings(Trials):
     labels=(*shared.REGRET, "m = *", "analytic", "plug_in", "queries_*", "loose_ratio", "log10_*"),
 )
 def analytic(settings: AnalyticSettings, loop: Loop) -> Iterator[Row]:
-    """Regret rows; noise = task, setting = "m = ..", the multiple of the step of the tight moment, x = T.
+    """Measure the regret of Algorithm 4 on all tasks.
+
+    Regret rows; noise = task, setting = "m = ..", the multiple of the step of the tight moment, x =
+    T.
 
     loose_ratio : regret over the bound with the moment of the theorem, for m = 1.
     log10_nu, log10_nu_loose : of the moments.
@@ -819,7 +829,7 @@ def analytic(settings: AnalyticSettings, loop: Loop) -> Iterator[Row]:
 
 
 class ParameterSettings(Trials):
-    """Algorithm 4 and its parameter p: few copies with wild estimates, or many copies with tame ones."""
+    """Settings of Algorithm 4 by p: few copies with wild estimates, or many with tame ones."""
 
     instances: Count = Field(description="of the base set")
     powers: shared.Powers
@@ -833,7 +843,9 @@ class ParameterSettings(Trials):
     labels=(*shared.REGRET, "analytic", "equal *", "queries_per_round", "query_ratio", "log10_nu"),
 )
 def parameter_p(settings: ParameterSettings, loop: Loop) -> Iterator[Row]:
-    """Rows; setting = "equal rounds" or "equal queries", x = p, with the step of the tight moment.
+    """Measure the regret of Algorithm 4 against p, at equal rounds and at equal copies.
+
+    Rows; setting = "equal rounds" or "equal queries", x = p, with the step of the tight moment.
 
     query_ratio : measured copies per round over their expectation. log10_nu : of the tight moment.
     """

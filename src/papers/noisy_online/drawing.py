@@ -1,4 +1,4 @@
-"""Figures and tables of learning from noisy instances (Cesa-Bianchi, Shalev-Shwartz and Shamir 2011)."""
+"""Figures and tables on learning from noisy instances."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ if TYPE_CHECKING:
     from noisy_online import checks, code
 
 THIN: style.Looks = {"linewidth": 0.9, "marker": "", "linestyle": style.DASHES["dot"]}
-"""Bounds: the colour of the method, thin and dotted."""
+"""Look of bounds: the colour of the method, thin and dotted."""
 LIMIT: style.Looks = {"linewidth": 0.8, "linestyle": style.DASHES["dash"]}
-"""Limits that theory gives."""
+"""Look of limits by theory."""
 GREY = style.COLOURS["grey"]
 REGRET = "regret on the clean data"
 
 
 def looks(method: str) -> style.Looks:
-    """`style.line` of a learner; the control is a wide pale line, below the one that may equal it."""
+    """Choose the look of a learner; a control is a wide pale line below the others."""
     control = {"linewidth": 4.5, "marker": "", "alpha": 0.55, "zorder": 1.4} if method == "noise_free" else {}
     return style.line(method) | {"markersize": 5} | control
 
 
 def entries(methods: Iterable[str], *, bound: bool = True, **limit: Any) -> list[Any]:
-    """Legend entries of the learners, and of what bounds and, with a ``label``, limits look like."""
+    """Make legend entries of the learners, of bounds and, with a ``label``, of limits."""
     found = [panels.plain_handle(**looks(method)) for method in methods]
     found += [panels.plain_handle("bound", **THIN)] * bound
     return [*found, panels.plain_handle(**(LIMIT | limit))] if limit else found
 
 
 def curves(ax: Axes, rows: pd.DataFrame, metric: str, methods: Iterable[str], **changes: Any) -> None:
-    """Mean and 95 % interval of a metric against x, for every method that has it."""
+    """Draw mean and 95 % interval of a metric against x, for every method that has it."""
     for method in methods:
         own = rows[(rows["metric"] == metric) & (rows["method"] == method)]
         if not own.empty:
@@ -47,7 +47,7 @@ def curves(ax: Axes, rows: pd.DataFrame, metric: str, methods: Iterable[str], **
 
 
 def regret_panel(ax: Axes, rows: pd.DataFrame, methods: Sequence[str], slopes: bool = True) -> None:
-    """Regret against T on log axes, bounds dotted; in the corner two short lines that grow like √T and T."""
+    """Draw regret against T on log axes, with dotted bounds and the slopes of √T and T."""
     from matplotlib.lines import Line2D
 
     curves(ax, rows, "bound", methods, **THIN)
@@ -59,14 +59,14 @@ def regret_panel(ax: Axes, rows: pd.DataFrame, methods: Sequence[str], slopes: b
     look = style.Looks(fontsize=7.5, va="center", color=GREY)
     for power, text in ((0.5, "√T"), (1.0, "T")) if slopes else ():
         top = at * (end / start) ** power
-        # an artist is not autoscaled to: a panel below that shares the axis may have more rounds
+        # autoscaling ignores an artist, and a panel that shares the axis may have more rounds
         ax.add_artist(Line2D([start, end], [at, top], color=GREY, linewidth=1.0, zorder=1.2))
         ax.annotate(text, (end, top), (2, 0), textcoords="offset points", **look)
 
 
 @panels.figure
 def linear(results: panels.Results[code.LinearSettings]) -> Figure:
-    """Regret of the linear learners against T, and regret per round; a row for each data set."""
+    """Draw regret and regret per round of linear learners against T, a row for each data set."""
     table = results.table
     methods = [method for method in results.settings.learners if method in set(table["method"])]
     sets = list(table["dataset"].unique())
@@ -94,7 +94,7 @@ PREDICTED: style.Looks = {"color": style.COLOURS["black"], "marker": "_", "marke
 
 @panels.figure
 def misreported(results: panels.Results[code.LinearSettings]) -> Figure:
-    """Algorithm 2: regret against T; what a wrong covariance does to weights and regret."""
+    """Draw the regret of Algorithm 2 against T, and the harm of a wrong covariance."""
     table, own = results.table, results.settings
     methods = [m for m in own.learners if m in set(table["method"]) and not m.startswith("told ")]
     titles, share = (
@@ -120,7 +120,7 @@ def misreported(results: panels.Results[code.LinearSettings]) -> Figure:
 
 @panels.figure
 def online_to_batch(results: panels.Results[code.LinearSettings]) -> Figure:
-    """Excess risk of the mean weights against T, with bound / T and the limit of the naive learner."""
+    """Draw the excess risk of mean weights against T, with bound and limit of the naive learner."""
     table, methods = results.table, results.settings.learners
     look: style.Looks = {"y_label": "excess risk of the mean weights", "height": 3.0, "width": 4.8}
     figure, (ax,) = panels.side_by_side([""], x_label="rounds T", **look)
@@ -137,7 +137,7 @@ HORIZONS = (("pink", "^"), ("wine", "D"), ("black", "o"))
 
 @panels.figure
 def averaging(results: panels.Results[code.LinearSettings]) -> Figure:
-    """Regret per round against the number of averaged copies, and against T."""
+    """Draw regret per round against the number of averaged copies, and against T."""
     horizons, titles = results.settings.horizons, ["against the copies averaged", "against the rounds"]
     look: style.Looks = {"y_label": "regret per round", "height": 3.0, "width": 8.8, "share_y": "row"}
     figure, (left, right) = panels.side_by_side(titles, x_label=["copies averaged m", "rounds T"], **look)
@@ -176,7 +176,7 @@ def _step_title(factor: float) -> str:
 
 @panels.figure
 def surrogate_kernel(results: panels.Results[code.TunedKernelSettings]) -> Figure:
-    """Regret for two steps and against the noise; below, what was learned."""
+    """Draw regret for two steps and against the noise; below, the learned functions."""
     own = results.settings
     if own.variances is None or own.surface is None:
         raise panels.RenderError(f"{results.artifact}: the settings need variances and surface")
@@ -202,7 +202,7 @@ def surrogate_kernel(results: panels.Results[code.TunedKernelSettings]) -> Figur
 def _steps(
     results: panels.Results[Any], title: str, x_label: str, bottom: float = 0.46
 ) -> tuple[Figure, Axes]:
-    """A panel of regret for each step, and one more with this title, which is returned."""
+    """Draw a panel of regret for each step, and return one more panel with this title."""
     own, table = results.settings, results.table
     titles = [*map(_step_title, own.factors), title]
     x_labels = ["rounds T"] * len(own.factors) + [x_label]
@@ -215,7 +215,7 @@ def _steps(
 
 
 def _surfaces(figure: Figure, rows: pd.DataFrame, side: int) -> None:
-    """Three maps of functions on [-1, 1]^2 with one colour scale, below the panels."""
+    """Draw three maps of functions on [-1, 1]^2 with one colour scale, below the panels."""
     width, height = figure.get_size_inches()
     largest = float(rows["value"].abs().max())
     lines = np.linspace(-1, 1, side)
@@ -235,7 +235,7 @@ def _surfaces(figure: Figure, rows: pd.DataFrame, side: int) -> None:
 
 @panels.figure
 def diabetes_kernel(results: panels.Results[code.KernelSettings]) -> Figure:
-    """A column for each ball, a row for each step; right, the ball by the angle and the comparator's own."""
+    """Draw regret by ball and step; right, the ball by the angle."""
     table, own = results.table, results.settings
     balls = list(dict.fromkeys(table.loc[table["metric"] == "cos_alpha", "setting"]))
     titles = [*([" "] * len(balls)), "squared radius B̃"]
@@ -267,7 +267,7 @@ def diabetes_kernel(results: panels.Results[code.KernelSettings]) -> Figure:
 
 @panels.figure
 def radial_kernel(results: panels.Results[code.KernelSettings]) -> Figure:
-    """Regret for two steps; approximation error and constant of the bound against the truncation."""
+    """Draw regret for two steps; approximation error and bound's constant by truncation."""
     figure, last = _steps(results, "price of the truncation c", "truncation c")
     for metric, colour, marker, label in (
         ("bound_over_root_T", "wine", "^", "bound / √T"),
@@ -284,7 +284,7 @@ METHODS = ["analytic", "plug_in"]
 
 
 def title(name: str, task: code.AnalyticProblem) -> str:
-    """Row, kernel and loss of a task."""
+    """Name the row, kernel and loss of a task."""
     kernel = str(task.kernel)
     if not isinstance(task.kernel, str):
         kernel = "(1 + a)²/4" if hasattr(task.kernel, "polynomial") else "Gaussian"
@@ -294,7 +294,7 @@ def title(name: str, task: code.AnalyticProblem) -> str:
 
 @panels.figure
 def losses_and_kernels(results: panels.Results[code.AnalyticSettings]) -> Figure:
-    """A panel for each task: regret with the larger step (thick) and the theorem's (thin), bound dotted."""
+    """Draw regret of each task for two steps (thick: the larger), with dotted bounds."""
     own = results.settings
     tasks = list(own.tasks)
     small = min(own.factors)
@@ -314,7 +314,7 @@ def losses_and_kernels(results: panels.Results[code.AnalyticSettings]) -> Figure
 
 @panels.table
 def losses_summary(results: panels.Results[code.AnalyticSettings]) -> pd.DataFrame:
-    """Algorithm 4, a row for each kernel and loss: moments, regret, bound, exponents of the longest run."""
+    """List moments, regret, bound and exponents of Algorithm 4, by kernel and loss."""
     own, rows = results.settings_of["losses_and_kernels"], []
     for task, spec in own.tasks.items():
         at = panels.select(results.tables["losses_and_kernels"], "losses_and_kernels", noise=task)
@@ -337,14 +337,14 @@ def losses_summary(results: panels.Results[code.AnalyticSettings]) -> pd.DataFra
 
 
 def _mean_se(values: pd.Series) -> str:
-    """Mean and standard error, large numbers as whole ones."""
+    """Write mean and standard error, large numbers as whole ones."""
     mean, se, *_ = statistics.mean_se(values)
     return f"{mean:.0f} ± {se:.0f}" if se > 2 else tables.mean_se(mean, se)
 
 
 @panels.figure
 def kernels(results: panels.Results[checks.CurvesSettings]) -> Figure:
-    """Figure 1: the kernel (solid) and its truncation (dashed) against the distance, a panel for each c."""
+    """Draw Figure 1: the kernel (solid) and its truncation (dashed), a panel for each c."""
     cuts = [f"c = {c:g}" for c in results.settings.truncations or []]
     look: style.Looks = {"x_label": "distance ||x − x′||", "y_label": "kernel", "height": 2.5}
     figure, axes = panels.side_by_side(cuts, share_y="row", **look)
@@ -362,7 +362,7 @@ def kernels(results: panels.Results[checks.CurvesSettings]) -> Figure:
 
 
 def _exact_curves(ax: Axes, rows: pd.DataFrame, looks: dict[str, style.Looks], **changes: Any) -> None:
-    """Values against x of every method that has a look."""
+    """Draw values against x of every method that has a look."""
     for method, look in looks.items():
         own = rows[rows["method"] == method].sort_values("x")
         ax.plot(own["x"], own["value"], **(look | changes))
@@ -378,7 +378,7 @@ SMOOTHED = {
 
 @panels.figure
 def losses(results: panels.Results[Any]) -> Figure:
-    """Figure 2: absolute loss (left) and hinge loss (right) with their smoothings."""
+    """Draw Figure 2: absolute loss (left) and hinge loss (right) with their smoothings."""
     titles, x_label = ["absolute loss", "hinge loss"], ["a − y", "y a"]
     figure, axes = panels.side_by_side(titles, x_label=x_label, y_label="loss", height=2.6)
     drawn: dict[str, style.Looks] = {}
@@ -394,7 +394,7 @@ def losses(results: panels.Results[Any]) -> Figure:
 
 @panels.figure
 def parameter_p(results: panels.Results[code.ParameterSettings]) -> Figure:
-    """Regret against p at equal rounds with its moment, and per round at equal copies."""
+    """Draw regret against p at equal rounds with its moment, and per round at equal copies."""
     own = results.settings
     titles = [f"T = {own.rounds} rounds", f"regret per round, {own.queries} copies in total"]
     figure, (left, right) = panels.side_by_side(titles, x_label="p", y_label=REGRET, height=2.6, width=7.6)
@@ -418,7 +418,7 @@ WORLDS = ["naive", "told_4", "constant", "running_mean", "two_copy", "told_truth
 
 @panels.figure
 def impossibility(results: panels.Results[Any]) -> Figure:
-    """Regret per round of the worse world; both worlds at the end; constants of other losses."""
+    """Draw the regret of the worse world, both worlds at the end, and other losses."""
     table = results.table
     titles = ["worse world, against T", "both worlds, longest run", "price of one copy, other losses"]
     x_label = ["rounds T", "regret per round in world A", "unavoidable regret per round"]
@@ -453,7 +453,7 @@ def impossibility(results: panels.Results[Any]) -> Figure:
 
 @panels.table
 def identities(results: panels.Results[Any]) -> pd.DataFrame:
-    """Quantity, predicted, measured, z, and its bound with the share of it where there is one."""
+    """List quantity, predicted and measured value, z, and the share of the bound."""
     formats = dict.fromkeys(["predicted", "measured", "z", "bound", "bound_ratio"], "{:.5g}")
     formats |= {"z": "{:.2f}", "bound_ratio": "{:.3f}"}
     wide = results.table.pivot_table("value", ["setting", "method"], "metric", sort=False)

@@ -1,4 +1,4 @@
-r"""Learners that take noisy samples for clean ones: baselines of Algorithms 3 and 4.
+r"""Baselines of Algorithms 3 and 4 that take noisy samples for clean ones.
 
 On clean samples they are the controls without noise.
 """
@@ -22,7 +22,7 @@ from noisylabels.online.oracles import Oracle
 from noisylabels.validation import Floats, of_class, real, whole
 
 BLOCK = 16_384
-"""Rows whose features are in memory at once."""
+"""Number of rows whose features are in memory at once."""
 
 
 class NaiveFeatureOGD(LinearLearner):
@@ -229,7 +229,7 @@ def _steps(
     w: Floats,
     predictions: Floats,
 ) -> None:
-    """Predict the clean sample, then make one step, for all rounds."""
+    """Run all rounds: predict the clean sample, then take one step."""
     d = len(w)
     argument = np.empty(1)
     derivative = np.empty(1)

@@ -1,4 +1,4 @@
-"""Clean sequences, noisy copies, comparators and rows of regret of all experiments on copies."""
+"""Shared parts of the experiments on copies: clean sequences, noisy copies, comparators, regret."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -35,23 +35,23 @@ TargetNoise = Annotated[
 REGRET = ("regret", "regret_per_round", "bound", "bound_ratio", "exponent")
 """Metrics of `regret_rows`."""
 STEPS = 200
-"""Bisection steps; each halves the interval of the multiplier's logarithm."""
+"""Number of bisections; each halves the interval of the multiplier's logarithm."""
 TOLERANCE = 1e-9
-"""Length of a projected step, over its step size, below which a search ends."""
+"""Length of a projected step, relative to its step size, below which a search ends."""
 
 
 # Kernels of Algorithm 4
 
 
 class PolynomialTensor(Model):
-    """scale (1 + <x, x'>)^degree."""
+    """Settings of the kernel scale (1 + <x, x'>)^degree."""
 
     polynomial: int = Field(ge=1, description="degree")
     scale: Positive
 
 
 class GaussianTensor(Model):
-    """exp(-||x - x'||^2 / sigma^2)."""
+    """Settings of the kernel exp(-||x - x'||^2 / sigma^2)."""
 
     gaussian: Positive = Field(description="sigma^2, the whole denominator")
 
@@ -72,7 +72,7 @@ def tensor_kernel(spec: Tensor) -> TensorKernel:
 
 
 class Clean(NamedTuple):
-    """A clean sequence: what the learner never sees. X: (T, d), y: (T,)."""
+    """A clean sequence, which the learner never sees: X (T, d) and y (T,)."""
 
     X: Floats
     y: Floats
@@ -80,7 +80,7 @@ class Clean(NamedTuple):
 
 @dataclass(frozen=True)
 class Task:
-    """Where clean sequences of d inputs come from.
+    """A source of clean sequences of d inputs.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ class Task:
 
 @dataclass(frozen=True, kw_only=True)
 class LinearTask(Task):
-    """A task with what theory may know of its instances.
+    """A task with the facts about its instances that theory may use.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ class LinearTask(Task):
 
 
 def sphere(w: Floats, spread: float) -> LinearTask:
-    """Make the task with x_t uniform on the unit sphere and y_t = <w, x_t> + U[-spread, spread].
+    """Make the task with x_t uniform on the unit sphere and targets near a plane.
 
     The uniform part of y_t is clean too.
     """
@@ -143,7 +143,7 @@ def sphere(w: Floats, spread: float) -> LinearTask:
 
 
 def base_set(base: Clean, source: str) -> LinearTask:
-    """Make the task of passing over a base set, each time in a new random order."""
+    """Make the task of passing over a base set, in a new random order each time."""
     X, y = base
 
     def draw(T: int, rng: np.random.Generator) -> Clean:
@@ -164,13 +164,13 @@ def base_set(base: Clean, source: str) -> LinearTask:
 
 
 def target(direction: list[float], length: float) -> Floats:
-    """Make the vector of that direction and length."""
+    """Make a vector from its direction and length."""
     v = np.asarray(direction, dtype=float)
     return np.asarray(length * v / np.linalg.norm(v))
 
 
 def diabetes() -> Clean:
-    """Load scikit-learn's diabetes data, unscaled: measurements (442, 10), progressions (442,)."""
+    """Load scikit-learn's diabetes data unscaled, 442 rows of 10 measurements."""
     from sklearn.datasets import load_diabetes
 
     return Clean(*load_diabetes(return_X_y=True, scaled=False))
@@ -211,7 +211,7 @@ def real(X: Floats, y: Floats, count: int, scale: float | None) -> Clean:
 
 
 class Copies:
-    """Noisy copies of a clean sequence; the same number gives the same copy to every learner.
+    """Noisy copies of a clean sequence, of which each number gives all learners the same copy.
 
     Parameters
     ----------
@@ -237,11 +237,11 @@ class Copies:
         self._stored: dict[int, Floats] = {}
 
     def copy(self, number: int) -> Floats:
-        """Return the copies x~_1..x~_T (T, d) of a number, from 1."""
+        """Return the copies (T, d) with a number, from 1."""
         if number not in self._stored:
             T = len(self._clean.y)
             copy = self._clean.X + self._law.draw(self._rng(f"{T} copy {number}"), T)
-            if number > 2:  # only the first two are needed again
+            if number > 2:  # only the first two are used again
                 return copy
             self._stored[number] = copy
         return self._stored[number]
@@ -270,7 +270,7 @@ class Copies:
 
 
 class Comparator(NamedTuple):
-    """Coefficients of the best predictor in the ball and its total loss on the clean sequence."""
+    """Coefficients of the best predictor in the ball, and its total loss on the clean sequence."""
 
     coefficients: Floats
     loss: float
@@ -318,7 +318,7 @@ def best_quadratic(A: Floats, b: Floats, B_w: float) -> Floats:
         raise ValueError(f"quadratic: A is not positive semi-definite, {smallest}")
     is_positive = values > 1e-13 * values[-1]
     z = np.where(is_positive, basis.T @ b, 0.0)
-    values = np.where(is_positive, values, 1.0)  # z is 0 there, so that any divisor does
+    values = np.where(is_positive, values, 1.0)  # z is 0 there, so the divisor does not matter
 
     def squared_norm(m: float) -> float:
         return float(((z / (values + m)) ** 2).sum())
@@ -349,7 +349,7 @@ def best_kernel(K: Floats, y: Floats, B_w: float) -> Comparator:
 
 
 def _find_multiplier(squared_norm: Callable[[float], float], B_w: float) -> float:
-    """Find lambda >= 0 with squared_norm(lambda) = B_w; 0 if the ball holds squared_norm(0)."""
+    """Find lambda >= 0 with squared_norm(lambda) = B_w, or 0 if the ball holds that of 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         is_inside = squared_norm(0.0) <= B_w
     if is_inside:
@@ -455,7 +455,7 @@ Runs = dict[int, tuple[float, float | None]]
 
 
 def regret_rows(repetition: Repetition, runs: Runs, lasts: Iterable[int]) -> Iterator[Row]:
-    """Make rows of regret and regret per round at x = T, of its bound if it has one, and exponents.
+    """Make rows of regret, of its bound if there is one, and of exponents.
 
     The theorems bound the expectation: single runs may exceed the bound, but the mean of
     bound_ratio may not be above 1.
@@ -475,7 +475,7 @@ def exponents(
     values: Mapping[int, float],
     lasts: Iterable[int],
 ) -> Iterator[Row]:
-    """Make rows of the least-squares slopes of log value on log T, x = number of last horizons.
+    """Make rows of the slope of log value on log T, x = number of last horizons.
 
     There is no row where a value is 0 or less.
     """

@@ -1,4 +1,4 @@
-"""Experiments on noisy instances: comparators, sequences, facts, equal rows for any shards."""
+"""Experiments on noisy instances: comparators, sequences, and equal rows for any shards."""
 
 from pathlib import Path
 
@@ -144,7 +144,7 @@ def test_a_quadratic_that_is_not_convex_is_refused():
 
 
 def smoke(name, **changes):
-    """(protocol, settings) of an artifact at the smoke scale, with changes."""
+    """Load protocol and settings of an artifact at the smoke scale, with changes."""
     artifact = artifacts.load(FOLDER / f"{name}.yaml", "smoke")
     protocol = find_protocol(artifact.protocol)
     return protocol, protocol.settings.model_validate(merge(artifact.as_written, changes))
@@ -167,7 +167,7 @@ def test_two_shards_give_the_rows_of_one(name):
 
 
 def world(T=256, **learner):
-    """(World, learner) of the synthetic task."""
+    """Make the world and a learner of the synthetic task."""
     _, chosen = smoke("known_covariance")
     ((_, task, seeds),) = chosen.tasks(Loop({}, SEEDS))
     model = Learner(**({"step": "G1"} | learner))
@@ -191,9 +191,9 @@ def test_only_learners_that_a_theorem_covers_have_a_bound():
     assert place.step(Learner(method="known_covariance", step="G2", told=0.5))[1] is None
     two = Learner(method="two_copy", step="G1")
     eta, bound = place.step(two)
-    assert np.isclose(bound, 1 / eta)  # B_w = 1 and the best step
+    assert np.isclose(bound, 1 / eta)  # with B_w = 1 and the best step
     assert place.step(two, 2.0)[1] == pytest.approx(1.25 * bound)
-    moments = {"two_copy": 46.8, "known_covariance": 70.7}  # those of the plan
+    moments = {"two_copy": 46.8, "known_covariance": 70.7}  # the labels of the plan
     assert place.gradients(two) == {name: pytest.approx(G, abs=0.05) for name, G in moments.items()}
 
 

@@ -1,4 +1,4 @@
-"""The figures and tables draw what is in the tables."""
+"""Figures and tables show the numbers of their results."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""Naive learners: without noise they are descent in the kernel; with noise they do not learn."""
+"""Naive learners are plain descent in the kernel without noise, and do not learn with noise."""
 
 import math
 

@@ -6,7 +6,7 @@ from sklearn.datasets import load_wine
 
 
 class NearestMean(ClassifierMixin, BaseEstimator):
-    """The class whose mean is nearest; replace it by the method, its formula and its equation."""
+    """Predicts the class whose mean is nearest; replace it by the method, with its equation."""
 
     def fit(self, X, y):
         self.classes_ = np.unique(y)

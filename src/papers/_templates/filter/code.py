@@ -8,7 +8,7 @@ from reproduction.spec.settings import Count, Method, Methods, Positive, Repeate
 
 
 class SignLMS(Filter):
-    """w_t = w_{t-1} + mu sign(e_t) x_t; replace it by the filter, and name its equation."""
+    """The sign filter, w_t = w_{t-1} + mu sign(e_t) x_t; replace it by the filter of the paper."""
 
     name = "sign_lms"
 
@@ -30,7 +30,7 @@ class Settings(Repeated):
 
 @protocol(Settings, labels=("excess", "steady", "t *"))
 def identification(settings, loop):
-    """Excess error (yhat - w*.x)^2 in windows of rounds, labels with t noise; steady: the last."""
+    """Measure the excess error (yhat - w*.x)^2 in windows of rounds, for labels with t noise."""
     for repetition in loop:
         X = repetition.rng("inputs").standard_normal((settings.rounds, 5))
         clean = X @ repetition.rng("system").standard_normal(5)

@@ -5,7 +5,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 
 class Majority(ClassifierMixin, BaseEstimator):
-    """The most frequent class; replace it by the method, its formula and its equation."""
+    """Predicts the most frequent class; replace it by the method, with its equation."""
 
     def fit(self, X, y):
         """Count the labels y (n,) of the rows X (n, d)."""
@@ -15,5 +15,5 @@ class Majority(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X):
-        """One label for each row."""
+        """Predict a label for each row."""
         return np.full(len(X), self.most_)

@@ -6,7 +6,7 @@ from noisylabels.filters.base import Filter
 
 
 class SignLMS(Filter):
-    """w_t = w_{t-1} + mu sign(e_t) x_t; replace it by the filter, its formula and its equation."""
+    """The sign filter, w_t = w_{t-1} + mu sign(e_t) x_t; replace it by the filter of the paper."""
 
     name = "sign_lms"
 

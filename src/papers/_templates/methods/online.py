@@ -5,7 +5,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 
 class Perceptron(ClassifierMixin, BaseEstimator):
-    """w += y x where y w.x <= 0, y of -1 and 1; replace it by the learner and its equation."""
+    """The perceptron: w += y x where y w.x <= 0; replace it by the learner of the paper."""
 
     def partial_fit(self, X, y, classes=None):
         """Learn from rows X (n, d) and their labels y (n,), one after the other."""
@@ -18,5 +18,5 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X):
-        """One label for each row."""
+        """Predict a label for each row."""
         return self.classes_[(X @ self.w_ > 0).astype(int)]

@@ -8,7 +8,7 @@ from reproduction.spec.settings import MethodsOnSplits
 
 
 class Perceptron(ClassifierMixin, BaseEstimator):
-    """w += y x where y w.x <= 0, y of -1 and 1; replace it by the learner and its equation."""
+    """The perceptron: w += y x where y w.x <= 0; replace it by the learner of the paper."""
 
     def partial_fit(self, X, y, classes=None):
         if not hasattr(self, "w_"):
@@ -25,7 +25,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
 
 @protocol(MethodsOnSplits, labels=("test_error",))
 def progress(settings, loop):
-    """Test error in % against the number of rounds t, one training row each."""
+    """Measure the test error in % against the number of rounds t, with one training row each."""
     for repetition, split, observed, _, method in loop.fits(settings, settings.methods):
         model = method.build()
         points = []
