@@ -1,4 +1,4 @@
-"""Online regression with controlled label noise (Moroshko and Crammer 2017): Figs. 2, 4 to 7, ours.
+"""Experiments on online regression with controlled label noise, and our own.
 
 Errors are against the clean label. Every repetition has its tuning sequence, "tuning 0",
 "tuning 1", ...; the streams x, u, n, v, label1, label2, ... of a repetition are the same for every
@@ -40,11 +40,11 @@ from reproduction.spec.settings import (
 )
 
 CHANNEL = np.sinc(np.arange(10) / 2)
-"""Impulse response of the channel, h_k = sin(pi k/2) / (pi k/2), k = 0..9 (minimum phase)."""
+"""Impulse response of the channel, h_k = sin(pi k/2) / (pi k/2), of minimum phase."""
 WARM_UP = 40
-"""Samples that fill the delay line of the equaliser and are dropped."""
+"""Samples that fill the delay line of the equaliser and are not scored."""
 CANONICAL = "canonical"
-"""The variant of a data set that is the published one."""
+"""The published variant of each data set."""
 SCALING = {"scaling": True, "no scaling": False}
 
 Rounds = Annotated[int, Field(ge=2, description="rounds")]
@@ -56,15 +56,15 @@ Variances = Literal["uniform", "increasing", "decreasing", "constant"]
 
 
 class Synthetic(Model):
-    """A task that is drawn."""
+    """Base of tasks that are drawn at random."""
 
     def source(self, loop: Loop) -> Row:
-        """Columns dataset and source."""
+        """Return the columns dataset and source."""
         return {"dataset": "synthetic", "source": "synthetic"}
 
 
 class Linear(Synthetic):
-    """Regression on a linear target that is drawn for each repetition.
+    """Settings of regression on a linear target that is drawn for each repetition.
 
     y_t = u.x_t + n_t with x_t, u ~ N(0, I_d), n_t ~ N(0, process_noise), v_t in [0, M].
     Source: ORS paper, Section 4, Figs. 2, 6 and 7.
@@ -82,7 +82,7 @@ class Linear(Synthetic):
         model: str = "uniform",
         labels: int = 2,
     ) -> NoisySequence:
-        """Draw the sequence with ``labels`` noisy labels a round, variances after ``model``."""
+        """Draw the sequence with ``labels`` noisy labels a round, and variances of ``model``."""
         x = repetition.rng("x").standard_normal((self.T, self.d))
         u = repetition.rng("u").standard_normal(self.d)
         noise = repetition.rng("n").standard_normal(self.T)
@@ -99,12 +99,12 @@ class Regression(Linear):
     labels: int = Field(2, ge=1, description="labels per round")
 
     def sequence(self, loop: Loop, repetition: Repetition) -> NoisySequence:
-        """The sequence of a repetition."""
+        """Draw the sequence of a repetition."""
         return self.draw(repetition, model=self.variance_model, labels=self.labels)
 
 
 class Equalizer(Synthetic):
-    """Recover a signal that went through a channel.
+    """Settings of the recovery of a signal behind a channel.
 
     s(t) from (x(t+delay), ..., x(t+delay-d+1)), x = h * s + n, s ~ N(0, 1); h is `CHANNEL`, n ~
     N(0, channel_noise); T rounds after a warm-up; v_t ~ U[0, M].
@@ -120,7 +120,7 @@ class Equalizer(Synthetic):
     delay: int = Field(0, ge=0, description="decoding delay in samples")
 
     def sequence(self, loop: Loop, repetition: Repetition) -> NoisySequence:
-        """The sequence of a repetition."""
+        """Draw the sequence of a repetition."""
         n = self.T + WARM_UP + self.delay
         s = repetition.rng("x").standard_normal(n)
         x = np.convolve(s, CHANNEL)[:n]
@@ -132,7 +132,7 @@ class Equalizer(Synthetic):
 
 
 class Speech(Model):
-    """Undo what a room did to speech, with the noise of a hammer on the labels.
+    """Settings of the recovery of speech behind a room, with the noise of a hammer on the labels.
 
     s(t) from (x(t+delay), ..., x(t+delay-d+1)), x = h * s + n. s is the data set `speech`, brought
     to zero mean and unit variance; n ~ N(0, channel_noise). A tuning sequence is the first
@@ -155,7 +155,7 @@ class Speech(Model):
     seconds: Positive | None = Field(None, description="use only the first seconds of the signal")
 
     def sequence(self, loop: Loop, repetition: Repetition) -> NoisySequence:
-        """The sequence of a repetition.
+        """Draw the sequence of a repetition.
 
         Raises ValueError : a silent signal, fewer samples than taps.
         """
@@ -178,7 +178,7 @@ class Speech(Model):
         return NoisySequence(x=rows, y=s[:n], labels=labels[:n], v=v[:n])
 
     def _response(self, loop: Loop, rate: int) -> Floats:
-        """The response of the room, ``room_taps`` long, unit norm."""
+        """Load the response of the room, ``room_taps`` long and of unit norm."""
         from reproduction.data.loaders import audio
 
         if self.room == "simulated":
@@ -188,7 +188,7 @@ class Speech(Model):
         return audio.recorded(recorded["signal"], recorded_rate, taps=self.room_taps, to_rate=rate)
 
     def source(self, loop: Loop) -> Row:
-        """Columns dataset and source: the variants of speech and room that are not canonical."""
+        """Return the columns dataset and source; they name variants that were not published."""
         data_sets = ["speech"]
         if self.room != "simulated":
             data_sets.append(self.room)
@@ -216,7 +216,7 @@ Task = Annotated[Regression | Equalizer | Speech, Field(discriminator="kind")]
 
 
 class CurvesSettings(FilterSettings):
-    """Learning curves of filters on several tasks."""
+    """Settings of learning curves of filters on several tasks."""
 
     windows: int = Field(ge=1, description="points per curve")
     modes: Distinct[tuning.Mode]
@@ -228,7 +228,7 @@ class CurvesSettings(FilterSettings):
         return self
 
     def check_data(self, listed: Iterable[str]) -> None:
-        """See `Settings.check_data`; speech and recorded rooms are data sets."""
+        """Check the data sets; speech and recorded rooms are among them."""
         for name, task in self.tasks.items():
             if isinstance(task, Speech):
                 among(f"tasks.{name}.kind", ["speech"], listed)
@@ -236,7 +236,7 @@ class CurvesSettings(FilterSettings):
 
 
 TunedByTask = dict[str, dict[str, dict[str, Found]]]
-"""{task: {mode: {method: what was found}}}."""
+"""Type of {task: {mode: {method: tuned parameters}}}."""
 
 
 def tune_curves(settings: CurvesSettings, loop: Loop) -> dict[str, TunedByTask]:
@@ -288,7 +288,7 @@ def filter_curves(settings: CurvesSettings, loop: Loop) -> Iterator[Row]:
 
 
 class Condition(Model):
-    """What is wrong; ``{}`` is the noise for which the filters were tuned."""
+    """Settings of a wrong belief; ``{}`` is the noise for which the filters were tuned."""
 
     factor: NonNegative | None = Field(None, description="given variance = factor x true variance")
     lognormal: NonNegative | None = Field(
@@ -311,7 +311,7 @@ class Condition(Model):
         return self
 
     def apply(self, true: NoisySequence, repetition: Repetition) -> NoisySequence:
-        """The sequence as the filter gets it."""
+        """Return the sequence as the filter gets it."""
         if self.labels is not None:
             corrupt = OTHER_LABELS[self.labels]
             first, v = corrupt(true.y, repetition.rng("label1"))
@@ -327,7 +327,7 @@ class Condition(Model):
 
 
 class ConditionsSettings(FilterSettings):
-    """Filters under conditions other than those for which they were tuned."""
+    """Settings of filters under conditions other than those for which they were tuned."""
 
     task: Regression
     mode: tuning.Mode
@@ -340,7 +340,7 @@ class ConditionsSettings(FilterSettings):
 
 
 def tune_conditions(settings: ConditionsSettings, loop: Loop) -> dict[str, dict[str, Found]]:
-    """Tune without any condition: the error of a condition is what a wrong belief costs."""
+    """Tune without any condition, so that errors under one show the cost of a wrong belief."""
 
     def tune_on(repetition: Repetition) -> dict[str, Found]:
         return tune_all(settings, settings.mode, settings.task.sequence(loop, repetition))
@@ -371,7 +371,7 @@ def conditions(settings: ConditionsSettings, loop: Loop) -> Iterator[Row]:
 
 
 class TraceSettings(Repeated):
-    """The self-tuned strategy under budgets."""
+    """Settings of the self-tuned strategy under budgets."""
 
     task: Linear
     tuning_rounds: Rounds = Field(
@@ -384,7 +384,7 @@ class TraceSettings(Repeated):
     )
 
     def draw(self, repetition: Repetition, noise: str) -> dict[str, Any]:
-        """Draw rows X, clean target y, labels, and uniforms (T,) that decide who gets several.
+        """Draw rows, clean target, labels, and random numbers that decide who gets several labels.
 
         There are as many labels a round as the largest budget needs.
         """
@@ -406,13 +406,13 @@ class TraceSettings(Repeated):
 
 
 class BudgetSettings(TraceSettings):
-    """Strategies under budgets."""
+    """Settings of strategies under budgets."""
 
     strategies: Distinct[Literal["const", "begin", "auto", "self_tuned"]]
 
 
 def tune_budget(settings: BudgetSettings, loop: Loop) -> dict[str, dict[str, object]]:
-    """Tune ``{repetition: {r, a: {noise: {scaling: {budget: a}}}}}``.
+    """Tune r for each repetition, and the threshold a for each noise, scaling and budget.
 
     There is no a where the budget is an integer.
     """
@@ -461,7 +461,7 @@ def label_budget(settings: BudgetSettings, loop: Loop) -> Iterator[Row]:
 
 
 def tune_trace(settings: TraceSettings, loop: Loop) -> dict[str, dict[str, float]]:
-    """Tune ``{repetition: {r}}``, the shared value of Fig. 2."""
+    """Tune r for each repetition, with the shared value of Fig. 2."""
 
     def tune_on(repetition: Repetition) -> dict[str, float]:
         return {"r": settings.shared_r(repetition)}

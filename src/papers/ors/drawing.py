@@ -1,4 +1,4 @@
-"""Figures and tables of the ORS paper (Moroshko and Crammer 2017), and our own."""
+"""Figures and tables of the ORS paper, and our own."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ if TYPE_CHECKING:
 MODES = {"shared_r": "one r for all rules", "per_variant": "each rule tuned separately"}
 PAPER = {"fig2": "Fig. 2, regression", "fig4": "Fig. 4, equaliser", "fig5": "Fig. 5, speech"}
 COMPARED = {"fig2": "M=5", "fig4": "M=5", "fig5": "simulated room"}
-"""The task of each figure that the comparison of the tuning modes shows."""
+"""Figure -> the task of it that the comparison of the tuning modes shows."""
 ROUNDS: style.Looks = {"x_label": "round t / 1000", "y_label": "cumulative MSE", "x_unit": 1e3}
 SECONDS: style.Looks = {"x_label": "time / s", "y_label": "cumulative MSE / speech power", "x_unit": 16e3}
-"""Speech has 16,000 samples per second (other rates are refused when it is read)."""
+"""Seconds of one sample of speech; other rates are refused when speech is read."""
 
 
 @panels.figure
 def regression_curves(results: panels.Results[code.CurvesSettings]) -> Figure:
-    """Fig. 2: cumulative error; columns: variance known or not, rows: ways of tuning r."""
+    """Draw Fig. 2: cumulative error, by way of tuning r and by knowledge of the variance."""
     rows = {MODES.get(mode, mode): {"setting": mode} for mode in results.settings.modes}
     return _curves(results, rows, _sides(results.settings.methods), **ROUNDS)
 
 
 @panels.figure
 def equalizer_curves(results: panels.Results[code.CurvesSettings]) -> Figure:
-    """Fig. 4: cumulative error; rows: variance known or not, columns: the largest variance M."""
+    """Draw Fig. 4: cumulative error, by knowledge of the variance and by the largest variance M."""
     own = results.settings
     rows = {title: where | {"setting": "shared_r"} for title, where in _sides(own.methods).items()}
     columns = {task: {"noise": task} for task in own.tasks}
@@ -46,14 +46,14 @@ def equalizer_curves(results: panels.Results[code.CurvesSettings]) -> Figure:
 
 @panels.figure
 def speech_curves(results: panels.Results[code.CurvesSettings]) -> Figure:
-    """Fig. 5: error over the power of the speech; rows: rooms, columns: variance known or not."""
+    """Draw Fig. 5: error over the power of the speech, by room and by knowledge of the variance."""
     own = results.settings
     rows = {task: {"noise": task, "setting": "shared_r"} for task in own.tasks if ";" not in task}
     return _curves(results, rows, _sides(own.methods), **SECONDS)
 
 
 def _sides(rules: names.Methods) -> dict[str, style.Looks]:
-    """Rules that know the variance and rules that do not; what is neither is on both sides."""
+    """Split the rules into those that know the variance and those that do not; some are in both."""
     return {f"variance {side}": {"method": names.shown_in(rules, side)} for side in ("known", "unknown")}
 
 
@@ -64,20 +64,21 @@ def _curves(
     share_y: str = "row",
     **options: Any,
 ) -> Figure:
-    """Learning curves in a grid: a panel shows the results that fit its row and its column."""
+    """Draw learning curves in a grid; a panel shows the results that fit its row and column."""
     lists = [where.get("method", []) for where in (*rows.values(), *columns.values())]
     legend = panels.handles(dict.fromkeys(itertools.chain.from_iterable(lists)))
     options |= {"table": results.select(metric="mse"), "share_y": share_y, "legend": legend}
     figure, cells = panels.facets(results, list(rows.items()), list(columns.items()), **options)
     final = min(rows.loc[rows["x"] == rows["x"].max(), "value"].min() for _, rows in cells)
     for ax, _ in cells if share_y == "none" else cells[:: len(columns)]:
-        panels.log_axis(ax.yaxis, low=0.6 * final)  # lower values are silence before the first word
+        # below these values there is only the silence before the first word
+        panels.log_axis(ax.yaxis, low=0.6 * final)
     return figure
 
 
 @panels.figure
 def label_budgets(results: panels.Results[code.BudgetSettings]) -> Figure:
-    """Fig. 6: error over the budget B; a panel per noise model, a colour per strategy, solid with scaling."""
+    """Draw Fig. 6: error over the budget B, a panel per noise model, solid with scaling."""
     own = results.settings
     look: style.Looks = {
         "x_label": "budget B / labels per round",
@@ -98,7 +99,7 @@ def label_budgets(results: panels.Results[code.BudgetSettings]) -> Figure:
 
 @panels.figure
 def budget_trace(results: panels.Results[code.TraceSettings]) -> Figure:
-    """Fig. 7: labels per round so far with the budget B and 0.95 B, and the threshold a; first run thick."""
+    """Draw Fig. 7: labels per round so far with the budget, and the threshold a."""
     budget = results.settings.budgets[0]
     where = {"noise": results.settings.noise[0], "setting": f"B={budget:g}"}
     y_label = ["labels per round up to now, b", "threshold a (squared error)"]
@@ -120,7 +121,7 @@ def budget_trace(results: panels.Results[code.TraceSettings]) -> Figure:
 
 @panels.figure
 def tuning_modes(results: panels.Results[code.CurvesSettings]) -> Figure:
-    """Final error of every rule with a shared r (full) and tuned by itself (hollow), one task per figure."""
+    """Draw the final error of every rule with a shared r (full) and tuned by itself (hollow)."""
     methods = {rule: spec for each in results.each() for rule, spec in each.settings.methods.items()}
     rules = [rule for rule, spec in methods.items() if spec.shown != "tables"]
     places = {rule: float(place) for place, rule in enumerate(rules)}
@@ -141,7 +142,7 @@ def tuning_modes(results: panels.Results[code.CurvesSettings]) -> Figure:
 
 @panels.figure
 def conditions(results: panels.Results[code.ConditionsSettings]) -> Figure:
-    """Final error of every rule under every condition; the reference and controls are lines."""
+    """Draw the final error of every rule under every condition; lines are the controls."""
     own = results.settings
     wrong_labels = any(condition.labels for condition in own.conditions.values())
     x_label = "corruption of the labels" if wrong_labels else "variance told to the rules"
@@ -168,7 +169,7 @@ def conditions(results: panels.Results[code.ConditionsSettings]) -> Figure:
 
 @panels.figure
 def vss(results: panels.Results[code.CurvesSettings]) -> Figure:
-    """Errors at the end of ORS, variable-step filters and RLS; their learning curves in the same looks."""
+    """Draw final errors of ORS, variable-step filters and RLS, and their learning curves."""
     own = results.settings
     rules = list(own.methods)
     tasks = list(own.tasks) if len(own.tasks) > 1 else [""]
@@ -193,7 +194,7 @@ _LINE: style.Looks = {"color": "black", "linewidth": 1.1}
 
 
 def _box(ax: Axes, centre: Point, text: str, width: float, colour: str) -> None:
-    """A block with round corners around its text."""
+    """Draw a block with round corners around its text."""
     from matplotlib.patches import FancyBboxPatch
 
     corner, shape = (centre[0] - width / 2, centre[1] - 0.3), "round,pad=0,rounding_size=0.07"
@@ -203,7 +204,7 @@ def _box(ax: Axes, centre: Point, text: str, width: float, colour: str) -> None:
 
 
 def _sum(ax: Axes, x: float, y: float) -> None:
-    """A circle with a cross, where signals are added."""
+    """Draw a circle with a cross, where signals are added."""
     from matplotlib.patches import Circle
 
     radius, arm = 0.13, 0.078
@@ -213,7 +214,7 @@ def _sum(ax: Axes, x: float, y: float) -> None:
 
 
 def _arrow(ax: Axes, *points: Point, **looks: Any) -> None:
-    """A polyline with a head at its last point."""
+    """Draw a polyline with a head at its last point."""
     ax.plot(*zip(*points, strict=True), solid_joinstyle="miter", zorder=2, **(_LINE | looks))
     head: style.Looks = {"arrowstyle": "-|>,head_width=0.28,head_length=0.6", "linewidth": 0}
     head |= {"color": _LINE["color"], "shrinkA": 0, "shrinkB": 0}
@@ -222,10 +223,11 @@ def _arrow(ax: Axes, *points: Point, **looks: Any) -> None:
 
 @panels.figure
 def scheme(results: panels.Results[Any]) -> Figure:
-    """Fig. 3: s(t), channel h, + n(t), x(t), equaliser w, s^(t); taught by s(t) + noise of variance v(t)."""
+    """Draw Fig. 3: the signal path from s(t) through channel and equaliser, and its labels."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(style.WIDTH[2], 2.75))  # coordinates: inches from the lower left corner
+    # coordinates are inches from the lower left corner
+    figure = Figure(figsize=(style.WIDTH[2], 2.75))
     ax = figure.add_axes((0, 0, 1, 1), xlim=(0, style.WIDTH[2]), ylim=(0, 2.75))
     ax.set_axis_off()
     fork, channel, noise, equaliser, error, end = 0.75, 1.7, 2.85, 4.6, 6.2, 6.85
@@ -248,7 +250,7 @@ def scheme(results: panels.Results[Any]) -> Figure:
     ]:
         _arrow(ax, *line)
     _arrow(ax, (noise + 0.5, step), (equaliser - 0.75, step), linestyle=style.DASHES["dash"])
-    for x in (fork, error):  # where a signal goes two ways
+    for x in (fork, error):  # here a signal splits
         ax.plot(x, signal, marker="o", markersize=4, color="black", zorder=3)
     for x, y in [(noise, signal), (noise, label), (error, step)]:
         _sum(ax, x, y)
@@ -270,7 +272,7 @@ def scheme(results: panels.Results[Any]) -> Figure:
 
 @panels.table
 def final_errors(results: panels.Results[code.CurvesSettings]) -> pd.DataFrame:
-    """Error over all rounds and over the last 80 %, mean and standard error; best realisable rule in bold."""
+    """List error over all rounds and over the last 80 %; the best realisable rule is bold."""
     rows: list[dict[str, str]] = []
     for each in results.each():
         own = each.settings
@@ -289,7 +291,7 @@ def final_errors(results: panels.Results[code.CurvesSettings]) -> pd.DataFrame:
 
 
 def _errors(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Title of a column -> errors (method, repetition); t m_t is the sum of the first t squared errors."""
+    """Title of a column -> errors by method and repetition."""
     wide = rows.pivot(index=["method", "repetition"], columns="x", values="value")
     x = wide.columns.to_numpy(dtype=float)
     start = int(np.searchsorted(x, 0.2 * x[-1]))

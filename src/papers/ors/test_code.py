@@ -21,7 +21,7 @@ LINEAR = ors.Linear(T=4000, d=5, M=5.0, process_noise=0.01)
 
 
 def settings(protocol, name, **changes):
-    """The settings of an artifact with changes; the tasks of a regression are made small."""
+    """Change the settings of an artifact, and make the tasks of a regression small."""
     written = read(EXPERIMENTS / f"{name}.yaml")["settings"]
     small = {"repetitions": 2, "grids": GRID}
     return protocol.protocol.settings.model_validate(written | small | changes)
@@ -202,7 +202,7 @@ def test_speech_rows_name_their_data_and_its_source():
 
 
 def test_the_budgets_share_r_with_figure_2(curves):
-    """Same experiment, same tuning sequences: Figs. 2, 6 and 7 and our own artifacts agree on r."""
+    """Figs. 2, 6 and 7 and our own artifacts agree on r, as their tuning sequences are equal."""
     task = {"T": 500, "d": 5, "M": 5, "process_noise": 0.01}
     fig7 = settings(ors.budget_trace, "fig7", task=task, tuning_rounds=1000)
     traced = tune(ors.budget_trace, fig7)

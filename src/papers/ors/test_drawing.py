@@ -1,4 +1,4 @@
-"""The figures and tables draw what is in the tables."""
+"""Figures and tables show the numbers of their results."""
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ from reproduction.spec.papers import HOME
 
 
 def labels_of_lines(ax):
-    """The labels of the lines that a legend would show."""
+    """List the labels of the lines that a legend would show."""
     labels = {str(line.get_label()) for line in ax.get_lines()}
     return {label for label in labels if not label.startswith("_")}
 
@@ -52,7 +52,7 @@ def test_budget_figure_separates_strategies_by_colour_and_scaling_by_dash():
 
 
 def test_the_last_errors_are_those_after_a_fifth_of_the_rounds_and_the_best_rule_is_no_oracle():
-    """Errors of exactly 1 in the first fifth of the rounds and c > 1 afterwards, c by method."""
+    """Make errors of exactly 1 in the first fifth of the rounds, and of c > 1 afterwards."""
     inputs = Inputs("ors/fig2", few=2)
     table, x = inputs.tables["fig2"], inputs.tables["fig2"]["x"]
     at = np.unique(x)
@@ -65,4 +65,5 @@ def test_the_last_errors_are_those_after_a_fifth_of_the_rounds_and_the_best_rule
     assert shared.loc["beta", "MSE, last 80 %"] == "4"
     assert shared.loc["noisy", "MSE, all rounds"] == f"**{3 - 2 * start / at[-1]:.3g}**"
     bold = frame["MSE, all rounds"].str.startswith("**")
-    assert set(frame["rule"][bold]) == {"noisy"}  # clean has less, but is not a rule
+    # the control has a lower error, but it is not a rule
+    assert set(frame["rule"][bold]) == {"noisy"}

@@ -1,4 +1,4 @@
-"""Every place has its own r, the best of the grid on a sequence that is not scored."""
+"""Every strategy has its own r, the best of the grid on a sequence that is not scored."""
 
 from running import rows, typed
 

@@ -1,4 +1,4 @@
-"""Label budgets with the parameter r of every strategy tuned by itself, with scaling and without.
+"""Label budgets where every strategy has an r of its own, with scaling and without.
 
 Figure 6 shares one r among its rules. Here each strategy, scaling, budget and noise has its own,
 tuned on a sequence that is never scored.
@@ -20,13 +20,13 @@ from reproduction.spec.settings import Distinct
 
 
 class TunedSettings(TraceSettings):
-    """Settings of `tuned_budget`; auto would need a threshold for each r."""
+    """Settings of `tuned_budget`; the strategy auto would need a threshold for each r."""
 
     strategies: Distinct[Literal["const", "begin", "self_tuned"]]
 
 
 def tune_r(settings: TunedSettings, loop: Loop) -> dict[str, dict[str, float]]:
-    """Tune ``{repetition: {place: r}}``, see `name_place`; of equal values the smallest."""
+    """Tune r for each repetition and place; of equal values the smallest wins."""
     values = grid_values(settings.grids["r"])
 
     def tune_on(repetition: Repetition) -> dict[str, float]:
@@ -65,11 +65,11 @@ def tuned_budget(settings: TunedSettings, loop: Loop) -> Iterator[Row]:
 
 
 def name_place(noise: str, scaling: str, strategy: str, B: float) -> str:
-    """Name what r is tuned for."""
+    """Name the place for which r is tuned."""
     return f"{noise}, {scaling}, {strategy}, {B:g}"
 
 
 def _loss(sequence: Mapping[str, Any], scaling: str, strategy: str, B: float, r: float) -> float:
-    """The mean squared error of a run against the clean labels."""
+    """Compute the mean squared error of a run against the clean labels."""
     options: dict[str, Any] = {"r": r, "B": B, "strategy": strategy, "scaling": SCALING[scaling]}
     return float(run_budget(**sequence, **options).loss.mean())

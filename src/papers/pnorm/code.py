@@ -1,4 +1,4 @@
-"""The p-norm LMS algorithm (Kivinen, Warmuth and Hassibi): its bounds, and who wins where.
+"""Experiments on the p-norm LMS algorithm (Kivinen, Warmuth and Hassibi): bounds and comparisons.
 
 A loss above its bound is an error here, not a data point.
 """
@@ -39,7 +39,7 @@ Noise = Annotated[float, Field(ge=0, description="standard deviation of the labe
 Ones = Annotated[int, Field(ge=1, description="non-zero entries of the target")]
 Instances = Literal["signs", "unit", "gaussian", "heavy"]
 Number = int | float
-"""A number that is part of a name: 3 is not 3.0."""
+"""A number that is part of a name, where 3 differs from 3.0."""
 TUNING = "tuning"
 BOUNDED = ("*_loss", "*_bound", "*_ratio")
 """Metrics of a loss and its bound."""
@@ -62,13 +62,13 @@ def instances(rng: np.random.Generator, kind: str, T: int, n: int) -> Floats:
 
 
 def ones(n: int, k: int) -> Floats:
-    """Make n weights, the first k of them 1, the others 0."""
+    """Make n weights: k ones, then zeros."""
     return np.where(np.arange(n) < k, 1.0, 0.0)
 
 
 @dataclass(frozen=True)
 class Theorem:
-    """What the theorems ask for and promise.
+    """The norms, steps and bounds of the theorems.
 
     The rate of the filtering bound is eta = 1/((p-1) X_p^2).
 
@@ -85,7 +85,7 @@ class Theorem:
 
     @classmethod
     def of(cls, p: float | str, X: Floats) -> "Theorem":
-        """Measure X_p on all rows of the run, which takes two passes over the data."""
+        """Measure X_p on all rows of the run, in two passes over the data."""
         p = exponent(p, X.shape[1])
         block = max(1, 2**16 // X.shape[1])
         starts = range(0, len(X), block)
@@ -94,7 +94,7 @@ class Theorem:
 
     @property
     def eta(self) -> float:
-        """The rate of the filtering bound."""
+        """Compute the rate of the filtering bound."""
         return theory.rate(self.p, self.x_size)
 
     def filter(self, alpha: float = 1.0) -> PNormLMS:
@@ -148,7 +148,7 @@ def runs(loop: Loop, count: int) -> Iterator[Repetition]:
 
 
 class Filtering(Model):
-    """Random configurations, labels u.x + noise or unrelated to u ("adversarial")."""
+    """Settings of random configurations, with labels u.x + noise or unrelated to u."""
 
     configurations: Count = Field(description="random configurations of a repetition")
     largest_n: Inputs
@@ -158,7 +158,7 @@ class Filtering(Model):
 
 
 class Prediction(Model):
-    """Loss against y_t for a grid of alpha and for the alpha* of the bound."""
+    """Settings of the loss against labels, for a grid of alpha and the best alpha of the bound."""
 
     n: Inputs
     rounds: Rounds
@@ -168,7 +168,7 @@ class Prediction(Model):
 
 
 class Expected(Model):
-    """1/T E sum (u.x - yhat)^2 <= eps + (p-1) X_p^2 ||u||_q^2 / T for noise of variance eps."""
+    """Settings of the expected bound, for noise of variance eps."""
 
     runs: Count = Field(description="runs of a repetition")
     n: Inputs
@@ -179,7 +179,7 @@ class Expected(Model):
 
 
 class BoundsSettings(Trials):
-    """The filtering, prediction and expected bounds next to the losses that they bound."""
+    """Settings of the filtering, prediction and expected bounds, next to their losses."""
 
     filtering: Filtering
     prediction: Prediction
@@ -209,7 +209,7 @@ def bounds(settings: BoundsSettings, loop: Loop) -> Iterator[Row]:
 
 
 def _filtering(s: Filtering, repetition: Repetition) -> Iterator[Row]:
-    """Check the bound and its steps, p = 2 against LMS, and rotated rows."""
+    """Check the bound and its steps, LMS as the case p = 2, and rotated rows."""
     rng = repetition.rng("configuration")
     n = int(rng.integers(2, s.largest_n + 1))
     T = int(rng.integers(20, s.most_rounds + 1))
@@ -259,7 +259,7 @@ def _draw_target(rng: np.random.Generator, n: int) -> Floats:
 
 
 def smallest_slack(X: Floats, y: Floats, u: Floats, yhat: Floats, theorem: Theorem) -> float:
-    """Compute the smallest slack of a step, as a share of the initial divergence d(u, 0).
+    """Compute the smallest slack of a step, as a share of the initial divergence.
 
     It is the minimum over t of
     d(u, w_{t-1}) - d(u, w_t) - eta/2 [(u.x_t - yhat_t)^2 - (y_t - u.x_t)^2].
@@ -278,7 +278,7 @@ def smallest_slack(X: Floats, y: Floats, u: Floats, yhat: Floats, theorem: Theor
 
 
 class _PredictionRun(NamedTuple):
-    """A run of p-norm LMS with alpha times the theorem's rate, on labels with noise."""
+    """Run p-norm LMS with alpha times the theorem's rate, on noisy labels."""
 
     repetition: Repetition
     theorem: Theorem
@@ -353,7 +353,7 @@ def _expected(s: Expected, loop: Loop) -> Iterator[Row]:
 
 
 class Task(Model):
-    """Rows and target of a comparison."""
+    """Settings of the rows and the target of a comparison."""
 
     instances: Instances
     ones: Ones | Literal["all"]
@@ -361,7 +361,7 @@ class Task(Model):
 
 
 class Comparison(Model):
-    """Sparse target with dense instances, and the other way round: which geometry wins."""
+    """Settings of sparse targets with dense instances, and the other way round."""
 
     sizes: Distinct[Inputs]
     rounds_per_input: Count = Field(description="T = min(this times n, most_rounds)")
@@ -370,7 +370,7 @@ class Comparison(Model):
 
 
 class Interpolation(Model):
-    """Which p is best for which sparsity, on dense +-1 instances.
+    """Settings of p and sparsity on dense +-1 instances.
 
     The target u has k entries 1/sqrt(k), so that every k has the same energy.
     """
@@ -385,7 +385,7 @@ class Interpolation(Model):
 
 
 class SparsitySettings(Trials):
-    """LMS, p-norm LMS and EG+- against n, and the best p in between."""
+    """Settings of LMS, p-norm LMS and EG+- against n, and of the best p."""
 
     comparison: Comparison
     interpolation: Interpolation
@@ -396,7 +396,7 @@ class SparsitySettings(Trials):
     labels=("k=*", "lms", "pnorm_lms", "eg_pm", "target", *BOUNDED, "noise_energy", "best_p"),
 )
 def sparsity(settings: SparsitySettings, loop: Loop) -> Iterator[Row]:
-    """Measure filtering losses; setting = name of the task, x = n.
+    """Measure filtering losses of each task against n.
 
     Then the losses for each sparsity: setting = "k=..", x = p; and best_p.
     """
@@ -462,7 +462,7 @@ def _interpolated(s: Interpolation, repetition: Repetition) -> Iterator[Row]:
 
 
 class HadamardSettings(Trials):
-    """Rows of a Hadamard matrix, with one of its columns as target.
+    """Settings of the rows of a Hadamard matrix, with one of its columns as target.
 
     Rotation invariant filters need all n rows.
     """
@@ -494,7 +494,7 @@ def marks(n: int) -> list[int]:
     labels=("n=*", "lms", "pnorm_lms", "eg", *BOUNDED, "error*", "largest_error_k_over_ln_n"),
 )
 def hadamard(settings: HadamardSettings, loop: Loop) -> Iterator[Row]:
-    """Measure the error over all rows after k rows of one pass; setting = "n=..", x = k.
+    """Measure the error over all rows after k rows of one pass, for each n.
 
     error = 1/n sum_i (H_i.(w_k - u))^2 = ||w_k - u||^2.
     LMS with eta = 1/n has error 1 - k/n whatever the order of the rows.
@@ -552,7 +552,7 @@ def _one_pass(
 
 
 class HInfinitySettings(Trials):
-    """Largest ratio of filtering error to noise energy plus initial uncertainty."""
+    """Settings of the largest ratio of filtering error to noise energy plus initial uncertainty."""
 
     n: Inputs
     rounds: Distinct[Count] = Field(description="numbers of rows T; memory grows with T^2")
@@ -571,7 +571,7 @@ class HInfinitySettings(Trials):
     labels=("p=*", "lms*", "rls", "ascent", "silent *", "one-shot *", "worst u *", "ratio"),
 )
 def hinfinity(settings: HInfinitySettings, loop: Loop) -> Iterator[Row]:
-    """Measure the worst ratio rho: exact, by adversaries and by gradient ascent.
+    """Measure the worst ratio in three ways: exactly, by adversaries and by gradient ascent.
 
     rho = sum (u.x - yhat)^2 / (sum (y - u.x)^2 + (p-1) X_p^2 ||u||_q^2).
     setting = how u and y are chosen, x = T; see `noisylabels.filters.theory`.
@@ -671,7 +671,7 @@ Factor = Annotated[Number, Field(gt=0)]
 
 
 class MovingSettings(Trials):
-    """A jump, a drift, and several jumps of the same size."""
+    """Settings of targets with a jump, a drift, or several jumps of the same size."""
 
     n: int = Field(ge=6, description="inputs")
     rounds: Rounds
@@ -773,19 +773,19 @@ def moving(settings: MovingSettings, loop: Loop) -> Iterator[Row]:
 
 
 class _PathPrice(NamedTuple):
-    """The bound's term for the path of the targets, and the loss above the noise energy."""
+    """The terms of the bound: the path of the targets, and the loss above the noise energy."""
 
     price: float
     excess_loss: float
 
 
 SHOWN_FACTORS = ((1, 1), (1, 0.2), ("inf", 1))
-"""Factors of radius and rate for which the tracking error is measured over time."""
+"""Factors of radius and rate for which the tracking error is stored over time."""
 
 
 @dataclass(frozen=True)
 class _Tracker:
-    """A filter in a scenario: its bound on the weights, and its rate as multiples of the theorem's.
+    """A filter in a scenario, with its ball and its rate as multiples of the theorem's.
 
     radius : of the ball of weights; inf where they have no bound.
     """
@@ -805,13 +805,13 @@ class _Tracker:
         return PNormLMS(eta, self.theorem.p)
 
     def has_bound(self) -> bool:
-        """Decide whether the theorem applies: its rate, and a ball that holds all targets."""
+        """Decide whether the theorem covers the filter: its rate, and a ball with all targets."""
         if self.radius_factor == "inf":
             return False
         return float(self.radius_factor) >= 1 and self.rate_factor == 1
 
     def bound(self, energy: float, path: float) -> float:
-        """Compute the theorem's bound of the loss."""
+        """Compute the theorem's bound on the loss."""
         return theory.moving(energy, self.theorem.p, self.theorem.x_size, self.radius, path)
 
     def price(self, path: float) -> float:
@@ -824,7 +824,7 @@ def _list_trackers(
     theorems: dict[str, Theorem],
     paths: dict[str, Floats],
 ) -> list[_Tracker]:
-    """List the filters of all scenarios, with every combination of factors where required."""
+    """List the filters of all scenarios, with every combination of factors if required."""
     T = settings.rounds
     factors = list(itertools.product(settings.radius_factors, settings.rate_factors))
     trackers = []
@@ -849,7 +849,7 @@ def _loss_slopes(
     loop: Loop,
     prices: dict[tuple[str, str, int | str], dict[int, _PathPrice]],
 ) -> Iterator[Row]:
-    """Make rows of the added loss over the added price, from each number of jumps to the next."""
+    """Compute the loss that one more jump adds, over the price that it adds."""
     for (method, setting, number), by_jumps in prices.items():
         for fewer, more in itertools.pairwise(sorted(by_jumps)):
             added_loss = by_jumps[more].excess_loss - by_jumps[fewer].excess_loss
@@ -863,7 +863,7 @@ def _loss_slopes(
 
 
 class RoomSettings(Trials):
-    """Identify a sparse room response from speech: p-norm LMS, NLMS, PNLMS and RLS."""
+    """Settings of finding a sparse room response from speech, with four filters."""
 
     taps: int = Field(ge=6, description="length of filter and response; RLS costs taps^2 a sample")
     seconds: Positive = Field(description="length of the piece of speech of a repetition")
@@ -921,7 +921,7 @@ class Echo:
         return ends[1:], levels
 
     def filter(self, method: TunedFilter, chosen: dict[str, float]) -> Filter:
-        """Make a filter of the settings; RLS knows the noise variance and that ||h|| = 1."""
+        """Make a filter of the settings; RLS gets the noise variance and ||h|| = 1."""
         parameters = dict(chosen)
         if method.cls.name == "rls":
             parameters |= {"prior": 1 / len(self.response), "noise": self.variance}
@@ -985,7 +985,7 @@ def _score(task: Echo, method: TunedFilter, chosen: dict[str, float], points: in
     labels=("response", "tap", "misalignment", "mean_misalignment"),
 )
 def room(settings: RoomSettings, loop: Loop) -> Iterator[Row]:
-    """Measure the misalignment 20 log10 ||w_t - h|| of filters that hear y = h * s + noise.
+    """Measure the misalignment 20 log10 ||w_t - h|| of filters that hear speech in a room.
 
     noise = room, x = seconds of speech heard. s is speech of unit variance, h the response of a
     simulated room, as long as the filter, ||h|| = 1. Each repetition has another piece of the

@@ -1,4 +1,4 @@
-"""Figures of the p-norm LMS slides (Kivinen, Warmuth, Hassibi): losses and bounds, and who wins where."""
+"""Figures of the p-norm LMS slides (Kivinen, Warmuth, Hassibi): losses, bounds and comparisons."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ LN_N: style.Looks = DOTTED | {"color": "black"}
 
 
 def entries(filters: list[str], named: names.Methods | None = None) -> list[Any]:
-    """Legend entries with the artifact's labels, else those of the algorithms of the theorems."""
+    """Make legend entries with the artifact's labels, else with the names of the algorithms."""
     own = named or {}
     labels = {f: names.label(own, f) if f in own else AUTO_P.get(f, style.label(f)) for f in filters}
     return [panels.handles([f], label=label)[0] for f, label in labels.items()]
 
 
 def _with_bound(ax: Axes, rows: pd.DataFrame, loss: str, bound: str) -> None:
-    """A metric with intervals, its bound as a thin line."""
+    """Draw a metric with intervals, and its bound as a thin line."""
     for metric, looks in ((bound, THIN), (loss, {})):
         panels.learning_curves(ax, rows[rows["metric"] == metric], **looks)
 
 
 def _against_n(ax: Axes, rows: pd.DataFrame) -> None:
-    """Loss against n with its bound, on log scales."""
+    """Draw the loss against n with its bound, on log scales."""
     _with_bound(ax, rows, "filtering_loss", "filtering_bound")
     ax.set_xscale("log", base=2)
     sizes = sorted(rows["x"].unique())
@@ -51,7 +51,7 @@ def _against_n(ax: Axes, rows: pd.DataFrame) -> None:
 
 @panels.figure
 def sparsity(results: panels.Results[code.SparsitySettings]) -> Figure:
-    """Filtering loss against n for two tasks, and over p and the sparsity of the target."""
+    """Draw the filtering loss against n for two tasks, and over p and the target's sparsity."""
     between = results.settings.interpolation
     tasks = list(results.settings.comparison.tasks)
     known = {"sparse target": "one weight, ±1 instances", "dense target": "n weights, unit instances"}
@@ -69,7 +69,7 @@ def sparsity(results: panels.Results[code.SparsitySettings]) -> Figure:
 
 
 def _heat_map(ax: Axes, losses: pd.DataFrame, n: int, ones: list[int]) -> None:
-    """Mean filtering loss over p and sparsity; colours relative to the smallest of the column."""
+    """Draw the mean filtering loss over p and sparsity, relative to the smallest of each column."""
     means = losses.pivot_table(index="x", columns="setting", values="value", aggfunc="mean").sort_index()
     values = means[[f"k={k}" for k in ones]].to_numpy()
     relative = np.log2(values / values.min(axis=0))
@@ -97,7 +97,7 @@ def _heat_map(ax: Axes, losses: pd.DataFrame, n: int, ones: list[int]) -> None:
 
 
 def _hadamard_panel(ax: Axes, rows: pd.DataFrame, n: int) -> None:
-    """Error after k rows with the exact line of LMS and ln n / k."""
+    """Draw the error after k rows, with the exact line of LMS and ln n / k."""
     k = np.arange(1, n + 1)
     ax.plot(k, np.minimum(math.log(n) / k, 2), **LN_N)
     _mean_curves(ax, rows[rows["x"] >= 1])
@@ -111,7 +111,7 @@ def _hadamard_panel(ax: Axes, rows: pd.DataFrame, n: int) -> None:
 
 @panels.figure
 def hadamard(results: panels.Results[code.HadamardSettings]) -> Figure:
-    """Error over all rows after k of them; a panel for each n."""
+    """Draw the error over all rows after k of them, a panel for each n."""
     sizes = results.settings.sizes
     look: style.Looks = {"y_label": "error on all rows", "height": 2.5, "width": style.WIDTH[3]}
     titles = [f"n = {n}" for n in sizes]
@@ -127,14 +127,14 @@ def _hadamard_lines() -> list[Any]:
 
 
 def _mean_curves(ax: Axes, rows: pd.DataFrame) -> None:
-    """Mean over x of every method, in its band; no single runs."""
+    """Draw the mean over x of every method in its band, without single runs."""
     for method in panels.methods_in(rows):
         panels.mean_curve(ax, rows[rows["method"] == method], method)
 
 
 @panels.figure
 def room(results: panels.Results[code.RoomSettings]) -> Figure:
-    """Misalignment over time, a column for each room; below, the responses looked for."""
+    """Draw misalignment over time, a column for each room; below, the responses."""
     rooms = list(results.settings.rooms)
     named = results.settings.methods
     look: style.Looks = {"y_label": "misalignment / dB", "height": 2.6, "bottom": 1.55, "share_y": "row"}
@@ -154,7 +154,7 @@ def room(results: panels.Results[code.RoomSettings]) -> Figure:
 
 @panels.figure
 def overview(results: panels.Results[Any]) -> Figure:
-    """The picture to share: Hadamard rows, a sparse target against n, and a room response from speech."""
+    """Draw the picture to share: Hadamard rows, a sparse target, and a room response."""
     n = max(results.settings_of["hadamard"].sizes)
     room = results.settings_of["room"]
     place = next(iter(room.rooms))
@@ -183,7 +183,7 @@ KINDS = {"gaussian": "Gaussian rows", "signs": "±1 rows", "heavy": "heavy-taile
 
 @panels.figure
 def bounds(results: panels.Results[code.BoundsSettings]) -> Figure:
-    """Histograms of ratio and slack, expected bound; below: prediction loss over alpha."""
+    """Draw histograms of ratio and slack, the expected bound, and the loss over alpha."""
     from matplotlib.figure import Figure
 
     own = results.settings
@@ -210,7 +210,7 @@ def bounds(results: panels.Results[code.BoundsSettings]) -> Figure:
 
 
 def _strip(figure: Figure, count: int, bottom: float) -> list[Axes]:
-    """A row of `count` panels from `bottom` (share of the height), each with room for its own labels."""
+    """Make a row of `count` panels at a height, each with room for its labels."""
     width = (0.99 - 0.06 - 0.055 * (count - 1)) / count
     return [figure.add_axes((0.06 + i * (width + 0.055), bottom, width, 0.345)) for i in range(count)]
 
@@ -222,7 +222,7 @@ def _shades(kinds: Sequence[str]) -> dict[str, style.Looks]:
 
 
 def _histograms(left: Axes, right: Axes, results: panels.Results[Any], kinds: Sequence[str]) -> None:
-    """Configurations by loss / bound, and by the smallest slack of a step; a line for each kind of rows."""
+    """Draw how many configurations have each ratio, and each smallest slack of a step."""
     ratios = results.select(metric="filtering_ratio", setting=kinds)
     slack = results.select(metric="smallest_step_slack")
     logs = slack.assign(value=np.log10(np.maximum(slack["value"], 1e-16)))
@@ -241,7 +241,7 @@ def _histograms(left: Axes, right: Axes, results: panels.Results[Any], kinds: Se
 
 
 def _prediction(ax: Axes, rows: pd.DataFrame, rounds: int) -> None:
-    """Prediction loss per round and its bound over alpha."""
+    """Draw the prediction loss per round and its bound over alpha."""
     rows = rows.assign(value=rows["value"].where(rows["metric"] == "alpha", rows["value"] / rounds))
     _with_bound(ax, rows[rows["setting"] == "grid"], "prediction_loss", "prediction_bound")
     for method in rows["method"].unique():
@@ -254,7 +254,7 @@ def _prediction(ax: Axes, rows: pd.DataFrame, rounds: int) -> None:
 
 @panels.figure
 def hinfinity(results: panels.Results[code.HInfinitySettings]) -> Figure:
-    """Exact worst ratio over T; the silent adversary; the best of gradient ascent for p > 2."""
+    """Draw the exact worst ratio over T, the adversaries, and the best of gradient ascent."""
     own = results.settings
     titles = ["all targets and noise (exact)", "silent adversary", "gradient ascent, p > 2"]
     x_label = ["rows T", "rows T", f"best of {own.starts} starts, T = {own.ascent_rounds}"]
@@ -265,7 +265,7 @@ def hinfinity(results: panels.Results[code.HInfinitySettings]) -> Figure:
         (left, exact, _step_looks(own.steps), "lower left"),
         (middle, silent, _power_looks(silent["method"].unique()), "lower right"),
     ):
-        for method, line in looks.items():  # mean over x with its interval, in a look that no label has
+        for method, line in looks.items():  # this look of a mean over x has no label in the legend
             means = panels.mean_interval(rows[rows["method"] == method], ["x"]).sort_index()
             low, high = means["mean"] - means["half_width"], means["mean"] + means["half_width"]
             ax.plot(means.index, means["mean"], **line)
@@ -316,7 +316,7 @@ def _power_looks(filters: Any) -> dict[str, style.Looks]:
 
 @panels.figure
 def moving_targets(results: panels.Results[code.MovingSettings]) -> Figure:
-    """Tracking error for jump and drift; loss less noise against the price of the path."""
+    """Draw the tracking error for jump and drift, and the loss against the price of the path."""
     titles = ["jump", "drift", "1 to 16 jumps"]
     x_label = ["round t", "round t", "the bound's term for the path / 1000"]
     y_label = ["squared tracking error", "squared tracking error", "(loss − noise) / 1000"]

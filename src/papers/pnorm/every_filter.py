@@ -1,4 +1,4 @@
-"""No filter has a worst ratio below 1: the argument of the slide, played against each filter.
+"""Every filter has a worst ratio of at least 1: the argument of the slide, for each filter.
 
 All labels are 0, so a filter predicts the same whether the target is u or -u. The noise energy of
 both is that of u . x, and the filtering errors of both add up to at least twice that. So one of the
@@ -23,7 +23,7 @@ SILENT = "labels 0"
 RANDOM = "random labels"
 EUCLIDEAN = 2.0
 VARIANCE = 1.0
-"""Noise of the labels that filters are told which need to know it."""
+"""Noise variance that is given to the filters that need it."""
 
 
 class EveryFilterSettings(Repeated):
@@ -36,7 +36,7 @@ class EveryFilterSettings(Repeated):
 
 @protocol(EveryFilterSettings, labels=("ratio", "distance", SILENT, RANDOM))
 def every_filter(settings: EveryFilterSettings, loop: Loop) -> Iterator[Row]:
-    """Measure the H-infinity ratio of filters with p = 2, x = rows T.
+    """Measure the H-infinity ratio of filters with p = 2 against the rows T.
 
     setting "labels 0": the larger ratio of the targets u and -u, all rows equal and of norm 1;
     "random labels": that of the worst target for normal rows of norm 1 and normal labels. Metrics:
@@ -60,6 +60,6 @@ def every_filter(settings: EveryFilterSettings, loop: Loop) -> Iterator[Row]:
 
 
 def larger_ratio(X: Floats, y: Floats, u: Floats, predictions: Floats) -> float:
-    """Return the larger H-infinity ratio, p = 2, of the targets u and -u for rows of norm 1."""
+    """Compute the larger H-infinity ratio of the targets u and -u for rows of norm 1."""
     ratios = [theory.ratio(X, y, sign * u, predictions, EUCLIDEAN, 1.0) for sign in (1.0, -1.0)]
     return max(ratios)

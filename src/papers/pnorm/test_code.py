@@ -1,4 +1,4 @@
-"""The p-norm experiments: exact facts they rest on, and that a broken bound stops them."""
+"""Experiments on p-norm LMS: exact facts behind them, and that they stop at a broken bound."""
 
 import itertools
 

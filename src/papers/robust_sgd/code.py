@@ -1,4 +1,4 @@
-"""Robust losses for stochastic gradient descent: errors under label noise, bound of Theorem 1.
+"""Experiments on robust losses for SGD: errors under label noise, and the bound of Theorem 1.
 
 A method is ``{method: robust_sgd, losses: [{loss: ramp, s: -1}, ...], parameters: {...}}`` or,
 without a list of losses, ``{method: pegasos | liblinear, parameters: {...}}``. The grid is losses x
@@ -43,11 +43,11 @@ Matrix = Any
 SPARSE_BELOW = 0.25
 """Share of nonzero entries below which a matrix is stored as CSR."""
 SHARED = "data"
-"""The number under which split and noise are drawn for all trials, which differ in shuffling."""
+"""Repetition of split and noise for trials that differ only in shuffling."""
 
 
 def make_loss(content: object) -> Loss:
-    """``{loss: ramp, s: -1}`` -> the loss.   Raises ValueError : an unknown loss or parameter."""
+    """Make the loss of a setting such as ``{loss: ramp, s: -1}``."""
     if not isinstance(content, Mapping) or "loss" not in content:
         expected = "a loss with its parameters is expected, such as {loss: ramp, s: -1}"
         raise ValueError(f"{content!r}: {expected}")
@@ -63,7 +63,7 @@ LossChoice = Annotated[Loss, PlainValidator(make_loss), WithJsonSchema({"type": 
 
 
 class Point(NamedTuple):
-    """A point of the grid; loss: its index in the method's list, 0 without a list."""
+    """A point of the grid; loss is the index in the method's list, 0 without a list."""
 
     loss: int
     lam: float
@@ -71,7 +71,7 @@ class Point(NamedTuple):
 
 
 class LinearMethod(keys.Method):
-    """A linear classifier; with ``losses`` the loss is chosen with lambda and the step size."""
+    """Settings of a linear classifier; with ``losses``, the loss is chosen as well."""
 
     losses: keys.Some[LossChoice] | None = Field(
         None,
@@ -144,7 +144,7 @@ class ErrorsSettings(keys.OnDataSets):
     )
 
     def check_data(self, listed: Iterable[str]) -> None:
-        """See `Settings.check_data`."""
+        """Check the settings."""
         keys.among("official", self.official, listed)
 
     @model_validator(mode="after")
@@ -186,11 +186,11 @@ class TheoremSettings(keys.Repeated):
 
 
 Chosen = dict[str, float]
-"""A point of the grid, loss, lam and multiplier, with its mean error and the lowest one."""
+"""A point of the grid: loss, lam and multiplier, its mean error, and the lowest error."""
 
 
 def tune(settings: ErrorsSettings, loop: Loop) -> dict[str, dict[str, dict[str, Chosen]]]:
-    """Tune ``{data set: {noise: {method: chosen}}}`` by cross-validation."""
+    """Tune every method on each data set and noise by cross-validation."""
     tuned: dict[str, dict[str, dict[str, Chosen]]] = {}
     for shared, clean in problems(settings, loop):
         repetition = replace(shared, number="tuning")
@@ -253,7 +253,7 @@ def _redrawn_trials(settings: ErrorsSettings, loop: Loop) -> Iterator[Row]:
 def _models(
     settings: ErrorsSettings, tuned: Mapping[str, Any], repetition: Repetition
 ) -> Iterator[tuple[Repetition, Any]]:
-    """Build every method with its tuned parameters, all with the same shuffles."""
+    """Build every method with its tuned parameters, and with the same shuffles."""
     dataset = str(repetition.columns["dataset"])
     noise = repetition.columns["noise"]
     for label, method in settings.methods.items():
@@ -303,13 +303,13 @@ def _trial(
 
 
 def _settled(errors: list[float]) -> int:
-    """The first epoch from which every error is within 10 % of the last one."""
+    """Find the first epoch from which every error is within 10 % of the last one."""
     is_far = np.abs(np.array(errors) - errors[-1]) > 0.1 * errors[-1]
     return 1 + int(np.max(np.flatnonzero(is_far) + 1, initial=0))
 
 
 def _error(model: Any, problem: Problem) -> float:
-    """Percentage of wrong test labels."""
+    """Compute the percentage of wrong test labels."""
     return 100.0 * float(np.mean(model.predict(problem.X_test) != problem.y_test))
 
 
@@ -318,7 +318,7 @@ def _error(model: Any, problem: Problem) -> float:
 
 @dataclass(frozen=True)
 class Problem:
-    """Features X (n, d), labels of -1 and +1: ``noisy`` for learners, ``clean`` the true ones."""
+    """Features X (n, d), and labels of -1 and +1, noisy for learners and clean."""
 
     X: Matrix
     clean: Labels
@@ -391,7 +391,7 @@ def clean_problem(
 
 
 def with_noise(problem: Problem, noise: Noise, repetition: Repetition) -> Problem:
-    """Corrupt the training labels, in the repetition `SHARED` if all trials share the noise.
+    """Flip the training labels, in the same way for all trials that share the noise.
 
     Symmetric flips of more than one half are those of the complementary rate reversed: who keeps
     the label at 40 % is flipped at 60 %, so that the labels of the two are each other's opposite.
@@ -431,7 +431,7 @@ def scaled(train: Matrix, test: Matrix) -> tuple[Matrix, Matrix]:
 
 
 def _stored(X: Matrix) -> Matrix:
-    """Dense, or CSR (float64) where few entries differ from 0."""
+    """Store a matrix dense, or as CSR if few entries differ from 0."""
     dense = isinstance(X, np.ndarray) and np.count_nonzero(X) >= SPARSE_BELOW * X.size
     return X if dense else sparse.csr_matrix(X, dtype=np.float64)
 
@@ -447,7 +447,7 @@ def validation_errors(
     repetition: Repetition,
     noise: Noise,
 ) -> Floats:
-    """Cross-validate on the noisy labels: shares of wrong ones, (folds, points).
+    """Cross-validate on the noisy labels, and return shares of wrong ones (folds, points).
 
     Every fold is shuffled by its own stream. A share is infinite at a point that `choose` cannot
     take, see `_errors_one_by_one`.
@@ -504,7 +504,7 @@ def _errors_one_by_one(
 
 
 def choose(points: list[Point], errors: Floats, rule: str) -> Chosen:
-    """Choose a point of a grid; errors (folds, points).
+    """Choose a point of a grid by its errors (folds, points).
 
     "one_se": among points within one standard error of the lowest mean, the largest lambda, then
     the smallest multiplier, then the lowest mean. "minimum": the lowest mean, ties as above.
@@ -531,7 +531,7 @@ TERMS = ("gap", "published", "corrected", "excess_published", "excess_corrected"
 
 @protocol(TheoremSettings, labels=(*TERMS, "from zero", "from the optimum", "[0-9]*"))
 def theorem(settings: TheoremSettings, loop: Loop) -> Iterator[Row]:
-    """Compare constant steps with Theorem 1, as published and with the term that its proof drops.
+    """Compare constant steps with Theorem 1, as published and with the term missing in its proof.
 
     For a convex, beta-smooth G, eta < 1/(6 beta) and i uniform, with D = ||w_0 - w*||^2:
     published   D / ((2 eta - 12 eta^2 beta) T)
@@ -618,7 +618,7 @@ def _weights(
     start: Floats,
     order: NDArray[np.uint32],
 ) -> Iterator[Floats]:
-    """Yield w_t at t = 1, 1 + stride, ... of constant steps on the order's examples, in place."""
+    """Yield the weights of constant steps at t = 1, 1 + stride, ..., in place."""
     rows = as_rows(X)
     w = np.append(start, 0.0)
     unused = np.zeros(len(start) + 1)

@@ -1,4 +1,4 @@
-"""MNIST's digits 3 against 8, moved and deformed as MNIST8M was made of MNIST, and two controls.
+"""MNIST's digits 3 and 8, moved and deformed in the way of MNIST8M, and two controls.
 
 x' = floor(clip(x + f_x t_x + f_y t_y, 0, 255)), then moved by -1, 0 or 1 pixel each way. t_x and
 t_y are the derivatives of the image x by its columns and rows (the tangent vectors), f_x and f_y
@@ -25,28 +25,28 @@ from reproduction.data.loaders.formats import Arrays, Files, pack
 from reproduction.data.loaders.libsvm import mnist38
 
 Images = NDArray[np.float64]
-"""(n, 28, 28), values 0..255."""
+"""Images (n, 28, 28) with values 0..255."""
 Change = Callable[[Images, np.random.Generator], Images]
 
 COPIES = 4
-"""Images made of each training image (MNIST8M has 134)."""
+"""Number of images made of each training image (134 in MNIST8M)."""
 POOL = 1522
-"""Number of fields."""
+"""Number of fields in the pool."""
 SMOOTHING = 4.0
-"""Standard deviation of the Gaussian that smooths a field, in pixels."""
+"""Standard deviation in pixels of the Gaussian that smooths a field."""
 SIZE = 34.0
-"""Factor of a smoothed field, in pixels."""
+"""Size of a smoothed field, in pixels."""
 
 
 def moved(images: Images, rng: np.random.Generator) -> Images:
-    """Move each image by -1, 0 or 1 pixel along rows and columns; nine moves alike, 0 enters."""
+    """Move each image by -1, 0 or 1 pixel along rows and columns, with black at the edge."""
     padded = np.pad(images, ((0, 0), (1, 1), (1, 1)))
     rows, columns = rng.integers(3, size=(2, len(images), 1)) + np.arange(images.shape[1])
     return padded[np.arange(len(images))[:, None, None], rows[:, :, None], columns[:, None, :]]
 
 
 def displaced(images: Images, f_x: Images, f_y: Images) -> Images:
-    """Displace every image by a field, to first order: floor(clip(x + f_x t_x + f_y t_y, 0, 255)).
+    """Displace every image by a field, to first order.
 
     t_x and t_y are central differences. f_x, f_y : (n, 28, 28), pixels.
     """
@@ -55,7 +55,7 @@ def displaced(images: Images, f_x: Images, f_y: Images) -> Images:
 
 
 def mapped(images: Images, rng: np.random.Generator) -> Images:
-    """See each image through z -> z + b + M z / 13.5, z from the centre, between four pixels.
+    """Map each image by a random affine map, with values between four pixels.
 
     The six entries of b and M are uniform in [-1, 1]: each moves no pixel by more than one.
     """
@@ -74,14 +74,14 @@ def mapped(images: Images, rng: np.random.Generator) -> Images:
 
 
 def fields(rng: np.random.Generator, size: float) -> Images:
-    """Draw fields (1522, 28, 28): uniform in [-1, 1], smoothed by a Gaussian, times ``size``."""
+    """Draw a pool of random fields, smoothed by a Gaussian."""
 
     noise = rng.uniform(-1, 1, (POOL, 28, 28))
     return size * np.asarray(gaussian_filter(noise, (0, SMOOTHING, SMOOTHING), mode="constant"))
 
 
 def _by_fields(size: float) -> Change:
-    """Each image displaced by two fields of the pool, one for each axis, and moved."""
+    """Displace each image by two fields of the pool, one for each axis, and move it."""
 
     def change(images: Images, rng: np.random.Generator) -> Images:
         pool = fields(rng, size)
@@ -92,7 +92,7 @@ def _by_fields(size: float) -> Change:
 
 
 def _deformed(name: str, change: Change) -> Callable[[Files], Arrays]:
-    """Changed copies of the training images, float32 in [0, 1], and their labels; no test part."""
+    """Make changed copies of the training images in [0, 1], with labels and no test part."""
 
     def load(files: Files) -> Arrays:
         digits = mnist38(files)
@@ -109,6 +109,6 @@ def _deformed(name: str, change: Change) -> Callable[[Files], Arrays]:
 
 
 shifted = _deformed("shifted", moved)
-deformed = _deformed("deformed", _by_fields(SIZE))  # as in MNIST8M
+deformed = _deformed("deformed", _by_fields(SIZE))  # like the copies in MNIST8M
 half_deformed = _deformed("half deformed", _by_fields(SIZE / 2))
 affine = _deformed("affine", mapped)

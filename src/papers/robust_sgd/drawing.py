@@ -1,4 +1,4 @@
-"""Figures and tables of the robust-SGD paper (Han, Tsang, Chen 2016), and our own."""
+"""Figures and tables of the robust-SGD paper, and our own."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 Errors: TypeAlias = "panels.Results[ErrorsSettings]"
 ROUNDING = 1e-9
-"""Errors in % this close together are equal."""
+"""Difference of errors in % below which they count as equal."""
 FAR_POINT = -2.2
 """Margin z_A of the mislabelled far point A in Figure 1."""
 
 
 @panels.figure
 def sketch_and_losses(results: panels.Results[Any]) -> Figure:
-    """Fig. 1: a mislabelled point A far on the wrong side, and what each loss charges for it."""
-    from noisylabels.losses.margin import resolve  # compiled: slow to load
+    """Draw Fig. 1: a mislabelled point A far on the wrong side, and its loss by each formula."""
+    from noisylabels.losses.margin import resolve  # imported here, as compiled code is slow to load
 
     look: style.Looks = {"x_label": ["feature 1", "margin z = y f(x)"], "y_label": ["feature 2", "loss r(z)"]}
     figure, (sketch, curves) = panels.side_by_side(["", ""], height=2.6, **look)
@@ -56,7 +56,7 @@ def sketch_and_losses(results: panels.Results[Any]) -> Figure:
 
 @panels.figure
 def error_curves(results: Errors) -> Figure:
-    """Fig. 2: test error after each epoch; a row per data set, a column per noise level."""
+    """Draw Fig. 2: test error after each epoch, a row per data set, a column per noise level."""
     settings = results.settings
     shown = [label for label, method in settings.methods.items() if method.losses]
     noisy = [noise for noise in settings.noise if noise.parameters.get("rate")] or settings.noise
@@ -66,7 +66,8 @@ def error_curves(results: Errors) -> Figure:
     figure, cells = _facets(results, _sets(results), levels, "epoch", "test error / %", legend=legend)
     for ax, _ in cells:
         _epochs(ax, settings.epochs)
-        means: Any = [line.get_ydata() for line in ax.get_lines()]  # bands of few trials may leave the panel
+        # wide bands of few trials may leave the panel
+        means: Any = [line.get_ydata() for line in ax.get_lines()]
         ax.set_ylim(0.9 * np.min(means), 1.05 * np.max(means))
     return figure
 
@@ -81,7 +82,7 @@ _LEVELS = (("sky", "blue", "wine", "black"), "osD^")
 
 @panels.figure
 def objectives(results: Errors) -> Figure:
-    """Fig. 5: objective G(w) of SGD(SRamp) on the noisy training data, after each epoch, per noise level."""
+    """Draw Fig. 5: the objective of SGD(SRamp) after each epoch, by noise level."""
     settings = results.settings
     looks = dict[str, style.Looks]()
     for level, colour, marker in zip(labels(settings.noise), *map(itertools.cycle, _LEVELS), strict=False):
@@ -104,7 +105,7 @@ WAYS |= {"mean": "mean", "solved": "solved"}
 
 @panels.figure
 def loss_and_optimiser(results: Errors) -> Figure:
-    """Test error of each loss against the way it was trained; a row per data set, a column per noise level.
+    """Draw the test error of each loss by way of training, a row per data set.
 
     Methods are labelled ``loss way``, such as "log mean slow"; the ways are those of `WAYS`.
     """
@@ -134,7 +135,7 @@ LOSSES = {
     "smooth_ramp": "smooth ramp loss",
     "rgomp": "reversed Gompertz loss",
 }
-"""Key of a loss -> its name, where the way of training varies or nothing is trained."""
+"""Key of a loss -> its name, in figures that vary the training or train nothing."""
 
 
 def _sets(results: Errors) -> list[tuple[str, dict[str, str]]]:
@@ -150,7 +151,7 @@ def _facets(
 
 @panels.picture
 def errors_by_noise(results: Errors) -> Figure:
-    """Fig. 3: test error after the last epoch against the share of flipped labels, a panel per data set.
+    """Draw Fig. 3: test error after the last epoch against the share of flipped labels.
 
     Rates above one half have a narrow panel on the right, with another scale.
     """
@@ -190,7 +191,7 @@ def _mark_gap(left: Axes, right: Axes) -> None:
 
 @panels.picture
 def variances(results: Errors) -> Figure:
-    """Fig. 4: variance of the test error over the trials, which differ in shuffling only.
+    """Draw Fig. 4: variance of the test error over trials that differ in shuffling only.
 
     Where there is none, the line is broken, with an open triangle below all values.
     """
@@ -216,7 +217,7 @@ NONE: style.Looks = {"marker": "v", "linestyle": "none", "markerfacecolor": "whi
 def _by_noise(
     results: Errors, y_label: str, place: str, *more: style.Looks
 ) -> tuple[Figure, list[tuple[Axes, Errors, pd.DataFrame, list[str]]]]:
-    """A panel per data set with its results, their rows and the methods to show; ``more`` in the legend."""
+    """Make a panel per data set with its results, their rows and the methods to show."""
     sets = _each_set(results)
     look: style.Looks = {"left": 0.74, "between": 0.5, "share_y": "none", "share_x": False}
     x_label = "flipped training labels / %"
@@ -233,7 +234,7 @@ def _by_noise(
 
 @panels.table
 def errors(results: Errors) -> pd.DataFrame:
-    """Test error in % after the last epoch, mean ± standard deviation; sections: data set, noise."""
+    """List the test error in % after the last epoch, mean ± standard deviation."""
     rows = []
     for each, name in _each_set(results):
         methods = list(each.settings.methods)
@@ -247,13 +248,13 @@ def errors(results: Errors) -> pd.DataFrame:
 
 
 def _each_set(results: Errors) -> list[tuple[Errors, str]]:
-    """Every data set with the results that it is in."""
+    """List every data set with the results in which it occurs."""
     return [(each, name) for each in results.each() for name in each.settings.datasets]
 
 
 @panels.table
 def clean_errors(results: Errors) -> pd.DataFrame:
-    """Table 1: test error in % after training on clean labels, in the order of the paper.
+    """List Table 1: test error in % after training on clean labels, in the paper's order.
 
     A method has a row of our errors and one of the published errors, with the dash of the paper.
     """
@@ -276,7 +277,7 @@ def clean_errors(results: Errors) -> pd.DataFrame:
 
 
 DASH = "-"
-"""What the paper has where a program ran out of memory."""
+"""Text of the paper where a program ran out of memory."""
 PUBLISHED_SETS = ("a7a", "ijcnn1", "real_sim", "covtype", "mnist38", "susy")
 PUBLISHED_METHODS = (
     "liblinear_primal",
@@ -289,7 +290,7 @@ PUBLISHED_METHODS = (
     "smooth_ramp",
     "rgomp",
 )
-"""Columns and rows of Table 1, in its order."""
+"""Columns and rows of Table 1, in the order of the paper."""
 
 
 def _in_order(found: Iterable[str], order: Sequence[str]) -> list[str]:
@@ -300,7 +301,7 @@ def _in_order(found: Iterable[str], order: Sequence[str]) -> list[str]:
 
 @panels.table
 def redrawn_errors(results: Errors) -> pd.DataFrame:
-    """`errors` over the paper's trials, and over trials with new flips and splits."""
+    """Draw `errors` over the paper's trials, and over trials with new flips and splits."""
     parts = {}
     for trials, metric in (("orders", "error"), ("redrawn", "redrawn_error")):
         rows = {name: table[table["metric"] == metric] for name, table in results.tables.items()}
@@ -312,7 +313,7 @@ def redrawn_errors(results: Errors) -> pd.DataFrame:
 
 @panels.table
 def theorem_bounds(results: panels.Results[Any]) -> pd.DataFrame:
-    """Mean gap of constant-step SGD against the published and the corrected bound of Theorem 1."""
+    """Draw the mean gap of constant-step SGD, and both bounds of Theorem 1."""
     titles = {"gap": "mean gap", "published": "published bound", "corrected": "corrected bound"}
     rows = []
     for keys, group in results.table.groupby(["noise", "method", "setting"], sort=False):
@@ -327,12 +328,12 @@ def theorem_bounds(results: panels.Results[Any]) -> pd.DataFrame:
 
 
 def _last(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows at the last x of their method."""
+    """Select the rows at the last x of their method."""
     return rows[rows["x"] == rows.groupby("method")["x"].transform("max")]
 
 
 def _title(table: pd.DataFrame, name: str) -> str:
-    """The data set's name, marked where a stand-in took its place."""
+    """Name a data set, marked if a stand-in took its place."""
     sources = table.loc[table["dataset"] == name, "source"]
     shown = names.data_set(name)
     return f"{shown} (stand-in)" if sources.str.contains("stand-in").any() else shown

@@ -1,4 +1,4 @@
-"""Linear classifiers with a robust loss, trained to the minimum: what is due to the optimiser."""
+"""Linear classifiers with a robust loss, trained to the minimum, to separate loss and optimiser."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class MarginMinimiser(Weighted, LinearBinaryClassifier):
     random_state: Any = None
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> MarginMinimiser:
-        """Solve for X (n, d), dense or CSR, and y (n,), with weights (n,) up to a factor."""
+        """Fit to X (n, d), dense or CSR, and y (n,), with weights (n,) up to a factor."""
         loss = resolve(self.loss)
         has_slope_everywhere = loss.smooth or loss.name in ("squared_hinge", "modified_huber")
         if not has_slope_everywhere:

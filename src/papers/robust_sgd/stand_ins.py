@@ -18,7 +18,7 @@ def _generator(name: str, part: str = "points") -> np.random.Generator:
 
 
 def _labels(rng: np.random.Generator, n: int, positive: float) -> NDArray[np.int8]:
-    """Exactly round(positive n) labels +1, in random order."""
+    """Draw labels of which exactly round(positive n) are +1, in random order."""
     y = np.full(n, -1, np.int8)
     y[: round(positive * n)] = 1
     return rng.permutation(y)
@@ -38,7 +38,7 @@ def susy(files: Files, n: int = 5_000_000) -> Arrays:
 
 
 def ijcnn1(files: Files, n: int = 49_990, n_test: int = 91_701) -> Arrays:
-    """22 columns: ten indicators of the phase of a cycle, twelve values in [-1, 1]; 9.7 % positive.
+    """Draw 22 columns: indicators of the phase of a cycle, and values; 9.7 % are positive.
 
     Both classes are in shells around a centre that depends on the phase. Positives are nearer to it
     and lean to one side: the best hyperplane is wrong on about 7.5 %, a curved boundary on less
@@ -116,7 +116,7 @@ def _distinct(
     rows: int,
     k: int,
 ) -> NDArray[np.int32]:
-    """Draw (rows, k) words, in a row the first k different ones of a sequence from ``law``."""
+    """Draw rows of k different words from a distribution of words."""
     cumulative = law.cumsum()
     out = np.empty((rows, k), np.int32)
     todo = np.arange(rows)

@@ -1,4 +1,4 @@
-"""The robust-SGD study on a small problem, and Theorem 1."""
+"""The robust-SGD experiments on a small problem, and Theorem 1."""
 
 import itertools
 from dataclasses import replace
@@ -92,7 +92,7 @@ def test_rs_5_sixty_percent_flips_reverse_the_rule(frame):
     errors, mirrored = wide.loc["error"], wide.loc["reversed_error"]
     assert (errors.loc["symmetric 0"] < 15).all()
     assert (errors.loc["symmetric 0.6"] > 50).all()
-    steady = ["asgd", "liblinear", "liblinear_dual"]  # the others vary from shuffle to shuffle
+    steady = ["asgd", "liblinear", "liblinear_dual"]  # the other methods vary between shuffles
     assert (abs(mirrored.loc["symmetric 0.6"] - errors.loc["symmetric 0.4"])[steady] < 2).all()
 
 
@@ -100,7 +100,7 @@ ONE = SGD | {"noise": ["symmetric 0.4"], "methods": {"liblinear": {"method": "li
 
 
 def test_flips_beyond_one_half_are_the_complement_of_those_below():
-    """RS-5b compares 60 % with 40 %: the same coins, so that all labels are opposite."""
+    """RS-5b compares 60 % with 40 % flips: with the same coins all labels are opposite."""
     clean = clean_problem()
     sixty, forty = (with_noise(clean, f"symmetric {rate}") for rate in (0.6, 0.4))
     np.testing.assert_array_equal(sixty.noisy, -forty.noisy)

@@ -1,4 +1,4 @@
-"""Digits moved and deformed: moves are alike, fields of the published size, copies seeded."""
+"""Digits that are moved and deformed: shares of moves, size of fields, and seeds."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ BLOB[0, 10:18, 10:18] = 200.0
 
 
 def test_a_move_is_one_of_nine_and_each_is_as_likely():
-    """900 moves of a blob, by -1, 0 or 1 pixel: about 100 of each."""
+    """Of 900 moves of a blob by -1, 0 or 1 pixel, about 100 are of each kind."""
     images = np.repeat(BLOB, 900, axis=0)
     moves = deformed.moved(images, np.random.default_rng(0))
     corners = np.array([np.argwhere(image > 0)[0] for image in moves]) - 10
@@ -26,7 +26,7 @@ def test_a_move_is_one_of_nine_and_each_is_as_likely():
 
 
 def test_a_constant_field_moves_a_ramp_by_its_size_and_values_stay_bytes():
-    """x = 5 column + 3 row is moved exactly by first differences: x(c + 0.5, r - 0.2)."""
+    """First differences move the image x = 5 column + 3 row exactly."""
     row, column = np.indices((28, 28)).astype(float)
     image = (5 * column + 3 * row)[None]
     one = np.ones_like(image)
@@ -38,7 +38,7 @@ def test_a_constant_field_moves_a_ramp_by_its_size_and_values_stay_bytes():
 
 
 def test_fields_are_smooth_and_of_the_published_size():
-    """A uniform value has variance 1/3; a Gaussian of s pixels keeps 1/(4 pi s^2) of it inside."""
+    """A uniform value has variance 1/3, of which smoothing by s pixels keeps 1/(4 pi s^2)."""
     fields = deformed.fields(np.random.default_rng(0), deformed.SIZE)
     middle = fields[:, 12:16, 12:16]
     expected = deformed.SIZE * np.sqrt(1 / 3 / (4 * np.pi * 16))
@@ -48,7 +48,7 @@ def test_fields_are_smooth_and_of_the_published_size():
 
 
 def test_an_affine_map_moves_no_pixel_by_more_than_its_six_parameters():
-    """A flat image stays flat inside: no map looks further out than 3 pixels."""
+    """A flat image stays flat inside, as no map reaches further out than 3 pixels."""
     flat = np.full((50, 28, 28), 100.0)
     seen = deformed.mapped(flat, np.random.default_rng(0))
     assert (seen[:, 3:-3, 3:-3] == 100).all()

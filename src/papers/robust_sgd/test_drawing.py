@@ -1,4 +1,4 @@
-"""The figures and tables draw what is in the tables."""
+"""Figures and tables show the numbers of their results."""
 
 import dataclasses
 
@@ -24,7 +24,7 @@ def test_stand_ins_are_named_and_noise_is_in_words():
 
 
 def one_set():
-    """Table 1 with its first data set alone."""
+    """Draw Table 1 with its first data set alone."""
     inputs = Inputs("robust_sgd/table1", few=3)
     settings = inputs.settings["table1"]
     settings["datasets"] = settings["datasets"][:1]
@@ -41,7 +41,7 @@ def test_what_differs_by_rounding_alone_has_no_variance():
     for curve, mark in zip(lines[::2], lines[1::2], strict=True):  # an open triangle at every rate
         assert mark.get_markerfacecolor() == "white"
         assert np.array_equal(curve.get_xdata(), mark.get_xdata())
-        assert np.isnan(curve.get_ydata()).all()  # the line is broken where there is no variance
+        assert np.isnan(curve.get_ydata()).all()  # without variance the line is broken
 
 
 def test_rates_above_one_half_have_a_panel_beside_the_others():

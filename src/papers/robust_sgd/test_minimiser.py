@@ -1,4 +1,4 @@
-"""The minimiser of a margin loss is what scikit-learn finds, and always stationary."""
+"""The minimiser of a margin loss agrees with scikit-learn, and is always stationary."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Stand-ins for large sets keep their promises: shape, sparsity, and how hard they are."""
+"""Stand-ins for large sets have the stated shape, sparsity and difficulty."""
 
 import inspect
 

@@ -1,4 +1,4 @@
-"""One tuning for each data set, noise, method and loss: the paper's 10 folds and 8 values."""
+"""Each data set, noise, method and loss is tuned once, with the paper's 10 folds and 8 values."""
 
 import json
 from collections import defaultdict
@@ -14,7 +14,7 @@ EXCEPTIONS = {
     "optimiser_or_loss": {"folds", "lambdas"},
     "compound_minimum": {"rule"},
 }
-"""Result -> what it sets otherwise; the page and its file say why."""
+"""Result -> the tuning settings in which it differs; the page and its file say why."""
 PAPERS_LAMBDAS = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1, 10]
 ARCHIVE = Path(__file__).parents[3] / "results/reference/robust_sgd"
 
@@ -45,7 +45,7 @@ def test_all_results_choose_lambda_and_step_by_one_rule(tuned_artifacts):
 
 
 def list_archived_choices():
-    """What was tuned -> (result, label, choice), from the records of the archived run."""
+    """Collect the choices of the archived run: what was tuned -> result, label and choice."""
     choices = defaultdict(list)
     for file in sorted(ARCHIVE.glob("*/record.json")):
         informs = json.loads(file.read_text(encoding="utf-8"))["informs"]
@@ -63,7 +63,7 @@ def list_archived_choices():
 
 
 def test_what_two_results_tune_alike_they_choose_alike():
-    """Random numbers are drawn by data set and noise, not by result: sharing changes nothing."""
+    """Random numbers depend on data set and noise, so that results can share a tuning."""
     repeated = [found for found in list_archived_choices().values() if len(found) > 1]
     assert repeated
     for found in repeated:

@@ -1,4 +1,4 @@
-"""Width and penalty of kernel classifiers, chosen with clean labels and with noisy ones only.
+"""Choices of width and penalty of kernel classifiers, with clean labels and with noisy ones.
 
 Five rules choose among the same candidates. Two need clean labels: ``clean accuracy``, of all rows,
 which nobody has, and ``trusted accuracy``, of a share of the rows. Three use the noisy labels of
@@ -36,13 +36,13 @@ RULES = (
     "corrected accuracy",
 )
 ANY = "any"
-"""The candidates of all methods together."""
+"""Stands for the candidates of all methods together."""
 LEAST = 1e-6
-"""No observed label counts as less probable."""
+"""Smallest probability of an observed label."""
 
 
 class KernelMethod(keys.Method):
-    """A kernel classifier that is fitted to many labels and penalties at once."""
+    """Settings of a kernel classifier that is fitted to many labels and penalties at once."""
 
     def check(self) -> None:
         """Check that the class has the fit that the protocol calls."""
@@ -62,7 +62,7 @@ class ChoosingSettings(keys.SplitSettings):
 
 @dataclass(frozen=True)
 class Candidate:
-    """A method with a width and a penalty."""
+    """Settings of a method with a width and a penalty."""
 
     method: str
     width: float
@@ -71,7 +71,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Tried:
-    """What C candidates say of rows that they have not seen, for one column of noisy labels.
+    """Predictions of C candidates for rows that they have not seen, by one column of labels.
 
     predicted (C, n) : classes of all training rows, by the fit without their fold.
     probability (C, n) : of the observed label 1.
@@ -191,11 +191,12 @@ def _fits(
     noisy: Labels,
     penalties: Floats,
 ) -> Iterator[tuple[str, tuple[Floats, Floats]]]:
-    """Yield each method with its decision values and its p of the observed label 1, (L, G, h)."""
+    """Yield each method with its decision values and its probability of label 1, (L, G, h)."""
     gram = Gram(K[np.ix_(train, train)], K[np.ix_(held, train)])
     for label, method in settings.methods.items():
         fits = method.cls.fit_many(gram, noisy[train], penalties, **method.parameters)
-        omega01 = np.nan_to_num(fits.omega01)[:, :, np.newaxis]  # NaN: the method has no rates
+        # NaN means that the method has no rates
+        omega01 = np.nan_to_num(fits.omega01)[:, :, np.newaxis]
         omega10 = np.nan_to_num(fits.omega10)[:, :, np.newaxis]
         true_one = expit(fits.scores)
         yield label, (fits.scores, omega01 * (1 - true_one) + (1 - omega10) * true_one)
@@ -207,7 +208,7 @@ def score_candidates(
     clean: Labels,
     methods: list[str],
 ) -> tuple[dict[str, Floats], Floats]:
-    """Score every candidate by each rule, the lower the better; those of other methods get inf.
+    """Score every candidate by each rule, the lower the better; other methods' candidates get inf.
 
     Returns the scores (C,) by rule, and the flip matrix (2, 2) that corrects the accuracy: that of
     the anchors of the candidate with the best likelihood. It is the identity where its inverse
@@ -235,7 +236,7 @@ def score_candidates(
 
 
 def _by_rank(first: NDArray[Any], then: Floats) -> Floats:
-    """Rank by the first values, equal ones by the others."""
+    """Rank by the first values, and equal ones by the others."""
     ranks = np.empty(len(first))
     ranks[np.lexsort((then, first))] = np.arange(len(first))
     return ranks

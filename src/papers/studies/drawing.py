@@ -17,20 +17,20 @@ if TYPE_CHECKING:
     from studies import rates_against_rows as rates_study
 
 REACH = 0.22
-"""Distance between methods of one rule, in rules."""
+"""Distance between neighbouring methods of one rule, relative to that between rules."""
 OF_AUDIT = {
     "average_precision": "average precision",
     "joint_bias": "bias, confident joint",
     "anchor_bias": "bias, anchors",
     "covers": "intervals that cover",
 }
-"""Metrics of the audit that are drawn -> titles of the panels."""
+"""Metric of the audit -> title of its panel."""
 ESTIMATES = ("own", "cross-fitted", "confident joint", "anchor", "surest rows")
 """Estimates of the flip rates, in the order of the panels."""
 
 
 def average_data_sets(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-    """Means over the data sets, for each repetition and entry of other columns."""
+    """Average over the data sets, for each repetition and entry of other columns."""
     groups = rows.groupby([*by, "repetition"], sort=False)
     return groups["value"].mean().reset_index()
 
@@ -63,7 +63,7 @@ def choosing(results: panels.Results[choosing_study.ChoosingSettings]) -> Figure
 
 
 def _by_shape(rows: pd.DataFrame) -> pd.DataFrame:
-    """Give every row the method as its column and the shape of its noise as the curve."""
+    """Turn the method of every row into its column, and the shape of its noise into the curve."""
     words = rows["noise"].str.split(" ")
     return rows.assign(panel=rows["method"], method=words.str[0], x=words.str[1].astype(float))
 

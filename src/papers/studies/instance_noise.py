@@ -1,4 +1,4 @@
-"""Labels that are flipped near the boundary, at random or far from it: classifiers and the audit.
+"""Flips near the boundary, at random or far from it: their effect on classifiers and the audit.
 
 The number of flips is the same for every shape. Source of what the audit computes: Northcutt, Jiang
 and Chuang, JAIR 2021. The shapes and what is compared are ours.
@@ -25,7 +25,7 @@ Classes = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 Shape = Literal["near", "random", "far"]
 SIGNS: dict[Shape, float] = {"near": -1.0, "random": 0.0, "far": 1.0}
-"""What the distance from the boundary does to the chance of a flip."""
+"""Shape of flips -> sign of the effect of distance from the boundary on their chance."""
 
 
 class ShapeSettings(keys.OnDataSets):
@@ -96,7 +96,8 @@ def _flipped_splits(
         distance = distance_from_boundary(split)
         for shape in settings.shapes:
             for share in settings.rates:
-                rng = repetition.rng("flips")  # the same for all methods, so that they are paired
+                # all methods get the same flips, so that they are paired
+                rng = repetition.rng("flips")
                 chosen = choose_flips(distance, shape, share, settings.strength, rng)
                 observed = split.clean.astype(np.intp)
                 observed[chosen] = 1 - observed[chosen]
@@ -107,8 +108,8 @@ def _flipped_splits(
 
 
 def distance_from_boundary(split: Split) -> Floats:
-    """The size of the decision value of every training row, by a fit to the clean labels, (n,)."""
-    from noisylabels import KernelLogisticRegression  # slow to load
+    """Compute the size of the decision value of every training row, by a fit to clean labels."""
+    from noisylabels import KernelLogisticRegression  # imported here, because it is slow to load
 
     model = KernelLogisticRegression(width="scale", zeta=0.5, penalty="rkhs")
     values = model.fit(split.X, split.clean).decision_function(split.X)
@@ -143,7 +144,7 @@ def choose_flips(
     The largest log-weight plus Gumbel noise come first, which draws one row after the other in
     proportion to the weights.
     """
-    from scipy.stats import rankdata  # slow to load
+    from scipy.stats import rankdata  # imported here, because it is slow to load
 
     n = len(distance)
     place = (rankdata(distance) - 1) / max(n - 1, 1)
@@ -152,11 +153,11 @@ def choose_flips(
 
 
 def measure_audit(p: Floats, observed: Classes, flipped: Mask, rows: Classes) -> dict[str, Any]:
-    """Return the metrics of `audit` for probabilities p (n, 2) of the observed labels.
+    """Compute the metrics of `audit` for probabilities p (n, 2) of the observed labels.
 
     rows : drawn without replacement, and reviewed.
     """
-    from sklearn.metrics import average_precision_score  # slow to load
+    from sklearn.metrics import average_precision_score  # imported here, because it is slow to load
 
     doubt = -rates.margins(p, observed)
     listed = rates.likely_wrong(p, observed, rates.joint(p, observed))

@@ -39,7 +39,7 @@ class RowsSettings(keys.Repeated):
 
 @protocol(RowsSettings, labels=("omega01", "omega10", "absolute_error", *ESTIMATES))
 def against_rows(settings: RowsSettings, loop: Loop) -> Iterator[Row]:
-    """Compare estimated with true flip rates; dataset = the law, setting = the estimate, x = rows.
+    """Compare estimated with true flip rates on each law, against the number of rows.
 
     The estimates are those of `noisylabels.audit` and the model's own: fitted to all rows
     (``own``), and the mean over the folds (``cross-fitted``), both of models with a flip matrix
@@ -81,7 +81,7 @@ def estimate(
 
 
 def measure(omega: Floats, noise: keys.Noise) -> dict[str, float]:
-    """Return the metrics of `against_rows`."""
+    """Compute the metrics of `against_rows`."""
     true = noise.parameters
     off01 = abs(omega[0, 1] - true["negative"])
     off10 = abs(omega[1, 0] - true["positive"])
@@ -109,7 +109,7 @@ def generated_twonorm(rng: np.random.Generator, negative: int, positive: int) ->
 
 def generated_moons(rng: np.random.Generator, negative: int, positive: int) -> Points:
     """Generate two half circles that interlock, with normal noise of 0.3."""
-    from sklearn.datasets import make_moons  # slow to load
+    from sklearn.datasets import make_moons  # imported here, because it is slow to load
 
     seed = int(rng.integers(2**31))
     X, y = make_moons((negative, positive), noise=0.3, random_state=seed)

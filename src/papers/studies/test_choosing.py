@@ -1,4 +1,4 @@
-"""The rules choose what they say, among the same candidates, from rows that no fit has seen."""
+"""Each rule chooses what it says, among the same candidates, on rows that no fit has seen."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ TOY = two_classes(n=200, train=120)
 
 
 def tried_on(clean, flipped):
-    """Two candidates of one method: the first is right, the second knows the flipped labels."""
+    """Make two candidates of a method: the first is right, the second knows the flipped labels."""
     candidates = [Candidate("klr", 4.0, 1.0), Candidate("klr", 1.0, 1.0)]
     predicted = np.array([clean, flipped]) > 0
     probability = np.where(predicted, 0.8, 0.2)

@@ -1,4 +1,4 @@
-"""Shapes have equal numbers of flips where they say; the audit's numbers are right."""
+"""Shapes flip equal numbers of labels where they say, and the audit's numbers are right."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The laws are what they say, smaller samples are part of larger ones, errors are of the rates."""
+"""The laws are as described, samples are nested, and errors are those of the rates."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Experiments: Long and Servedio's points, the limit of strong regularisation, real sets."""
+"""Experiments: Long and Servedio's points, strong regularisation, and real data sets."""
 
 from collections.abc import Iterator
 from typing import Annotated
@@ -33,7 +33,7 @@ def turned(v: Floats, w: Floats) -> float:
 
 
 def flipped(Z: Floats, p: Floats, rate: float) -> tuple[Floats, Floats]:
-    """Flip labels with a rate: the rows y x of a distribution, and their probabilities."""
+    """Flip labels at a rate, and return the rows y x with their probabilities."""
     return np.vstack([Z, -Z]), np.concatenate([(1 - rate) * p, rate * p])
 
 
@@ -128,14 +128,14 @@ def regularisation(settings: Regularised, loop: Loop) -> Iterator[Row]:
 
 
 class Benchmarks(SplitSettings):
-    """Settings of `benchmarks`; the first noise is the one that rises are counted from."""
+    """Settings of `benchmarks`; rises are measured from the first noise."""
 
     methods: Methods[Method]
 
 
 @protocol(Benchmarks, labels=("error", "rise"))
 def benchmarks(settings: Benchmarks, loop: Loop) -> Iterator[Row]:
-    """Measure test errors in %, and their rise over those at the first noise on the same split."""
+    """Measure test errors in %, and their rise from the first noise on the same split."""
     error_at_first_noise = {}
     for repetition, split, observed, noise, method in loop.fits(settings, settings.methods):
         model = method.build().fit(split.X, observed)

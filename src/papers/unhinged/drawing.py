@@ -17,7 +17,7 @@ def errors(results: panels.Results[Any]) -> Figure:
 
 @panels.figure
 def angles(results: panels.Results[Any]) -> Figure:
-    """Mean of 1 - cos over all data sets against the ridge; a panel for each rate of flips."""
+    """Draw the mean of 1 - cos over all data sets against the ridge, a panel for each flip rate."""
     figure, axes = _curves(results, "turned", "ridge, in thresholds", "1 − cos to unhinged")
     for ax in axes.flat:
         panels.log_axis(ax.yaxis, low=1e-9)
@@ -30,7 +30,7 @@ def _curves(
     x_label: str,
     y_label: str,
 ) -> tuple[Figure, Any]:
-    """Means against x, on a logarithmic axis."""
+    """Draw means against x on a logarithmic axis."""
     rates = [str(noise) for noise in results.settings.noise]
     titles = [names.noise(rate) for rate in rates]
     figure, axes = panels.grid_of_panels([""], titles, x_label=x_label, y_label=y_label)
@@ -39,7 +39,7 @@ def _curves(
         means = rows.groupby(["method", "x"], sort=False)["value"].mean()
         wide = means.unstack("method")[list(means.index.unique("method"))]
         for number, method in enumerate(wide.columns.astype(str)):
-            # A curve is thicker by those that are equal and drawn over it.
+            # A curve is drawn thicker by the number of equal curves on top of it.
             is_equal = np.isclose(wide.iloc[:, number + 1 :], wide[[method]], atol=1e-9)
             n_equal = is_equal.all(axis=0).sum()
             looks = {"linewidth": 1.5 + 2 * n_equal, "markersize": 5 + 2.5 * n_equal}
@@ -50,7 +50,7 @@ def _curves(
 
 
 def _grouped_handles(rows: pd.DataFrame) -> list[Any]:
-    """Legend entries; methods whose curves are equal everywhere share the first one's."""
+    """Make legend entries; methods with equal curves share the entry of the first one."""
     means = rows.groupby(["method", "noise", "x"], sort=False)["value"].mean().unstack("method")
     groups: list[list[str]] = []
     for method in panels.methods_in(rows):

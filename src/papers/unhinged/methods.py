@@ -19,9 +19,9 @@ from noisylabels.validation import Floats
 NEWTON_STEPS = 200
 """Largest number of steps of Newton's method."""
 SMALL_DECREMENT = 1e-10
-"""Below this decrement a step is not halved: it improves less than rounding shows."""
+"""Decrement below which a step is not halved, because rounding hides the improvement."""
 LAST_DECREMENT = 1e-24
-"""At this decrement the minimum is reached."""
+"""Decrement at which the minimum counts as reached."""
 
 
 class Potential(NamedTuple):
@@ -49,7 +49,7 @@ POTENTIALS = {
         lambda z: np.where(z < 1, 2.0, 0.0),
     ),
 }
-"""Convex functions phi that fall to 0 in the limit, with phi'(0) < 0."""
+"""Names of convex functions phi that fall to 0 in the limit, with phi'(0) < 0."""
 
 
 def minimiser(loss: str, Z: Floats, p: Floats, lam: float) -> Floats:
@@ -99,13 +99,13 @@ def minimiser(loss: str, Z: Floats, p: Floats, lam: float) -> Floats:
 
 
 def _minimise_hinge(Z: Floats, p: Floats, lam: float) -> Floats:
-    # LIBLINEAR wants both labels: -z with label -1 is the same example.
+    # LIBLINEAR needs both labels, and -z with label -1 is the same example.
     sign = np.where(np.arange(len(Z)) % 2, 1.0, -1.0)
     model = LinearSVC(
         C=1.0 / lam,
         loss="hinge",
         fit_intercept=False,
-        # LIBLINEAR draws the order of the rows: without a seed the last digits change every time.
+        # LIBLINEAR draws the order of the rows; without a seed the last digits vary.
         random_state=0,
         tol=1e-5,
         max_iter=100_000,

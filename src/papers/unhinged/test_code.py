@@ -1,4 +1,4 @@
-"""The minimisers against other solvers, and what the paper says of them on the smallest example."""
+"""The minimisers agree with other solvers, and with the paper on the smallest example."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from unhinged.methods import POTENTIALS, LinearPotential, minimiser, signed, thr
 
 @pytest.fixture(scope="module")
 def rows():
-    """Rows y x of 80 points with a constant feature."""
+    """Make rows y x of 80 points with a constant feature."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((80, 3))
     return signed(X, X[:, 0] + rng.standard_normal(80) > 0.5)
