@@ -19,7 +19,7 @@ class Command(NamedTuple):
     """A command with a parser for its words."""
 
     form: str
-    """form: the words that follow the name of the command."""
+    """Words that follow the name of the command."""
     summary: str
     run: Callable[[list[str]], None]
 

@@ -1,1 +1,1 @@
-"""The project: five papers on learning with noisy labels, from data to verdict; it needs the checkout."""
+"""The project: five papers on learning with noisy labels, from data to verdict, in a checkout."""

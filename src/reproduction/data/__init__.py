@@ -1,1 +1,1 @@
-"""Data sets: what the registry says of them, and how they are fetched, read and prepared."""
+"""Data sets: how the registry describes them, and how they are fetched, read and prepared."""

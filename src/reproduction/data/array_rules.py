@@ -1,4 +1,4 @@
-"""What the arrays of every data set must be: lengths, indices, and the targets of its task."""
+"""Rules for the arrays of every data set: lengths, indices, and the targets of its task."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 OF_ROWS = ("X", "p", "votes", "wrong", "y_noisy")
-"""Arrays with a line for each label of ``y``."""
+"""Arrays with one line for each label of ``y``."""
 OF_VOTES = ("item", "worker", "response")
-"""Arrays of a crowd, with an entry for each vote."""
+"""Arrays of a crowd with one entry for each vote."""
 SHOWN_VALUES = 5
 
 Arrays = Mapping[str, NDArray[Any]]
 
 
 def check_rules(arrays: Arrays, task: str) -> None:
-    """Check what holds for the arrays of every data set, and what its task says of ``y``.
+    """Check the rules for the arrays of every data set, and those of its task for ``y``.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def check_rules(arrays: Arrays, task: str) -> None:
 
 
 def check_task(y: NDArray[Any], task: str) -> None:
-    """Check that targets are what a task says. Raises ValueError: what they are instead."""
+    """Check that targets are what a task needs."""
     values = np.unique(y)
     shown = ", ".join(map(str, values[:SHOWN_VALUES]))
     if len(values) > SHOWN_VALUES:
@@ -73,7 +73,7 @@ def check_task(y: NDArray[Any], task: str) -> None:
 
 
 def find_target(y: NDArray[Any]) -> str:
-    """Decide by its values what can be learned from ``y``: two classes, classes or real values."""
+    """Decide from its values whether ``y`` holds two classes, several, or real values."""
     if y.dtype.kind == "f" and bool((y % 1 != 0).any()):
         return "real"
     return "two classes" if len(np.unique(y)) <= 2 else "classes"

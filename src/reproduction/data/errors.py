@@ -1,5 +1,5 @@
-"""The error of everything that reads data; it is apart so that fetching needs no NumPy."""
+"""The error of everything that reads data, in a module apart, so that fetching needs no NumPy."""
 
 
 class DataError(ValueError):
-    """A file on the disk is damaged or not what it should be; the message names it."""
+    """A file on the disk is damaged or of another kind than expected; the message names it."""

@@ -1,4 +1,4 @@
-"""The raw files of a data set: those that are there, or from the first source that has them."""
+"""Raw files of data sets: those that are there, or those of the first source that has them."""
 
 import hashlib
 import json
@@ -26,13 +26,13 @@ from reproduction.data.transport import Network, locked, storage_errors, write_a
 from reproduction.run.atomic_files import replacing
 
 RECORD = "source.json"
-"""What preparing needs to know about the raw files next to it: source, loader, hashes, a seal."""
+"""File next to the raw files with their source, loader and hashes, and a seal."""
 SEAL = "record_sha256"
-"""Key of the digest of all the others: a record that was edited or damaged is refused."""
+"""Key of the digest of all other keys: an edited or damaged record is refused."""
 VERSION = 3
-"""Of the form of a record. With an older one the files that are there are recorded again."""
+"""Version of the form of a record; files with an older record are recorded again."""
 ORIGIN = ".origin"
-"""File with the name of the source: not an output of a rule, so that it outlives a re-run."""
+"""File with the name of the source. It is not an output of a rule, so that it outlives a re-run."""
 
 Record = dict[str, Any]
 
@@ -106,7 +106,7 @@ def fetch(dataset: str, registry: Registry, out: Path, network: Network | None =
 
 
 def fetch_local(dataset: str, registry: Registry, out: Path, spec: UserFile) -> Record:
-    """Copy a user's file that takes the place of a data set, or is one of a new id.
+    """Copy a user's file that replaces a data set, or is one with a new id.
 
     Parameters
     ----------
@@ -186,7 +186,8 @@ def write_record(folder: Path, record: Record) -> None:
 
 
 def _seal(record: Record) -> str:
-    read = json.loads(json.dumps(record))  # numbers as keys become texts, which have another order
+    # keys that are numbers become texts in JSON, which sort in another order
+    read = json.loads(json.dumps(record))
     return hashlib.sha256(f"{VERSION} {json.dumps(read, sort_keys=True)}".encode()).hexdigest()
 
 
@@ -210,7 +211,7 @@ def _finish(
         "prepared_sha256": "" if expected == UNSEEN else expected,
         "prepared_decimals": entry.prepared_decimals.get(source.variant),
         "files": hashes,
-        # a loader of a paper is trusted, and may import more than the limits allow
+        # users trust the loaders of their papers, which may import more than the limits allow
         "isolated": is_unknown and not known.is_users(source.loader),
         "unverified": [file.name for file in source.files if not (file.sha256 or file.git_blob)],
     }
@@ -223,7 +224,7 @@ def _finish(
 
 
 def _hash(file: RawFile, out: Path) -> str:
-    """Compute the SHA-256 of the file in ``out``; "" if it is not the right one.
+    """Compute the SHA-256 of the file in ``out``; "" if it is not the expected one.
 
     Without a registered hash it is the one that was recorded with the first download.
     """
@@ -247,7 +248,7 @@ def _origin(out: Path) -> str:
 
 
 def _obtain(file: RawFile, source: Source, out: Path, network: Network) -> str:
-    """Bring a file into ``out``, from a data set with the same source or from its place.
+    """Bring a file into ``out``, from a data set with the same source or from where it is kept.
 
     Of one hash, only one file at a time is on its way: thirteen sets in one file are one download.
     Files are replaced, never changed in place, so that two names of one file cannot disturb each
@@ -264,7 +265,7 @@ def _obtain(file: RawFile, source: Source, out: Path, network: Network) -> str:
                 with replacing(out / file.name) as part:
                     try:
                         os.link(path, part)
-                    except OSError:  # a file system without links
+                    except OSError:  # the file system has no links
                         shutil.copyfile(path, part)
                 return file.sha256
         return transport.obtain(file, out, network)
@@ -291,7 +292,7 @@ def _advice(name: str, chosen: list[Source], entry: Entry, out: Path) -> list[st
 
 
 def _pinned_files(chosen: list[Source]) -> list[RawFile]:
-    """List the files of the first source that has a hash for each of them."""
+    """List the files of the first source with a hash for each of them."""
     for source in chosen:
         if source.files and all(file.sha256 for file in source.files):
             return source.files

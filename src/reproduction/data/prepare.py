@@ -1,4 +1,4 @@
-"""Turn the raw files of a data set into one prepared file: arrays of a known shape, in an .npz."""
+"""Preparation: the raw files of a data set become arrays of a known shape in one .npz."""
 
 import contextlib
 import json
@@ -28,13 +28,13 @@ from reproduction.spec.strict_yaml import near
 from reproduction.spec.user_modules import describe_error, import_module, module_file
 
 MEMORY, MEMORY_PER_BYTE = 1 << 30, 16
-"""Bytes of address space of an isolated reader with its libraries; what a byte of files adds."""
+"""Address space of an isolated reader in bytes: fixed, and per byte of its files."""
 SECONDS, SECONDS_PER_BYTE = 15, 1e-6
-"""Its processor time, and what a byte of its files adds (the 880 MB of SUSY take 35 s)."""
+"""Processor seconds of an isolated reader: fixed, and per byte (the 880 MB of SUSY take 35 s)."""
 PATIENCE = 4
-"""Wall-clock time, as a multiple of the processor time: the machine may be busy."""
+"""Wall-clock time of a reader, as a multiple of its processor time, as the machine may be busy."""
 THREADS = ("OMP", "OPENBLAS", "MKL", "NUMBA", "VECLIB_MAXIMUM", "NUMEXPR")
-"""Libraries that are given one thread; each further one would need address space."""
+"""Libraries that get one thread, because each further one would need address space."""
 
 
 def prepare(raw: Path) -> Dataset:
@@ -85,7 +85,7 @@ def prepare(raw: Path) -> Dataset:
             arrays = _note_copies(arrays)
     except ValueError as error:
         message = str(error)
-        if "registry" in record:  # where the user says how the file is to be read
+        if "registry" in record:  # the key in which the user says how to read the file
             message = f"{record['registry']}: datasets.{record['id']}: {message}"
         if record["unverified"]:
             names = ", ".join(record["unverified"])
@@ -103,7 +103,7 @@ def prepare(raw: Path) -> Dataset:
 
 
 def round_arrays(arrays: Arrays, decimals: int | None) -> Arrays:
-    """Round values whose last bits depend on the processor; with None they do not change."""
+    """Round values whose last bits depend on the processor, if a number of digits is given."""
     if decimals is None:
         return arrays
     rounded = {}
@@ -117,7 +117,7 @@ def round_arrays(arrays: Arrays, decimals: int | None) -> Arrays:
 def check_arrays(
     dataset: str, source: str, arrays: Arrays, shape: Mapping[str, Any], task: str = "other"
 ) -> None:
-    """Check the values and the shape of arrays, and what its task says of them.
+    """Check the values and the shape of arrays, and the rules of their task.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ def find_loader(spec: str) -> Callable[..., Arrays]:
 
 
 def _read(loader: str, files: Mapping[str, Path], options: Mapping[str, Any]) -> Arrays:
-    """Let a loader read files. Raises DataError: a loader of the user fails."""
+    """Let a loader read files, and name the loader if it fails."""
     function = find_loader(loader)
     try:
         arrays = function(files, **options)
@@ -219,7 +219,7 @@ def _read(loader: str, files: Mapping[str, Path], options: Mapping[str, Any]) ->
 
 
 def _is_of_user(loader: str) -> bool:
-    """Decide whether a loader is of a paper that is not one of the repository's."""
+    """Decide whether a loader belongs to a paper of a user."""
     if not is_users(loader):
         return False
     file = module_file(loader_module(loader))
@@ -227,7 +227,7 @@ def _is_of_user(loader: str) -> bool:
 
 
 def _note_copies(arrays: Arrays) -> Arrays:
-    """Note how many rows of a user are copies of others: a random split may part them."""
+    """Note how many rows of a user's table are copies, which a random split may part."""
     X = arrays.get("X")
     y = arrays.get("y")
     if X is None or y is None or X.dtype.kind not in "biuf" or "train" in arrays:
@@ -309,7 +309,7 @@ def read_isolated(
 
 
 def explain_exit(code: int, seconds: int) -> str:
-    """Say why a reader with this exit code and so much processor time gave no answer."""
+    """Explain why a reader with this exit code and processor time gave no answer."""
     if code == -signal.SIGXCPU:
         return f"the reader was stopped after {seconds:g} s; the file may mean harm"
     if code == -signal.SIGKILL:
@@ -321,7 +321,7 @@ def explain_exit(code: int, seconds: int) -> str:
 
 
 def lower_limit(kind: int, value: int, grace: int = 0) -> None:
-    """Lower a limit of this process; nothing happens on a system without such a limit."""
+    """Lower a limit of this process, on a system that has such a limit."""
     _, hard = resource.getrlimit(kind)
     with contextlib.suppress(ValueError, OSError):
         most = value + grace if hard == resource.RLIM_INFINITY else min(value + grace, hard)
@@ -329,7 +329,7 @@ def lower_limit(kind: int, value: int, grace: int = 0) -> None:
 
 
 def follow(order: dict[str, Any]) -> Arrays:
-    """Read the files of an order; return arrays, or under ``error`` why there are none."""
+    """Read the files of an order, and return arrays, or the reason why there are none."""
     files = {name: Path(path) for name, path in order["files"].items()}
     try:
         return find_loader(order["loader"])(files, **order["options"])
@@ -344,7 +344,7 @@ def follow(order: dict[str, Any]) -> Arrays:
 
 
 def main() -> None:
-    """Run as the child; its arguments are an order as JSON and the file for the answer."""
+    """Run as the child: the arguments are an order as JSON and the file for the answer."""
     order = json.loads(sys.argv[1])
     lower_limit(resource.RLIMIT_CORE, 0)
     lower_limit(resource.RLIMIT_AS, order["memory"])
@@ -354,7 +354,7 @@ def main() -> None:
     seen = np.array(list(reading.SEEN.files), str)
     with open(sys.argv[2], "wb") as answer:
         np.savez(answer, allow_pickle=False, **arrays, read=seen)
-    os._exit(0)  # no exit handler of a library can hang or crash any more
+    os._exit(0)  # ends at once, as exit handlers of libraries can hang or crash
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Prepared data sets: arrays with their digest in one .npz, which is all that jobs read of data.
+"""Prepared data sets: arrays with their digest in one .npz, the only data that jobs read.
 
 `reproduction.data.prepare` writes these files, and the job of an experiment loads them
 (`Job.read` of `reproduction.run.job`). Jobs import this module and the error that it raises, and
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from reproduction.data.errors import DataError
 
 META = "meta.json"
-"""Member of an .npz with the description, next to the arrays."""
+"""Member of an .npz with the description of its arrays."""
 Arrays = dict[str, NDArray[Any]]
 
 
@@ -40,7 +40,7 @@ class Dataset:
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """Refuse every later write to an array, so that whoever gets it cannot spoil it for others."""
+    """Make an array read-only, so that no method can spoil it for others."""
     array.flags.writeable = False
     return array
 
@@ -68,7 +68,7 @@ def array_digest(arrays: Mapping[str, NDArray[Any]]) -> str:
 
 
 def load_prepared(path: Path | str) -> Dataset:
-    """Load a prepared file whose arrays have the digest that was stored with them.
+    """Load a prepared file, and check that its arrays have the stored digest.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def load_prepared(path: Path | str) -> Dataset:
 
 
 def write_npz(path: Path, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write arrays and a description into an .npz whose bytes depend on their content only.
+    """Write arrays and a description into an .npz whose bytes depend only on its content.
 
     Raises
     ------
@@ -130,7 +130,7 @@ def write_npz(path: Path, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[
 
 
 def read_npz(path: Path | IO[bytes]) -> tuple[dict[str, Any], Arrays]:
-    """Read the description and the arrays of such a file; a damaged one may raise any error."""
+    """Read the description and the arrays of an .npz; a damaged one may raise any error."""
     # NumPy leaves a file that it opened itself open if the archive is damaged.
     opened = path.open("rb") if isinstance(path, Path) else contextlib.nullcontext(path)
     with opened as file, np.load(file, allow_pickle=False) as archive:

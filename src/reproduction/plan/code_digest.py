@@ -1,4 +1,4 @@
-"""The digest of a file: of the meaning of code, of the bytes of anything else.
+"""Digests of files: of the meaning of code, and of the bytes of anything else.
 
 Comments, docstrings, formatting, messages of ``raise`` and the version of Python do not change the
 digest of code. What was digested is remembered by the size, times and number of the file, and by
@@ -19,7 +19,7 @@ from reproduction.run.atomic_files import replacing
 
 CACHE = CHECKOUT / ".cache/digests.json"
 DEFINITIONS = CHECKOUT / ".cache/definitions"
-"""Digest of a module -> the digests of its functions, to say later which of them changed."""
+"""Folder with digests of the functions of modules, to say later which of them changed."""
 BYTES, CODE = "bytes", "code"
 UNTITLED = "the code outside functions"
 
@@ -30,7 +30,7 @@ def digest_bytes(file: Path) -> str:
 
 
 def digest_code(file: Path) -> str:
-    """Digest the meaning of a Python file. Raises ValueError: where it cannot be parsed."""
+    """Compute a digest of the meaning of a Python file."""
     return _remembered(file, CODE)
 
 
@@ -56,7 +56,7 @@ def digest_definitions(file: Path) -> dict[str, str]:
 
 
 def changed_definition(digest: str, file: Path) -> str:
-    """Name the first function of a file that differs from when the file had this digest.
+    """Name the first function of a file that differs from its state at an earlier digest.
 
     The name is "" if it is unknown.
     """
@@ -120,7 +120,7 @@ def _fields_that_matter(node: ast.AST) -> Iterator[tuple[str, object]]:
 
 
 def _describe_pieces(pieces: list[ast.expr]) -> Iterator[str]:
-    """The pieces of an f-string.
+    """List the pieces of an f-string.
 
     Versions of Python differ in how they cut the text between the values.
     """
@@ -169,7 +169,7 @@ def _remembered(file: Path, kind: str) -> str:
 
 @cache
 def _digests() -> dict[str, object]:
-    """The remembered digests: kind and path -> size, times, ..., and the digest."""
+    """Load the remembered digests: kind and path -> size, times and digest."""
     with suppress(OSError, ValueError):
         digests = json.loads(CACHE.read_bytes())
         if isinstance(digests, dict):
@@ -179,7 +179,7 @@ def _digests() -> dict[str, object]:
 
 @cache
 def _version() -> str:
-    """Digest this module; digests of another version of it are not used."""
+    """Digest this module, because another version of it computes other digests."""
     return _sha(Path(__file__).read_text(encoding="utf-8"))
 
 

@@ -1,4 +1,4 @@
-"""Recorded times and memory of the jobs of a full run, and what they request of a cluster."""
+"""Recorded times and memory of the jobs of a full run, and requests to a cluster that follow."""
 
 import csv
 import json
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
 
 KEY = ["artifact", "cell", "job"]
 CALIBRATION = "calibration_ms"
-"""Column, and key of a record: the time of a fixed piece of work where the result was made."""
+"""Column, and key of a record: time of a fixed piece of work where the result was made."""
 COLUMNS = [*KEY, "jobs", "seconds", "longest", "mem_mb", CALIBRATION]
 
 DEFAULT = {"mem_mb": 1000, "runtime": 60}
-"""Megabytes and minutes of a job that nobody has measured."""
+"""Megabytes and minutes for a job that nobody has measured."""
 MARGIN = {"mem_mb": 1.5, "runtime": 3.0}
-"""Factors on what was measured: other processors are slower, other libraries larger."""
+"""Factors on measured costs, because other machines are slower and other libraries larger."""
 START = {"mem_mb": 400, "runtime": 2}
-"""What every job needs besides.
+"""Megabytes and minutes that every job needs in addition.
 
 Snakemake starts in each submission, on a node that may be busy.
 """
@@ -31,7 +31,7 @@ TYPICAL_OF_OTHERS = 3.0
 Cost = tuple[float, float]
 """Longest seconds and peak megabytes."""
 Measured = Mapping[tuple[str, str, str], Cost]
-"""(artifact, cell, kind of job) -> cost; a kind is ``tune``, ``run`` ...."""
+"""(artifact, cell, kind of job) -> cost; kinds are ``tune``, ``run`` and others."""
 
 
 def read(file: Path) -> Measured:
@@ -123,7 +123,7 @@ def updated(file: Path, new: "pd.DataFrame") -> "pd.DataFrame":
 
     if not file.is_file():
         return new
-    read(file)  # a damaged table is named
+    read(file)  # names the file if the table is damaged
     old = pd.read_csv(file, keep_default_na=False, na_values={CALIBRATION: [""]})
     is_replaced = old["artifact"].isin(new["artifact"])
     return pd.concat([old[~is_replaced], new]).sort_values(KEY)

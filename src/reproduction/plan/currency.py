@@ -1,4 +1,4 @@
-"""Which results are current: the records next to them are compared with what the plan would do now.
+"""Which results are current, by a comparison of their records with the present plan.
 
 Snakemake compares times. So each job has a small key file among its inputs, with what the job is
 requested. It is older than everything but the record of a result that is not current. The other
@@ -19,15 +19,15 @@ from reproduction.run.atomic_files import replacing
 
 KEYS = Path(".cache/keys")
 OLDER, OLD = 1.0, 2.0
-"""Seconds since 1970: the times of a record that is not current, and of keys."""
+"""Times of outdated records and of keys, in seconds since 1970."""
 LONGEST = 40
-"""Characters of a setting in a reason."""
+"""Largest number of characters of a setting in a reason."""
 NOT_MADE = "not made yet"
 
 
 @dataclass(frozen=True)
 class Step:
-    """A job of the plan: what decides about it, and the files that it reads.
+    """A job of the plan, with everything that its result depends on.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ def key_of(record: str) -> str:
 
 
 class Decisions(dict[str, str]):
-    """Record -> why its job runs, in one line; "" if its result is current."""
+    """Collect why the job of each record runs, in one line; "" if its result is current."""
 
     def follows(self, file: str) -> bool:
         """Decide whether a job of this plan makes a file again."""
@@ -109,7 +109,7 @@ def write_keys(steps: Iterable[Step], decisions: Mapping[str, str]) -> None:
 
 
 def _date(key: Path, record: Path, is_current: bool) -> None:
-    """Give a key and a record the times by which Snakemake sees whether the result is current.
+    """Set the times of a key and a record, by which Snakemake sees whether the result is current.
 
     They are long past, so that no clock matters: a job must not end before the time of its inputs.
     So a result that another clock dated to the future is dated to the present, too.
@@ -153,7 +153,7 @@ def reasons(step: Step, decisions: Decisions) -> Iterator[str]:
 
 
 def _has_outputs(record: Path) -> bool:
-    """Decide whether there is a file that the record would describe."""
+    """Decide whether the file that the record would describe exists."""
     stem = record.name.removesuffix(records.RECORD)
     return any(file.is_file() for file in record.parent.glob(f"{stem}*"))
 

@@ -1,4 +1,4 @@
-"""The check of users' methods and noise before their jobs run, in a process of its own.
+"""The check of users' methods and noise before their jobs run, in a separate process.
 
 It is what `./run check` does without the repetition. What it warns of is kept next to the logs, for
 the end of this run and of later ones in which the result is current.
@@ -17,7 +17,7 @@ from reproduction.spec.papers import HOME
 from reproduction.spec.strict_yaml import Content
 
 TARGETS: list[str] | None = None
-"""Targets of the run, [] for all. `./run` sets them; None in a preview, which tries nothing."""
+"""Targets of the run, [] for all, set by `./run`; None in a preview, which tries nothing."""
 PATIENCE = 120
 """Seconds after which a paper is run without this check."""
 
@@ -59,7 +59,7 @@ def find_mistakes(plan: Plan, names: Iterable[str]) -> dict[str, str]:
 
 
 def _ask(plan: Plan, folder: Path, names: Sequence[str]) -> Content:
-    """Ask the other process; where it gives no answer, that is a remark about every artifact."""
+    """Ask the other process, and return a remark about every artifact if it gives no answer."""
     files = [str(plan.artifacts[name].file) for name in names]
     paths = [str(SOURCES), os.environ.get("PYTHONPATH", "")]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}

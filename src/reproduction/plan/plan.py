@@ -28,7 +28,7 @@ from reproduction.spec.settings import without_display
 from reproduction.spec.strict_yaml import Content, near, read
 
 TARGETS_OF_TASKS = {"binary": "two classes", "classes": "classes", "regression": "real"}
-"""Task of the registry -> what a protocol learns from such a data set."""
+"""Task in the registry -> what a protocol learns from such a data set."""
 TABLE_SUFFIXES = ("html", "csv", "md", "tex")
 COMMANDS = [
     "audit",
@@ -46,14 +46,14 @@ COMMANDS = [
     "test",
     "try",
 ]
-"""What `./run` does besides making targets."""
+"""Commands of `./run` other than making targets."""
 FIRST_OF_PAPER = 1000
-"""Priority of the experiment that starts first of a paper."""
+"""Priority of the first experiment of a paper."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """One configuration, its artifacts at its scale, their data and the costs of jobs."""
+    """The plan of one configuration: artifacts at its scale, their data and the costs of jobs."""
 
     config: Mapping[str, Any]
     artifacts: dict[str, Artifact]
@@ -61,11 +61,11 @@ class Plan:
     measured: costs.Measured = field(default_factory=dict)
     usual_seed: int | None = None
     broken: Mapping[str, str] = field(default_factory=dict)
-    """Paper -> the mistake in its files, for which it is left out."""
+    """Paper -> the mistake in its files for which it is left out."""
 
     @property
     def folder(self) -> str:
-        """Name of its folders of results, figures and logs: the scale, and an unusual seed."""
+        """Name of the folders of results, figures and logs: the scale, and an unusual seed."""
         scale = self.config["scale"]
         seed = self.config.get("seed")
         if self.usual_seed is None or seed == self.usual_seed:
@@ -86,7 +86,7 @@ class Plan:
 
     @cached_property
     def left_out(self) -> dict[str, str]:
-        """Artifact -> why it cannot run here, of those that cannot.
+        """Artifacts that cannot run here -> why.
 
         No source has a data set, or the class of a user is not found.
         """
@@ -105,7 +105,7 @@ class Plan:
         return self._lack_of_data(artifact) or _lack_of_code(artifact)
 
     def _lack_of_data(self, artifact: Artifact) -> str:
-        """Say why an artifact has not the data that it needs, "" if it has them."""
+        """Say which data of an artifact are missing; "" if none."""
         part = self.config.get("only") or {}
         chosen = part.get("datasets")
         if chosen and artifact.protocol:
@@ -139,7 +139,7 @@ class Plan:
         find_protocol(protocol).check_target(dataset, target, values)
 
     def faults(self, words: Iterable[str]) -> dict[str, str]:
-        """Map what is requested, and left out for another reason than its data, to that reason."""
+        """Map requested artifacts that are left out for other reasons than data to the reason."""
         scopes = self.find_scopes(words)
         faults: dict[str, str] = {}
         if "" in scopes:
@@ -152,7 +152,7 @@ class Plan:
 
     @cached_property
     def shown(self) -> dict[str, Artifact]:
-        """The artifacts that are not left out."""
+        """Select the artifacts that are not left out."""
         shown = {}
         for name, artifact in self.artifacts.items():
             if name not in self.left_out:
@@ -211,7 +211,7 @@ class Plan:
             raise ValueError(f"{artifact.file}: {error}") from None
 
     def find_unusable(self, scopes: Iterable[str]) -> dict[str, str]:
-        """Import what users wrote, and map each paper with a mistake to what cannot be used.
+        """Import code of users, and map each paper with a mistake to what cannot be used.
 
         Its jobs fail with the same words; those of other papers run. Raises ValueError: no other
         paper is requested.
@@ -323,7 +323,7 @@ class Plan:
         return f"(?:{'|'.join(names) or matches_nothing})"
 
     def cell(self, name: str, cell: str = "") -> Cell:
-        """Look up a cell of the artifact; without a name it is all of the artifact."""
+        """Look up a cell of the artifact; without a name, it is the whole artifact."""
         artifact = self.artifact(name)
         if cell:
             return artifact.cells[cell]
@@ -359,7 +359,7 @@ class Plan:
         return words
 
     def repetitions(self, name: str, block: int = 0) -> str:
-        """Range of the repetitions of a block, ``0:5``; the job gets it in ``request``."""
+        """Write the range of the repetitions of a block, such as ``0:5``."""
         start, stop = self.artifact(name).blocks[block]
         return f"{start}:{stop}"
 
@@ -380,7 +380,7 @@ class Plan:
         return {resource: value * attempt for resource, value in resources.items()}
 
     def seconds(self, rule: str, wildcards: Mapping[str, str]) -> float:
-        """Estimate the seconds of a job: as last time here, else as recorded at full scale."""
+        """Estimate the seconds of a job from its last run here, or from the recorded full run."""
         artifact = wildcards.get("artifact", "")
         cell = wildcards.get("cell", "")
         job = wildcards.get("block", rule)
@@ -414,7 +414,7 @@ class Plan:
     # Results
 
     def tuned(self, name: str, cells: Iterable[str] = ()) -> list[str]:
-        """List the files of tuned parameters of some cells, by default of all.
+        """List the files of tuned parameters of some cells, by default of all cells.
 
         There are none if the protocol does not tune.
         """
@@ -425,7 +425,7 @@ class Plan:
         return [f"{folder}/{cell}/tuned.json" for cell in cells or artifact.cells]
 
     def parts(self, name: str, suffix: str = "csv") -> list[str]:
-        """List the tables of all blocks of all cells, or with ``points.npz`` the points tested."""
+        """List the tables of all blocks of all cells, or with ``points.npz`` the tested points."""
         artifact = self.artifact(name)
         files = []
         for cell in artifact.cells:
@@ -505,14 +505,14 @@ class Plan:
         return [f"{self.figures}/{name}.{suffix}" for suffix in suffixes]
 
     def outputs(self, name: str) -> list[str]:
-        """List the files of the figure or table of an artifact, and the record of its result."""
+        """List the files of the figure or table of an artifact, and its record."""
         files = self.drawings(name)
         if self.artifact(name).protocol:
             files.append(f"{self.results}/{name}/record.json")
         return files
 
     def warnings_file(self, name: str) -> Path:
-        """Where the warnings of `early_check` about an artifact are kept."""
+        """Return the file with the warnings of `early_check` about an artifact."""
         return Path(f"logs/{self.folder}/{name}/warnings.txt")
 
     def read_warnings(self, names: Iterable[str]) -> list[str]:
@@ -602,7 +602,7 @@ class Plan:
         return targets
 
     def refusals(self, home: Path) -> dict[str, str]:
-        """Target -> why it cannot be made: it lacks data, or ``papers`` does not list its paper.
+        """Map targets that cannot be made to the reason: missing data, or a paper left out.
 
         Parameters
         ----------
@@ -654,7 +654,7 @@ class Plan:
 
 
 def _cost_of_dearest_cell(measured: costs.Measured, name: str, job: str) -> costs.Cost | None:
-    """Find the cost of the dearest measured cell of an artifact, for a kind of job."""
+    """Find the largest measured cost of a cell of an artifact, for a kind of job."""
     similar = []
     for (artifact, _, kind), cost in measured.items():
         if artifact == name and job in (kind, "experiment"):
@@ -734,7 +734,7 @@ def configured(root: Path, folder: str) -> Content:
 
 
 def is_results_folder(name: str) -> bool:
-    """Decide whether it names a folder of results: a scale, or a scale with another seed."""
+    """Decide whether a word names a folder of results: a scale, or a scale with another seed."""
     scales = "|".join(SCALES)
     return re.fullmatch(rf"({scales})(-seed[0-9]{{1,18}})?", name) is not None
 

@@ -1,4 +1,4 @@
-"""The jobs of a plan with what decides about each, those first whose results others read.
+"""The jobs of a plan and what decides about each, in the order in which results are read.
 
 The rules of the workflow say which script makes a result, from and into which files; a step says
 what the script must do. It has the name of its record, which is next to the result.
@@ -14,7 +14,7 @@ from reproduction.plan.plan import Plan, leave_out, without_wrong_code
 from reproduction.spec.strict_yaml import Content
 
 NOT_DRAWN = ("papers", "data")
-"""Keys of the configuration that change no drawing."""
+"""Keys of the configuration that do not change a drawing."""
 
 
 def list_steps(plan: Plan) -> Iterator[Step]:
@@ -56,7 +56,7 @@ def decide(plan: Plan, scopes: Iterable[str] = ()) -> tuple[Plan, list[Step], De
     due = {step.artifact: None for step in steps if step.artifact and decisions[step.record]}
     for name in plan.shown:
         if not all(map(os.path.isfile, plan.drawings(name))):
-            due[name] = None  # Snakemake draws it
+            due[name] = None  # Snakemake makes this drawing
     checked = without_wrong_code(plan, due)
     computed = [name for name in due if _is_computed(name, steps, decisions)]
     asked = [name for name in computed if f"{name}/".startswith(tuple(scopes))]
@@ -123,7 +123,7 @@ def _of_experiment(plan: Plan, name: str) -> Iterator[Step]:
 
 
 def _of_cell(plan: Plan, name: str, cell: str) -> Iterator[Step]:
-    """Yield the steps of a cell: its tuning, where the protocol tunes, then its blocks."""
+    """Yield the steps of a cell: its tuning, if the protocol tunes, then its blocks."""
     folder = f"{plan.results}/{name}/cells/{cell}"
     job = plan.job(name, cell)
     data = plan.data(name, cell)
@@ -196,7 +196,7 @@ def _of_verdicts(plan: Plan, scope: str) -> Step:
 
 
 def archived_drawings() -> list[str]:
-    """List the archived figures and tables, which the page of a run shows until it has its own."""
+    """List the archived figures and tables, which the page of a run shows until it has new ones."""
     return sorted(os.path.relpath(file) for file in CHECKOUT.glob("figures/reference/*/*.*"))
 
 

@@ -1,1 +1,1 @@
-"""Experiments: the loop over data sets, splits, noise and seeds, and the results that it writes."""
+"""Experiments: the loop over data sets, splits, noise and seeds, and the results of it."""

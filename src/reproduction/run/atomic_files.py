@@ -1,4 +1,4 @@
-"""Files that are whole or not there."""
+"""Files that are whole or do not exist."""
 
 import glob
 import os
@@ -11,7 +11,7 @@ import psutil
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Give the file to write that takes the name ``path`` at the end.
+    """Give a file to write, which replaces ``path`` when it is complete.
 
     After an error ``path`` is as it was. What killed processes left half-written is removed.
     """
@@ -20,7 +20,7 @@ def replacing(path: Path) -> Iterator[Path]:
     try:
         yield part
         with part.open("rb") as written:
-            os.fsync(written.fileno())  # a disk may report only now that it could not write
+            os.fsync(written.fileno())  # a disk may report a failed write only now
         os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)

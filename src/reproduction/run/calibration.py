@@ -9,19 +9,19 @@ import time
 import numpy as np
 
 REPEATS = 7
-"""Odd, so that the median is one of them."""
+"""Number of repetitions, odd, so that the median is one of them."""
 STEPS = 20_000
-"""Of plain Python."""
+"""Number of steps in plain Python."""
 ENTRIES = 100_000
-"""Of the vector whose exponentials are taken."""
+"""Length of the vector whose exponentials are computed."""
 SIDE = 160
-"""Of the matrix that is squared."""
+"""Side of the matrix that is squared."""
 ROUNDS = 8
-"""How often exponentials and products are taken."""
+"""Number of rounds of exponentials and products."""
 
 
 def measure_calibration() -> float:
-    """Measure what the fixed work takes here.
+    """Measure the time of the fixed work on this machine.
 
     Returns
     -------
@@ -29,7 +29,7 @@ def measure_calibration() -> float:
         Milliseconds of the processor, the median of `REPEATS`: steps of plain Python,
         exponentials and a product of matrices, about a third of the time each.
     """
-    _work()  # loads what is loaded at the first call
+    _work()  # the first call loads code, which must not count
     seconds = []
     for _ in range(REPEATS):
         start = time.process_time()

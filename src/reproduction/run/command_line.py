@@ -1,4 +1,4 @@
-"""The commands of the experiments, and what a run makes of its words: scale, targets, words for Snakemake."""
+"""Commands of the experiments, and how `./run` reads its words: scale, targets, options."""
 
 import json
 import os
@@ -23,14 +23,14 @@ All other options are Snakemake's; `snakemake --help` lists them. The usual ones
   --config seed=7 'only={repetitions: 5}'    change a setting for this run
   --forceall      make every result again"""
 SCALES = ("smoke", "full")
-"""The words that name a scale; without one it is the first."""
+"""Words that name a scale; the first is the default."""
 DRY = ("-n", "--dry-run", "--dryrun", "-np")
 OWN_DISPLAY = ("-p", "--printshellcmds", "-q", "--quiet", "--logger")
 CORES = ("-c", "--cores", "-j", "--jobs")
 TYPED_IN = "NOISYLABELS_TYPED_IN"
-"""Variable with the folder in which a command was typed."""
+"""Environment variable with the folder in which a command was typed."""
 GROUPED_DIGITS = re.compile(r"(?<![\w.])[0-9]+_[0-9_]+(?![\w.])")
-"""1_000, which YAML reads as 1000 and JSON does not read at all."""
+"""Pattern of numbers such as 1_000, which YAML reads as 1000 and JSON refuses."""
 
 
 @dataclass
@@ -40,10 +40,10 @@ class Request:
     scale: str
     targets: list[str]
     arguments: list[str]
-    """For Snakemake."""
+    """Options for Snakemake."""
     dry: bool = False
     remarks: list[str] = field(default_factory=list)
-    """Lines to be said before the run."""
+    """Lines to print before the run."""
 
 
 def read_request(words: Iterable[str]) -> Request:
@@ -64,7 +64,8 @@ def read_request(words: Iterable[str]) -> Request:
             papers = [*read(CHECKOUT / "config/config.yaml")["papers"], *papers]
         _add_papers(rest, papers)
         if {*targets} == {Path(paper).name for paper in papers}:
-            targets = []  # all that is planned; a paper with a mistake does not stop the others
+            # check everything that is planned, as a paper with a mistake does not stop the others
+            targets = []
     files = _take_values(rest, ("--configfile", "--configfiles"))
     verbose = _take_flag(rest, ("--verbose",))
     _check_old_forms(rest, targets)
@@ -191,7 +192,7 @@ def _all_targets(targets: list[str], rest: list[str]) -> list[str]:
 
 
 def _is_scale_file(file: str, scale: str, named: str, remarks: list[str]) -> bool:
-    """Decide whether it is a file that chose the scale in version 1."""
+    """Decide whether a file chose the scale in version 1."""
     path = Path(file)
     if path.parent.name != "config" or path.stem not in ("smoke", "quick"):
         return False
@@ -220,7 +221,7 @@ def _check_old_forms(rest: list[str], targets: list[str]) -> None:
 
 
 def check_values(words: Iterable[str]) -> None:
-    """Check words of ``--config``: each is key=value, without digits in groups.
+    """Check the words of ``--config``: each is key=value, without grouped digits.
 
     Raises ValueError: names the word, and the form to use.
     """
@@ -234,7 +235,7 @@ def check_values(words: Iterable[str]) -> None:
 
 
 def check_scale(content: object, file: str, scale: str) -> None:
-    """Check that a configuration file of the user's does not choose another scale than the word.
+    """Refuse a configuration file that chooses another scale than the command.
 
     Raises ValueError: names the file, and the word to use.
     """
@@ -250,7 +251,7 @@ def check_scale(content: object, file: str, scale: str) -> None:
 
 
 def run_workflow(words: list[str]) -> NoReturn:
-    """Start Snakemake in the checkout, as the words say."""
+    """Start Snakemake in the checkout with the requested options."""
     os.chdir(CHECKOUT)
     _become("start", words)
 
@@ -341,4 +342,4 @@ COMMANDS: dict[str, tuple[str, str, Callable[[list[str]], None]]] = {
     "lint": ("", "Lint, format and types: seconds, before a long run.", partial(_shell, "lint")),
     "test": ("[--all] [PATH]", "Lint, a smoke run and the tests.", partial(_shell, "test")),
 }
-"""Name -> what is typed behind it, what it does, and how."""
+"""Name of a command -> the words behind it, what it does, and how."""

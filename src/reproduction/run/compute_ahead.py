@@ -1,4 +1,4 @@
-"""Small experiments of a paper in one process, which pays for its imports once.
+"""Small experiments of a paper computed in one process, which loads its packages only once.
 
 The first of them that starts also computes others that wait, each into a separate folder; when
 one of those starts, it only puts its files in place. One that failed there, or whose data are
@@ -21,29 +21,29 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = "NOISYLABELS_TOGETHER"
-"""Environment variable with the folder of the jobs that wait; without it every job is alone."""
+"""Environment variable with the folder of waiting jobs; without it every job runs alone."""
 LONGEST = 30.0
-"""Processor seconds after which a job starts no other.
+"""Processor seconds after which a job starts no other job.
 
 So what is done shows early, and time limits of jobs hold.
 """
 PLACES = {"table": "table.csv", "points": "points.npz", "record": "record.json"}
-"""Option of a job -> the name of its file, which the record repeats."""
+"""Options of a job that are paths -> the names of these files in its record."""
 FILES = [*PLACES]
 Options = Any
-"""The parsed words of a job; ``data`` and `FILES` are paths."""
+"""The parsed options of a job; ``data`` and `FILES` are paths."""
 Compute = Callable[[Options], None]
 
 
 def offer(folder: Path, waiting: Mapping[str, list[str]]) -> Path:
-    """Tell the jobs of this run the command lines of the jobs that wait.
+    """Write the command lines of waiting jobs where the jobs of this run find them.
 
     Returns
     -------
     Path
         The folder for what is computed ahead.
     """
-    import psutil  # here, as every job imports this module
+    import psutil  # imported here, because every job imports this module
 
     for leftover in folder.glob("*"):
         is_alive = leftover.name.isdigit() and psutil.pid_exists(int(leftover.name))
@@ -60,7 +60,7 @@ def offer(folder: Path, waiting: Mapping[str, list[str]]) -> Path:
 
 
 def run(words: list[str], parse: Callable[[list[str]], Options], compute: Compute) -> None:
-    """Compute a job, or put in place what another one computed for it; then compute others.
+    """Compute a job, or take the result of another that computed it; then compute waiting jobs.
 
     Every job has a separate process, so that its record says what it alone has read. They are
     forked from this one, which has loaded no code of the project but installed packages: these take
@@ -82,7 +82,7 @@ def run(words: list[str], parse: Callable[[list[str]], Options], compute: Comput
         if status:
             sys.exit(status)
     for package in packages.read_text(encoding="utf-8").split():
-        # a package that cannot be loaded here is loaded by the jobs that need it
+        # a package that cannot be loaded here is left to the jobs that need it
         with suppress(Exception):
             import_module(package)
     paper = name.partition("/")[0]
@@ -95,7 +95,7 @@ def run(words: list[str], parse: Callable[[list[str]], Options], compute: Comput
 
 
 def _read_waiting(folder: Path) -> dict[str, list[str]]:
-    """Read the words of the jobs that wait, by name; nothing if there are none."""
+    """Read the command lines of waiting jobs, by name; empty if there are none."""
     file = folder / "waiting.json"
     if not file.is_file():
         return {}
@@ -104,7 +104,7 @@ def _read_waiting(folder: Path) -> dict[str, list[str]]:
 
 
 def _find_name(waiting: Mapping[str, list[str]], words: list[str]) -> str:
-    """Find the name of the job with these words, "" if it is not among those that wait."""
+    """Find the name of the job with this command line; "" if it does not wait."""
     for name, words_of_job in waiting.items():
         if words_of_job == words:
             return name
@@ -153,7 +153,7 @@ def _in_child(work: Callable[[], None]) -> int:
 
 
 def ahead(folder: Path, name: str, options: Options, compute: Compute) -> None:
-    """Compute a job that waits, unless another process does or did.
+    """Compute a waiting job, unless another process has it.
 
     Its output is stored for its own log.
     """
@@ -176,7 +176,7 @@ def ahead(folder: Path, name: str, options: Options, compute: Compute) -> None:
 
 @contextmanager
 def _claimed(folder: Path, name: str, mode: int) -> Iterator[bool]:
-    """Hold the lock of a job; the lock ends with its process.
+    """Hold the lock of a job, which ends with the process.
 
     False: another process holds it, or held it.
     """
@@ -192,7 +192,7 @@ def _claimed(folder: Path, name: str, mode: int) -> Iterator[bool]:
 
 
 def _placed(folder: Path, options: Options) -> bool:
-    """Put files that were computed from the present data in place; False if there are none."""
+    """Move files into place that were computed from the present data; False if there are none."""
     times = [data.stat().st_mtime for data in options.data]
     newest = max([0.0, *times])
     for name in PLACES.values():

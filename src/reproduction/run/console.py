@@ -1,4 +1,4 @@
-"""What `./run` shows: on a terminal one line of progress, elsewhere a line every ten seconds; a summary.
+"""What `./run` shows: its progress, on a line or every ten seconds, and a summary.
 
 A logger plugin of Snakemake, whose own messages stay in the file `.snakemake/log/<time>.snakemake.log`.
 """
@@ -28,12 +28,14 @@ from reproduction.spec.papers import HOME
 from reproduction.spec.verdict_words import count_verdicts, look_up
 
 SECONDS: dict[int, float] = {}  # number of a job -> its expected seconds; a run fills this
-AHEAD: dict[Path, int] = {}  # file that exists while a result computed ahead waits -> number of its job
-OLD: dict[str, int] = {}  # file of an earlier run that this run has to make again -> its time (ns)
-PLAN: Plan | None = None  # of the run, for the preview
+# file that marks a waiting result -> number of the job that was computed ahead
+AHEAD: dict[Path, int] = {}
+OLD: dict[str, int] = {}  # file of an earlier run that this run makes again -> its time (ns)
+PLAN: Plan | None = None  # the plan of the run, for the preview
 WHY: dict[str, str] = {}  # record of a result -> why its job runs; "" if it does not
-TELL = {"told": True}  # ``extra`` of a message that a person is to read
-KNOWN = ("Nothing to be done", "Unlocking working directory")  # messages of Snakemake's that are shown
+TELL = {"told": True}  # ``extra`` of messages for people
+# messages of Snakemake that are shown
+KNOWN = ("Nothing to be done", "Unlocking working directory")
 KILLED = "; killed, perhaps because memory ran out: try --cores 1"
 LOCKED = "another run in this checkout works on the same files; wait until it ends"
 # Errors that repeat, once jobs run, what is shown of the failed job.
@@ -42,12 +44,13 @@ OF_JOBS = ("RuleException", "WorkflowError")
 CAUSE = re.compile(r"(?:error: |(?:\w+\.)*(?=\w+Error: ))(.+)")
 ENOUGH = 0.05  # share of the expected seconds after which the pace of this machine is measured
 MOST_FILES = 2
-"""Files with verdicts that the end of a run lists by name."""
-REFUSING = ("draw", "verdicts")  # scripts whose logs hold only the reason why they refuse a table
+"""Number of files with verdicts that the end of a run lists by name."""
+# scripts whose logs hold only the reason for which they refuse a table
+REFUSING = ("draw", "verdicts")
 
 
 class Progress:
-    """What is done, what runs, and how long the rest will take.
+    """Progress of a run: what is done, what runs, and how long the rest will take.
 
     The rest takes (expected seconds of what is left) x pace. The pace is measured when a job has finished:
     (time so far) / (expected seconds so far). A job that runs counts with the time since it began, but at
@@ -58,7 +61,7 @@ class Progress:
         self.cores = max(cores, 1)
         self.seconds = seconds
         self.running: dict[int, str] = {}
-        self.started: dict[int, float] = {}  # job -> seconds from the beginning
+        self.started: dict[int, float] = {}  # job -> the second in which it started
         self.done = self.total = 0
         self.passed = 0.0
         self.measured_at = 0.0  # expected seconds of finished jobs when the pace was measured
@@ -77,7 +80,7 @@ class Progress:
         self.done += 1
 
     def line(self) -> str:
-        """``[37/212] 0:42 of about 2:10  ors/fig5; pnorm/room``."""
+        """Write the progress as ``[37/212] 0:42 of about 2:10   ors/fig5; pnorm/room``."""
         elapsed = time.monotonic() - self.began
         expected = self.expected(elapsed)
         of = f" of about {clock(expected)}" if expected else ""
@@ -85,7 +88,7 @@ class Progress:
         return f"[{self.done}{total}] {clock(elapsed)}{of}  {'; '.join(self.running.values())}"
 
     def expected(self, elapsed: float) -> float:
-        """Estimate the seconds from the first to the last job; 0 if nothing is known of them."""
+        """Estimate the seconds of the whole run; 0 if nothing is known of its jobs."""
         whole = sum(self.seconds.values())
         if not whole:
             return 0.0
@@ -102,7 +105,7 @@ class Progress:
 
 
 class LogHandler(LogHandlerBase):
-    """The handler that Snakemake makes for ``--logger console``."""
+    """The handler of Snakemake's messages for ``--logger console``."""
 
     writes_to_stream = has_filter = has_formatter = True
     writes_to_file = needs_rulegraph = False
@@ -115,7 +118,7 @@ class LogHandler(LogHandlerBase):
         threading.Thread(target=self._tick, daemon=True).start()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Read a message of Snakemake, and show what a person needs."""
+        """Handle a message of Snakemake, and show what a person needs."""
         said = record.__dict__
         event = said.get("event")
         job = said.get("jobid", -1)
@@ -136,7 +139,7 @@ class LogHandler(LogHandlerBase):
             red, plain = ("\x1b[31m", "\x1b[0m") if self.coloured else ("", "")
             where = f" ({path_to_show(log)})" if log else ""
             killed = KILLED if _ends_without_cause(log) else ""
-            self._print(f"{red}failed{plain}: {what}{where}{killed}")  # `causes` says why
+            self._print(f"{red}failed{plain}: {what}{where}{killed}")  # `causes` shows the reason
         elif said.get("exception") == "LockException":
             self._print(LOCKED)
         else:
@@ -162,20 +165,20 @@ class LogHandler(LogHandlerBase):
 
 
 def clock(seconds: float) -> str:
-    """``0:42``, ``2:05:00``."""
+    """Write seconds as ``0:42`` or ``2:05:00``."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def _short(said: Mapping[str, Any]) -> str:
-    """``ors/fig2``, ``Draw ors``: the message of the rule without its details, else the rule's name."""
+    """Name a job by its artifact, or by the message of its rule without details."""
     words = str(said.get("rule_msg") or said.get("rule_name", ""))
     return re.split(r",| \(| against| apart", words)[0].removeprefix("Run ").strip()
 
 
 def summary(plan: Plan, words: Iterable[str], failed: bool = False, stopped: bool = False) -> str:
-    """A few lines about the files that the targets promise (none: everything).
+    """Summarise in a few lines the files of the targets, or of everything.
 
     failed: the run broke off, and what is missing is named.   stopped: by the user; it only is counted.
     """
@@ -192,7 +195,7 @@ def summary(plan: Plan, words: Iterable[str], failed: bool = False, stopped: boo
             finished.append(name)
     lines = [_count_finished(plan, finished)]
     for scope in scopes:
-        if scope.strip("/") in finished:  # a result that was named alone
+        if scope.strip("/") in finished:  # the user named this result alone
             lines.append(f"made: {path_to_show(plan.drawings(scope.strip('/'))[0])}")
     lines += _verdicts(plan, judged_scopes)
     missing = [name for name in names if name not in finished]
@@ -223,7 +226,7 @@ def _count_finished(plan: Plan, names: Iterable[str]) -> str:
 
 
 def _notes(plan: Plan, names: Iterable[str]) -> list[str]:
-    """List what `./run check` says of data sets, methods and noise of the user besides faults."""
+    """List warnings of `./run check` about data sets, methods and noise of the user."""
     lines = plan.read_warnings(names)
     used: set[str] = set()
     for name in names:
@@ -239,7 +242,7 @@ def _notes(plan: Plan, names: Iterable[str]) -> list[str]:
 
 
 def _doubts(plan: Plan, dataset: str, file: str) -> list[str]:
-    """List what is doubtful about a prepared data set of the user."""
+    """List doubts about a prepared data set of the user."""
     from reproduction.data.prepared import load_prepared
     from reproduction.run import data_check
 
@@ -258,7 +261,7 @@ def path_to_show(file: str | Path) -> str:
 
 
 def expect(plan: Plan, jobs: Iterable[Any], number_of: Callable[[Any], int]) -> None:
-    """Note how long jobs of Snakemake will take, and which of their outputs an earlier run has left."""
+    """Note the expected seconds of Snakemake's jobs, and their outputs from an earlier run."""
     for job in jobs:
         SECONDS[number_of(job)] = plan.seconds(job.rule.name, job.wildcards_dict)
         for file in map(str, job.output):
@@ -280,14 +283,15 @@ def _ends_without_cause(log: str) -> bool:
 
 
 def causes(logs: Path, since: float) -> list[str]:
-    """Why jobs failed after the time ``since``: the last lines of their logs, each once, with the file."""
+    """List why jobs failed after the time ``since``, by the last lines of their logs."""
     found: dict[str, Path] = {}
     for file in sorted(each for each in logs.rglob("*.log") if each.stat().st_mtime >= since):
         last = file.read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2]
         said = CAUSE.match(last)
         if why := said[1] if said else last * (file.stem in REFUSING):
             found.setdefault(why, file)
-    return [f"why: {why} ({path_to_show(file)})" for why, file in found.items()][:5]  # the logs have all
+    # all causes are in the logs
+    return [f"why: {why} ({path_to_show(file)})" for why, file in found.items()][:5]
 
 
 def _verdicts(plan: Plan, scopes: Iterable[str]) -> list[str]:
@@ -308,7 +312,7 @@ def _verdicts(plan: Plan, scopes: Iterable[str]) -> list[str]:
     lines = [f"verdicts: {', '.join(counts)}{what}; see {where}"]
     for name, artifact in plan.artifacts.items():
         if artifact.file.is_relative_to(HOME):
-            continue  # only papers of users have mistakes to be found here
+            continue  # mistakes are expected only in papers of users
         its_rows = [row for row in rows if f"{row['paper']}/{row['artifact']}" == name]
         lines.append(artifact.other_unit(its_rows))
         lines += artifact.unmatched(its_rows)

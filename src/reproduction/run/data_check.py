@@ -1,4 +1,4 @@
-"""What is doubtful about a data set of a user: one list for `./run check` and the end of a run."""
+"""Doubts about data sets of users, for `./run check` and the end of a run."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from reproduction.data.registry import OWN, Entry
 from reproduction.run import learning_check
 
 FEWEST = 20
-"""Rows below which a column may equal the label by chance."""
+"""Number of rows below which a column may equal the label by chance."""
 SCREENED = 1000
-"""Rows that are looked at before a whole column is."""
+"""Number of rows that are compared before a whole column is."""
 MOST_NAMED = 5
 EQUAL = 1 - 1e-9
-"""Correlation from which a column is a multiple of a real target."""
+"""Correlation from which a column counts as a multiple of a real target."""
 
 Array = NDArray[Any]
 Names = Callable[[], Sequence[str]]
 
 
 def describe_data(arrays: Mapping[str, Array], task: str, read_names: Names = list) -> list[str]:
-    """Say what is doubtful about a data set.
+    """List doubts about a data set.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def find_label_columns(arrays: Mapping[str, Array]) -> Iterator[tuple[int, str]]
 
 
 def _describe_column(values: Array, y: Array) -> str:
-    """Say whether the values of a column tell a class without an error; y holds class numbers."""
+    """Say whether the values of a column give a class without an error."""
     codes = np.unique(values, return_inverse=True)[1]
     count = len(np.unique(y))
     if codes.max() + 1 == count and len(np.unique(codes * count + y)) == count:
@@ -97,7 +97,7 @@ def _describe_column(values: Array, y: Array) -> str:
 
 
 def _describe_real_column(values: Array, y: Array) -> str:
-    """Say whether a column is a multiple of a real target, moved or not."""
+    """Say whether a column is a real target multiplied or shifted."""
     if np.std(values) == 0 or np.std(y) == 0:
         return ""
     is_multiple = abs(np.corrcoef(values, y)[0, 1]) > EQUAL
@@ -127,7 +127,7 @@ def read_column_names(entry: Entry) -> list[str]:
     if entry.loader == OWN.loader and len(files) == 1:
         label = str(entry.options.get("label", "y"))
         columns = entry.options.get("columns", ())
-        with suppress(ValueError, OSError):  # the names are a help, and the message goes without
+        with suppress(ValueError, OSError):  # the message works without names
             path = entry.file.parent / files[0]
             found = tables.read(path, label, columns=columns, check=lambda *_: None, words=False)
             names = [*found.names]

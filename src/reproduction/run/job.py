@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Job:
-    """Protocol, narrowed settings, seeds and prepared data of one job of the workflow."""
+    """One job of the workflow: its protocol, narrowed settings, seeds and prepared data."""
 
     protocol: Protocol
     settings: Settings
@@ -57,13 +57,13 @@ class Job:
         return cls(found, settings, Seeds(given["seed"], given["experiment"]), data, words)
 
     def tune(self) -> dict[str, Any]:
-        """Tune; return the parameters as a file would give them back, {} without a tuning."""
+        """Tune; return the parameters in the form of a file, {} without a tuning."""
         tune = self.protocol.tune
         tuned = tune(self.settings, Loop(self.data, self.seeds)) if tune else {}
         return dict(json.loads(json.dumps(tuned, sort_keys=True)))
 
     def run(self, repetitions: str, tuned: Mapping[str, Any]) -> tuple[list[Row], Points]:
-        """Run a half-open range of repetitions, ``0:5``; return the rows and the points tested."""
+        """Run a half-open range of repetitions, ``0:5``; return the rows and the tested points."""
         points = Points()
         handed = Loop(self.data, self.seeds, range(*map(int, repetitions.split(":"))), tuned)
         rows = self.protocol.run(self.settings, handed)
@@ -103,7 +103,7 @@ class Job:
                 raise ValueError(f"{where}: {before}, then {now}; {remedy}")
 
     def _checked(self, rows: Iterable[Row], place_in_loop: Row) -> Iterator[Row]:
-        """Yield the rows of the protocol. Raises ValueError: the first mistake, named at once."""
+        """Yield the rows of the protocol, and name the first mistake at once."""
         place = self.protocol.name
         seen = set[object]()
         numbers: dict[tuple[str, ...], int] = {}
@@ -133,18 +133,18 @@ class Job:
 
 
 NAMED = ("dataset", "noise", "setting", "method", "repetition")
-"""Columns that a message names."""
+"""Number of columns that a message names."""
 
 
 def describe_place(columns: Row) -> str:
-    """Say what was computed: ``dataset heart, method svm, repetition 3: ``; "" if nothing is known."""
+    """Say which row was computed: ``dataset heart, method svm, repetition 3: ``."""
     known = [f"{key} {columns[key]}" for key in NAMED if columns.get(key) not in (None, "")]
     return ", ".join(known) + ": " if known else ""
 
 
 @contextmanager
 def _refuse_unseeded() -> Iterator[None]:
-    """Refuse random numbers without a seed in code of the user: not every draw changes a result."""
+    """Refuse random numbers without a seed in code of users, as a change may not show at once."""
     original = np.random.default_rng
     before = _read_global_generators()
 
@@ -172,7 +172,7 @@ def _read_global_generators() -> tuple[object, bytes, int]:
 def _check_target(protocol: Protocol, dataset: Dataset) -> None:
     """Refuse prepared data with other targets than the protocol takes, before anything is run."""
     y = dataset.arrays.get("y")
-    if y is None or "real" in protocol.targets:  # numbers of classes may be real values, too
+    if y is None or "real" in protocol.targets:  # numbers of classes can also be real values
         return
     target = find_target(y)
     values = np.unique(y)
@@ -181,7 +181,7 @@ def _check_target(protocol: Protocol, dataset: Dataset) -> None:
 
 
 def _describe_row(row: Row) -> str:
-    """Write the key of a row: its columns but for the value, without those that are empty."""
+    """Write the key of a row: its non-empty columns except the value."""
     parts = []
     for column, text in zip(KEY_COLUMNS, key_of(row), strict=True):
         if text not in ("", "nan") and column != "source":

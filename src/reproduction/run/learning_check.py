@@ -1,4 +1,4 @@
-"""Mistakes that no shape or type shows: a method learns the wrong way round, labels of other rows.
+"""Mistakes that no shape shows: a method that learns the wrong way round, or labels of other rows.
 
 Both are tried on what must work. A method is fitted to clean groups of points far apart; one that
 is wrong on most of them has its classes in another order than its labels. Labels that no trees can
@@ -22,22 +22,22 @@ if TYPE_CHECKING:
     from reproduction.run.job import Job
 
 ROWS = 40
-"""Points of each group."""
+"""Number of points in each group."""
 DISTANCE = 3.0
-"""Of the groups from the origin, in their own standard deviations ten times that."""
+"""Distance of the groups from the origin, ten of their standard deviations."""
 SPREAD = 0.3
 MOST_ROWS = 2000
-"""Rows of a data set that trees are fitted to."""
+"""Largest number of rows that the trees are fitted to."""
 FEWEST = 10
-"""Rows of each class below which nothing is said."""
+"""Rows of each class below which no answer is given."""
 FOLDS = 5
 SEED = 20240611
 FAR_ABOVE_CHANCE = 5.0
-"""Standard errors above chance from which labels that were moved fit better than those given."""
+"""Standard errors above chance from which moved labels count as the right ones."""
 ABOVE_CHANCE = 2.0
 """Standard errors above chance from which labels belong to their rows."""
 TRUSTED = ("sklearn.", "noisylabels.")
-"""Beginnings of modules whose own tests check this."""
+"""First parts of the names of modules that have tests of their own."""
 
 Array = NDArray[Any]
 
@@ -61,7 +61,7 @@ def refuse_wrong_methods(job: Job) -> None:
 
 
 def count_classes(job: Job) -> int:
-    """Count the classes that the methods of a job may be fitted to; 0 if it is of real values."""
+    """Count the classes that the methods of a job may meet; 0 for real values."""
     if "real" in job.protocol.targets:
         return 0
     most = 2
@@ -102,7 +102,7 @@ def check_filters(methods: Mapping[str, Method]) -> tuple[list[str], list[str]]:
 
 
 def check_methods(methods: Mapping[str, Method], classes: int) -> tuple[list[str], list[str]]:
-    """Fit each classifier of a user to clean groups far apart, and compare all that it predicts.
+    """Fit each classifier of a user to clean, distant groups, and compare all its predictions.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def check_methods(methods: Mapping[str, Method], classes: int) -> tuple[list[str
 
 
 def make_groups(count: int) -> tuple[Array, Array]:
-    """Make points (n, 2) of groups far apart, in random order, and the groups' numbers (n,)."""
+    """Make points (n, 2) of distant groups in random order, and the groups' numbers (n,)."""
     rng = np.random.default_rng(SEED)
     angle = 2 * np.pi * np.arange(count) / count + 0.4
     centres = DISTANCE * np.column_stack([np.cos(angle), np.sin(angle)])
@@ -148,7 +148,7 @@ def make_groups(count: int) -> tuple[Array, Array]:
 
 
 def _shares_right(method: Method, X: Array, y: Array) -> Iterator[tuple[str, float]]:
-    """Yield what predicts -> share of rows it is right on; nothing where it cannot be fitted.
+    """Yield each kind of prediction -> share of rows it is right on.
 
     A method that fails here may need other data; the run of its experiment names what fails there.
     """
@@ -175,7 +175,7 @@ def _shares_right(method: Method, X: Array, y: Array) -> Iterator[tuple[str, flo
 
 
 def _describe_wrong(wrong: list[str], shares: Mapping[str, float], count: int) -> str:
-    """Say which of its outputs choose wrong classes, and what to correct."""
+    """Say which outputs choose wrong classes, and what to correct."""
     where = f"of {count} clean groups far apart"
     name = wrong[0]
     right = f"{100 * shares[name]:.0f} % of the rows"
@@ -192,7 +192,7 @@ def _describe_wrong(wrong: list[str], shares: Mapping[str, float], count: int) -
 
 
 def describe_labels(arrays: Mapping[str, Array], task: str) -> str:
-    """Say that no trees can predict the targets from their rows; "" if they can, or it is unknown.
+    """Say that trees cannot predict the targets from their rows; "" if they can or it is unknown.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ def describe_labels(arrays: Mapping[str, Array], task: str) -> str:
 
 
 def _above_chance(X: Array, y: Array, task: str) -> float | None:
-    """Measure by how many standard errors trees predict better than chance; None for few rows.
+    """Measure by how many standard errors trees beat chance; None for few rows.
 
     Predictions are cross-validated: of classes the mean recall, of real values the correlation.
     """

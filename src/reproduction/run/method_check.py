@@ -1,4 +1,4 @@
-"""Methods of a user, tried before a run on what must work: which are wrong, and which learn little.
+"""Trials of users' methods before a run: which are wrong, and which learn little.
 
 Jobs refuse the same filters and classifiers; the order of ``classes_`` is looked at here alone.
 """
@@ -16,7 +16,7 @@ from reproduction.spec.settings import Method
 
 
 def check_classifiers(methods: Mapping[str, Method], classes: int) -> tuple[list[str], list[str]]:
-    """Try each classifier of a user, see `learning_check.check_methods` and `check_class_order`.
+    """Try each classifier of a user.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def check_classifiers(methods: Mapping[str, Method], classes: int) -> tuple[list
 
 
 def check_class_order(method: Method) -> str:
-    """Say that ``classes_`` of a fitted classifier is not in ascending order; "" if it is.
+    """Say that ``classes_`` of a fitted classifier does not ascend; "" if it does.
 
     Metrics take column k of ``predict_proba`` for the k-th class in ascending order, whatever
     ``classes_`` says. A class without ``classes_``, or one that fails, is passed over.

@@ -1,4 +1,4 @@
-"""Noise of a user, tried before a run: does it flip what it says, and leave labels at their rows?
+"""Trials of users' noise before a run: its share of flips, and whether labels keep their rows.
 
 It is tried on many rows with the shares of classes of the data, in random order. What follows holds
 for every noise: equal generators give equal labels, and a label depends on the label of its row and
@@ -21,16 +21,16 @@ from reproduction.spec.settings import Noise
 from reproduction.spec.user_modules import describe_error
 
 ROWS = 4000
-"""Rows that noise is tried on, at least."""
+"""Smallest number of rows on which noise is tried."""
 FEWEST = 100
 """Rows of a class below which its share of flips is not compared."""
 SEEDS = (0, 1, 2)
 ERRORS = 5.0
-"""Standard errors beyond which a share is another one: by chance in one of a million tries."""
+"""Standard errors beyond which a share is wrong; by chance once in a million tries."""
 FEWEST_FLIPS = 25
-"""Expected flips up to which noise that changes nothing may be chance: so many are 5 errors."""
+"""Expected flips up to which noise that changes nothing may be chance."""
 SHARE = re.compile(r"\w*(rate|share|prob|fraction)\w*|p|rho|eta|epsilon")
-"""Names of numbers that are shares of flips."""
+"""Pattern of the names of parameters that are shares of flips."""
 
 Array = NDArray[Any]
 Kinds = list[tuple[int, Noise]]
@@ -39,11 +39,11 @@ MOVED: Mapping[str, Callable[[Array], Array]] = {
     "of the row after": lambda y: np.roll(y, -1),
     "of the rows in reverse order": lambda y: y[::-1],
 }
-"""Whose labels those of a moved column are -> the labels that it has then."""
+"""Name of a mistake -> the labels that each row then gets."""
 
 
 def choose_target(targets: Iterable[str]) -> Target:
-    """Choose what noise is tried on, by the targets that a protocol declares."""
+    """Choose targets for a trial of noise, by the targets that a protocol declares."""
     declared = set(targets)
     if "real" in declared:
         return "real"
@@ -92,7 +92,7 @@ def make_targets(y: Array, target: Target) -> Array:
 
 
 def read_shares(noise: Noise) -> dict[str, float]:
-    """Read the numbers of a noise that are shares of flips, by the names of its parameters."""
+    """Read which numbers of a noise are shares of flips, by the names of its parameters."""
     function = find_custom(noise.model, len(noise.parameters))
     names = [*inspect.signature(function).parameters][2:]
     numbers = zip(names, noise.parameters.values(), strict=False)
@@ -100,7 +100,7 @@ def read_shares(noise: Noise) -> dict[str, float]:
 
 
 def _list_faults(noise: Noise, clean: Array, target: Target) -> Iterator[str]:
-    """Yield what is wrong with a noise, the cause before what follows from it."""
+    """Yield the faults of a noise, each cause before what follows from it."""
     shares = {} if target == "real" else read_shares(noise)
     for name, number in shares.items():
         if not 0 <= number <= 1:
@@ -129,7 +129,7 @@ def _observe(noise: Noise, clean: Array, seed: int, target: Target) -> Array:
 
 
 def _follows(observed: Array, moved: Array, clean: Array) -> bool:
-    """Whether labels follow those of other rows more than their own."""
+    """Decide whether labels follow those of other rows more than their own."""
     if observed.std() == 0 or clean.std() == 0:
         return False
     own = np.corrcoef(observed, clean)[0, 1]
@@ -139,7 +139,7 @@ def _follows(observed: Array, moved: Array, clean: Array) -> bool:
 
 
 def _compare_with_rate(changed: Array, clean: Array, rate: float, name: str) -> Iterator[str]:
-    """Compare the share of flips with the largest rate.
+    """Compare the share of flips with the largest rate of the noise.
 
     Of all rows at most that share is flipped. In some class it is at least half of the rate: where
     a label is drawn again, it is the old one in at most half of the cases.

@@ -1,4 +1,4 @@
-"""Which points of a pool were tested and which got a wrong label, summed over the splits of each curve.
+"""Tested points of a pool and those with a wrong label, counted over the splits of each curve.
 
 A curve is what a row of the result table belongs to but for its repetition: data set, source, noise, setting,
 method, metric, x. For every point i of its pool two counts are kept: tests m_i and errors e_i. From them the
@@ -23,14 +23,14 @@ from reproduction.run.results import COLUMNS, DEFAULTS, Row
 
 CURVE = [column for column in COLUMNS if column not in ("repetition", "value")]
 KEY = "points"
-"""Under this key a row of a protocol carries what it `Scored`; it never reaches the table."""
+"""Key of a protocol's row for what it `Scored`, which never reaches the table."""
 
 Counts = NDArray[np.integer[Any]]
-"""In the narrowest type that holds them, a byte a point as a rule; widen them before reckoning."""
+"""Counts in the narrowest type, mostly a byte; convert to a wider type before arithmetic."""
 
 
 class Scored(NamedTuple):
-    """Numbers of the test rows (m,), which of them got a wrong label (m,), and how many rows the pool has.
+    """The test rows of a split, which of them got a wrong label, and the size of the pool.
 
     A number is there as often as its point was tested.
     """
@@ -40,39 +40,39 @@ class Scored(NamedTuple):
     pool: int
 
     def row(self, metric: str) -> Row:
-        """Make what it adds to a result row: metric, share of wrong labels in %, and itself."""
+        """Make the entries of a result row: metric, share of wrong labels in %, and the points."""
         return {"metric": metric, "value": 100.0 * float(np.mean(self.wrong)), KEY: self}
 
 
 class Curve(NamedTuple):
-    """m_i and e_i of the points of a pool, (n,) each, and how many rows the pool has."""
+    """How often each point of a pool was tested and got a wrong label, and the size of the pool."""
 
     tests: Counts
     errors: Counts
     pool: int
 
     def plus(self, other: Curve) -> Curve:
-        """Add the counts of two curves. Raises ValueError : pools of different sizes."""
+        """Add the counts of two curves of one pool."""
         if self.pool != other.pool:
             raise ValueError(f"points of a pool of {self.pool} rows, and of one of {other.pool}")
         return Curve(_sum(self.tests, other.tests), _sum(self.errors, other.errors), self.pool)
 
 
 class Points:
-    """Curves by name, the columns `CURVE` as JSON; adding is commutative."""
+    """Curves by name, which can be added in any order."""
 
     def __init__(self) -> None:
         self.curves: dict[str, Curve] = {}
 
     def add(self, name: str, curve: Curve) -> None:
-        """Add counts to those of a curve. Raises ValueError : pools of different sizes."""
+        """Add counts to those of a curve."""
         try:
             self.curves[name] = self.curves[name].plus(curve) if name in self.curves else curve
         except ValueError as error:
             raise ValueError(f"curve {name}: {error}") from None
 
     def take(self, rows: Iterable[Row]) -> list[Row]:
-        """Yield the rows of a protocol, and keep here which points they tested."""
+        """Yield the rows of a protocol, and keep the points that they tested."""
         plain = []
         for row in rows:
             if KEY in row:
@@ -103,7 +103,7 @@ class Points:
 
     @classmethod
     def read(cls, path: Path | IO[bytes]) -> Points:
-        """Read curves that `write` wrote. Raises ValueError : no file, or one that is damaged."""
+        """Read the curves in a file of `write`."""
         points = cls()
         try:
             meta, arrays = read_npz(path)
@@ -119,7 +119,7 @@ class Points:
 
 
 def collect(parts: Iterable[Path], path: Path) -> None:
-    """Add up the files ``parts`` into one. Raises ValueError : as `Points.read`, `Points.add`."""
+    """Add up several files into one."""
     whole = Points()
     for part in parts:
         for name, curve in Points.read(part).curves.items():

@@ -1,4 +1,4 @@
-"""The loop of every protocol: data sets, splits, noise, methods; its rows; what a job is given.
+"""The loop of every protocol over data sets, splits, noise and methods, and its rows.
 
 A protocol is a function of a paper's module, ``@protocol(ErrorsSettings)`` above
 ``def errors(settings, loop)``; an artifact names it ``code:errors``. Its settings model alone
@@ -38,18 +38,18 @@ RENAMED = {
     "on": "with_columns",
     "repetition": "number",
 }
-"""Names in version 1 -> what to write now."""
+"""Name in version 1 -> the name to write now."""
 
 
 def __getattr__(name: str) -> Any:
-    """Refuse the names of version 1, with those of today."""
+    """Refuse names of version 1, and give those of today."""
     if name in ("Walk", "At"):
         raise ImportError(f"{__name__}.{name} is now called {RENAMED[name]}; import that")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def _refuse_old_name(of: object, name: str) -> AttributeError:
-    """Say what an attribute of version 1 is called today."""
+    """Give today's name of an attribute of version 1."""
     kind = type(of).__name__
     if name in RENAMED:
         return AttributeError(f"{kind}.{name} is now called `{RENAMED[name]}`; write that")
@@ -58,7 +58,7 @@ def _refuse_old_name(of: object, name: str) -> AttributeError:
 
 @dataclass(frozen=True)
 class Repetition:
-    """One repetition of an experiment, on one data set if it has any.
+    """One repetition of an experiment, on one of its data sets, if any.
 
     It draws random numbers and makes rows, which all have its columns.
 
@@ -104,11 +104,11 @@ class Repetition:
         return self.seeds.generator(self.number, stream)
 
     def with_columns(self, **columns: object) -> Repetition:
-        """Return the same repetition with more columns, which an error from now on names."""
+        """Return the same repetition with more columns, which errors also name."""
         return replace(self, columns=self.columns | columns)
 
     def row(self, metric: str, value: float | Scored, **columns: object) -> Row:
-        """Make one row; of `Scored` labels, the share of wrong ones in %, and every point."""
+        """Make one row of a value, or of `Scored` labels with the share of wrong ones in %."""
         if isinstance(value, Scored):
             return self.columns | columns | value.row(metric)
         return self.columns | columns | {"metric": metric, "value": float(value)}
@@ -131,7 +131,7 @@ class Repetition:
 
 @dataclass(frozen=True)
 class Loop:
-    """What a job is given next to its settings, and the repetitions it runs.
+    """The inputs of a job next to its settings, and the repetitions that it runs.
 
     Iterating yields every `Repetition` of an experiment without data sets.
 
@@ -184,7 +184,7 @@ class Loop:
         names: Iterable[str],
         first: int = 0,
     ) -> Iterator[tuple[Repetition, Dataset]]:
-        """Yield every repetition on every data set, numbered from ``first``.
+        """Yield every repetition on every data set, with numbers from ``first``.
 
         ``first`` is at most half of the official splits of a set. The column ``source`` is the
         variant of the data set.
@@ -238,7 +238,7 @@ class Loop:
         methods: Mapping[str, M],
         target: Target = "two classes",
     ) -> Iterator[tuple[Repetition, Split, NDArray[Any], Noise, M]]:
-        """Yield what every method is to be fitted to, on every split and kind of noise.
+        """Yield the inputs of a fit for every method, split and kind of noise.
 
         (repetition, split, observed targets (n,), noise, method); the repetition has the columns
         ``noise`` and ``method``. The target says what is learned: two classes (0 and 1), K classes
@@ -252,7 +252,7 @@ class Loop:
 
 
 def seeded(model: Any, rng: np.random.Generator) -> Any:
-    """Return the estimator, its ``random_state``, if it has one, drawn from [0, 2^31 - 1)."""
+    """Draw the ``random_state`` of an estimator, if it has one, from [0, 2^31 - 1)."""
     if hasattr(model, "get_params") and "random_state" in model.get_params():
         model.set_params(random_state=int(rng.integers(2**31 - 1)))
     return model
@@ -264,7 +264,7 @@ def noisy_labels(
     repetition: Repetition,
     target: Target = "two classes",
 ) -> NDArray[Any]:
-    """Observe class numbers or real values: one column per noise, (n, L), to be read only."""
+    """Draw the observed targets, a read-only column for each noise, (n, L)."""
     columns = [one.observe(clean, repetition.rng(f"flips {one}"), target) for one in noise]
     return read_only(np.stack(columns, axis=1))
 
@@ -275,7 +275,7 @@ def split_of(
     drawn: Drawn | None = None,
     target: Target = "two classes",
 ) -> Split | None:
-    """Return the official split of the repetition, None beyond the last.
+    """Return the official split of the repetition; None beyond the last one.
 
     Of a data set without official splits, a random one.
     """

@@ -1,4 +1,4 @@
-"""What a job reads: modules that it loads, and files that their code opens, as Python reports them.
+"""Files that a job reads and modules that it loads, as observed in its process.
 
 Names are relative to the folders on PYTHONPATH and to the folder of the run, so that they mean the
 same in a copy elsewhere. What a library in C opens is not reported: a job is given such files as
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from reproduction.paths import SOURCES
 
 ENGINE = (f"{SOURCES}/reproduction/", f"{SOURCES}/scripts/")
-"""What the engine itself opens is an input of the job, or a text in its settings."""
+"""Modules of the engine, whose own files are inputs or settings of the job."""
 RECORDING = (
     "reproduction/plan/code_digest.py",
     "reproduction/run/calibration.py",
@@ -25,22 +25,22 @@ RECORDING = (
     "reproduction/run/records.py",
     "reproduction/run/compute_ahead.py",
 )
-"""Modules that only observe: an edit of them changes no result."""
+"""Modules that only observe, so that no edit of them changes a result."""
 DOWNLOADING = ("reproduction/data/transport.py",)
-"""Modules that bring files which are not there: a raw file with its hash is never fetched again."""
+"""Modules that download files; a raw file with its hash is never fetched again."""
 NOT_RECORDED = (*RECORDING, *DOWNLOADING)
-"""Modules that a record leaves out, so that their edits run no job again."""
+"""Modules that records leave out, so that their edits run no job again."""
 NOT_READ = ("data", "results", "figures", "logs", "site", "__pycache__")
-"""Folders of a run: what a job needs of them is among its inputs."""
+"""Folders of a run; the files there that a job needs are among its inputs."""
 IMPORT = "<frozen importlib"
 LISTED = "/"
-"""At the end of the name of a folder whose names a job has listed."""
+"""End of the name of a folder whose names a job has listed."""
 
 Stamp = tuple[int, int, int]
 
 
 class Seen(NamedTuple):
-    """Files that were opened or loaded, as they were then, and folders that were listed."""
+    """Files that were opened or loaded, with their state then, and folders that were listed."""
 
     files: dict[str, Stamp]
     folders: set[str]
@@ -53,7 +53,7 @@ SEEN = Seen({}, set(), set())
 
 @cache
 def roots() -> tuple[str, ...]:
-    """The folders on PYTHONPATH, in their order, and the one of the run."""
+    """List the folders on PYTHONPATH in their order, then the one of the run."""
     given = [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
     folders = [os.path.realpath(entry) for entry in [*given, str(SOURCES), "."]]
     return tuple(dict.fromkeys(folder.rstrip("/") for folder in folders))
@@ -61,13 +61,13 @@ def roots() -> tuple[str, ...]:
 
 @cache
 def installed() -> tuple[str, ...]:
-    """The folders of Python and of installed packages, whose versions a record has."""
+    """List the folders of Python and of installed packages, whose versions a record has."""
     prefixes = (sys.prefix, sys.base_prefix, os.path.dirname(os.__file__))
     return tuple(f"{os.path.realpath(prefix)}/" for prefix in prefixes)
 
 
 def name_of(file: str) -> str:
-    """Name a file as records do; "" if it is not below the roots, or a run made it."""
+    """Name a file as records do; "" outside the roots, or for a file that a run made."""
     full = os.path.realpath(file)
     if full.startswith(installed()):
         return ""
@@ -94,7 +94,7 @@ def find(name: str) -> Path | None:
 
 @cache
 def start() -> None:
-    """Begin to observe this process; a second call does nothing."""
+    """Begin to observe this process, once."""
     for file in _loaded_modules():
         _see(file)
     sys.addaudithook(_hear)
@@ -107,7 +107,7 @@ def modules() -> list[str]:
 
 
 def data_files(sources: bool = False) -> list[str]:
-    """List the names of other opened files; with ``sources`` also of code that was read as text."""
+    """List the names of other opened files, and with ``sources`` also of code read as text."""
     names = {name_of(file) for file in SEEN.files if sources or not file.endswith(".py")}
     return sorted(names - {""})
 
@@ -155,7 +155,7 @@ def _stamp(file: str) -> Stamp:
 
 
 def _hear(event: str, arguments: tuple[Any, ...]) -> None:
-    """An audit hook: the files and folders that code opens to read."""
+    """Observe, as an audit hook, the files and folders that code opens."""
     if event == "open":
         file, mode, flags = arguments
         writes = isinstance(mode, str) and not set(mode).isdisjoint("wax+")
@@ -185,7 +185,7 @@ def _hear(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def _asked_by_code(frame: FrameType | None) -> bool:
-    """Decide whether code of a paper, of the library or of the user is running."""
+    """Decide whether code of a paper, of the library or of a user is running."""
     while frame is not None:
         file = frame.f_code.co_filename
         if file.startswith(roots()) and not file.startswith((*installed(), *ENGINE)):

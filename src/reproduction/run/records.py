@@ -1,4 +1,4 @@
-"""The record of a result: what it was made from, and the hashes of its files.
+"""Records of results: what each was made from, and the hashes of its files.
 
 What *decides* is compared with the plan (see `reproduction.plan.currency`): what was requested, the
 inputs, and the code and files that the job read. The rest informs: commit, versions, machine.
@@ -24,7 +24,7 @@ from reproduction.run import reading
 from reproduction.run.atomic_files import replacing
 
 FORMAT = 1
-"""Of a record. What has a record of another format is made again."""
+"""Format of records; a result whose record has another format is made again."""
 RECORD = "record.json"
 UNKNOWN = "unknown"
 """Value of what was not observed when an old result was made."""
@@ -39,23 +39,23 @@ NUMERIC = (
     "soundfile",
     "pyroomacoustics",
 )
-"""Packages that experiments, data sets and verdicts are computed with."""
+"""Packages with which experiments, data sets and verdicts are computed."""
 DRAWING = (*NUMERIC, "matplotlib", "pillow", "fonttools")
-"""Packages that figures and tables are drawn with."""
+"""Packages with which figures and tables are drawn."""
 MODULES = {"scikit-learn": "sklearn", "pillow": "PIL", "fonttools": "fontTools"}
-"""Packages whose module has another name."""
+"""Package -> its module, if that has another name."""
 
 LONGEST_REASON = 200
-"""Characters of an error that are shown of a package that cannot be imported."""
+"""Largest number of characters that are shown of an import error."""
 REQUIRED = {"asked", "inputs", "read"}
-"""What decides, in every record."""
+"""Keys of every record that decide whether its result is current."""
 
 Record = dict[str, Any]
 
 
 @dataclass
 class Making:
-    """A job at work: what its key requests, and what its record will say.
+    """A job at work, with its request and the content of its record.
 
     Attributes
     ----------
@@ -121,7 +121,7 @@ def _check_versions(before: Mapping[str, str], after: Mapping[str, str]) -> None
 
 
 def decisive(content: Mapping[str, Any], sources: bool) -> Record:
-    """Collect what decides whether a result is current: request, inputs, what was read."""
+    """Collect what decides whether a result is current: request, inputs, and files read."""
     inputs = {}
     paths = set()
     for input_file in content["inputs"]:
@@ -137,7 +137,7 @@ def decisive(content: Mapping[str, Any], sources: bool) -> Record:
 
 
 def digest_read(name: str, sources: bool = False) -> str:
-    """Compute the digest of a file that a job has read, as it is now; "" if it is gone."""
+    """Compute the present digest of a file that a job has read; "" if it is gone."""
     file = reading.find(name.removesuffix(reading.LISTED))
     if file is None:
         return ""
@@ -167,7 +167,7 @@ def write(
 
 
 def record_of(file: Path) -> Path | None:
-    """Find the record next to a file that describes the file; None if there is none."""
+    """Find the record that describes a file; None if there is none."""
     records = [*places_of_record(file), *sorted(file.parent.glob(f"*.{RECORD}"))]
     for record in dict.fromkeys(records):
         if record.is_file() and file.name in read_record(record)["outputs"]:
@@ -197,7 +197,7 @@ def read_record(path: Path) -> Record:
 
 
 def facts(path: Path) -> Record:
-    """Collect what a record says of a result table in one flat dict; {} without a record."""
+    """Collect the record of a result table in one flat dict; {} without a record."""
     if not path.is_file():
         return {}
     record = read_record(path)
@@ -217,7 +217,7 @@ def facts(path: Path) -> Record:
 
 
 def verify(path: str | Path) -> None:
-    """Check that a file is the one of the record next to it; one without a record passes.
+    """Check that a file is the one in the record next to it, if there is a record.
 
     Raises
     ------
@@ -315,7 +315,7 @@ def versions() -> dict[str, str]:
 
 @cache
 def _commit() -> str:
-    """Commit of the checkout, with "+" if files that git knows were changed.
+    """Return the commit of the checkout, with "+" if tracked files were changed.
 
     It is "unknown" outside a checkout.
     """

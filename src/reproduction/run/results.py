@@ -1,4 +1,4 @@
-"""The tidy result table, one row per data set, noise, setting, method, repetition, metric, x.
+"""The tidy result table: columns, reading, writing and joining.
 
 Equal runs give equal bytes: fixed columns and number format, rows in the order in which the
 protocol yields them, and no times.
@@ -27,7 +27,7 @@ MEANINGS = {
 COLUMNS = [*MEANINGS]
 
 Row = dict[str, Any]
-"""Column of `COLUMNS` -> what a row has there."""
+"""Column of `COLUMNS` -> entry of a row."""
 
 LABELS = ("dataset", "source", "noise", "setting", "method", "metric")
 DEFAULTS = {
@@ -46,12 +46,12 @@ def key_of(row: Mapping[str, Any]) -> tuple[str, ...]:
     full: Row = DEFAULTS | dict(row)
     texts = {column: str(full.get(column, "")) for column in KEY_COLUMNS}
     if isinstance(full["x"], int | float):
-        texts["x"] = f"{float(full['x']):.10g}"  # as the table has it
+        texts["x"] = f"{float(full['x']):.10g}"  # in the form of the table
     return tuple(texts.values())
 
 
 def format_value(row: Mapping[str, Any]) -> str:
-    """Write the value of a row as the table has it."""
+    """Write the value of a row in the form of the table."""
     return f"{float(row['value']):.10g}"
 
 
@@ -101,7 +101,7 @@ def _line(row: Mapping[str, Any], prefix: str) -> str:
 
 
 def _check_numbers(row: Row, x: float, value: float, prefix: str) -> None:
-    """Raise ValueError for a value or an x that is not a number."""
+    """Refuse a value or an x that is not a number."""
     if not math.isfinite(value):
         measured = f"{row['metric']} of method {row['method']}"
         point = f"repetition {row['repetition']}, x = {x}"

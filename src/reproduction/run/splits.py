@@ -1,4 +1,4 @@
-"""Training and test rows of a data set: drawn, standardised, and cut into folds."""
+"""Training and test rows of a data set: drawn, standardised, and dealt to folds."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Indices = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Split:
-    """One split of a data set, standardised; labels are 0 and 1, of K classes 0 to K - 1.
+    """One standardised split of a data set; labels are 0 and 1, or 0 to K - 1 for K classes.
 
     Its arrays cannot be changed.
     X (n, d), X_test (m, d); clean (n,) and truth (m,): true labels, or real values, of the training and
@@ -37,7 +37,7 @@ class Split:
     test: Indices
 
     def checked(self, found: ArrayLike) -> NDArray[Any]:
-        """Return predicted labels (m,) of the test rows; see `check_predicted`."""
+        """Predict the labels (m,) of the test rows, and check them."""
         return check_predicted(found, len(self.X_test), self.clean)
 
     def scored(self, found: NDArray[Any]) -> Scored:
@@ -57,7 +57,7 @@ class Split:
         test: Indices,
         target: Target = "two classes",
     ) -> Split:
-        """Take the rows ``train`` and ``test`` of X (N, d) and of y (N,), which holds that target."""
+        """Select the rows ``train`` and ``test`` of X (N, d) and of the targets y (N,)."""
         y = read_target(arrays["y"], target)
         X, X_test = standardised(arrays["X"][train], arrays["X"][test])
         parts = (X, X_test, y[train], y[test], train.copy(), test.copy())
@@ -65,7 +65,7 @@ class Split:
 
 
 def check_predicted(found: ArrayLike, count: int, known: NDArray[Any] | None = None) -> NDArray[Any]:
-    """Return the predicted labels of so many rows as an array.
+    """Return the predicted labels of a given number of rows as an array.
 
     known : labels that may be predicted; 0 and 1 if not given.
     Raises ValueError : it is not one label for each row, or another label.
@@ -80,7 +80,7 @@ def check_predicted(found: ArrayLike, count: int, known: NDArray[Any] | None = N
 
 
 def check_count(predicted: ArrayLike, count: int) -> NDArray[Any]:
-    """Return what a method predicts as an array. Raises ValueError: not one value for each row."""
+    """Return the predictions of a method as an array with one value for each row."""
     values = np.asarray(predicted)
     if values.shape != (count,):
         expected = f"({count},) is expected, one label for each row"
@@ -108,7 +108,7 @@ def zero_one(signs: NDArray[Any]) -> Labels:
 
 
 def standardised(train: Floats, test: Floats) -> tuple[Floats, Floats]:
-    """(x - mean) / std per feature, both of the training rows, std of a population; constant features: 0."""
+    """Standardise each feature by the training rows; constant features become 0."""
     mean = train.mean(axis=0)
     std = train.std(axis=0)
     varies = train.max(axis=0) > train.min(axis=0)  # the std of a constant feature may be rounded above 0
@@ -119,7 +119,7 @@ def standardised(train: Floats, test: Floats) -> tuple[Floats, Floats]:
 def random_split(
     y: NDArray[Any], test: float, stratified: bool, rng: np.random.Generator
 ) -> tuple[Indices, Indices]:
-    """Draw rows for training and for the test, each ascending; round(test n) are for the test, at least one.
+    """Draw ascending rows for training and for the test, of which at least one is for the test.
 
     stratified : the same share of every class.
     Raises ValueError : no row, or none of a class, would be left on one of the sides.
@@ -129,7 +129,7 @@ def random_split(
 
 
 def stratified_mask(y: NDArray[Any], share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Choose round(share n_c) members of every class c, at least one, as a mask; all if share >= 1.
+    """Choose a share of the members of every class, at least one, as a mask.
 
     Raises ValueError : a class would be empty on one of the sides.
     """
@@ -154,7 +154,7 @@ def random_folds(n: int, count: int, rng: np.random.Generator) -> Indices:
 
 
 def stratified_folds(y: NDArray[Any], count: int, rng: np.random.Generator) -> Indices:
-    """Deal the rows of each class of y (n,) to folds at random: every fold has its share of each.
+    """Deal the rows of each class to folds at random, so that every fold has its share.
 
     Raises ValueError : a class with fewer rows than folds.
     """

@@ -73,7 +73,7 @@ def errors(settings: ErrorsSettings, loop: Loop) -> Iterator[Row]:
 
 
 def _numbers(outcome: Outcome) -> dict[str, float]:
-    """Keep the numbers among what was chosen and estimated."""
+    """Select the numbers among what was chosen and estimated."""
     found: dict[str, object] = {}
     if outcome.choice is not None:
         found["width"] = outcome.choice.width
@@ -90,7 +90,7 @@ def _numbers(outcome: Outcome) -> dict[str, float]:
 
 
 class ScoreSettings(keys.SplitSettings):
-    """Settings of protocols that fit any method on splits, and measure any metric."""
+    """Settings of protocols that fit any method on splits and measure any metric."""
 
     methods: keys.Methods[keys.Method] = Field(
         description="label -> a class with fit and predict, `sklearn.svm:SVC` or your own"
@@ -101,11 +101,11 @@ class ScoreSettings(keys.SplitSettings):
     )
 
     def list_labels(self) -> list[str]:
-        """See `Settings.list_labels`; metrics are labels too."""
+        """List the labels of rows, to which metrics belong."""
         return [*super().list_labels(), *(metric.label for metric in self.metrics)]
 
     def check_custom(self) -> None:
-        """See `Settings.check_custom`; a paper's metrics are looked up too."""
+        """Check the user's code, to which a paper's metrics belong."""
         super().check_custom()
         for metric in self.metrics:
             if metric.custom:

@@ -1,4 +1,4 @@
-"""Select and train classifiers on noisy labels: kernel methods, and any classifier of scikit-learn.
+"""Selection and training of classifiers on noisy labels: kernel methods and scikit-learn's.
 
 A kernel width and a parameter can be selected in three ways:
 
@@ -53,7 +53,7 @@ SELECTIONS: tuple[Selection, ...] = ("trusted", "trusted_holdout", "cv")
 
 
 class KernelMethod(keys.Method):
-    """A method with `fit_many`, which is selected, with `fit_distances`, or any other classifier.
+    """Settings of a method of any kind: with `fit_many`, `fit_distances`, or any classifier.
 
     Among its ``parameters``, ``widths`` replaces those of the settings. A grid of several
     parameters reaches `fit_many` as an array (G, k), its columns in the order of the names; any
@@ -78,7 +78,7 @@ class KernelMethod(keys.Method):
 
     @property
     def selections(self) -> tuple[Selection | None, ...]:
-        """How the method is selected: the main kind first."""
+        """List how the method is selected, the main kind first."""
         return (self.selection, *self.also)
 
     def check(self) -> None:
@@ -129,7 +129,7 @@ class TrainingSettings(keys.OnDataSets):
 
 @dataclass(frozen=True)
 class Candidate:
-    """A method with the widths and values of its parameter that are tried.
+    """A method with the widths and the values of its parameter to try.
 
     parameters : keyword arguments of `fit_many`, `fit_distances` or the class.
     grid : (G,) or, of several parameters, (G, k).   names : of the parameters.
@@ -155,11 +155,11 @@ class Candidate:
 
     @property
     def fits_many(self) -> bool:
-        """Whether it fits many labels and parameters at once, with a kernel matrix."""
+        """Whether the class fits many labels and parameters at once, with a kernel matrix."""
         return hasattr(self.cls, "fit_many")
 
     def columns(self, noisy: Labels) -> list[int]:
-        """Its columns of the labels (n, L)."""
+        """The columns of the labels (n, L) that the method is run on."""
         return list(range(noisy.shape[1]) if self.conditions is None else self.conditions)
 
 
@@ -192,14 +192,14 @@ def resolve(settings: TrainingSettings, noise: Iterable[keys.Noise] = ()) -> lis
 
 
 def _numbers_of(wanted: keys.Flips | None, all_noise: list[keys.Noise]) -> tuple[int, ...] | None:
-    """Numbers of the noise conditions that are wanted; None: all."""
+    """List the numbers of the noise conditions to run; None means all."""
     if wanted is None:
         return None
     return tuple(number for number, one in enumerate(all_noise) if one in wanted)
 
 
 def _grid(method: KernelMethod) -> tuple[tuple[str, ...], NDArray[Any]]:
-    """The names of the parameters that are tried, and their values: (G,), of several (G, k)."""
+    """Return names and values of the parameters to try: (G,), or (G, k) for several."""
     values: Any = method.grid
     if values is None:
         values = method.cls.GRID if method.selection else ()
@@ -213,7 +213,7 @@ def _grid(method: KernelMethod) -> tuple[tuple[str, ...], NDArray[Any]]:
 
 
 class Choice(NamedTuple):
-    """A width, a place in the grid with its values, and how many rows they were judged on."""
+    """A chosen width and place in the grid, and the number of rows it was judged on."""
 
     width: float
     number: int
@@ -223,7 +223,7 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True)
 class Outcome:
-    """A method trained on one noise condition: decision values of test rows, what was chosen."""
+    """A method trained on one noise condition: decision values of test rows, and its choice."""
 
     scores: Floats
     choice: Choice | None
@@ -233,13 +233,13 @@ class Outcome:
 
     @classmethod
     def of(cls, fits: Fits, k: int, choice: Choice | None = None) -> Self:
-        """Column k of fits with one value of the parameter."""
+        """Take column k of fits with one value of the parameter."""
         omega01 = float(fits.omega01[k, 0])
         omega10 = float(fits.omega10[k, 0])
         return cls(fits.scores[k, 0], choice, omega01, omega10, bool(fits.flagged[k, 0]))
 
     def checked(self, split: Split) -> Self:
-        """Return itself if it has one finite decision value for each test row.
+        """Check that there is one finite decision value for each test row.
 
         Raises ValueError : another number of values, or one that is not finite.
         """
@@ -256,7 +256,7 @@ class Outcome:
 Choices = dict[str, dict[int, Choice]]
 """Key of a candidate -> column of the labels -> what was chosen."""
 Outcomes = dict[str, dict[int, Outcome]]
-"""Key of a candidate -> column of the labels -> what came of it."""
+"""Key of a candidate -> column of the labels -> the outcome."""
 
 
 def train(
@@ -270,7 +270,7 @@ def train(
     noise = getattr(settings, "noise", [])
 
     def name_place(method: Candidate, column: int | None = None) -> None:
-        """Let an error name the method, and the noise of a column."""
+        """Add the method, and the noise of a column, to the message of an error."""
         columns = {"method": method.label}
         if column is not None and noise:
             columns["noise"] = noise[column].label
@@ -318,7 +318,7 @@ def train(
             for column, choice in chosen[method.key].items():
                 if choice.width != width:
                     continue
-                # Every column alone: no condition depends on another.
+                # Every column alone, because no condition depends on another.
                 labels = noisy[:, [column]]
                 name_place(method, column)
                 values = method.grid[[choice.number]]
@@ -328,7 +328,7 @@ def train(
 
 
 def _widths(methods: list[Candidate], chosen: Choices) -> set[float]:
-    """The widths that were chosen for some method and column."""
+    """Collect the widths that were chosen for some method and column."""
     widths = set()
     for method in methods:
         widths |= {choice.width for choice in chosen[method.key].values()}
@@ -372,7 +372,7 @@ def validation(
     settings: TrainingSettings,
     repetition: Repetition,
 ) -> list[Fold]:
-    """Make the folds of a kind of selection, for true labels (n,) and observed ones (n, L).
+    """Make the folds of a kind of selection, from true labels (n,) and observed ones (n, L).
 
     Raises ValueError : fewer rows than folds.
     """
@@ -396,14 +396,14 @@ def validation(
 
 
 def _judged_rows(folds: list[Fold]) -> int:
-    """How many rows are judged on in some fold."""
+    """Count the rows that are judged on in some fold."""
     return len(np.unique(np.concatenate([fold.held for fold in folds])))
 
 
 def select(
     methods: list[Candidate], D: Floats, noisy: Labels, folds: list[Fold], parametrisation: str
 ) -> Choices:
-    """Choose for every method and its columns of ``noisy`` (n, L); D (n, n) are squared distances.
+    """Choose for every method and its columns of ``noisy`` (n, L), on squared distances (n, n).
 
     Each kernel matrix and its basis serve all methods, noise conditions and values of the
     parameter. Wrong labels and losses only grow from fold to fold: what is already worse than the
@@ -471,7 +471,7 @@ def _judged(
     two_classes: NDArray[np.bool_],
     wanted: NDArray[np.bool_],
 ) -> Floats:
-    """Wrong labels and log-loss (2, L, G) in a fold; a method may skip what is not ``wanted``."""
+    """Count wrong labels and sum log-losses (2, L, G) in a fold; methods may skip columns."""
     columns = method.columns(noisy)
     options = dict(method.parameters)
     if "wanted" in inspect.signature(method.cls.fit_many).parameters:
@@ -490,7 +490,7 @@ def _lowest(
     n_rows: int,
     parametrisation: str,
 ) -> dict[int, Choice]:
-    """Choose for each column, by the rule of ties; tried : width -> (2, L, G), see `_judged`."""
+    """Choose for each column, by the rule of ties."""
     n_values = len(method.grid)
     width = np.repeat(list(tried), n_values)
     place = np.tile(np.arange(n_values), len(tried))
@@ -514,7 +514,7 @@ def search(
     folds: list[Fold],
     repetition: Repetition,
 ) -> dict[int, Choice]:
-    """Choose for any classifier and its columns: the first with the fewest wrong labels."""
+    """Choose for any classifier and its columns the first one with the fewest wrong labels."""
     options = [dict(zip(method.names, values, strict=True)) for values in method.grid.tolist()]
     n_rows = _judged_rows(folds)
     chosen = {}
@@ -533,7 +533,7 @@ def search(
 
 
 def _is_beyond(found: Floats, best: Floats) -> NDArray[np.bool_]:
-    """Where (wrong labels, loss) comes after the best in lexicographic order."""
+    """Mark where (wrong labels, loss) comes after the best in lexicographic order."""
     more_wrong = found[0] > best[0]
     more_loss = (found[0] == best[0]) & (found[1] > best[1])
     return np.asarray(more_wrong | more_loss)

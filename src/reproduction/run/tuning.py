@@ -1,4 +1,4 @@
-"""Adaptive filters in settings; their hyperparameters, chosen on a sequence that is never scored.
+"""Adaptive filters in settings, with hyperparameters tuned on a sequence that is not scored.
 
 Criterion: the final cumulative squared error against the clean label,
 (1/T) sum_t (yhat_t - y_t)^2.
@@ -30,13 +30,16 @@ Mode = Literal["shared_r", "per_variant"]
 Parameters = Mapping[str, float]
 Point = tuple[int, ...]
 POINTS = 10_000
-"""Steps that a grid may have."""
+"""Largest number of steps in a grid."""
 LARGEST_POWER = 300
-"""Power of ten up to which a grid may go; numbers end near 10^308."""
+"""Largest power of ten in a grid; numbers end near 10^308."""
 
 
 class PowersOfTen(Model):
-    """10^first, 10^(first + step), ..., both ends included."""
+    """A grid of powers of ten, both ends included.
+
+    10^first, 10^(first + step), ..., both ends included.
+    """
 
     log10: Annotated[
         list[float],
@@ -64,21 +67,21 @@ Grids = Annotated[dict[str, Grid], Field(description="parameter -> its values")]
 
 
 class TunedFilter(Method):
-    """An adaptive filter and how to tune it."""
+    """Settings of an adaptive filter and of its tuning."""
 
     kind: ClassVar[str] = "filters"
     tune: list[str] = Field([], description="parameters chosen from grids")
     grids: Grids = Field({}, description="grids of this method only")
 
     def check(self) -> None:
-        """See `Method.check`; a filter runs sequences."""
+        """Check the class, which must be a filter of sequences."""
         user = "an experiment with adaptive filters"
         self.require("losses", user, "inherit it from `noisylabels.filters.base.Filter`")
         check_keywords(self.cls, self.parameters, self.tune)
 
 
 class FilterMethod(TunedFilter):
-    """A filter of an experiment with label noise of known variance."""
+    """Settings of a filter in an experiment with label noise of known variance."""
 
     variance: Literal["local", "mean"] = Field(
         "local", description="knows the variance of each label, or only their mean"
@@ -86,7 +89,7 @@ class FilterMethod(TunedFilter):
 
 
 class Shared(Model):
-    """A parameter that is tuned once for all methods."""
+    """Settings of a parameter that is tuned once for all methods."""
 
     parameter: str
     reference: str = Field(description="label of the method on which the shared parameter is tuned")
@@ -109,14 +112,14 @@ class FilterSettings(Repeated):
         return self
 
     def check_mode(self, modes: Iterable[Mode]) -> None:
-        """Raise ValueError if a parameter is to be shared, and the settings do not name it."""
+        """Refuse a shared parameter that the settings do not name."""
         if "shared_r" in modes and self.shared is None:
             form = "{parameter: ..., reference: a method}"
             raise ValueError(f"shared: the mode shared_r needs {form}")
 
 
 def check_grids(methods: Mapping[str, TunedFilter], common: Mapping[str, Grid]) -> None:
-    """Raise ValueError for a tuned parameter without a grid."""
+    """Refuse a tuned parameter without a grid."""
     for label, method in methods.items():
         grids = {**common, **method.grids}
         for name in method.tune:
@@ -129,7 +132,7 @@ def check_grids(methods: Mapping[str, TunedFilter], common: Mapping[str, Grid]) 
 
 
 class Found(TypedDict):
-    """Tuned and fixed parameters, their error, and which of them are at an end of their grid."""
+    """Tuned and fixed parameters, their error, and which of them are at the end of their grid."""
 
     parameters: dict[str, float]
     mse: float
@@ -137,7 +140,7 @@ class Found(TypedDict):
 
 
 def grid_values(grid: Grid) -> list[float]:
-    """The values of a grid."""
+    """Compute the values of a grid."""
     if isinstance(grid, list):
         return [float(value) for value in grid]
     first, last, step = grid.log10
@@ -167,7 +170,7 @@ def losses(
     data: NoisySequence,
     windows: int,
 ) -> Floats:
-    """Mean squared clean error of many (method, tuned parameters) per window.
+    """Measure the squared clean error of many methods and parameters in each window.
 
     Filters of one class run together over the same pass. A method with ``variance: mean`` gets the
     mean variance of the sequence instead of the variance of each label.
@@ -194,7 +197,7 @@ def losses(
 
 
 class _Search:
-    """The errors of the points of a grid, each computed once.
+    """The errors at the points of a grid, each computed once.
 
     A point is a tuple with the index of a value in the grid of each parameter.
     """
@@ -232,23 +235,23 @@ class _Search:
         for point in new:
             pairs.append((self.method, self.parameters(point)))
         errors = losses(pairs, self.data, 1)[:, 0]
-        errors[np.isnan(errors)] = np.inf  # a filter that diverged
+        errors[np.isnan(errors)] = np.inf  # the filter diverged
         self.errors.update(zip(new, errors.tolist(), strict=True))
         return min(points, key=self.errors.__getitem__)
 
     def coarse_axes(self) -> list[set[int]]:
-        """Every second index of each grid, and its last."""
+        """Take every second index of each grid, and its last one."""
         return [{*range(0, length, 2), length - 1} for length in self.lengths]
 
     def neighbours(self, point: Point) -> list[range]:
-        """The axes of a point and its neighbours, diagonal ones too."""
+        """List a point and its neighbours, also the diagonal ones, by axes."""
         axes = []
         for index, length in zip(point, self.lengths, strict=True):
             axes.append(range(max(0, index - 1), min(length, index + 2)))
         return axes
 
     def at_end_of_grid(self, point: Point) -> list[str]:
-        """The parameters whose value is the first or the last of several."""
+        """List the parameters whose value is the first or the last of several."""
         names = []
         for name, index, length in zip(self.names, point, self.lengths, strict=True):
             if length > 1 and index in (0, length - 1):
@@ -263,7 +266,7 @@ def best(
     fixed: Parameters,
     data: NoisySequence,
 ) -> Found:
-    """The grid point of the parameters ``names`` that no neighbour beats; of equal ones, the first.
+    """Find the grid point that no neighbour beats; of equal ones, the first.
 
     Grids of the method replace the common ones.
     """
@@ -282,7 +285,7 @@ def best(
 
 
 def tune_all(settings: FilterSettings, mode: Mode, data: NoisySequence) -> dict[str, Found]:
-    """Tuned parameters of every method."""
+    """Look up the tuned parameters of every method."""
     methods = settings.methods
     grids = settings.grids
     shared = settings.shared

@@ -1,1 +1,1 @@
-"""What may be written: artifacts, configurations, settings and protocols."""
+"""The forms of what users and papers write: artifacts, configurations, settings and protocols."""

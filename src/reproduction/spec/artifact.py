@@ -1,4 +1,4 @@
-"""Artifacts: one YAML file is one figure or table of one paper.
+"""Artifacts: each YAML file is one figure or table of one paper.
 
 It says what to compute (protocol, data sets, settings), how to cut that into jobs (shards), how to
 draw it (render), and what was published or claimed. `load` reads a file, and says in one line what
@@ -55,31 +55,31 @@ COMPUTED = {"full_shards", "resources", "reductions", "datasets", "measured", "c
 FIRST = ("experiment", "first_split", "repetitions", "splits")
 # Columns of a result table whose entries are labels of the settings or of the protocol.
 LABELS = ("noise", "setting", "method", "metric")
-MOST = 100_000  # jobs of an artifact
+MOST = 100_000  # largest number of jobs of an artifact
 RULES = {"all", "data", "fetch", "prepare", "experiment", "tune", "run"}
 RULES |= {"collect", "site", "unknown", "verdicts"}
 NAME = re.compile(r"[A-Za-z0-9_+][A-Za-z0-9._+-]*", re.ASCII)
 NO_WHOLE_NUMBER = re.compile(r"(valid integer, got \S+); write \S*\.\S*$")
-# Bytes of a name: with an ending such as ``.12.time.tsv`` far fewer than the 255 of file systems.
+# Longest name in bytes: with an ending such as ``.12.time.tsv`` far below the limit of 255.
 LONGEST = 100
 
 
 class Shards(Model):
-    """How the work is cut into jobs."""
+    """The cut of the work into jobs."""
 
     by: Distinct[str] | Annotated[list[str], Field(max_length=0)] = Field(default=[])
     repetitions: PositiveInt | None = None
 
 
 class Resources(Model):
-    """What one job needs, for cluster schedulers."""
+    """The needs of one job, for cluster schedulers."""
 
     mem_mb: Annotated[PositiveInt, Field(le=10_000_000)] | None = None
     runtime: Annotated[PositiveInt, Field(le=525_600)] | None = None
 
 
 class Reduction(Model):
-    """What a smaller scale lays over the full settings and shards."""
+    """A smaller scale, which is laid over the full settings and shards."""
 
     settings: Content = Field(default={})
     shards: Shards = Shards()
@@ -101,14 +101,14 @@ class Reductions(Model):
 
 @dataclass(frozen=True)
 class Cell:
-    """A part of the work of an artifact: its settings, in the words of the file and parsed."""
+    """A part of the work of an artifact, with its settings as written and as parsed."""
 
     as_written: Content
     settings: Settings
 
 
 class Entry(NamedTuple):
-    """What a cell keeps of one key of the settings.
+    """Select the entries of one key of the settings that a cell has.
 
     word : of the entry, in paths.   as_written, parsed : a list or mapping with this entry alone.
     """
@@ -123,20 +123,20 @@ class OtherUnit(NamedTuple):
     """A unit in which published values seem to be typed."""
 
     printed: str
-    """The ``as`` of `PRINTED` that says so."""
+    """The ``as`` of `PRINTED` for this unit."""
     n_far: int
-    """Published values that are far from ours in the metric's unit."""
+    """Number of published values that are far from ours in the metric's unit."""
     n_values: int
 
     @property
     def is_factor(self) -> bool:
-        """Whether it is another power of ten, such as percent in place of shares."""
+        """Whether the unit is another power of ten, such as percent in place of shares."""
         _, factor = PRINTED[self.printed]
         return abs(factor) != 1
 
 
 class Artifact(Model):
-    """The file ``src/papers/<paper>/<artifact>.yaml`` at one scale."""
+    """An artifact: the file ``src/papers/<paper>/<artifact>.yaml`` at one scale."""
 
     title: Annotated[Text, Field(max_length=300)] = Field(
         default="", description="what it shows, in a line; default: the name of the file"
@@ -251,7 +251,7 @@ class Artifact(Model):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         computed = sorted(key.removeprefix("full_") for key in self.model_fields_set & COMPUTED)
-        if self.uses:  # judged by the first table that it uses
+        if self.uses:  # the first table that it uses has its verdicts
             computed = [key for key in computed if key not in ("claims", "published")]
         if computed and not self.protocol:
             raise ValueError(f"{computed[0]}: goes with a protocol, which is not given")
@@ -273,27 +273,27 @@ class Artifact(Model):
 
     @property
     def file(self) -> Path:
-        """Where it was read from."""
+        """Return the file from which the artifact was read."""
         return self._file
 
     @property
     def paper(self) -> str:
-        """The folder of its file."""
+        """Return the folder of its file."""
         return self._file.parent.name
 
     @property
     def name(self) -> str:
-        """The stem of its file."""
+        """Return the stem of its file."""
         return self._file.stem
 
     @property
     def content(self) -> Content:
-        """The file as a mapping; ``published`` is the list of the published values."""
+        """Return the file as a mapping, with the published values as a list."""
         return self._content
 
     @cached_property
     def values(self) -> list[Content]:
-        """The published values, each with its margin and reason."""
+        """Return the published values, each with its margin and reason."""
         return read_published(self._file, self._content["published"]) if self.published else []
 
     def find_other_unit(self, rows: Iterable[Mapping[str, Any]]) -> OtherUnit | None:
@@ -350,12 +350,12 @@ class Artifact(Model):
 
     @property
     def is_reduced_in_repetitions_alone(self) -> bool:
-        """Whether the scale has every row of the full one but for its repetitions."""
+        """Decide whether the scale has every row of the full one, apart from repetitions."""
         repetitions = {"repetitions": 1}
         return self.as_written | repetitions == self.full_as_written | repetitions
 
     def unmatched(self, rows: Iterable[Mapping[str, Any]]) -> list[str]:
-        """Say which published values and claims choose rows that no scale will have.
+        """Say which published values and claims choose rows that no scale has.
 
         Parameters
         ----------
@@ -396,7 +396,7 @@ class Artifact(Model):
 
     @cached_property
     def as_written(self) -> Content:
-        """Settings of the scale in the words of the file: the reduction laid over the full ones.
+        """Settings of the scale as written, with the reduction laid over the full ones.
 
         Jobs and result records are described by them, so that a new default changes neither.
         """
@@ -411,7 +411,7 @@ class Artifact(Model):
 
     @cached_property
     def cells(self) -> dict[str, Cell]:
-        """Map names to parts of the work, each with one entry of every key of ``shards.by``."""
+        """Map names to parts of the work, each with one entry of every shard key."""
         options = [_entries(key, self.as_written[key], self.settings) for key in self.shards.by]
         cells = {}
         for choice in itertools.product(*options):
@@ -424,19 +424,19 @@ class Artifact(Model):
 
     @cached_property
     def blocks(self) -> list[tuple[int, int]]:
-        """Half-open ranges of repetitions, ``shards.repetitions`` long (one block without it)."""
+        """List half-open ranges of repetitions, ``shards.repetitions`` long."""
         total = self.settings.count_repetitions()
         size = self.shards.repetitions or total
         return [(start, min(start + size, total)) for start in range(0, total, size)]
 
     @property
     def stems(self) -> list[str]:
-        """Ids of its data sets, without sources and variants."""
+        """List the ids of its data sets, without sources and variants."""
         return [name.partition(".")[0] for name in self.datasets]
 
     @cached_property
     def labels(self) -> list[str]:
-        """Patterns of the labels in its rows: words of the settings, and what the protocol adds."""
+        """List patterns of the labels in its rows, from the settings and the protocol."""
         words = dict.fromkeys(texts([self.full_as_written, self.as_written]))
         for settings in (self.full_settings, self.settings):
             words |= dict.fromkeys(settings.list_labels())
@@ -445,12 +445,12 @@ class Artifact(Model):
         return ["", *dict.fromkeys(patterns)]
 
     def describe(self, printed: bool) -> Content:
-        """Describe settings and protocol as written; ``printed``: with the list ``published``."""
+        """Describe settings and protocol as written, on request with the list ``published``."""
         shown = self.as_written | ({"protocol": self.protocol} if self.protocol else {})
         return shown | ({"published": self.values} if printed else {})
 
     def data_sets(self, settings: Settings) -> list[str]:
-        """List the artifact's data sets that settings name; without a key ``datasets``, all."""
+        """List the artifact's data sets that settings name, or all without a key ``datasets``."""
         wanted = settings.list_data_sets()
         if wanted is None:
             return self.datasets
@@ -490,7 +490,7 @@ def load(
     if scale not in SCALES:
         raise ArtifactError(f"scale: {scale!r} is not one of {', '.join(SCALES)}")
     if not with_code:
-        with suppress(ArtifactError):  # a class may say more about the mistake
+        with suppress(ArtifactError):  # a class may describe the mistake better
             return _load(path, scale, only, with_code=False)
     return _load(path, scale, only, with_code=True)
 
@@ -537,7 +537,7 @@ def _load(path: Path, scale: str, only: Content | None, with_code: bool) -> Arti
 
 
 def _parse(model: type[M], content: object, where: object, with_code: bool = True) -> M:
-    """Parse content as `check` does, and ask for a whole number where one is expected."""
+    """Parse content as `check` does, and ask for a whole number where one is needed."""
     try:
         return check(model, content, where, with_code)
     except ArtifactError as error:
@@ -546,7 +546,7 @@ def _parse(model: type[M], content: object, where: object, with_code: bool = Tru
 
 
 def check_code(artifact: Artifact) -> None:
-    """Check what an artifact says of its methods' classes and of its drawing, which are imported.
+    """Check the classes of methods and the drawing of an artifact, which are imported for this.
 
     Raises
     ------
@@ -571,7 +571,7 @@ def _check_render(artifact: Artifact) -> None:
 
 @contextmanager
 def _located(where: str = "") -> Iterator[None]:
-    """Name the place of a mistake, in front of what it is."""
+    """Put the place of a mistake in front of the mistake."""
     try:
         yield
     except ValueError as error:
@@ -579,7 +579,7 @@ def _located(where: str = "") -> Iterator[None]:
 
 
 def expanded(path: Path) -> Content:
-    """Read a file, with data sets in place of groups, full names, and ``settings.datasets``."""
+    """Read a file and complete it: groups become data sets, and names become full names."""
     content = without_groups(read(path), registry.groups(path.parent))
     content = _with_full_names(content, path)
     content = _derived(content, path) | content
@@ -589,7 +589,7 @@ def expanded(path: Path) -> Content:
         return content
     if not listed or not isinstance(listed, list):
         return content
-    with suppress(ValueError):  # a protocol that does not exist is refused later
+    with suppress(ValueError):  # a missing protocol is refused later
         model = find_protocol(str(content.get("protocol", ""))).settings
         if "datasets" in model.model_fields:
             stems = [name.partition(".")[0] for name in listed if isinstance(name, str)]
@@ -599,7 +599,7 @@ def expanded(path: Path) -> Content:
 
 
 def _derived(content: Content, path: Path) -> Content:
-    """What a file need not say, because it follows from the paper and from what it names."""
+    """Derive the keys that a file may leave out from its paper and from what it names."""
     derived: Content = {}
     if "title" not in content:
         derived["title"] = path.stem.replace("_", " ")
@@ -607,7 +607,7 @@ def _derived(content: Content, path: Path) -> Content:
         derived["source"] = (path.parent / "TITLE").read_text(encoding="utf-8").strip()
     if "origin" not in content:
         derived["origin"] = "ours"
-    with suppress(ValueError):  # what does not exist is refused later
+    with suppress(ValueError):  # a missing function is refused later
         if "kind" not in content:
             draws = rendering.find(str(content.get("render"))).draws  # type: ignore[attr-defined]
             derived["kind"] = draws
@@ -621,7 +621,7 @@ def _derived(content: Content, path: Path) -> Content:
 
 
 def _with_full_names(content: Content, path: Path) -> Content:
-    """The content with the names of the paper's functions and classes in full.
+    """Write the names of the paper's functions and classes in full.
 
     Raises ArtifactError: a protocol or a drawing that is not ``module:function`` of the folder.
     """
@@ -647,7 +647,7 @@ def _with_full_names(content: Content, path: Path) -> Content:
 
 
 def without_groups(value: Any, groups: Mapping[str, list[str]], key: str = "") -> Any:
-    """Write the members of groups into lists of data sets; ``-name`` takes out what is before."""
+    """Write the members of groups into lists of data sets; ``-name`` removes an earlier one."""
     if isinstance(value, dict):
         return {name: without_groups(entry, groups, name) for name, entry in value.items()}
     if isinstance(value, str) and key in ("dataset", "datasets"):
@@ -667,7 +667,7 @@ def without_groups(value: Any, groups: Mapping[str, list[str]], key: str = "") -
 
 
 def _part(artifact: Artifact, only: Content) -> Content:
-    """What ``only`` keeps of the data sets and repetitions that the settings have."""
+    """Select the data sets and repetitions that ``only`` keeps of the settings."""
     part = {key: value for key, value in only.items() if key in artifact.full_as_written}
     if "repetitions" in artifact.full_as_written:
         most = artifact.full_settings.count_repetitions()
@@ -685,7 +685,7 @@ def _check_data_sets(artifact: Artifact) -> None:
 
 
 def _check_published_file(artifact: Artifact) -> None:
-    """Refuse published values that the artifact does not use, and of users two for one cell."""
+    """Refuse published values that the artifact does not use, and a user's two for one cell."""
     file = artifact.file.with_suffix(".published.csv")
     is_own = artifact.file.parent.parent != HOME
     if artifact.published and file.is_file() and is_own:
@@ -697,7 +697,7 @@ def _check_published_file(artifact: Artifact) -> None:
 
 
 def _check_ids(artifact: Artifact) -> None:
-    """Refuse a claim with the id of a published value: pages show both under their ids."""
+    """Refuse a claim with the id of a published value, because pages show both by their ids."""
     published = {value["id"] for value in artifact.values}
     for claim in artifact.claims:
         if claim.id in published:
@@ -706,7 +706,7 @@ def _check_ids(artifact: Artifact) -> None:
 
 
 def _check_claims(artifact: Artifact, computed: Artifact) -> None:
-    """Check that claims choose rows by what the table can have.
+    """Check that claims choose rows that the table can have.
 
     computed : the artifact whose table it is, itself or the first that it uses.
     """
@@ -752,7 +752,7 @@ def _check_side(
 
 
 def _check_published(artifact: Artifact, computed: Artifact) -> None:
-    """Check that published values choose rows of one kind, by what the table can have.
+    """Check that published values choose rows of one kind that the table can have.
 
     computed : the artifact whose table it is, itself or the first that it uses.
     """
@@ -801,13 +801,13 @@ def _labels_to_choose(artifact: Artifact, column: str) -> list[str]:
 
 
 def _is_known(label: str, patterns: Iterable[str]) -> bool:
-    """Whether a label is one of the words or matches one of the patterns."""
+    """Decide whether a label is one of the words or matches one of the patterns."""
     known = list(patterns)
     return label in known or any(fnmatchcase(label, pattern) for pattern in known)
 
 
 def _several(artifact: Artifact) -> list[str]:
-    """Columns in which rows of the artifact differ."""
+    """List the columns in which rows of the artifact differ."""
     several = []
     for column, key in (("dataset", "datasets"), ("noise", "noise"), ("method", "methods")):
         entries = getattr(artifact.full_settings, key, None)
@@ -839,7 +839,7 @@ def _load_paper(
     is_own: bool,
     with_code: bool,
 ) -> dict[str, Artifact]:
-    """Load the artifacts of a paper; those of a user at the smoke scale, too, to name mistakes."""
+    """Load the artifacts of a paper; a user's paper is also loaded at the smoke scale."""
     loaded = {}
     for file in artifact_files(folder):
         if is_own and scale != "smoke":
@@ -922,7 +922,7 @@ def load_all(
 
 
 def check_together(folder: Path, artifacts: Mapping[str, Artifact]) -> None:
-    """Check what the artifacts of a paper share: tables that are used, names, the title.
+    """Check what the artifacts of a paper share: used tables, names, the title.
 
     Raises
     ------
@@ -977,7 +977,7 @@ def _check_uses(artifact: Artifact, known: Mapping[str, Artifact]) -> None:
 
 
 def _check_names(own: Content, artifacts: Iterable[Artifact]) -> None:
-    """Check that what a paper has names for is in one of its artifacts."""
+    """Check that everything a paper has names for is in one of its artifacts."""
     known: dict[str, list[str]] = {}
     nearest: dict[str, list[str]] = {}
     columns = {"methods": "method", "noise": "noise", "settings": "setting", "metrics": "metric"}
@@ -998,7 +998,7 @@ def _check_names(own: Content, artifacts: Iterable[Artifact]) -> None:
 
 
 def _fitting(full: Content, reduction: Content) -> Content:
-    """A reduction without the methods, tasks, grids and data sets that the settings do not have.
+    """Remove methods, tasks, grids and data sets from a reduction that the settings do not have.
 
     A copy of an artifact may have removed them, and a reduction only makes smaller what is there.
     """
@@ -1030,7 +1030,7 @@ def merge(base: Mapping[str, Any], overlay: Mapping[str, Any]) -> Content:
 
 
 def _entries(key: str, written: list[Any] | Content, settings: Settings) -> list[Entry]:
-    """What a cell keeps of a list or mapping of the settings, for every entry of it."""
+    """Choose, for every entry of a list or mapping of the settings, what a cell keeps."""
     found: dict[str, Entry] = {}
     parsed = _one_by_one(getattr(settings, key))
     kept = _one_by_one(written)
@@ -1046,14 +1046,14 @@ def _entries(key: str, written: list[Any] | Content, settings: Settings) -> list
 
 
 def _one_by_one(value: list[Any] | Content) -> list[Any]:
-    """The lists or mappings that hold one entry of a list or mapping each."""
+    """List the lists or mappings that hold one entry of a list or mapping each."""
     if isinstance(value, dict):
         return [{name: entry} for name, entry in value.items()]
     return [[entry] for entry in value]
 
 
 def _shortened(name: str) -> str:
-    """Shorten a name of more than `LONGEST` bytes to its beginning and a digest of the whole."""
+    """Shorten a long name to its beginning and a digest of the whole."""
     encoded = name.encode()
     if len(encoded) <= LONGEST:
         return name
@@ -1062,7 +1062,7 @@ def _shortened(name: str) -> str:
 
 
 def check_name(what: str, name: str, where: object) -> None:
-    """Refuse the name of ``what`` (a paper, a data set) that cannot be part of a path.
+    """Refuse the name of a paper or a data set that cannot be part of a path.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Captions of artifacts: reStructuredText with plain markup alone, as HTML with MathML."""
+"""Captions of artifacts: plain reStructuredText, written as HTML with MathML."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ALLOWED = (
     "reference",
     "target",
 )
-"""Nodes of docutils. Pictures, tables, directives, raw text and mistakes are others."""
+"""Nodes of docutils that a caption may have; pictures, tables and directives are not among them."""
 SCHEMES = ("https://", "http://", "#")
 SETTINGS: Mapping[str, object] = {
     "math_output": "MathML",
@@ -41,14 +41,14 @@ SETTINGS: Mapping[str, object] = {
     "smart_quotes": False,
 }
 WARNING_LEVEL = 2
-"""Level of docutils' messages from which on something in the markup is wrong."""
+"""Level of docutils' messages from which the markup is wrong."""
 ACCENT = re.compile(r"(\\(?:hat|tilde|bar|dot|vec)\s*(?:\{[^{}]*\}|\\?[A-Za-z]+?))(?=[_^])")
-"""An accented letter before an index: docutils would put the index below the letter."""
+"""Pattern of an accented letter before an index, which docutils would put below the letter."""
 LONGEST = 60
-"""Characters of a caption that a message quotes."""
+"""Largest number of characters of a caption that a message quotes."""
 WORDS_OF_A_SUMMARY = 20
 MATHEMATICS = re.compile(r":math:|[$\\`]|\w[_^]\w|[=<>≤≥]")
-"""What a summary does not hold: it is read aloud, and shown where no formulas are."""
+"""Pattern of mathematics and markup, which a summary cannot show everywhere."""
 
 
 def check_summary(text: str) -> None:
@@ -67,7 +67,7 @@ def check_summary(text: str) -> None:
 
 @cache
 def _settings_of_parser() -> Values:
-    """The settings of docutils; to collect its defaults takes longer than to parse a caption."""
+    """Load the settings of docutils once, because their defaults take longer than a caption."""
     from docutils.frontend import get_default_settings
     from docutils.parsers.rst import Parser
 
@@ -88,11 +88,11 @@ def check_caption(text: str) -> None:
     from docutils.utils import new_document
 
     tree = new_document("caption", _settings_of_parser().copy())
-    Parser().parse(text, tree)  # nothing is read, and nothing written
+    Parser().parse(text, tree)  # docutils reads no file and writes none
     for node in [*tree.findall(), *tree.parse_messages]:
         kind = type(node).__name__
         if kind == "system_message" and node["level"] < WARNING_LEVEL:
-            continue  # a remark of the parser; the text is as it was written
+            continue  # such a remark of the parser does not change the text
         if kind not in ALLOWED:
             quoted = " ".join(node.astext().split())[:LONGEST]
             known = "text, emphasis, code, formulas, lists and links"

@@ -1,4 +1,4 @@
-"""The configuration of a run: its keys, what they may hold, and what they mean."""
+"""The configuration of a run: its keys, their values, and their meaning."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -99,7 +99,7 @@ class Config(Model):
     @model_validator(mode="before")
     @classmethod
     def _current_keys(cls, content: Any) -> Any:
-        """Name the new form of a key or a value that is gone."""
+        """Name the new form of a key or a value that was removed."""
         if not isinstance(content, dict):
             return content
         if "project" in content:

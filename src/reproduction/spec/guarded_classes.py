@@ -1,4 +1,4 @@
-"""Classes of a user that get arrays to read only: no method can spoil those after it."""
+"""Classes of users that get read-only arrays, so that no method spoils them for the next."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from reproduction.paths import PACKAGES
 
 DEEPEST = 4
-"""How far below an argument its arrays are looked for, as in the fields of a sequence."""
+"""Depth below an argument to which its arrays are sought, as in the fields of a sequence."""
 
 
 @cache
@@ -43,7 +43,7 @@ def guard(cls: type) -> type:
             members[name] = _with_read_only_arguments(member, cls)
     try:
         guarded = type(cls)(cls.__name__, (cls,), members)
-    except TypeError:  # a class that cannot have subclasses
+    except TypeError:  # the class cannot have subclasses
         return cls
     guarded.__qualname__ = cls.__qualname__
     guarded.__doc__ = cls.__doc__
@@ -51,7 +51,7 @@ def guard(cls: type) -> type:
 
 
 def _reduce(self: Any, protocol: Any) -> Any:
-    """Pickle an instance as one of the class itself, which another process can import."""
+    """Pickle an instance under the class itself, which another process can import."""
     guarded = type(self)
     original = guarded.__bases__[0]
     make, arguments, *rest = super(guarded, self).__reduce_ex__(protocol)
@@ -75,7 +75,7 @@ def _with_read_only_arguments(function: Callable[..., Any], cls: type) -> Callab
 
 @contextmanager
 def unwritable(value: Any, but: type) -> Iterator[None]:
-    """Refuse writes to the arrays in a value, but for those of instances, and allow them again."""
+    """Make the arrays in a value read-only for a while, but not those of instances."""
     closed = []
     for array in _arrays(value, but, DEEPEST):
         if array.flags.writeable:

@@ -20,7 +20,7 @@ from reproduction.spec.protocol import STOCK, Protocol
 from reproduction.spec.strict_yaml import Content
 
 BLOCK = re.compile(r"(<!-- keys of (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
-"""A place of a page that `fill_blocks` writes."""
+"""Pattern of a place in a page that `fill_blocks` writes."""
 BOUNDS = {"exclusiveMinimum": ">", "minimum": ">=", "exclusiveMaximum": "<", "maximum": "<="}
 TYPES = {
     "string": "text",
@@ -62,7 +62,7 @@ def write_schemas(folder: Path) -> None:
 
 
 def format_config_schema() -> str:
-    """Format ``config/schema.json``, the schema of ``config.yaml`` and of what is laid over it."""
+    """Format ``config/schema.json``, the schema of ``config.yaml`` and of files laid over it."""
     return json.dumps(Config.model_json_schema(), indent=1) + "\n"
 
 
@@ -136,7 +136,7 @@ def _rows(model: type[BaseModel], above: str = "") -> Iterator[tuple[str, str, s
 
 
 def _describe(shape: Any, models: Content) -> str:
-    """Say what a JSON Schema takes: ``list of number > 0``."""
+    """Write what a JSON Schema accepts, such as ``list of number > 0``."""
     if not isinstance(shape, dict):
         return "any"
     if "$ref" in shape:

@@ -1,4 +1,4 @@
-"""Metrics by their names: the error, every metric of scikit-learn, and functions of a paper.
+"""Metrics by name: the error, every metric of scikit-learn, and functions of a paper.
 
 A metric says which is better, higher or lower. Of scikit-learn's, a name that ends in ``_error``,
 ``_loss`` or ``_deviance`` is better when it is lower, and so is one with a negated scorer.
@@ -21,12 +21,12 @@ Better = Literal["higher", "lower"]
 ERROR = "error"
 """Share of wrong test labels in %, kept point by point."""
 LOWER = ("_error", "_loss", "_deviance")
-"""Ends of scikit-learn's names of metrics that are better when they are lower."""
+"""Endings of scikit-learn's metrics that are better when lower."""
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric.
+    """A metric: the error, one of scikit-learn's, or a function of a paper.
 
     Attributes
     ----------
@@ -44,19 +44,19 @@ class Metric:
 
     @property
     def custom(self) -> bool:
-        """Whether it is a function of a paper."""
+        """Whether the metric is a function of a paper."""
         return ":" in self.name
 
     @property
     def better(self) -> Better | None:
-        """Which values are better; None for a function of a paper, whose names.yaml says it."""
+        """Which values are better; None for a function of a paper, which names.yaml describes."""
         if self.custom:
             return None
         if self.name == ERROR or self.name.endswith(LOWER):
             return "lower"
         from sklearn import metrics
 
-        # A score that is better when it is lower has a scorer of the opposite sign.
+        # A score that is better when lower has a scorer of the opposite sign.
         is_negated = f"neg_{self.name}" in metrics.get_scorer_names()
         return "lower" if is_negated else "higher"
 
@@ -81,7 +81,7 @@ class Metric:
 
     @classmethod
     def parse(cls, name: object) -> Metric:
-        """Parse a name.
+        """Parse the name of a metric.
 
         Raises
         ------

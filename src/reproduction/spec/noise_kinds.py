@@ -1,4 +1,4 @@
-"""Kinds of noise: what each does to targets, and how readers know it; one entry of `KINDS` each.
+"""Kinds of noise: what each does to targets, and how readers know it.
 
 Settings name a kind and its numbers, ``symmetric 0.2``. A kind of a paper is a function of its
 folder, ``code:ring 0.3``: ``ring(y, rng, 0.3)`` returns the observed targets. There y holds class
@@ -22,14 +22,14 @@ from reproduction.spec.strict_yaml import near
 from reproduction.spec.user_modules import find_function
 
 Target = Literal["two classes", "classes", "real"]
-"""What a protocol learns: one of two classes, one of K classes, or a real number."""
+"""The target of a protocol: one of two classes, one of K classes, or a real number."""
 Values = NDArray[Any]
 CUSTOM = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of noise.
+    """A kind of noise: the targets that it suits, what it does, and its name.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Kind:
 
     @property
     def meaning(self) -> str:
-        """What it does, in a sentence."""
+        """One sentence on what the kind does."""
         functions = self.functions.values()
         return " ".join(dict.fromkeys(_first_sentence(function) for function in functions))
 
@@ -62,7 +62,7 @@ def _first_sentence(function: Callable[..., Any]) -> str:
 
 
 def _other_classes(y: Values, chosen: Values, rng: np.random.Generator) -> Values:
-    """Give chosen rows another class, each with the same probability."""
+    """Change the class of chosen rows to another one, each with the same probability."""
     classes = int(y.max()) + 1
     observed = y.copy()
     steps = rng.integers(1, max(classes, 2), size=len(chosen))
@@ -71,14 +71,14 @@ def _other_classes(y: Values, chosen: Values, rng: np.random.Generator) -> Value
 
 
 def symmetric_classes(y: Values, rng: np.random.Generator, *, rate: float) -> Values:
-    """Give an exact share of the rows one of the other classes, at random."""
+    """Change an exact share of the labels to other classes, at random."""
     _check_share("rate", rate)
     chosen = rng.choice(len(y), round(rate * len(y)), replace=False)
     return _other_classes(y, chosen, rng)
 
 
 def independent_classes(y: Values, rng: np.random.Generator, *, rate: float) -> Values:
-    """Give every row, with the same probability, one of the other classes at random."""
+    """Change each label with the same probability to another class, at random."""
     _check_share("rate", rate)
     return _other_classes(y, np.flatnonzero(rng.random(len(y)) < rate), rng)
 
@@ -90,7 +90,7 @@ def gaussian(y: Values, rng: np.random.Generator, *, scale: float) -> Values:
 
 
 def outliers(y: Values, rng: np.random.Generator, *, rate: float, scale: float) -> Values:
-    """Add normal noise, ``scale`` times the standard deviation of all, to a share of the values."""
+    """Add normal noise to a share of the values, ``scale`` times the deviation of all values."""
     _check_share("rate", rate)
     _check_scale(scale)
     chosen = rng.choice(len(y), round(rate * len(y)), replace=False)
@@ -111,7 +111,7 @@ def _check_scale(value: float) -> None:
 
 _CLASSES = {"symmetric": symmetric_classes, "independent": independent_classes}
 _NAMES = {"independent": "symmetric", "negative_only": "asymmetric"}
-"""What the slides of Kabán and Bootkrajang call two of them."""
+"""Names of two kinds on the slides of Kabán and Bootkrajang."""
 
 
 def _list_kinds() -> dict[str, Kind]:
@@ -131,12 +131,12 @@ KINDS = _list_kinds()
 
 
 def for_target(target: Target) -> list[str]:
-    """List the kinds that a target can have."""
+    """List the kinds of noise for a target."""
     return [name for name, kind in KINDS.items() if target in kind.functions]
 
 
 def parse(label: str) -> tuple[str, dict[str, float]]:
-    """Read a label: the kind or ``module:function``, then its numbers by their names.
+    """Read a label of noise: the kind or ``module:function``, then its numbers.
 
     Raises
     ------
@@ -228,7 +228,7 @@ def observe(
 
 
 def _checked(label: str, observed: Any, clean: Values, target: Target) -> Values:
-    """Check what a function of a paper returned."""
+    """Check what a function of a paper returns."""
     values = np.asarray(observed)
     place = f"noise {label!r} returns"
     if values.shape != clean.shape:

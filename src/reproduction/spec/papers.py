@@ -1,4 +1,4 @@
-"""Papers: folders with a TITLE. Those of the repository are in src/papers, a user's are anywhere.
+"""Papers: folders with a TITLE, in src/papers or anywhere on the user's disk.
 
 A configuration names a paper by its folder: by the folder's name in src/papers, or by its path.
 Each is a package with its name, which can be imported once it was found. In its files,
@@ -17,7 +17,7 @@ HOME = SOURCES / "papers"
 """The folder of the repository's papers."""
 FOLDERS_OF_RUNS = ("data", "figures", "logs", "results", "site")
 MODULES_OF_PYTHON = sys.stdlib_module_names | {"test"}
-"""Python does not list its own tests."""
+"""Modules that Python's own list lacks, because they are its tests."""
 INSTALLED = (
     "matplotlib",
     "noisylabels",
@@ -31,13 +31,13 @@ INSTALLED = (
     "snakemake",
     "yaml",
 )
-"""Packages that a folder of this name would hide, or that would hide it."""
+"""Packages that a folder of the same name would hide, or that would hide the folder."""
 NOT_ARTIFACTS = ("names.yaml", "datasets.yaml", "findings.yaml")
-"""YAML files of a paper that are not figures or tables: names, data sets and findings."""
+"""YAML files of a paper that are no figure or table: names, data sets and findings."""
 
 
 def list_code_folders(papers: Iterable[str]) -> list[str]:
-    """List where jobs find code: the engine, our papers, and folders of papers named by path."""
+    """List the folders with code: the engine, our papers, and folders of papers named by path."""
     folders = [SOURCES, HOME]
     for paper in papers:
         if "/" in paper or paper.startswith("~"):
@@ -51,7 +51,7 @@ def list_papers(home: Path = HOME) -> list[str]:
 
 
 def paper_pages(home: Path = HOME) -> list[Path]:
-    """List the pages of the repository's papers, of each its page.md before those of its topics."""
+    """List the pages of the repository's papers, with page.md of each before those on topics."""
     pages: list[Path] = []
     for name in list_papers(home):
         pages += (home / name).glob("*.md")
@@ -70,14 +70,14 @@ def find_paper(name: str, home: Path = HOME) -> Path:
         raise ArtifactError(f"papers: {_why_not_a_paper(name, folder, home)}")
     if folder.parent != home:
         check_folder_name(folder)
-    for parent in (folder.parent, home):  # a user's paper may name our experiments
+    for parent in (folder.parent, home):  # a user's paper may use our experiments
         if str(parent) not in sys.path:
             sys.path.append(str(parent))
     return folder
 
 
 def check_folder_name(folder: Path) -> None:
-    """Refuse a paper whose name is that of a folder of results, or of another module of Python.
+    """Refuse a paper with the name of a folder of results, or of another module of Python.
 
     Raises ArtifactError: what has the name.
     """
@@ -143,7 +143,7 @@ def has_module(folder: Path, module: str) -> bool:
 
 
 RENAMED = {"kernel_boost.kernels:errors": "stock:errors", "kernels:errors": "stock:errors"}
-"""Names of protocols in version 1 and of drawings -> their names now."""
+"""Name of a protocol or drawing in version 1 -> its name now."""
 
 
 def full_name(name: str, folder: Path) -> str:
@@ -155,7 +155,7 @@ def full_name(name: str, folder: Path) -> str:
 
 
 def check_short(key: str, name: str, folder: Path, known: Iterable[str] = ()) -> None:
-    """Refuse a name of a protocol or drawing that is not ``module:object``, and old forms of it.
+    """Refuse the name of a protocol or drawing that is not ``module:object``, or has an old form.
 
     Raises ValueError: the name to write in its place, or the modules that there are.
     """

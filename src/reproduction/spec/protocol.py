@@ -1,4 +1,4 @@
-"""What a protocol is, how a function is declared one, and how an artifact finds it by its name."""
+"""Protocols: how a function is declared one, and how an artifact finds it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STOCK = "reproduction.run.stock"
 
 @dataclass(frozen=True)
 class Protocol:
-    """A protocol by its name: its settings, how it runs and how it tunes.
+    """A protocol by name: its settings, and how it runs and tunes.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Protocol:
     targets: tuple[Target, ...] = ("two classes",)
 
     def check_target(self, dataset: str, target: str, values: str = "") -> None:
-        """Refuse a data set whose ``y`` the protocol does not take.
+        """Refuse a data set with a ``y`` that the protocol cannot take.
 
         Parameters
         ----------
@@ -87,7 +87,7 @@ def protocol(
     labels: tuple[str, ...] = (),
     targets: tuple[Target, ...] = ("two classes",),
 ) -> Callable[[Run[S]], Run[S]]:
-    """Declare a function a protocol.
+    """Declare that a function is a protocol.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def protocol_module(name: str) -> str:
 
 
 def find_protocol(name: str) -> Protocol:
-    """Find a protocol by its name.
+    """Find a protocol by name.
 
     Parameters
     ----------

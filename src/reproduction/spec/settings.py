@@ -1,4 +1,4 @@
-"""Settings of protocols as types: parsed once, before the first job, with one line for a mistake.
+"""Settings of protocols as types, parsed once before the first job.
 
 A protocol's model derives from `Settings`, those of its methods from `Method`. Keys that a model
 does not declare are errors. The classes of library methods are imported when settings are
@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 
 def among(place: str, names: Iterable[object], known: Iterable[object]) -> None:
-    """Raise ValueError for the first of ``names`` that is not among the ``known`` ones."""
+    """Refuse the first of ``names`` that is not among the ``known`` ones."""
     words = [str(word) for word in known]
     for name in map(str, names):
         if name not in words:
@@ -54,9 +54,9 @@ def _plain(label: str) -> str:
 
 
 Some = Annotated[list[T], Field(min_length=1)]
-"""A list with an entry."""
+"""A list with at least one entry."""
 Distinct = Annotated[list[T], Field(min_length=1), AfterValidator(_distinct)]
-"""A list with an entry and without repetition."""
+"""A list with at least one entry and no repetition."""
 Label = Annotated[str, AfterValidator(_plain)]
 """A name that can be written to a result table."""
 Repetitions = Annotated[int, Field(ge=1, le=1_000_000)]
@@ -72,7 +72,7 @@ Exponents = Annotated[Distinct[float], Field(description="exponents of 2")]
 
 @dataclass(frozen=True)
 class Noise:
-    """Flips of labels as settings name them, such as ``independent 0.3``, parsed.
+    """Flips of labels, parsed from a text in settings such as ``independent 0.3``.
 
     Attributes
     ----------
@@ -112,7 +112,7 @@ class Noise:
 
     @property
     def custom(self) -> bool:
-        """Whether it is a function of a paper."""
+        """Whether the noise is a function of a paper."""
         return ":" in self.model
 
     def observe(
@@ -157,7 +157,7 @@ class Noise:
 
 
 def labels(noise: Iterable[Noise]) -> list[str]:
-    """List the labels, as written."""
+    """List the labels as written."""
     return [flips.label for flips in noise]
 
 
@@ -166,11 +166,11 @@ Flips = Annotated[
     Field(description="such as `independent 0.2`; of your paper `code:ring 0.3`"),
 ]
 COINS = ("independent", "negative_only", "positive_only")
-"""Models that flip each label by its own coin."""
+"""Models that flip each label by a coin of its own."""
 
 
 def only(*models: str) -> AfterValidator:
-    """Annotate `Flips` that must be of these models."""
+    """Annotate `Flips` that must be of some models."""
 
     def check(flips: list[Noise]) -> list[Noise]:
         for number, noise in enumerate(flips):
@@ -183,7 +183,7 @@ def only(*models: str) -> AfterValidator:
 
 @cache
 def _impossible(label: str) -> str:
-    """Say why no labels can be flipped like this; "" if ten thousand can."""
+    """Say why no labels can be flipped like this, by a trial with ten thousand labels."""
     try:
         if label.split() != label.split(" "):
             return f"noise {label!r}: separate words by one space"
@@ -206,11 +206,11 @@ def _impossible(label: str) -> str:
 
 
 DISPLAY = ("label", "role", "shown", "note")
-"""Keys of a method that say how figures and tables show it; no experiment reads them."""
+"""Keys of a method that only figures and tables read."""
 
 
 def without_display(written: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out of written settings what no experiment reads."""
+    """Leave out of the written settings what no experiment reads."""
     settings = dict(written)
     methods = written.get("methods")
     if not isinstance(methods, Mapping):
@@ -235,7 +235,7 @@ SIGNATURES = {
     "losses": "losses(filters, data, windows) -> Array",
     "FLIP_RATE": "the class attribute FLIP_RATE",
 }
-"""Member that experiments ask for -> what a class implements.
+"""Member that experiments need -> the parameters with which a class implements it.
 
 fit_many : class method, one model per column of labels (n, L) of 0 and 1 and value of grid (G,),
     on the kernel of a `noisylabels.kernels.gaussian.Gram`. A class with GRID needs no grid in the
@@ -266,7 +266,7 @@ REMOVED_METHODS = {
     "naive_kernel_ogd": "is now noisy_online.naive:NaiveKernelOGD, of that paper",
     "unnormalized_eg": "was removed; eg and eg_pm hold the sum of the weights",
 }
-"""Names of methods in version 1 that the library no longer has -> what to write."""
+"""Name of a method in version 1 -> what to write in its place."""
 
 
 def method_class(name: str) -> Any:
@@ -298,7 +298,7 @@ def method_class(name: str) -> Any:
         module = import_module(module_name)
     except ModuleNotFoundError as error:
         if error.name is None or not module_name.startswith(error.name):
-            raise  # the module exists, something that it imports does not
+            raise  # the module exists, but something that it imports does not
         missing = f"no module {module_name!r} for {name!r}"
         raise ValueError(f"method: {missing}; is it on PYTHONPATH?") from error
     member = getattr(module, class_name, None)
@@ -312,7 +312,7 @@ class Method(Model):
     """A method of the settings, ``label: {method, parameters, ...}``."""
 
     kind: ClassVar[str] = ""
-    """The package of the library that the method is from; "" for any."""
+    """Package of the library that the method comes from; "" for any."""
 
     method: str = Field(description="a name of `noisylabels.METHODS`, or package.module:Class")
     parameters: dict[str, Any] = Field({}, description="keyword arguments")
@@ -331,12 +331,12 @@ class Method(Model):
 
     @property
     def custom(self) -> bool:
-        """Whether it is a user's class, ``package.module:Class``."""
+        """Whether the class is a user's, ``package.module:Class``."""
         return ":" in self.method
 
     @property
     def cls(self) -> Any:
-        """The class, imported when needed; that of a user gets arrays to read only.
+        """Import the class when needed; a user's class gets read-only arrays.
 
         Raises
         ------
@@ -350,7 +350,7 @@ class Method(Model):
         return self.cls(**(self.parameters | chosen))
 
     def check(self) -> None:
-        """Check what needs the class: parameters here, and more in a subclass.
+        """Check what needs the class: its parameters here, and more in subclasses.
 
         Raises
         ------
@@ -389,7 +389,7 @@ class Method(Model):
             if not re.fullmatch(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*", self.method):
                 raise ValueError(f"method: {self.method!r} is not of the form package.module:Class")
             if self.method.startswith("noisylabels.") and is_with_code(info):
-                self.check()  # a user's class is imported by its job
+                self.check()  # the job imports a user's class
             return self
         self.check_kind(self.kind)
         if is_with_code(info):
@@ -408,14 +408,14 @@ class Method(Model):
         if kind == "":
             known = sorted(METHODS)
         if not self.custom and self.method not in known:
-            _ = self.cls  # names what is near if no method is called this
+            _ = self.cls  # names the nearest class if no method is called this
             rule = f"is not one of the {kind}: {', '.join(known)}"
             raise ValueError(f"method: {self.method!r} {rule}")
 
 
 M = TypeVar("M", bound=Method)
 Methods = Annotated[dict[Label, M], Field(min_length=1)]
-"""Label -> method."""
+"""Label of a method -> the method."""
 PLAIN = (int, float, str, bool, type(None))
 
 
@@ -471,7 +471,7 @@ def _check_entries(name: str, value: Any) -> None:
 
 
 def _hint(function: Callable[..., Any], parameter: inspect.Parameter) -> Any:
-    """Find its annotation; without one, that of a number if its default is one, else Any."""
+    """Find the annotation of a parameter, or guess it from the default."""
     if parameter.annotation is parameter.empty:
         return int | float | None if type(parameter.default) in (int, float) else Any
     code = function.__init__ if isinstance(function, type) else function  # type: ignore[misc]
@@ -479,7 +479,7 @@ def _hint(function: Callable[..., Any], parameter: inspect.Parameter) -> Any:
     try:
         text = parameter.annotation
         return eval(text, scope) if isinstance(text, str) else text
-    except NameError:  # imported for type checkers alone
+    except NameError:  # imported for type checkers only
         return Any
 
 
@@ -495,7 +495,7 @@ class Settings(Model):
         return getattr(self, "datasets", None)
 
     def count_repetitions(self, otherwise: int = 1) -> int:
-        """Count the repetitions of an experiment; without such a key it runs once."""
+        """Count the repetitions of an experiment; without a key for them it runs once."""
         return getattr(self, "repetitions", otherwise)
 
     def find_experiment(self, artifact: str) -> str:
@@ -503,7 +503,7 @@ class Settings(Model):
         return getattr(self, "experiment", "") or artifact
 
     def select_methods(self) -> dict[str, Method]:
-        """Select the methods that have labels; a model may call something else ``methods``."""
+        """Select the methods that have labels, as a model may call something else ``methods``."""
         methods = getattr(self, "methods", None)
         if not isinstance(methods, dict):
             return {}
@@ -528,13 +528,13 @@ class Settings(Model):
         return []
 
     def list_labels(self) -> list[str]:
-        """List labels of rows that differ from the words of the settings: kinds of noise."""
+        """List labels of rows that are not words of the settings: kinds of noise."""
         kinds = getattr(self, "noise", None)
         listed = kinds if isinstance(kinds, list) else []
         return [kind.label for kind in listed if isinstance(kind, Noise)]
 
     def check_custom(self) -> None:
-        """Import the user's classes that the settings name, and check them as the library's are.
+        """Import the user's classes that the settings name, and check them like the library's.
 
         Raises
         ------
@@ -557,7 +557,7 @@ class Settings(Model):
 
 
 class Selection(Settings):
-    """Settings of a figure or table without a protocol: what it draws of the tables of others."""
+    """Settings of a figure or table without a protocol: what it draws of other tables."""
 
     drawn: dict[str, list[str]] = Field(
         {},
@@ -572,7 +572,7 @@ class Trials(Settings):
 
 
 class Repeated(Trials):
-    """Settings of an experiment that is repeated, its random numbers drawn under a name."""
+    """Settings of an experiment that is repeated, with random numbers drawn under a name."""
 
     experiment: str = Field(
         "", description="name under which random numbers are drawn; default: that of the artifact"
@@ -592,7 +592,7 @@ class PartSettings(OnDataSets):
 
 
 class Drawn(Model):
-    """How to split a data set that has no official splits."""
+    """Settings of splits for a data set without official splits."""
 
     test: Share = Field(description="share of the rows for the test")
     stratified: bool = Field(True, description="the same share of every class")

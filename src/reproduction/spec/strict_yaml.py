@@ -1,4 +1,4 @@
-"""The files of the configuration: YAML without traps, checked by pydantic models.
+"""Strict reading of the configuration: YAML without traps, checked by pydantic models.
 
 `read` takes the core schema of YAML 1.2, in which ``1e3`` is a number, and ``on``, ``1:30`` and a
 date are text; `check` holds content against a model. Both name a mistake in one line: ``file: key:
@@ -31,8 +31,8 @@ CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 # Levels and values of a file, its anchors (& and *) written out. Ours have fewer than ten levels
 # and 20,000 values.
 DEEPEST, MOST = 50, 200_000
-LONGEST = 200  # characters of a value that a message quotes
-Content = dict[str, Any]  # a mapping as YAML has it
+LONGEST = 200  # largest number of characters of a value that a message quotes
+Content = dict[str, Any]  # a mapping as read from YAML
 M = TypeVar("M", bound=BaseModel)
 
 
@@ -52,7 +52,7 @@ def texts(value: Any) -> Iterator[str]:
 
 
 def near(word: object, known: Iterable[object], most: int = 2) -> str:
-    """Say ``; did you mean a or b?`` with the nearest known words, else ``; known: a, b, c``."""
+    """Suggest the nearest known words, as ``; did you mean a or b?``, or list all."""
     words = list(dict.fromkeys(map(str, known)))
     return _did_you_mean(str(word), words, most) or f"; known: {', '.join(words) or 'none'}"
 
@@ -63,7 +63,7 @@ def _did_you_mean(word: str, words: list[str], most: int = 2) -> str:
 
 
 def _with_lists(schema: Any) -> Any:
-    """Let the tuples of a schema take lists, as YAML has no tuples."""
+    """Let the tuples of a schema accept lists, as YAML has no tuples."""
     parts = schema if isinstance(schema, list) else []
     if isinstance(schema, dict):
         parts = list(schema.values())
@@ -75,16 +75,16 @@ def _with_lists(schema: Any) -> Any:
 
 
 WITH_CODE = "with_code"
-"""Key of the context of a validation, see `check`."""
+"""Key in the context of a validation that says whether code may be imported."""
 
 
 def is_with_code(info: ValidationInfo) -> bool:
-    """Whether a validation may import the classes that are named; it may unless `check` forbids."""
+    """Decide whether a validation may import the named classes, unless `check` forbids it."""
     return info.context is None or bool(info.context.get(WITH_CODE, True))
 
 
 class Model(BaseModel):
-    """Base of everything that is read from YAML: no unknown keys, no conversions, no changes."""
+    """Base of everything that is read from YAML: unknown keys and conversions are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
@@ -138,7 +138,7 @@ def check(model: type[M], content: object, where: object, with_code: bool = True
 
 
 def explained(error: ValidationError, content: object) -> str:
-    """Say one mistake as ``key: rule, got value``: of alternatives, the one that got farthest."""
+    """Write one mistake as ``key: rule, got value``; of alternatives, the one that got farthest."""
     errors = error.errors(include_url=False)
     places = [_place(one, content) for one in errors]
     deepest = max(places, key=len)
@@ -159,7 +159,7 @@ def _shortened(value: str) -> str:
 
 
 def _place(error: ErrorDetails, content: Any) -> tuple[int | str, ...]:
-    """Find the keys of an error's location: pydantic puts names of alternatives between them."""
+    """Find the keys of an error's location, without pydantic's names of alternatives."""
     place: list[int | str] = []
     for part in error["loc"]:
         if isinstance(content, list) and isinstance(part, int):
@@ -176,23 +176,23 @@ def _rule(error: ErrorDetails) -> str:
 
 
 def _hint(error: ErrorDetails) -> str:
-    """Say how to write a number, or name the nearest of the words that are allowed."""
+    """Say how to write a number, or name the nearest of the allowed words."""
     value, kind = error["input"], error["type"]
     if isinstance(value, str) and kind == "literal_error":
         return _did_you_mean(value, re.findall(r"'([^']+)'", error["ctx"]["expected"]))
     if isinstance(value, str | float) and kind.startswith(("int", "float")):
-        with suppress(ValueError, OverflowError):  # no number, or none that is finite
+        with suppress(ValueError, OverflowError):  # not a number, or not a finite one
             number = float(value)
             return f"; write {int(number) if number == int(number) else number}"
     return ""
 
 
 class _Trap(yaml.YAMLError):
-    """What YAML allows and we refuse."""
+    """A form that YAML allows and the project refuses."""
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """The core schema of YAML 1.2 without other tags, infinite numbers and keys given twice."""
+    """Loader of YAML 1.2's core schema without tags, infinite numbers and repeated keys."""
 
     keys: type | UnionType = str
 
@@ -221,7 +221,7 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
 TAG = "tag:yaml.org,2002:"
 FLOAT = r"[-+]?(\.[0-9]+|(0|[1-9][0-9]*)(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.inf|\.nan"
 WRITTEN = {"null": "~|null|", "bool": "true|false", "int": "[-+]?(0|[1-9][0-9]*)", "float": FLOAT}
-"""Kind -> how it is written; the rest is text, also ``0123``, which YAML 1.1 reads as 83."""
+"""Kind of value -> pattern of its spelling; the rest is text, also ``0123``."""
 RESOLVERS = [(TAG + kind, re.compile(f"({pattern})$")) for kind, pattern in WRITTEN.items()]
 _Loader.yaml_implicit_resolvers = {None: RESOLVERS}
 _Loader.yaml_constructors = {
@@ -298,7 +298,7 @@ def _check_events(text: str) -> None:
 
 
 def _is_endless(content: Any) -> bool:
-    """Decide whether levels or values are too many: anchors write out more than a file has."""
+    """Decide whether a file has too many levels or values, with its anchors written out."""
     level, count = [content], 0
     for _ in range(DEEPEST):
         level = list(islice(_nested(level), MOST))
@@ -309,7 +309,7 @@ def _is_endless(content: Any) -> bool:
 
 
 def _nested(level: Iterable[Any]) -> Iterator[Any]:
-    """Yield the lists and mappings that are entries of those of a level."""
+    """Yield the lists and mappings that are entries in those of a level."""
     for collection in level:
         entries = collection.values() if isinstance(collection, dict) else collection
         for entry in entries:
@@ -318,7 +318,7 @@ def _nested(level: Iterable[Any]) -> Iterator[Any]:
 
 
 def _parse_error(error: Exception) -> str:
-    """Say ``line 3: while scanning a quoted scalar from line 1 on, found end of stream``."""
+    """Describe a mistake of YAML in one line, such as ``line 3: found end of stream``."""
     mark = getattr(error, "problem_mark", None)
     if not isinstance(error, yaml.MarkedYAMLError) or mark is None:
         return " ".join(str(error).split())

@@ -1,4 +1,4 @@
-"""Import modules that a user wrote, and say in one line what they raise."""
+"""Modules of users: how they are imported, and how their errors are told in one line."""
 
 import ast
 import difflib
@@ -17,7 +17,7 @@ from reproduction.spec.strict_yaml import LONGEST, near
 
 
 def module_file(name: str, path: list[str] | None = None) -> Path | None:
-    """Find the file of a module; nothing is imported, not even its package.
+    """Find the file of a module without importing anything, not even its package.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def module_file(name: str, path: list[str] | None = None) -> Path | None:
 
 
 def describe_error(error: BaseException) -> str:
-    """Say what was raised, and where outside our packages.
+    """Say what an error is, and where it arose outside our packages.
 
     Parameters
     ----------
@@ -66,14 +66,14 @@ def describe_error(error: BaseException) -> str:
 
 
 def is_of_user(file: str) -> bool:
-    """Decide whether a file is neither ours nor of an installed package."""
+    """Decide whether a file is neither ours nor part of an installed package."""
     if not Path(file).is_file() or "site-packages" in file:
         return False
     return not Path(file).is_relative_to(SOURCES)
 
 
 def check_declared(module: str, function: str, decorators: Sequence[str]) -> None:
-    """Refuse a function that an artifact names unless a paper declares it; its module is only read.
+    """Refuse a function that no paper declares, by reading its module without running it.
 
     So a name in an artifact can start no other module: those of Python and of installed packages
     are in no folder with papers.
@@ -105,7 +105,7 @@ def check_declared(module: str, function: str, decorators: Sequence[str]) -> Non
     try:
         declared = _find_declared(file.read_bytes(), names)
     except SyntaxError:
-        return  # the import says where
+        return  # the import names the place
     if function not in declared:
         nearest = difflib.get_close_matches(function, declared) or sorted(declared)
         remedy = f"put @{decorators[0]} above it"
@@ -116,12 +116,12 @@ def check_declared(module: str, function: str, decorators: Sequence[str]) -> Non
 
 @cache
 def _find_declared(source: bytes, decorators: frozenset[str]) -> frozenset[str]:
-    """Find the names that a module declares; artifacts of a paper ask for the same few."""
+    """Find the names that a module declares, once, as artifacts of a paper ask for the same few."""
     return frozenset(_declared_names(ast.parse(source), decorators))
 
 
 def _declared_names(tree: ast.Module, decorators: Collection[str]) -> Iterator[str]:
-    """Yield names of functions below one of the decorators, and of what a call returned."""
+    """Yield the names of functions below a decorator, and of what a call returned."""
     for statement in tree.body:
         if isinstance(statement, ast.FunctionDef):
             for decorator in statement.decorator_list:
@@ -163,7 +163,7 @@ def find_function(what: str, name: str) -> Callable[..., Any]:
 
 
 def import_module(module: str) -> ModuleType:
-    """Import a module, and name the line of a mistake in one of the user's.
+    """Import a module, and name the line of a mistake in a user's.
 
     Parameters
     ----------

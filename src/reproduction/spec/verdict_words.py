@@ -1,4 +1,4 @@
-"""The verdicts: one entry each, which the judge, console, pages, JSON and documentation read.
+"""The verdicts, with one entry each that judge, console, pages, JSON and documentation read.
 
 `count_verdicts` is the only place that counts verdicts, so that every page has the same numbers.
 To add a verdict, add an entry to `VERDICTS`.
@@ -26,7 +26,7 @@ EXACT, PROVISIONAL, TOO_STRICT = "exact", "provisional", "too_strict"
 
 @dataclass(frozen=True)
 class Verdict:
-    """How a verdict is shown and what it means.
+    """How pages show a verdict, and what it means.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ VERDICTS = {
     RAN: Verdict("ran", "a run at a reduced scale, which is not judged", "none", "○"),
     NO_ROWS: Verdict("no rows", "a run at a reduced scale without rows for it", "none", "–"),
 }
-"""Value in ``verdicts.csv`` and ``verdicts.json`` -> how it is shown; in the order of a summary."""
+"""Verdict in files -> how it is shown; in the order of a summary."""
 
 FLAGS = {
     EXACT: "a theorem or an identity, and no row violates it",
@@ -101,7 +101,7 @@ COLOURS = {
     "bad": "not reproduced",
     "none": "not comparable or not judged",
 }
-"""Class of the style sheet -> what it means; in the order of bars."""
+"""Class of the style sheet -> its meaning; in the order of bars."""
 
 SENTENCE, PATTERN, OURS = "sentence", "pattern", "ours"
 
@@ -137,11 +137,11 @@ GROUPS_OF_ONE = {
 """Name of a group -> how a group with one row is called."""
 
 OF_A_VALUE = (REPRODUCED, INCONCLUSIVE, NOT_REPRODUCED)
-"""Verdicts of a published value that is comparable."""
+"""Verdicts of a published value that can be compared."""
 
 _IN_FAVOUR, _AGAINST = "in favour", "against"
 _SIDES = {"inside": _IN_FAVOUR, "below": _AGAINST, "above": _AGAINST}
-"""Side of the bound on which an estimate lies -> what that says of an inconclusive claim."""
+"""Side of the bound -> what an estimate there says of an inconclusive claim."""
 
 
 def look_up(verdict: str) -> Verdict:
@@ -156,12 +156,12 @@ def define_words(words: Mapping[str, Any]) -> str:
 
 
 def is_claim(row: Row) -> bool:
-    """Say whether a row of verdicts is a claim, not a published value."""
+    """Decide whether a row of verdicts is a claim, and not a published value."""
     return row["kind"] in CLAIM_KINDS
 
 
 def counts_against(row: Row) -> bool:
-    """Say whether a verdict counts against the paper: of claims only a sentence does."""
+    """Decide whether a verdict counts against the paper; of claims only sentences do."""
     return row["verdict"] == NOT_REPRODUCED and row["kind"] in (SENTENCE, PUBLISHED)
 
 
@@ -193,7 +193,7 @@ _WEAKEST_FIRST += [NOT_COMPARABLE, NOT_JUDGED, RAN, NO_ROWS]
 
 
 def _strength(row: Row) -> tuple[int, bool]:
-    """How strong a verdict is; of two inconclusive ones the one in favour is stronger."""
+    """Rank a verdict by strength; of two inconclusive ones, the one in favour is stronger."""
     return _WEAKEST_FIRST.index(row["verdict"]), row["side"] == "inside"
 
 
@@ -261,7 +261,7 @@ def count_colours(rows: Iterable[Row]) -> dict[str, int]:
     return {colour: counts[colour] for colour in COLOURS if counts[colour]}
 
 
-# Results that were judged before version 2.0
+# Results judged before version 2.0
 
 OLD_WORDS = {
     "holds": REPRODUCED,

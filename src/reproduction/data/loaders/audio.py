@@ -16,23 +16,23 @@ from reproduction.data.loaders.formats import Arrays, Files, only
 
 Signal = NDArray[np.float64]
 RATE = 16_000
-"""Samples per second of everything that is prepared."""
+"""Samples per second of all prepared audio."""
 SHORTEST = 0.25
-"""Seconds; a shorter recording is taken for a mistake."""
-LARGEST_SAMPLE = 10.0  # Full scale is 1: samples far above it have another unit.
+"""Seconds below which a recording counts as a mistake."""
+LARGEST_SAMPLE = 10.0  # Full scale is 1; much larger samples have another unit.
 UNKNOWN_LENGTH = 0x7FFFF000
-"""Programs that write to a stream put this length or a larger one into the header."""
+"""Smallest length in a header that means an unknown length, as when a program writes a stream."""
 DIRECT = 5
-"""Tap of the direct path, counted from 0."""
+"""Number of the tap of the direct path, from 0."""
 SIZE, SOURCE, MICROPHONE = (5.0, 4.0, 3.0), (1.5, 2.0, 1.5), (3.2, 2.3, 1.2)  # metres
-SPEED_OF_SOUND = 343.0  # metres per second
+SPEED_OF_SOUND = 343.0  # speed of sound in metres per second
 FRACTIONAL_DELAY = 41  # taps of the windowed sinc (Hann) that places an arrival between two samples
 HARMONIC = sum(1.0 / side**2 for side in SIZE) ** 0.5
-"""Reflections that a metre of path can have at most."""
+"""Most reflections per metre of path."""
 
 
 def read(path: Path) -> tuple[Signal, int]:
-    """Read samples (n,) and rate in Hz of a file with one channel.
+    """Read the samples (n,) and the rate in Hz of a file with one channel.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def read(path: Path) -> tuple[Signal, int]:
 
 
 def describe_missing_samples(path: Path) -> str:
-    """Say how much of a WAV or AIFF file is missing, "" if nothing is or the header does not know.
+    """Say how much of a WAV or AIFF file is missing; "" if nothing is, or the length is unknown.
 
     The library that reads such files takes what is there for all of the recording.
     """
@@ -89,7 +89,7 @@ def describe_missing_samples(path: Path) -> str:
 
 
 def resample(signal: Signal, rate: int, to_rate: int) -> Signal:
-    """Resample by a polyphase filter with a Kaiser window: ceil(n to_rate / rate) samples."""
+    """Resample by a polyphase filter with a Kaiser window."""
     if rate == to_rate:
         return signal
     from scipy.signal import resample_poly
@@ -99,7 +99,7 @@ def resample(signal: Signal, rate: int, to_rate: int) -> Signal:
 
 
 def recording(files: Files) -> Arrays:
-    """Load one recording unchanged, mono at 16 kHz: a user's file is never changed in silence."""
+    """Load one recording without changes; it must be mono at 16 kHz."""
     path = only(files)
     signal, rate = read(path)
     if rate != RATE:
@@ -114,7 +114,7 @@ def recording(files: Files) -> Arrays:
 
 
 def speech(files: Files) -> Arrays:
-    """Load utterances one after the other, in the order of their names; 16 kHz, mono."""
+    """Load utterances in the order of their names, one after the other, mono at 16 kHz."""
     parts = [recording({name: files[name]}) for name in sorted(files)]
     return parts[0] | {"signal": np.concatenate([part["signal"] for part in parts])}
 
@@ -224,6 +224,6 @@ def _check(taps: int, rate: int) -> None:
 
 
 def _cut(h: Signal, direct: int, taps: int) -> Signal:
-    """Cut h so that index ``direct`` is at tap `DIRECT`, and divide by the norm."""
+    """Cut a response so that index ``direct`` is at tap `DIRECT`, and divide it by its norm."""
     h = np.concatenate([np.zeros(DIRECT), h, np.zeros(taps)])[direct : direct + taps]
     return np.ascontiguousarray(h / np.linalg.norm(h))

@@ -1,4 +1,4 @@
-"""Sets whose label noise is real: labels by crowds, image searches, votes on suspicious labels.
+"""Data sets with real label noise: labels by crowds, image searches, votes on suspicious labels.
 
 X and y hold features and true labels; the noisy labels are next to them. The seeded stand-ins have
 the shapes of the originals, not their structure: results on them are never compared with published
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 def rte(files: Files) -> Arrays:
-    """Load textual entailment: 800 pairs of sentences, 10 crowd labels each by 164 workers.
+    """Load textual entailment: 800 pairs of sentences with 10 crowd labels each.
 
     Arrays: ``X`` (800, 9) `features` of the pairs, ``y`` gold labels (+1 = entailed), ``task``
     their kind, ``text`` and ``hypothesis`` the sentences; ``item``, ``worker``, ``response``
@@ -50,7 +50,7 @@ def rte(files: Files) -> Arrays:
 
 
 def galaxy_zoo(files: Files) -> Arrays:
-    """Load galaxies, 2000 x 2 vote fractions: ``y`` of experts, ``y_noisy`` of a crowd.
+    """Load galaxies: vote fractions (2000, 2), labels of experts, and noisy labels of a crowd.
 
     270 of the labels differ.
     """
@@ -60,7 +60,7 @@ def galaxy_zoo(files: Files) -> Arrays:
 
 
 def cifar10h(files: Files) -> Arrays:
-    """Load CIFAR-10's test images without pixels: labels, people's votes, probabilities.
+    """Load the test images of CIFAR-10 without pixels: labels, votes of people, probabilities.
 
     Arrays: ``y`` (10000,) labels 0..9; ``votes`` (10000, 10) how many people chose each class, 47
     to 63 in all, their names not known; ``p`` (10000, 10) cross-validated probabilities by a
@@ -82,7 +82,7 @@ def cifar10h(files: Files) -> Arrays:
 
 
 def label_errors(files: Files) -> Arrays:
-    """Load labels y, probabilities p (n, K) by models that did not see the row, and votes.
+    """Load labels, out-of-sample probabilities by models, and votes.
 
     Array ``wrong`` (n,): of the rows that confident learning had listed (five votes each in
     ``*mturk.json``, id = row) 1 if the label has fewer than three votes, else 0; -1 for the others.
@@ -101,7 +101,7 @@ def label_errors(files: Files) -> Arrays:
 
 
 def websearch(files: Files) -> Arrays:
-    """Load Bike / NotBike: ``X`` of images found by web search, true ``y``, and ``y_noisy``.
+    """Load Bike / NotBike: features of images from a web search, true and noisy labels.
 
     ``y_noisy`` has the other label where the variable ``fd`` is 1.
 
@@ -126,7 +126,7 @@ def websearch(files: Files) -> Arrays:
 
 
 def _signs(labels: NDArray[Any], where: str) -> NDArray[np.int8]:
-    """Write the smaller of two values as -1, the larger as +1."""
+    """Write the smaller of two values as -1 and the larger as +1."""
     values = np.unique(labels)
     if len(values) != 2:
         raise ValueError(f"{where} has {len(values)} values, expected two classes")
@@ -152,7 +152,7 @@ def rte_stand_in(files: Files, n: int = 800, d: int = 9) -> Arrays:
 
 
 def websearch_stand_in(files: Files, n: int = 600, d: int = 6) -> Arrays:
-    """Generate n images as d features, half of them bikes.
+    """Generate n images with d features, half of them bikes.
 
     The search finds a quarter of the others too.
 
@@ -172,7 +172,7 @@ NEGATIONS |= {"nothing", "none", "neither", "nor", "cannot"}
 
 
 def features(text: Sequence[str], hypothesis: Sequence[str]) -> NDArray[np.float64]:
-    """Measure how far pairs overlap, as was customary for the first RTE challenge.
+    """Measure how much the sentences of each pair overlap, as in the first RTE challenge.
 
     The paper does not name its features. The inverse document frequency, idf, is counted over all
     texts and hypotheses.
@@ -232,7 +232,7 @@ def _share(part: set[T], whole: set[T]) -> float:
 
 
 def _cosine(a: Counter[str], b: Counter[str], idf: dict[str, float]) -> float:
-    # Added from left to right: `sum` keeps the rounding errors of floats from Python 3.12 on.
+    # Added from left to right, because `sum` corrects rounding errors from Python 3.12 on.
     dot = reduce(add, (a[w] * b[w] * idf[w] ** 2 for w in sorted(a.keys() & b.keys())), 0.0)
     norm_a = _norm(a, idf)
     norm_b = _norm(b, idf)
@@ -245,7 +245,7 @@ def _norm(counts: Counter[str], idf: dict[str, float]) -> float:
 
 
 def _common_subsequence(a: list[str], b: list[str]) -> int:
-    """Measure the longest common subsequence, in time O(len(a) len(b))."""
+    """Measure the longest common subsequence in time O(len(a) len(b))."""
     previous = [0] * (len(b) + 1)
     for x in a:
         row = [0]

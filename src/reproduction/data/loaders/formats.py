@@ -1,4 +1,4 @@
-"""Readers of file formats, and the form in which loaders hand over what they read.
+"""Readers of file formats, and the form in which loaders return what they read.
 
 A loader is called with {name in the registry: path} and returns arrays:
 
@@ -25,22 +25,22 @@ Arrays = dict[str, NDArray[Any]]
 Files = Mapping[str, Path]
 Matrix = NDArray[np.floating[Any]] | csr_matrix[Any]
 Fields = NDArray[np.str_]
-"""(rows, columns) fields of a table, as text."""
+"""The fields (rows, columns) of a table, as texts."""
 PIECES = ("data", "indices", "indptr", "shape")
 HEADER_LINES = {".tab": 3, ".tsv": 1}
-"""Of Orange's tables, and of tables with names; their fields are separated by tabs."""
+"""Number of header lines in Orange's tables and in tables with names, separated by tabs."""
 SIGNS = {-1.0: -1, 1.0: 1}
 
 
 def only(files: Files) -> Path:
-    """The one path of a source; ValueError lists the names if there are none or several."""
+    """Return the one path of a source, or refuse none or several."""
     if len(files) != 1:
         raise ValueError(f"expected one file, got {', '.join(sorted(files)) or 'none'}")
     return next(iter(files.values()))
 
 
 def fact(name: str) -> bytes:
-    """Read a small file that comes with the project, such as the row mask of a7a."""
+    """Read a small file that is part of the project, such as the row mask of a7a."""
     return (resources(__package__) / "facts" / name).read_bytes()
 
 
@@ -105,7 +105,7 @@ def table(path: Path, columns: int) -> Fields:
 
 
 def numbers(fields: Fields) -> NDArray[np.float64]:
-    """Read fields as numbers; ValueError if one is not a number."""
+    """Read fields as numbers, and refuse a field that is not one."""
     return np.array(fields.tolist(), np.float64)
 
 
@@ -178,7 +178,7 @@ def mat(path: Path) -> dict[str, Any]:
 
 
 def matrix(variables: Mapping[str, Any], name: str, where: str) -> NDArray[Any]:
-    """Take the two-dimensional numeric variable ``name``, dense; ValueError if there is none."""
+    """Take the two-dimensional numeric variable ``name``, dense."""
     value: Any = variables.get(name)
     value = np.asarray(value.toarray() if hasattr(value, "toarray") else value)
     if value.ndim != 2 or value.dtype.kind not in "biuf":

@@ -29,13 +29,13 @@ PointsAndSplits = tuple[Floats, NDArray[Any], NDArray[np.int32], NDArray[np.int3
 
 _FACTS = json.loads(fact("ida.json"))
 TRAIN: dict[str, int] = _FACTS["train"]
-"""Published numbers of training rows."""
+"""Published numbers of training rows, by data set."""
 REALISATIONS: dict[str, int] = _FACTS["realisations"]
-"""Published numbers of splits; of the others 100."""
+"""Published numbers of splits, by data set; all others have 100."""
 
 
 def splits(name: str, y: NDArray[np.int8]) -> Splits:
-    """Draw our splits of the IDA sizes: uniform random partitions.
+    """Draw our own splits, uniformly at random, of the sizes in IDA.
 
     Realisation r is drawn from its stream of the fixed seed 0; a training part of one class is
     drawn again.
@@ -79,7 +79,7 @@ def _standardised(X: Floats, y: NDArray[Any]) -> Points:
 
 def _banana(path: Path) -> Points:
     with zipfile.ZipFile(path) as archive, archive.open(archive.namelist()[0]) as stream:
-        X, y = svmlight(stream, 2)  # standardised already, to six decimals
+        X, y = svmlight(stream, 2)  # already standardised, to six decimals
     return X.toarray(), y
 
 
@@ -89,7 +89,7 @@ def _scaled(name: str, X: Floats) -> Floats:
 
 
 def _german(X: Floats, y: NDArray[Any]) -> Points:
-    X[X[:, 3] == 10, 3] = 410 - 40  # IDA's artefact: purpose A410 is 410 next to A40 ... A49
+    X[X[:, 3] == 10, 3] = 410 - 40  # in IDA's file, purpose A410 is 410, next to A40 ... A49
     return _z(X), y
 
 
@@ -138,7 +138,7 @@ GENERATORS = {
     "ringnorm": (generated_ringnorm, 3736, 3664),
     "waveform": (generated_waveform, 3353, 1647),
 }
-"""Set -> how it is generated, with its published numbers of rows of class -1 and +1."""
+"""Data set -> how it is generated, and its published numbers of rows of class -1 and +1."""
 
 
 def _loader(
@@ -146,7 +146,7 @@ def _loader(
     read: Callable[[Path], Points],
     change: Callable[[Floats, NDArray[Any]], Points],
 ) -> Callable[[Files], Arrays]:
-    """Make the loader of a set: genuine with ``benchmarks.mat``, else rebuilt, or generated."""
+    """Make the loader of a set: genuine with ``benchmarks.mat``, else rebuilt or generated."""
 
     def load(files: Files) -> Arrays:
         if "benchmarks.mat" in files:
@@ -191,7 +191,7 @@ waveform = _loader("waveform", uci.waveform, lambda X, y: (_z(X), _plus(y == 1))
 
 
 def genuine(path: Path, name: str) -> PointsAndSplits:
-    """Read a set of ``benchmarks.mat``.
+    """Read a data set from ``benchmarks.mat``.
 
     The file has one struct per set: x and t hold each labelled pattern once; train and test are
     one-based, and name a pattern as often as it occurs in the set. A pattern that occurs m times
@@ -229,7 +229,7 @@ def genuine(path: Path, name: str) -> PointsAndSplits:
     fields = {field: struct[0, 0][field] for field in struct.dtype.names or ()}
     x, t, *parts = (matrix(fields, field, where) for field in ("x", "t", "train", "test"))
     named = np.hstack(parts)
-    # sorted, each split must be the same list: the pattern of every row
+    # each split, sorted, must be the same list, which is the pattern of every row
     sort = np.argsort(named, axis=1, kind="stable")
     patterns = np.take_along_axis(named, sort, axis=1).astype(np.intp) - 1
     if parts[0].shape[1] != size or (patterns != patterns[0]).any() or patterns.min() < 0:

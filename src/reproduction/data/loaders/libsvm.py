@@ -1,4 +1,4 @@
-"""Sets of the LIBSVM page and MNIST's digits 3 against 8.
+"""Data sets of the LIBSVM page, and MNIST's digits 3 and 8.
 
 Sparse sets stay sparse. Where an official test set exists it is kept apart (``X_test`` or its CSR
 pieces, ``y_test``).
@@ -31,11 +31,11 @@ from reproduction.data.loaders.formats import (
 Digits = tuple[NDArray[np.uint8], NDArray[Any]]
 
 ARRAY = ("numpy.core.multiarray _reconstruct", "numpy ndarray", "numpy dtype", "_codecs encode")
-"""All that a pickled array needs."""
+"""Names that a pickled array needs; all others are refused."""
 
 
 def a7a(files: Files) -> Arrays:
-    """Load a7a, 16100 and 16461 rows of 123 binary features, CSR; or rebuild it from Adult."""
+    """Load a7a with 16100 training rows of 123 binary features, or rebuild it from Adult."""
     if "adult.tab" in files:
         train, test = halves_of_adult(only(files))
     else:
@@ -55,7 +55,7 @@ def real_sim(files: Files) -> Arrays:
 
 
 def covtype(files: Files) -> Arrays:
-    """Load forest cover, 581012 x 54, float32: lodgepole pine (class 2, +1) against the rest."""
+    """Load forest cover, 581012 x 54: lodgepole pine (class 2, +1) and all others."""
     values = numeric_csv(only(files))
     return pack(values[:, :54], np.where(values[:, 54] == 2, 1, -1))
 
@@ -110,7 +110,7 @@ def _pair(pixels: NDArray[np.uint8], digits: NDArray[Any], part: str = "") -> Ar
 
 
 def _idx(path: Path) -> NDArray[np.uint8]:
-    """Read an IDX file: zero, zero, type, number of axes, sizes as big-endian uint32, values."""
+    """Read an IDX file: two zeros, type, number of axes, sizes, values."""
     raw = path.read_bytes()
     start = 4 + 4 * raw[3]
     shape = tuple(int(size) for size in np.frombuffer(raw[4:start], ">u4"))

@@ -1,4 +1,4 @@
-"""UCI, Statlog and Delve sets: one function per set, labels -1 and +1, categories as ordinal codes.
+"""Data sets of UCI, Statlog and Delve, a function for each; categories are ordinal codes.
 
 A function reads every layout in which the registry has the same values: the original file, its copy
 with blanks for commas, a KEEL ``.dat`` and an Orange ``.tab`` file. Those below `points of IDA
@@ -52,12 +52,12 @@ def _points(rows: Fields, classes: Mapping[str, int], levels: str | Levels = "no
 
 
 def _numeric(columns: int, classes: Mapping[str, int]) -> Callable[[Path], Points]:
-    """Make the reader of a file of numbers, then the class."""
+    """Make the reader of a file with numbers, followed by the class."""
     return lambda path: _points(table(path, columns + 1), classes)
 
 
 def _australian(path: Path) -> Points:
-    """Read numbers; or code the Credit Approval set as Statlog did.
+    """Read numbers, or code the Credit Approval set in the same way as Statlog.
 
     That has ordinal codes, no column 4, and no gaps.
     """
@@ -72,14 +72,14 @@ def _australian(path: Path) -> Points:
 
 
 def heart_points(path: Path) -> Points:
-    """Read numbers; or the 270 of Cleveland's 303 rows that Statlog took, in its order."""
+    """Read numbers, or choose Statlog's 270 of the 303 rows of Cleveland, in its order."""
     if path.suffix != ".tab":
         return _numeric(13, ONE_TWO)(path)
     return _points(table(path, 14)[json.loads(fact("heart_rows.json"))], ZERO_ONE, "heart")
 
 
 def _parkinsons(path: Path) -> Points:
-    """Read a name, 16 numbers, the class, 6 numbers; the original begins with a header line."""
+    """Read lines with a name, 16 numbers, the class and 6 numbers, after an optional header."""
     rows = table(path, 24)
     rows = rows[rows[:, 0] != "name"]
     return _points(rows[:, [*range(1, 17), *range(18, 24), 17]], ZERO_ONE)
@@ -119,14 +119,14 @@ waveform = _numeric(21, _ordinal(*"012"))  # Breiman's, 5000 x 21; y = class 0, 
 
 
 def breast_cancer(path: Path) -> Points:
-    """Read Ljubljana breast cancer: the 277 complete rows of 286, 9 codes; +1 = recurrence."""
+    """Read breast cancer of Ljubljana: the 277 complete rows with 9 codes; +1 = recurrence."""
     rows = np.roll(table(path, 10), -1, axis=1)
     classes = {"no-recurrence-events": -1, "recurrence-events": 1}
     return _points(rows[(rows != "?").all(axis=1)], classes, "breast_cancer")
 
 
 def german(path: Path) -> Points:
-    """Read Statlog German credit, 1000 x 20; ``A<attribute><level>`` is a level; +1 = bad risk."""
+    """Read Statlog German credit, 1000 x 20, with ``A<attribute><level>`` for levels."""
     rows = table(path, 21)
     for j, column in enumerate(rows.T[:20], start=1):
         column[:] = [field.removeprefix(f"A{j}") for field in column]

@@ -1,4 +1,4 @@
-"""The loader of users' own tables: CSV, TSV, Parquet or .npz files, read as the audit reads them.
+"""Loader of tables of users, in CSV, TSV, Parquet or .npz, read in the same way as by the audit.
 
 It is apart from the other loaders so that an edit of the audit's reader runs again only what uses a
 user's table.
@@ -22,7 +22,7 @@ def users_table(
     columns: Sequence[str] = (),
     gaps: str = "",
 ) -> Arrays:
-    """Read a user's table as the audit reads it: words become 0/1 columns, dates counts of days.
+    """Read a user's table as the audit does: words become 0/1 columns, and dates counts of days.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def users_table(
 
 
 def _splits(arrays: Arrays, n: int, name: str) -> Arrays:
-    """Take ``train`` and ``test`` (splits, rows), if there are any; no row is on both sides."""
+    """Take the official splits ``train`` and ``test``, if any, and refuse a row on both sides."""
     splits: Arrays = {part: rows for part, rows in arrays.items() if part in ("train", "test")}
     if not splits:
         return {}
@@ -97,7 +97,7 @@ def _splits(arrays: Arrays, n: int, name: str) -> Arrays:
 
 
 def _positive(classes: list[Any], positive: str | float | None, where: str) -> Any:
-    """Choose the class, of numbers or words, that becomes +1."""
+    """Choose the class, a number or a word, that becomes +1."""
     some = ", ".join(map(repr, classes[:10]))
     if len(classes) > 10:
         some += ", ..."
