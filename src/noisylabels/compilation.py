@@ -149,7 +149,7 @@ def _folder_of_module(module: str, file: Path, also: str) -> Path | None:
         if known != before:
             _replace(base / "sources.json", json.dumps(known))
         if folder.is_dir():
-            os.utime(folder)  # so that the folder counts as in use
+            os.utime(folder)  # marks the folder as used
         else:
             folder.mkdir(exist_ok=True)
             _remove_old_folders(base, module)

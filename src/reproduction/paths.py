@@ -1,4 +1,4 @@
-"""Where the code of this checkout is."""
+"""The place of the checkout and its code."""
 
 from pathlib import Path
 

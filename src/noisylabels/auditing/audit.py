@@ -44,9 +44,7 @@ if TYPE_CHECKING:
 LARGEST_SEED = 2**32 - 1
 """The largest seed that scikit-learn accepts."""
 TELLING = 0.01
-"""Share of labels that a column may miss if the report names it as one that predicts them alone. It
-also leaves at most a tenth as many wrong as the most frequent class does.
-"""
+"""Share of labels that a column may miss if the report names it as one that predicts them alone."""
 SURE = 3.0
 """Standard errors by which a part of a date must improve the likelihood of held-out labels."""
 FAR, MEDIAN, SIGNIFICANT = 3.5, 0.6745, 0.05
@@ -112,7 +110,7 @@ class Audit:
 
     @property
     def doubt(self) -> Array:
-        """1 - the probability of the label, (n,)."""
+        """Doubt about each label: one minus its probability, (n,)."""
         return np.asarray(1.0 - self.probabilities[np.arange(len(self.probabilities)), self.observed])
 
     @property

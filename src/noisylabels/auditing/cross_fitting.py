@@ -42,7 +42,7 @@ class CrossFit:
 
     @property
     def mean(self) -> Array:
-        """p averaged over the R cross-fits, (n, K), to 12 decimals: equal rows stay equal."""
+        """Average p over the R cross-fits, to 12 decimals, so that equal rows stay equal."""
         return np.asarray(self.p.mean(axis=0).round(12))
 
     @property
@@ -249,7 +249,7 @@ def fitted(model: Any, X: Array, y: Classes, X_held: Array, K: int) -> tuple[Arr
 
 
 def probabilities(model: Any, X: Array) -> tuple[Array, Array, Array]:
-    """Predict labels p = g Omega and true classes g; Omega is NaN without a flip matrix."""
+    """Predict labels p = g Omega and true classes g of a fitted model."""
     g = np.asarray(model.predict_proba(X), dtype=float)
     classifier = model[-1] if hasattr(model, "steps") else model
     omega = getattr(classifier, "flip_matrix_", None)

@@ -38,7 +38,7 @@ Base = Literal["logistic", "robust_logistic"]
 LossWeights = Literal["convex", "likelihood"]
 NegativeWeights = Literal["flip", "clip"]
 Weighting = Literal["resample", "reweight"]
-START = 0.2  # both flip rates with which a robust base begins
+START = 0.2  # starting value of both flip rates of a robust base
 LARGEST_RATE = 0.49
 GUARD = 1e-12
 """Share of the total weight that is added to both sides of the exact step, so that |alpha| <= 13.9.
@@ -649,7 +649,7 @@ class ModestBoostClassifier(GentleBoostClassifier):
 
         P = mass(s > 0, weights)
         N = mass(s < 0, weights)
-        if not (P.any() and N.any()):  # the weights have left one class
+        if not (P.any() and N.any()):  # one class has no weight left
             return P - N
         v = P * (1.0 - mass(s > 0, inverse)) - N * (1.0 - mass(s < 0, inverse))
         return np.where(np.sign(v) == np.sign(P - N), v, 0.0)

@@ -131,7 +131,7 @@ class PNormLMS(_Dual):
         rows = Rows.of(X)
         count = len(filters)
         given = finite("Y", Y, (rows.n,) if as_array("Y", Y).ndim < 2 else (count, rows.n))
-        # a copy that can be written to, as the labels of one filter
+        # a copy, because a broadcast array cannot be written to
         labels = np.broadcast_to(given, (count, rows.n)).copy()
         powers = np.array([exponent(f.p, rows.d) for f in filters])
         rates = [f._rates(rows, p) for f, p in zip(filters, powers, strict=True)]

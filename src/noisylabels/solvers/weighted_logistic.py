@@ -25,7 +25,7 @@ TOLERANCE = 1e-3
 """Relative size of the last Newton step; the error after it is of the order of its square."""
 SMALLEST_CURVATURE = 1e-6
 SMALLEST_MASS = 1e-12
-SWAPPED = 0.49  # both flip rates after the classes have changed names
+SWAPPED = 0.49  # value of both flip rates after the classes have changed names
 HALVINGS = 20
 BLOCK = 128  # terms that are computed before they are summed
 PLATT_STEPS, PLATT_HALVINGS = 50, 30

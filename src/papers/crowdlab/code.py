@@ -86,7 +86,7 @@ class LabelQuality(Vote):
 
 
 class Aggregator(keys.Method):
-    """A method: a class like those of `noisylabels.crowds`, and the classifier that it uses."""
+    """Settings of a method: a class like those of `noisylabels.crowds`, and its classifier."""
 
     classifier: str | None = Field(None, description="key of `classifiers`; none: labels alone")
 

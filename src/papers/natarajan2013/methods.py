@@ -84,7 +84,7 @@ def unbiased(loss: Loss, t: Floats, y: Any, rates: Rates) -> Floats:
 
 
 def weight(rates: Rates) -> float:
-    """Compute alpha = (1 - rho_+ + rho_-) / 2.
+    """Compute the weight alpha of the weighted loss from the flip rates.
 
     It is P(observed +1 | x) where P(true +1 | x) = 1/2.
     """

@@ -128,7 +128,7 @@ def _gauss_hermite(nodes: int, d: int) -> tuple[Floats, Floats]:
 
 
 def lemma1_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
-    """Measure Lemma 1 at p = 2: means, second moments, number of copies, its tail.
+    """Measure Lemma 1 at p = 2: means, second moments, and the number of copies with its tail.
 
     First f = exp and X ~ N(0.5, 0.5), then four f and three laws of X with E X^2 = 1.
     """

@@ -92,7 +92,7 @@ class Linear(Synthetic):
 
 
 class Regression(Linear):
-    """`Linear` as a task."""
+    """The task of `Linear`: a target and rows drawn for each repetition."""
 
     kind: Literal["regression"]
     variance_model: Variances = "uniform"

@@ -250,7 +250,7 @@ def scheme(results: panels.Results[Any]) -> Figure:
     ]:
         _arrow(ax, *line)
     _arrow(ax, (noise + 0.5, step), (equaliser - 0.75, step), linestyle=style.DASHES["dash"])
-    for x in (fork, error):  # here a signal splits
+    for x in (fork, error):  # the signal splits here
         ax.plot(x, signal, marker="o", markersize=4, color="black", zorder=3)
     for x, y in [(noise, signal), (noise, label), (error, step)]:
         _sum(ax, x, y)

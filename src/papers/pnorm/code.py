@@ -102,7 +102,7 @@ class Theorem:
         return PNormLMS(theory.rate(self.p, self.x_size, alpha), self.p)
 
     def penalty(self, u: Floats) -> float:
-        """Compute K = (p-1) X_p^2 ||u||_q^2."""
+        """Compute the constant of the bounds, (p-1) X_p^2 ||u||_q^2."""
         return theory.penalty(self.p, self.x_size, float(norm(u, dual(self.p))))
 
 
@@ -385,7 +385,7 @@ class Interpolation(Model):
 
 
 class SparsitySettings(Trials):
-    """Settings of LMS, p-norm LMS and EG+- against n, and of the best p."""
+    """Settings of a comparison of LMS, p-norm LMS and EG+- against n."""
 
     comparison: Comparison
     interpolation: Interpolation

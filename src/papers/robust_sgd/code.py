@@ -400,7 +400,8 @@ def with_noise(problem: Problem, noise: Noise, repetition: Repetition) -> Proble
         complement = Noise.parse(f"symmetric {1 - noise.parameters['rate']:g}")
         return replace(problem, noisy=-with_noise(problem, complement, repetition).noisy)
     f = None
-    if noise.model == "far_outliers":  # of a linear classifier that has seen the clean labels
+    # far from the boundary of a linear classifier that has seen the clean labels
+    if noise.model == "far_outliers":
         from noisylabels.classifiers.linear import LiblinearClassifier
 
         model = LiblinearClassifier(1e-4).fit(problem.X, problem.clean)

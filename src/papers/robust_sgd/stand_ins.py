@@ -63,7 +63,7 @@ def ijcnn1(files: Files, n: int = 49_990, n_test: int = 91_701) -> Arrays:
 
 
 def covtype(files: Files, n: int = 581_012) -> Arrays:
-    """Draw n x 54 float32: ten values in [0, 1], 4 area and 40 soil indicators; 48.8 % positive.
+    """Draw n x 54 features: ten values, 4 area and 40 soil indicators; 48.8 % are positive.
 
     Each class mixes five clusters of the ten values, and soils by its frequencies; linear error
     about 25 %.

@@ -34,7 +34,7 @@ def test_twonorm_is_split_by_the_sum_of_its_columns():
 
 
 def test_errors_are_those_of_both_rates():
-    noise = Noise.parse("class_conditional 0.3 0.1")  # of class 1, of class 0
+    noise = Noise.parse("class_conditional 0.3 0.1")  # rates of class 1 and of class 0
     found = measure(np.array([[0.9, 0.1], [0.3, 0.7]]), noise)
     assert found["absolute_error"] == pytest.approx(0.0)
     found = measure(np.array([[0.7, 0.3], [0.1, 0.9]]), noise)

@@ -101,7 +101,7 @@ class Plan:
         return {name: reason for name, reason in reasons.items() if reason}
 
     def find_lack(self, artifact: Artifact) -> str:
-        """Say why an artifact cannot run here; "" if it can. Raises ValueError: a mistake."""
+        """Say why an artifact cannot run here; "" if it can."""
         return self._lack_of_data(artifact) or _lack_of_code(artifact)
 
     def _lack_of_data(self, artifact: Artifact) -> str:

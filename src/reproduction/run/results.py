@@ -46,7 +46,7 @@ def key_of(row: Mapping[str, Any]) -> tuple[str, ...]:
     full: Row = DEFAULTS | dict(row)
     texts = {column: str(full.get(column, "")) for column in KEY_COLUMNS}
     if isinstance(full["x"], int | float):
-        texts["x"] = f"{float(full['x']):.10g}"  # in the form of the table
+        texts["x"] = f"{float(full['x']):.10g}"  # as the table writes them
     return tuple(texts.values())
 
 

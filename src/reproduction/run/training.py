@@ -435,7 +435,7 @@ def select(
             still_tried = [
                 method
                 for method in still_tried
-                # this width is no longer behind another one
+                # a width whose errors are all infinite has lost to another one
                 if np.isfinite(tried[method.key][width]).any()
             ]
             if not still_tried:

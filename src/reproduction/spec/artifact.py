@@ -46,7 +46,7 @@ from reproduction.spec.verdict_words import NOT_COMPARABLE, PUBLISHED
 SCALES = ("smoke", "part", "full")
 NO_QUICK = "the scale quick is gone; "
 NO_QUICK += "a part of the full one: ./run full --config 'only={repetitions: 5}'"
-SMOKE_REPETITIONS = 2  # of an artifact that does not say how it is reduced
+SMOKE_REPETITIONS = 2  # repetitions at the smoke scale if an artifact says nothing else
 # Settings whose keys are names that the artifact chose. What a reduction says of others is ignored.
 NAMED = ("methods", "tasks", "grids")
 # Keys of artifacts that compute a table, which are those with a protocol.

@@ -41,7 +41,7 @@ SETTINGS: Mapping[str, object] = {
     "smart_quotes": False,
 }
 WARNING_LEVEL = 2
-"""Level of docutils' messages from which the markup is wrong."""
+"""Level of docutils' messages from which on they mean wrong markup."""
 ACCENT = re.compile(r"(\\(?:hat|tilde|bar|dot|vec)\s*(?:\{[^{}]*\}|\\?[A-Za-z]+?))(?=[_^])")
 """Pattern of an accented letter before an index, which docutils would put below the letter."""
 LONGEST = 60

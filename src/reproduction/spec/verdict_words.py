@@ -171,7 +171,7 @@ def list_flags(row: Row) -> list[str]:
 
 
 def leans(row: Row) -> str:
-    """Say on which side the estimate of an inconclusive claim lies; of any other row: empty."""
+    """Say on which side the estimate of an inconclusive claim lies; "" for other rows."""
     is_open = is_claim(row) and row["verdict"] == INCONCLUSIVE
     return _SIDES.get(row["side"], "") if is_open else ""
 
