@@ -420,7 +420,7 @@ class LinearBinaryClassifier(DecisionClassifier):
         return X, np.where(labels, 1.0, -1.0), weights
 
     def _decide_constants(self, labels: Floats) -> None:
-        """Decide f = +-1 for labels (n,) or (K, n) that are all alike, if a class lost its weight."""
+        """Decide f = +-1 for labels (n,) or (K, n) that are all of one class."""
         for k, signs in enumerate(np.atleast_2d(labels)):
             if (signs == signs[0]).all():
                 self.coef_[k], self.intercept_[k] = 0.0, signs[0]

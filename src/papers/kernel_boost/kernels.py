@@ -39,7 +39,7 @@ class TimingSettings(ErrorsSettings):
 
 
 class BankMethod(keys.Method):
-    """A method with several kernels, `fit_bank`."""
+    """Settings of a method with several kernels, whose class has `fit_bank`."""
 
     def check(self) -> None:
         """Check that the class takes a bank of kernels, and its parameters."""

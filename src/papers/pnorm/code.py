@@ -773,7 +773,7 @@ def moving(settings: MovingSettings, loop: Loop) -> Iterator[Row]:
 
 
 class _PathPrice(NamedTuple):
-    """The terms of the bound: the path of the targets, and the loss above the noise energy."""
+    """Terms of the tracking bound: the path of the targets, and the loss above the noise."""
 
     price: float
     excess_loss: float

@@ -27,7 +27,7 @@ from reproduction.run.command_line import TYPED_IN
 from reproduction.spec.papers import HOME
 from reproduction.spec.verdict_words import count_verdicts, look_up
 
-SECONDS: dict[int, float] = {}  # number of a job -> its expected seconds; a run fills this
+SECONDS: dict[int, float] = {}  # number of a job -> its expected seconds, which a run fills in
 # file that marks a waiting result -> number of the job that was computed ahead
 AHEAD: dict[Path, int] = {}
 OLD: dict[str, int] = {}  # file of an earlier run that this run makes again -> its time (ns)
