@@ -3,7 +3,8 @@
 
     python benchmarks/kernel_rows.py [rows ...]
 
-Each size runs in a process of its own, because the first kernel matrix of a process pays for fresh memory.
+Each size runs in its own process, because the first kernel matrix of a process pays for fresh
+memory.
 """
 
 import os
@@ -38,10 +39,11 @@ def measure_fits(n):
         model.fit(X[:200], y[:200])  # compiles, imports
     ours = [measure_seconds(lambda: KernelSVMClassifier().fit(X, y)) for _ in range(3)]
     peer = [measure_seconds(lambda: SVC().fit(X, y)) for _ in range(3)]
-    ratio = np.median(ours) / np.median(peer)
-    print(
-        f"{n:6} {ours[0]:10.3f} {np.median(ours):10.3f} {peer[0]:12.3f} {np.median(peer):10.3f} {ratio:8.2f}"
-    )
+    median = np.median(ours)
+    median_of_peer = np.median(peer)
+    ratio = median / median_of_peer
+    numbers = f"{ours[0]:10.3f} {median:10.3f} {peer[0]:12.3f} {median_of_peer:10.3f}"
+    print(f"{n:6} {numbers} {ratio:8.2f}")
 
 
 def main():

@@ -1,4 +1,4 @@
-"""Tables in pages that a benchmark writes: between ``<!-- name -->`` and ``<!-- end of name -->``."""
+"""Tables in pages that a benchmark writes, from ``<!-- name -->`` to ``<!-- end of name -->``."""
 
 import re
 from collections.abc import Iterable, Sequence

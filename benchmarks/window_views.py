@@ -1,5 +1,5 @@
 # ruff: noqa: E402 - the thread variables must be set before NumPy is imported
-"""Nanoseconds a sample of NLMS on sliding windows, as views of NumPy and as `Sliding`, next to its peers.
+"""Nanoseconds a sample of NLMS on sliding windows: views of NumPy, `Sliding`, and its peers.
 
     python benchmarks/window_views.py [taps ...]
 

@@ -1,7 +1,8 @@
-"""The whole site in one Sphinx project: documentation, tutorials, papers and the reference of the library.
+"""The whole site in one Sphinx project: documentation, tutorials, papers and reference.
 
-The source is the repository itself, so that every link works there as well as here. What the pages say is
-ours; how they look, their search, formulas and docstrings are the work of Sphinx and its extensions.
+The source is the repository itself, so that every link works there as well as here. What the pages
+say is ours; how they look, their search, formulas and docstrings are the work of Sphinx and its
+extensions.
 Scripts come from packages of `dev.lock` and are copied at build time: no page asks another host.
 """
 

@@ -1,4 +1,4 @@
-"""Runs a script of `src/scripts` in this process: another would import everything again, for two seconds."""
+"""Runs a script of `src/scripts` in this process: a new one needs two seconds to import it all."""
 
 import io
 import os

@@ -11,8 +11,11 @@ collecting = True
 
 def count_opened(event: str, arguments: tuple[Any, ...]) -> None:
     """Count an opened file. Python cannot remove such a hook, so a variable stops it."""
-    if collecting and event == "open" and isinstance(arguments[0], str) and not arguments[0].endswith(".pyc"):
-        OPENED[Path(arguments[0])] += 1
+    if not collecting or event != "open":
+        return
+    name = arguments[0]
+    if isinstance(name, str) and not name.endswith(".pyc"):
+        OPENED[Path(name)] += 1
 
 
 sys.addaudithook(count_opened)

@@ -19,7 +19,9 @@ def two_moons(n=60, seed=0, spread=0.35):
 def noisy_columns(y, labels=("independent 0.1", "negative_only 0.3"), seed=0):
     """Flipped labels (n, L) of 0 and 1."""
     signs = (2 * y - 1).astype(np.int8)
-    columns = [corrupt(signs, label, np.random.default_rng([seed, k])) for k, label in enumerate(labels)]
+    columns = []
+    for k, label in enumerate(labels):
+        columns.append(corrupt(signs, label, np.random.default_rng([seed, k])))
     return (np.stack(columns, axis=1) > 0).astype(np.int8)
 
 

@@ -13,10 +13,20 @@ from reproduction.spec.protocol import find_protocol
 
 REPEATED = {"experiment": "test", "repetitions": 2}
 SGD = {
-    "datasets": ["toy"], "epochs": 4, "folds": 3, "rule": "one_se", "lambdas": [1e-4, 1e-2],
-    "multipliers": [0.3, 1.0], "cv_rows": 10_000, "rows": 0, "stand_in_rows": 0, "resample_noise": False,
-    "official": [], "objectives": [], "families": {},
-}  # fmt: skip
+    "datasets": ["toy"],
+    "epochs": 4,
+    "folds": 3,
+    "rule": "one_se",
+    "lambdas": [1e-4, 1e-2],
+    "multipliers": [0.3, 1.0],
+    "cv_rows": 10_000,
+    "rows": 0,
+    "stand_in_rows": 0,
+    "resample_noise": False,
+    "official": [],
+    "objectives": [],
+    "families": {},
+}
 """Settings of `robust_sgd.errors` without noise and methods."""
 
 
@@ -66,7 +76,7 @@ def here(number=0, dataset="toy"):
 
 
 def two_classes(name="toy", n=90, train=0, splits=2, apart=1.0, d=2):
-    """Draw two Gaussian classes, -1 and +1; with ``train``, official splits of so many training rows."""
+    """Draw two Gaussian classes, -1 and +1; with ``train``, official splits of so many rows."""
     rng = np.random.default_rng(0)
     y = np.where(rng.random(n) < 0.5, 1, -1).astype(np.int8)
     arrays = {"X": rng.normal(apart * y[:, None], 1.0, (n, d)), "y": y}

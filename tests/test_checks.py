@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 
 from noisylabels import NLMS, RobustLogisticRegression, TwoCopy
-from noisylabels.checks import check_classifier, check_filter, check_online_learner, check_words_of_flips
+from noisylabels.checks import (
+    check_classifier,
+    check_filter,
+    check_online_learner,
+    check_words_of_flips,
+)
 
 
 class Prophet(NLMS):

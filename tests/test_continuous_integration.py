@@ -8,7 +8,8 @@ import yaml
 from project import ROOT
 
 SCRIPTS = ["run", ".ci/run", ".ci/wheel", ".ci/lock"]
-WORKFLOWS = sorted(file.relative_to(ROOT).as_posix() for file in ROOT.glob(".github/workflows/*.yml"))
+FILES = sorted(ROOT.glob(".github/workflows/*.yml"))
+WORKFLOWS = [file.relative_to(ROOT).as_posix() for file in FILES]
 FOLDERS = "tests|src|docs|workflow|config|benchmarks|examples|packaging|.ci|.github"
 NAMED = re.compile(rf"(?<![\w/$.~}}\"-])(?:{FOLDERS.replace('.', '[.]')})/[\w./{{}},*-]*[\w}}*]")
 

@@ -1,4 +1,4 @@
-"""Compiled sums and products: the values of NumPy, in an order that the source fixes; BLAS on one thread."""
+"""Compiled sums and products: NumPy's values in an order that the source fixes; one BLAS thread."""
 
 import math
 import threading

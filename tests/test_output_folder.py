@@ -11,7 +11,8 @@ from noisylabels.output_folder import MARK, claim_output_folder
 
 
 def contents(folder):
-    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+    files = [file for file in folder.rglob("*") if file.is_file()]
+    return {str(file.relative_to(folder)): file.read_bytes() for file in files}
 
 
 @pytest.mark.parametrize("folder", ["new", "new/below", "empty"])
@@ -84,8 +85,8 @@ def test_pages_replace_no_folder_of_the_user(tmp_path):
     (tmp_path / "mine/theses").mkdir(parents=True)
     (tmp_path / "mine/theses/thesis.tex").write_text("mine")
     command = [sys.executable, "-P", ROOT / "src/scripts/site.py", "--out", tmp_path / "mine"]
-    path = {"PYTHONPATH": str(ROOT / "src")}
-    done = subprocess.run(command, cwd=tmp_path, env=os.environ | path, capture_output=True, text=True)
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
     assert "holds files that are not from a site (theses); name a new folder" in done.stderr
     assert contents(tmp_path / "mine") == {"theses/thesis.tex": b"mine"}

@@ -1,4 +1,4 @@
-"""What comes from outside is visible where it is shown and harmless where a spreadsheet opens it."""
+"""Text from outside is visible where it is shown, and harmless where a spreadsheet opens it."""
 
 import pandas as pd
 import pytest

@@ -1,21 +1,22 @@
-"""What pages quote from the kept results: numbers, the method chooser, the gallery, the entries to cite.
+"""What pages quote from the archived results: numbers, the method chooser, the gallery, citations.
 
 A page holds ``<!-- answer: KIND WORDS -->...<!-- end -->``, or a number after a mark, see below.
-Long tables are not in the files: ``<!-- made when this page is built: KIND WORDS -->`` is replaced by them.
-``src/scripts/generate.py`` writes what belongs there, as does the build of the documentation; a test fails
-while a page says something else. In the built pages a link to kept numbers or figures leads to the page of
-the artifact.
+Long tables are not in the files: they replace the mark
+``<!-- made when this page is built: KIND WORDS -->``.
+``src/scripts/generate.py`` writes what belongs there, as does the build of the documentation; a
+test fails while a page says something else. In the built pages a link to archived numbers or
+figures leads to the page of the artifact.
 """
 
 import csv
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -28,7 +29,12 @@ from reproduction.judge.estimates import rows_of, value
 from reproduction.judge.sentences import Row, Sentences, bound, figure, metric_of, with_control
 from reproduction.run.records import facts
 from reproduction.show import names
-from reproduction.show.headlines import group_headlines, list_short_texts, read_findings, write_summary
+from reproduction.show.headlines import (
+    group_headlines,
+    list_short_texts,
+    read_findings,
+    write_summary,
+)
 from reproduction.spec import key_tables
 from reproduction.spec.papers import HOME, artifact_files, paper_pages
 from reproduction.spec.verdict_words import (
@@ -61,7 +67,7 @@ PAPERS = {
 }
 _BUILT = re.compile(r"<!-- made when this page is built: (\w+) ?(.*?) -->")
 _MARK = re.compile(r"(<!-- answer: (\w+) ?(.*?) -->\n).*?(<!-- end -->)", re.DOTALL)
-_KEPT = re.compile(
+_ARCHIVED = re.compile(
     r"(?<!!)\[(!\[[^\]]*\]\([^)]*\)|[^\[\]]+)\]"
     r"\((?:\.\./)*(?:results|figures)/reference/(\w+)/(\w+)(?:\.(?:svg|png|html|md)|/[\w.]+)\)"
 )
@@ -77,123 +83,188 @@ Means = dict[str, dict[str, float]]
 
 
 def filled(text: str, folder: Path | None = None) -> str:
-    """The page with the numbers and answers of today's reference, or with the numbers of another folder."""
-    text = _counted(text, folder or ROOT / "results/reference")
-    return _MARK.sub(lambda found: f"{found[1]}\n{KINDS[found[2]](*found[3].split())}\n\n{found[4]}", text)
+    """Fill a page with the numbers and answers of today's archive, or of another folder."""
+    text = _fill_marks(text, folder or ROOT / "results/reference")
+
+    def answer(mark: re.Match[str]) -> str:
+        start, kind, words, end = mark.groups()
+        return f"{start}\n{KINDS[kind](*words.split())}\n\n{end}"
+
+    return _MARK.sub(answer, text)
 
 
-def _table(head: str, rows: list[tuple[str, ...]]) -> str:
+def _table(head: str, rows: Sequence[tuple[str, ...]]) -> str:
     columns = head.split(" | ")
     lines = [columns, ["---"] * len(columns), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def _summary(name: str, metric: str) -> list[dict[str, str]]:
-    with (ROOT / "results/reference" / name / "summary.csv").open(encoding="utf-8", newline="") as file:
+    path = ROOT / "results/reference" / name / "summary.csv"
+    with path.open(encoding="utf-8", newline="") as file:
         return [row for row in csv.DictReader(file) if row["metric"] == metric]
 
 
-def _against(others: list[tuple[str, Estimate]], low_wins: bool) -> tuple[str, str]:
-    """The methods clearly behind the best, and those whose interval of the difference holds 0."""
-    groups: tuple[list[str], list[str]] = ([], [])
-    for name, gap in others:
+def _read_yaml(file: Path) -> Any:
+    return yaml.safe_load(file.read_text(encoding="utf-8"))
+
+
+def _read_all(files: Iterable[Path]) -> list[Row]:
+    """Read the verdicts, or the agreement, of several files."""
+    rows: list[Row] = []
+    for file in files:
+        rows += read_verdicts(file)
+    return rows
+
+
+def _with_minus(text: str) -> str:
+    return text.replace("-", "−")
+
+
+def _against(gaps: list[tuple[str, Estimate]], low_wins: bool) -> tuple[str, str]:
+    """List methods clearly behind the best, and those whose interval of the difference holds 0."""
+    behind = []
+    close = []
+    digits = 1 if low_wins else 2
+    for name, gap in gaps:
         low, high = t_interval(gap)
-        clear = low > 0 if low_wins else high < 0
-        digits = 1 if low_wins else 2
-        figures = f"{gap.mean:+.{digits}f} [{low:+.{digits}f}, {high:+.{digits}f}]".replace("-", "−")
-        groups[not clear].append(f"{name} {figures}")
-    behind, close = ("<br>".join(group) or "none" for group in groups)
-    return behind, close
+        is_clear = low > 0 if low_wins else high < 0
+        interval = f"[{low:+.{digits}f}, {high:+.{digits}f}]"
+        figures = _with_minus(f"{gap.mean:+.{digits}f} {interval}")
+        group = behind if is_clear else close
+        group.append(f"{name} {figures}")
+    return "<br>".join(behind) or "none", "<br>".join(close) or "none"
+
+
+def _rank(means: Mapping[str, float], low_wins: bool) -> list[str]:
+    """Sort methods, the best first."""
+    return sorted(means, key=lambda method: means[method] if low_wins else -means[method])
 
 
 def _row(label: str, means: Means, low_wins: bool = True) -> tuple[str, ...]:
-    """The best method on average over data sets, and the others by their paired differences to it."""
-    average = {method: mean_se(list(of.values())).mean for method, of in means.items()}
-    ranked = sorted(average, key=lambda method: average[method] if low_wins else -average[method])
-    best = means[ranked[0]]
-    gaps = [(m, mean_se([means[m][name] - best[name] for name in best])) for m in ranked[1:]]
-    shown = f"{average[ranked[0]]:.1f} %" if low_wins else f"{average[ranked[0]]:.2f}"
-    return (label, f"**{ranked[0]}** {shown}", *_against(gaps, low_wins))
+    """Write the best method on average over data sets, and how far the others differ, in pairs."""
+    average = {}
+    for method, mean_of_set in means.items():
+        average[method] = mean_se(list(mean_of_set.values())).mean
+    best, *others = _rank(average, low_wins)
+    gaps = []
+    for method in others:
+        differences = [means[method][name] - mean for name, mean in means[best].items()]
+        gaps.append((method, mean_se(differences)))
+    shown = f"{average[best]:.1f} %" if low_wins else f"{average[best]:.2f}"
+    return (label, f"**{best}** {shown}", *_against(gaps, low_wins))
 
 
-def _rows_of(data_set: str) -> int:
-    """Training rows of a data set of IDA, as its title in the registry says."""
-    entries = yaml.safe_load((ROOT / "config/datasets.yaml").read_text(encoding="utf-8"))["datasets"]
-    found = re.search(r"splits (\d+) \+", entries[data_set]["title"])
-    assert found is not None, f"config/datasets.yaml: {data_set}: title: names no training rows"
-    return int(found[1])
+def _count_training_rows(data_set: str) -> int:
+    """Read the training rows of a data set of IDA from its title in the registry."""
+    title = _read_yaml(ROOT / "config/datasets.yaml")["datasets"][data_set]["title"]
+    match = re.search(r"splits (\d+) \+", title)
+    assert match is not None, f"config/datasets.yaml: {data_set}: title: names no training rows"
+    return int(match[1])
 
 
-def kernels(least: str, most: str) -> str:
-    """Kernel classifiers on the data sets of IDA that have so many training rows."""
-    rows = [r for n in ("klr_vs_rklr", "rivals") for r in _summary(f"kernel_boost/{n}", "error")]
-    sets = {name for name in {row["dataset"] for row in rows} if int(least) <= _rows_of(name) <= int(most)}
-    found: dict[str, Means] = {}
+def kernels(fewest_rows: str, most_rows: str) -> str:
+    """Compare kernel classifiers on the data sets of IDA that have so many training rows."""
+    rows = _summary("kernel_boost/klr_vs_rklr", "error") + _summary("kernel_boost/rivals", "error")
+    counts = {}
+    for dataset in sorted({row["dataset"] for row in rows}):
+        count = _count_training_rows(dataset)
+        if int(fewest_rows) <= count <= int(most_rows):
+            counts[dataset] = count
+    means_by_noise: dict[str, Means] = {}
     for row in rows:
-        if row["dataset"] in sets:
-            means = found.setdefault(row["noise"], {}).setdefault(names.method(row["method"]), {})
-            means[row["dataset"]] = float(row["mean"])
-    table = [(*_row(names.noise(noise), found[noise]), _missing(found, noise)) for noise in sorted(found)]
+        if row["dataset"] in counts:
+            means = means_by_noise.setdefault(row["noise"], {})
+            mean_of_set = means.setdefault(names.method(row["method"]), {})
+            mean_of_set[row["dataset"]] = float(row["mean"])
+    table = []
+    for noise, means in sorted(means_by_noise.items()):
+        table.append((*_row(names.noise(noise), means), _missing(means_by_noise, noise)))
     head = "flips | lowest mean error | clearly behind | no clear difference | not measured"
-    listed = ", ".join(f"{names.data_set(name)} {_rows_of(name)}" for name in sorted(sets))
-    return f"{len(sets)} data sets (training rows): {listed}.\n\n{_table(head, table)}"
+    listed_sets = [f"{names.data_set(dataset)} {count}" for dataset, count in counts.items()]
+    introduction = f"{len(counts)} data sets (training rows): {', '.join(listed_sets)}."
+    return f"{introduction}\n\n{_table(head, table)}"
 
 
-def _missing(found: Mapping[str, Means], noise: str) -> str:
-    everyone = {method for means in found.values() for method in means}
-    return ", ".join(sorted(everyone - set(found[noise]))) or "–"
+def _missing(means_by_noise: Mapping[str, Means], noise: str) -> str:
+    """List the methods that were measured with another noise only."""
+    methods: set[str] = set()
+    for means in means_by_noise.values():
+        methods |= set(means)
+    return ", ".join(sorted(methods - set(means_by_noise[noise]))) or "–"
 
 
-def sets(name: str, metric: str, *wanted: str) -> str:
-    """Methods on the data sets of an artifact, for every kind of noise; ``wanted`` are settings."""
-    found: dict[str, Means] = {}
+def sets(name: str, metric: str, *settings: str) -> str:
+    """Compare methods on the data sets of an artifact for every kind of noise, in some settings."""
+    wanted = " ".join(settings).split("_")
+    scale = 100 if metric == "absolute_error" else 1
+    means_by_noise: dict[str, Means] = {}
     for row in _summary(name, metric):
-        if wanted and row["setting"] not in " ".join(wanted).split("_"):
+        if settings and row["setting"] not in wanted:
             continue
-        method = " · ".join(filter(None, [names.method(row["method"]), names.setting(row["setting"])]))
-        means = found.setdefault(row["noise"], {}).setdefault(method, {})
-        means[row["dataset"]] = float(row["mean"]) * (100 if metric == "absolute_error" else 1)
+        words = [names.method(row["method"]), names.setting(row["setting"])]
+        method = " · ".join(filter(None, words))
+        means = means_by_noise.setdefault(row["noise"], {})
+        means.setdefault(method, {})[row["dataset"]] = float(row["mean"]) * scale
     low_wins = metric in ("error", "absolute_error")
-    best = {"error": "lowest mean error", "absolute_error": "lowest mean distance, in points"}
-    head = f"noise | {best.get(metric, 'best')} | clearly behind | no clear difference"
-    return _table(head, [_row(names.noise(noise), found[noise], low_wins) for noise in sorted(found)])
+    best_of_metric = {
+        "error": "lowest mean error",
+        "absolute_error": "lowest mean distance, in points",
+    }
+    best = best_of_metric.get(metric, "best")
+    head = f"noise | {best} | clearly behind | no clear difference"
+    table = []
+    for noise, means in sorted(means_by_noise.items()):
+        table.append(_row(names.noise(noise), means, low_wins))
+    return _table(head, table)
 
 
 def runs(name: str, metric: str, decimals: str = "1") -> str:
-    """Methods on each data set of an artifact, by the spread over its repetitions (of unpaired means)."""
-    found: dict[tuple[str, str], dict[str, Estimate]] = {}
-    for row in _summary(name, metric):  # the last x of a method stands
+    """Compare methods on each data set of an artifact, by the spread over its repetitions.
+
+    The means are not paired.
+    """
+    low_wins = metric.endswith("error")
+    estimates_by_case: dict[tuple[str, str], dict[str, Estimate]] = {}
+    for row in _summary(name, metric):  # the last x of a method replaces the others
         estimate = Estimate(float(row["mean"]), float(row["se"] or "nan"), int(row["n"]) - 1)
-        found.setdefault((row["dataset"], row["noise"]), {})[names.method(row["method"])] = estimate
+        estimates = estimates_by_case.setdefault((row["dataset"], row["noise"]), {})
+        estimates[names.method(row["method"])] = estimate
     table = []
-    for (data_set, noise), methods in found.items():
-        low_wins = metric.endswith("error")
-        ranked = sorted(methods, key=lambda m, of=methods, sign=1 if low_wins else -1: sign * of[m].mean)
-        best = methods[ranked[0]]
-        where = f"{names.data_set(data_set)}, {_noise(noise)}"
-        shown = f"**{ranked[0]}** {best.mean:.{decimals}f}{' %' if low_wins else ''}"
-        gaps = [(method, welch(methods[method], best)) for method in ranked[1:]]
-        if low_wins and best.mean > 50:
-            table.append(
-                (where, "none", f"every method is worse than guessing ({best.mean:.0f} % or more)", "–")
-            )
-        elif best.df > 0:
-            table.append((where, shown, *_against(gaps, low_wins)))
-        else:
-            rest = "; ".join(f"{method} {gap.mean:+.2f}".replace("-", "−") for method, gap in gaps)
-            table.append((where, shown, "one realisation, no interval", rest))
-    best_of = "lowest mean error" if metric.endswith("error") else "best"
+    for (data_set, noise), estimates in estimates_by_case.items():
+        case = f"{names.data_set(data_set)}, {_noise(noise)}"
+        table.append((case, *_compare_estimates(estimates, low_wins, decimals)))
+    best_of = "lowest mean error" if low_wins else "best"
     return _table(f"data set and noise | {best_of} | clearly behind | no clear difference", table)
 
 
+def _compare_estimates(
+    estimates: Mapping[str, Estimate], low_wins: bool, decimals: str
+) -> tuple[str, str, str]:
+    """Write the best method, those clearly behind, and those without a clear difference."""
+    means = {method: estimate.mean for method, estimate in estimates.items()}
+    best, *others = _rank(means, low_wins)
+    best_estimate = estimates[best]
+    gaps = [(method, welch(estimates[method], best_estimate)) for method in others]
+    if low_wins and best_estimate.mean > 50:
+        problem = f"every method is worse than guessing ({best_estimate.mean:.0f} % or more)"
+        return "none", problem, "–"
+    unit = " %" if low_wins else ""
+    shown = f"**{best}** {best_estimate.mean:.{decimals}f}{unit}"
+    if best_estimate.df > 0:
+        return (shown, *_against(gaps, low_wins))
+    differences = [_with_minus(f"{method} {gap.mean:+.2f}") for method, gap in gaps]
+    return shown, "one realisation, no interval", "; ".join(differences)
+
+
 def _noise(key: str) -> str:
-    """A symmetric rate as it reads elsewhere on the page."""
-    found = re.fullmatch(r"symmetric ([\d.]+)", key)
-    return names.flips(f"independent {found[1]}") if found else names.noise(key)
+    """Name a symmetric rate as other tables of the page do."""
+    match = re.fullmatch(r"symmetric ([\d.]+)", key)
+    return names.flips(f"independent {match[1]}") if match else names.noise(key)
 
 
 def claims(name: str, *ids: str) -> str:
-    """Statements with verdict, the estimate that decides and its interval, and where they were judged."""
+    """List claims with verdict, the estimate that decides and its interval, and their source."""
     file = ROOT / "results/reference" / name / "verdicts.csv"
     rows = {row["id"]: row for row in read_verdicts(file) if is_claim(row)}
     return "\n".join(f"- {_claim(name, rows[key])}" for key in ids)
@@ -201,7 +272,7 @@ def claims(name: str, *ids: str) -> str:
 
 def _claim(name: str, row: dict[str, str]) -> str:
     link = f"[{row['id']}](../results/reference/{name}/verdicts.csv)"
-    artifact = yaml.safe_load((ROOT / f"src/papers/{name}.yaml").read_text(encoding="utf-8"))
+    artifact = _read_yaml(ROOT / f"src/papers/{name}.yaml")
     x = names.x_axis(metric_of(row), artifact.get("protocol", ""))
     sentences = Sentences(lambda column, key: _NAMES.get(column, str)(key), x=x)
     measured = sentences.measured(row) if row["check"] and not row["missing"] else ""
@@ -211,21 +282,23 @@ def _claim(name: str, row: dict[str, str]) -> str:
 
 
 def gallery(paper: str) -> str:
-    """Every kept figure of a paper: picture, title and summary."""
+    """Show every archived figure of a paper: picture, title and summary."""
+    folder = ROOT / "figures/reference" / paper
+    address = f"../figures/reference/{paper}"
     parts = []
-    for thumb in sorted((ROOT / "figures/reference" / paper).glob("*.thumb.webp")):
-        artifact = thumb.name.partition(".")[0]
-        file = next(ROOT.glob(f"*/*/{paper}/{artifact}.yaml"))
-        content = yaml.safe_load(file.read_text(encoding="utf-8"))
-        picture = next(f for f in thumb.parent.glob(f"{artifact}.*") if f.suffix in (".svg", ".png"))
-        link = f"../figures/reference/{paper}/{picture.name}"
-        image = f"[![{content['summary']}](../figures/reference/{paper}/{thumb.name})]({link})"
+    for thumbnail in sorted(folder.glob("*.thumb.webp")):
+        artifact, _, _ = thumbnail.name.partition(".")
+        content = _read_yaml(next(ROOT.glob(f"*/*/{paper}/{artifact}.yaml")))
+        files = folder.glob(f"{artifact}.*")
+        picture = next(file for file in files if file.suffix in (".svg", ".png"))
+        link = f"{address}/{picture.name}"
+        image = f"[![{content['summary']}]({address}/{thumbnail.name})]({link})"
         parts.append(f"{image}\n**[{content['title']}]({link})** {content['summary']}")
     return '<div class="gallery">\n\n' + "\n\n".join(parts) + "\n\n</div>"
 
 
 def headlines(*papers: str) -> str:
-    """The claims that `findings.yaml` names for the front page, by their archived verdicts."""
+    """Write the claims that `findings.yaml` names for the front page, by archived verdicts."""
     rows = []
     for paper in papers:
         title = (HOME / paper / "TITLE").read_text(encoding="utf-8").strip()
@@ -235,240 +308,338 @@ def headlines(*papers: str) -> str:
 
 
 def _name_of(title: str) -> str:
-    """The name of a paper, of its line ``authors (year), name``."""
+    """Take the name of a paper from its line ``authors (year), name``."""
     _, mark, name = title.partition("), ")
     return name if mark else title
 
 
 def _summary_of(paper: str) -> str:
-    """The headlines of a paper in a line, by its archived verdicts."""
+    """Write the headlines of a paper in a line, by its archived verdicts."""
     files = artifact_files(HOME / paper)
-    artifacts = [yaml.safe_load(file.read_text(encoding="utf-8")) for file in files]
-    verdicts: list[Row] = []
-    for file in files:
-        verdicts += read_verdicts(ROOT / "results/reference" / paper / file.stem / "verdicts.csv")
-    chosen = read_findings(HOME / paper).summary
-    return write_summary(group_headlines(chosen, verdicts, list_short_texts(artifacts)))
+    archive = ROOT / "results/reference" / paper
+    verdicts = _read_all(archive / file.stem / "verdicts.csv" for file in files)
+    texts = list_short_texts([_read_yaml(file) for file in files])
+    ids = read_findings(HOME / paper).summary
+    return write_summary(group_headlines(ids, verdicts, texts))
 
 
 def verdict_words() -> str:
-    """The verdicts and their flags with what they mean, as a table."""
-    rows = [(f"{verdict.symbol} {verdict.label}", verdict.definition) for verdict in VERDICTS.values()]
-    rows += [(f"... ({word.replace('_', ' ')})", text) for word, text in FLAGS.items()]
+    """Write the verdicts and their flags with what they mean, as a table."""
+    rows = []
+    for verdict in VERDICTS.values():
+        rows.append((f"{verdict.symbol} {verdict.label}", verdict.definition))
+    for word, text in FLAGS.items():
+        rows.append((f"... ({word.replace('_', ' ')})", text))
     return _table("verdict | meaning", rows)
 
 
 def bibtex() -> str:
-    """The software and the papers of CITATION.cff as entries of BibTeX."""
-    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-    software = cited | {"year": str(cited["date-released"])[:4], "key": "noisylabels"}
-    return "\n\n".join(_entry(each) for each in [software, *cited["references"]])
+    """Write the software and the papers of CITATION.cff as entries of BibTeX."""
+    software = _read_yaml(ROOT / "CITATION.cff")
+    references = software["references"]
+    software["year"] = str(software["date-released"])[:4]
+    software["key"] = "noisylabels"
+    return "\n\n".join(_entry(work) for work in [software, *references])
 
 
-def _entry(of: dict[str, Any]) -> str:
-    kinds = {"software": "software", "article": "article", "conference-paper": "inproceedings"}
-    people = [f"{a['family-names']}, {a['given-names']}" if "family-names" in a else f"{{{a['name']}}}"
-              for a in of["authors"]]  # fmt: skip
-    pages = f"{of['start']}--{of['end']}" if "start" in of else None
+BIBTEX_KINDS = {
+    "software": "software",
+    "article": "article",
+    "conference-paper": "inproceedings",
+}
+
+
+def _name_author(author: Mapping[str, str]) -> str:
+    if "family-names" in author:
+        return f"{author['family-names']}, {author['given-names']}"
+    return f"{{{author['name']}}}"
+
+
+def _make_bibtex_key(work: Mapping[str, Any]) -> str:
+    """Make a key of plain letters and digits, as BibTeX wants."""
+    key = work.get("key")
+    if not key:
+        key = f"{work['authors'][0]['family-names'].lower()}{work['year']}"
+    return re.sub(r"[^a-z0-9]", "", unicodedata.normalize("NFKD", key))
+
+
+def _entry(work: Mapping[str, Any]) -> str:
     fields = {
-        "title": f"{{{of['title']}}}",
-        "author": " and ".join(people),
-        "journal": of.get("journal"),
-        "booktitle": of.get("collection-title"),
-        "volume": of.get("volume"),
-        "number": of.get("issue"),
-        "pages": pages,
-        "year": of["year"],
-        "version": of.get("version"),
-        "doi": of.get("doi"),
-        "note": of.get("notes"),
+        "title": f"{{{work['title']}}}",
+        "author": " and ".join(_name_author(author) for author in work["authors"]),
+        "journal": work.get("journal"),
+        "booktitle": work.get("collection-title"),
+        "volume": work.get("volume"),
+        "number": work.get("issue"),
+        "pages": f"{work['start']}--{work['end']}" if "start" in work else None,
+        "year": work["year"],
+        "version": work.get("version"),
+        "doi": work.get("doi"),
+        "note": work.get("notes"),
     }
-    key = of.get("key") or f"{of['authors'][0]['family-names'].lower()}{of['year']}"
-    key = re.sub(r"[^a-z0-9]", "", unicodedata.normalize("NFKD", key))  # BibTeX wants plain letters
     lines = [f"  {name} = {{{value}}}," for name, value in fields.items() if value is not None]
-    return "\n".join(["```bibtex", f"@{kinds.get(of['type'], 'misc')}{{{key},", *lines, "}", "```"])
+    kind = BIBTEX_KINDS.get(work["type"], "misc")
+    opening = f"@{kind}{{{_make_bibtex_key(work)},"
+    return "\n".join(["```bibtex", opening, *lines, "}", "```"])
 
 
-# Numbers of README and documentation, after marks: from the tables of the reference
+# Numbers of README and documentation, after marks: from the tables of the archive
 #
-# ``<!-- count reproduced: kernel_boost/rivals kernel_boost/boosters/boost_sym -->39``: rows with this verdict
-# in the named tables; what follows the artifact is how the ids begin, and a paper alone is all its tables.
-# ``<!-- counts sentence: ors -->`` and ``<!-- values: ors -->`` up to ``<!-- end -->``, within a line: cells
-# of a table, see `_counts` and `_count_values`.
-# ``<!-- mean robust_sgd/table1: a7a, symmetric 0.4, rgomp, error -->18.2``: the mean of the row of the
-# summary with these labels, at the last x, with the decimals that are there.
-# ``<!-- minutes: ors pnorm -->6``: minutes of one core that the reference of these papers took.
-# ``<!-- distances: kernel_boost/rivals -->`` up to ``<!-- end -->``: a table of the distances to the
-# published values by method.
+# ``<!-- count reproduced: kernel_boost/rivals kernel_boost/boosters/boost_sym -->39``: rows with
+# this verdict in the named tables; what follows the artifact is how the ids begin, and a paper
+# alone is all its tables.
+# ``<!-- counts sentence: ors -->`` and ``<!-- values: ors -->`` up to ``<!-- end -->``, in a line:
+# cells of a table, see `_count_claims` and `_count_values`.
+# ``<!-- mean robust_sgd/table1: a7a, symmetric 0.4, rgomp, error -->18.2``: the mean of the row of
+# the summary with these labels, at the last x, with as many decimals as the page has.
+# ``<!-- minutes: ors pnorm -->6``: minutes of one core that the archived run of these papers took.
+# ``<!-- distances: kernel_boost/rivals -->`` up to ``<!-- end -->``: a table of the distances to
+# the published values by method.
 
 COUNT = re.compile(r"(<!-- count (?P<verdict>[a-z_]+):(?P<tables>[^>]*) -->)(?P<number>[0-9]+)")
 MEAN = re.compile(
-    r"(<!-- mean (?P<name>\S+): (?P<words>[^>]*) -->)(?P<number>-?[0-9]+(?:\.(?P<decimals>[0-9]+))?)"
+    r"(<!-- mean (?P<name>\S+): (?P<words>[^>]*) -->)"
+    r"(?P<number>-?[0-9]+(?:\.(?P<decimals>[0-9]+))?)"
 )
-_TABLE = re.compile(r"(?P<start><!-- distances:(?P<tables>[^>]*) -->\n).*?(?P<end><!-- end -->)", re.S)
+_TABLE = re.compile(
+    r"(?P<start><!-- distances:(?P<tables>[^>]*) -->\n).*?(?P<end><!-- end -->)",
+    re.DOTALL,
+)
 _COUNTS = re.compile(
-    r"(<!-- counts (?P<kind>sentence|pattern|ours): (?P<paper>\w+) -->)[^\n]*?(?P<end><!-- end -->)"
+    r"(<!-- counts (?P<kind>sentence|pattern|ours): (?P<paper>\w+) -->)"
+    r"[^\n]*?(?P<end><!-- end -->)"
 )
 _VALUES = re.compile(r"(<!-- values: (?P<paper>\w+) -->)[^\n]*?(?P<end><!-- end -->)")
 _COST = re.compile(r"(<!-- minutes: (?P<papers>[\w ]+) -->)[0-9]+")
 _COUNTED = (REPRODUCED, PARTIALLY_REPRODUCED, INCONCLUSIVE, NOT_REPRODUCED)
 _LABELS = ("dataset", "noise", "setting", "method", "metric")
-_DISTANCES = "method | artifact | noise / % | sets | mean distance, points | mean absolute distance | largest"
+_MEAN_DISTANCES = "mean distance, points | mean absolute distance"
+_DISTANCES = f"method | artifact | noise / % | sets | {_MEAN_DISTANCES} | largest"
 _VERDICTS = "artifact | claim | kind, place | verdict | in words | estimate [95 % CI] | criterion"
 
 
-def _counted(text: str, folder: Path) -> str:
-    """A text with every mark as ``<folder>/<paper>/<artifact>/{verdicts,summary}.csv`` have it.
+def _fill_marks(text: str, folder: Path) -> str:
+    """Fill every mark with what ``<folder>/<paper>/<artifact>/{verdicts,summary}.csv`` have.
 
-    What quotes an artifact without tables stays as it is.
-    Raises ValueError : a mean whose labels name no rows, or rows of more than one kind.
+    What quotes an artifact without tables stays as it is. Raises ValueError: the labels of a mean
+    name no rows, or rows of more than one kind.
     """
-    text = COUNT.sub(lambda found: _count(found, folder) or found[0], text)
-    text = _COUNTS.sub(lambda found: _counts(found, folder) or found[0], text)
-    text = _VALUES.sub(lambda found: _count_values(found, folder) or found[0], text)
-    text = _COST.sub(lambda found: f"{found[1]}{_minutes(found, folder)}", text)
-    text = MEAN.sub(lambda found: _quoted_mean(found, folder) or found[0], text)
-    return _TABLE.sub(lambda found: _counts_table(found, folder) or found[0], text)
+    for pattern, write in (
+        (COUNT, _count_verdict),
+        (_COUNTS, _count_claims),
+        (_VALUES, _count_values),
+        (_COST, _sum_minutes),
+        (MEAN, _quote_mean),
+        (_TABLE, _write_distances),
+    ):
+        text = pattern.sub(lambda mark, write=write: write(mark, folder) or mark[0], text)
+    return text
 
 
-def _minutes(found: re.Match[str], folder: Path) -> str:
-    files = [file for paper in found["papers"].split() for file in folder.glob(f"{paper}/*/record.json")]
-    return f"{sum(facts(file).get('cost', {}).get('minutes', 0.0) for file in files):.0f}"
+def _sum_minutes(mark: re.Match[str], folder: Path) -> str:
+    minutes = 0.0
+    for paper in mark["papers"].split():
+        for file in folder.glob(f"{paper}/*/record.json"):
+            minutes += facts(file).get("cost", {}).get("minutes", 0.0)
+    return f"{mark[1]}{minutes:.0f}"
 
 
-def _count(found: re.Match[str], folder: Path) -> str:
+def _count_verdict(mark: re.Match[str], folder: Path) -> str:
+    """Count rows with a verdict in ``<paper>``, ``<paper>/<artifact>`` or with a prefix of ids."""
     total = 0
-    for name in found["tables"].split():
-        paper, artifact, *prefix = [*name.split("/"), "*"][: max(2, name.count("/") + 1)]
-        files = sorted((folder / paper).glob(f"{artifact}/verdicts.csv"))
+    for name in mark["tables"].split():
+        paper, _, table = name.partition("/")
+        artifact, _, prefix = table.partition("/")
+        files = sorted((folder / paper).glob(f"{artifact or '*'}/verdicts.csv"))
         if not files:
             return ""
-        rows = [row for file in files for row in read_verdicts(file)]
-        rows = [row for row in rows if row["id"].startswith("/".join(prefix))]
-        total += sum(row["verdict"] == found["verdict"] for row in rows)
-    return f"{found[1]}{total}"
+        for row in _read_all(files):
+            if row["id"].startswith(prefix) and row["verdict"] == mark["verdict"]:
+                total += 1
+    return f"{mark[1]}{total}"
 
 
-def _counts(found: re.Match[str], folder: Path) -> str:
-    """Claims of a kind by verdict, and what else there is."""
-    claims = _deciding(folder / found["paper"], found["kind"])
+def _count_claims(mark: re.Match[str], folder: Path) -> str:
+    """Count claims of a kind by verdict, and in the last cell those with any other verdict."""
+    claims = _read_deciding(folder / mark["paper"], mark["kind"])
     if claims is None:
         return ""
     counts = count_verdicts(claims)
-    exact = sum(EXACT in list_flags(row) for row in claims)
     cells = [str(counts.pop(verdict, 0)) for verdict in _COUNTED]
-    if exact:
-        cells[0] += f" ({exact} exact)"
-    return f"{found[1]}{' | '.join([*cells, str(sum(counts.values()))])}{found['end']}"
+    n_exact = sum(EXACT in list_flags(row) for row in claims)
+    if n_exact:
+        cells[0] += f" ({n_exact} exact)"
+    cells.append(str(sum(counts.values())))
+    return f"{mark[1]}{' | '.join(cells)}{mark['end']}"
 
 
-def _count_values(found: re.Match[str], folder: Path) -> str:
-    """Published values by verdict, those with a neighbouring method alone, and the neighbour's."""
-    values = _deciding(folder / found["paper"], PUBLISHED)
+def _count_values(mark: re.Match[str], folder: Path) -> str:
+    """Count published values by verdict, those with a neighbouring method alone, and its own."""
+    values = _read_deciding(folder / mark["paper"], PUBLISHED)
     if values is None:
         return ""
     values = [row for row in values if row["verdict"] in OF_A_VALUE]
-    names = sorted({row["artifact"] for row in values})
-    agreement = [folder / found["paper"] / name / "agreement.csv" for name in names]
-    control = with_control(row for file in agreement for row in read_verdicts(file))
+    artifacts = sorted({row["artifact"] for row in values})
+    files = [folder / mark["paper"] / artifact / "agreement.csv" for artifact in artifacts]
+    controls = with_control(_read_all(files))
     counts = count_verdicts(values)
     by_verdict = [counts.get(verdict, 0) for verdict in OF_A_VALUE]
-    cells = [" / ".join(map(str, each)) for each in (by_verdict, *control.values())]
-    return f"{found[1]}{' | '.join(cells)}{found['end']}"
+    cells = []
+    for numbers in (by_verdict, *controls.values()):
+        cells.append(" / ".join(map(str, numbers)))
+    return f"{mark[1]}{' | '.join(cells)}{mark['end']}"
 
 
-def _deciding(folder: Path, kind: str) -> list[Row] | None:
-    """The rows of a kind that count among the verdicts of a paper; None if it has no verdicts."""
+def _read_deciding(folder: Path, kind: str) -> list[Row] | None:
+    """Read the rows of a kind that count among the verdicts of a paper; None without verdicts."""
     files = sorted(folder.glob("*/verdicts.csv"))
-    rows = select_deciding(row for file in files for row in read_verdicts(file))
-    return [row for row in rows if row["kind"] == kind] if files else None
+    if not files:
+        return None
+    return [row for row in select_deciding(_read_all(files)) if row["kind"] == kind]
 
 
-def _quoted_mean(found: re.Match[str], folder: Path) -> str:
-    file, words = folder / found["name"] / "summary.csv", found["words"].split(", ")
+def _quote_mean(mark: re.Match[str], folder: Path) -> str:
+    file = folder / mark["name"] / "summary.csv"
     if not file.exists():
         return ""
-    rows = [row for row in rows_of(file) if all(word in (row[key] for key in _LABELS) for word in words)]
-    kinds = sorted({", ".join(filter(None, (row[key] for key in _LABELS))) for row in rows})
+    words = set(mark["words"].split(", "))
+    rows = []
+    kinds = set()
+    for row in rows_of(file):
+        labels = [row[column] for column in _LABELS]
+        if words <= set(labels):
+            rows.append(row)
+            kinds.add(", ".join(filter(None, labels)))
     if len(kinds) != 1:
-        several = f"{len(kinds)} kinds of rows, such as {' and '.join(kinds[:2])}" if kinds else "no row"
-        raise ValueError(f"{file}: {', '.join(words)} names {several}; it must name one")
-    last = max(rows, key=lambda row: float(row["x"] or 0))
-    return f"{found[1]}{float(last['mean']):.{len(found['decimals'] or '')}f}"
+        several = "no row"
+        if kinds:
+            several = f"{len(kinds)} kinds of rows, such as {' and '.join(sorted(kinds)[:2])}"
+        raise ValueError(f"{file}: {mark['words']} names {several}; it must name one")
+    at_end = max(rows, key=lambda row: float(row["x"] or 0))
+    places = len(mark["decimals"] or "")
+    return f"{mark[1]}{float(at_end['mean']):.{places}f}"
 
 
-def _counts_table(found: re.Match[str], folder: Path) -> str:
-    files = [folder / name / "verdicts.csv" for name in found["tables"].split()]
+def _write_distances(mark: re.Match[str], folder: Path) -> str:
+    files = [folder / name / "verdicts.csv" for name in mark["tables"].split()]
     if not files or not all(file.exists() for file in files):
         return ""
-    lines = [cells for file in files for cells in _distances(file.parent.name, read_verdicts(file))]
-    lines.sort(key=lambda cells: (cells[1].strip("`"), cells[0], int(cells[2])))
-    return f"{found['start']}\n{_table(_DISTANCES, lines)}\n\n{found['end']}"
+    distances: list[Distance] = []
+    for file in files:
+        distances += _measure_distances(file.parent.name, read_verdicts(file))
+    distances.sort(key=lambda distance: (distance.artifact, distance.method, distance.percent))
+    table = _table(_DISTANCES, [distance.cells for distance in distances])
+    return f"{mark['start']}\n{table}\n\n{mark['end']}"
 
 
 def verdicts(paper: str) -> str:
-    """The claims of a paper with their verdicts, and the counts of its published values, as a table."""
+    """Write the claims of a paper with their verdicts, and counts of its published values."""
     files = sorted((ROOT / "results/reference" / paper).glob("*/verdicts.csv"))
-    lines = [cells for file in files for cells in _verdicts(file.parent.name, read_verdicts(file))]
+    lines: list[tuple[str, ...]] = []
+    for file in files:
+        lines += _verdicts(file.parent.name, read_verdicts(file))
     return _table(_VERDICTS, lines)
 
 
 def _verdicts(artifact: str, rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
-    """A line for all published values of an artifact, and one for each claim."""
+    """Yield a line for all published values of an artifact, and one for each claim."""
+    name = f"`{artifact}`"
     values = [row | {"origin": "paper"} for row in rows if row["kind"] == PUBLISHED]
     if values:
-        counts = ", ".join(f"{n} {look_up(verdict).label}" for verdict, n in count_verdicts(values).items())
-        yield f"`{artifact}`", "", "published", counts, f"{len(values)} published values", "", ""
+        counts = []
+        for verdict, count in count_verdicts(values).items():
+            counts.append(f"{count} {look_up(verdict).label}")
+        yield name, "", "published", ", ".join(counts), f"{len(values)} published values", "", ""
     for row in rows:
-        if is_claim(row):
-            check, statement = value(row["check"]), row["statement"].replace("|", "\\|")
-            asked = _asked(row, check) if check else ("", "")
-            whose = f"weaker form of {row['form_of']}" if row["form_of"] else row["kind"]
-            whose += f", {row['place']}" if row["place"] else ""
-            after = " (found after looking)" if row["found_after"] else ""
-            if (f"{row['paper']}/{artifact}", row["id"]) in list_late_claims():
-                after += " (check written after results)"
-            yield f"`{artifact}`", row["id"], whose + after, f"**{describe(row)}**", statement, *asked
+        if not is_claim(row):
+            continue
+        check = value(row["check"])
+        figures = _write_estimate(row, check) if check else ("", "")
+        statement = row["statement"].replace("|", "\\|")
+        verdict = f"**{describe(row)}**"
+        yield name, row["id"], _describe_origin(artifact, row), verdict, statement, *figures
+
+
+def _describe_origin(artifact: str, row: Row) -> str:
+    """Write the kind and the place of a claim, and whether it was written after results."""
+    origin = f"weaker form of {row['form_of']}" if row["form_of"] else row["kind"]
+    if row["place"]:
+        origin += f", {row['place']}"
+    if row["found_after"]:
+        origin += " (found after looking)"
+    if (f"{row['paper']}/{artifact}", row["id"]) in list_late_claims():
+        origin += " (check written after results)"
+    return str(origin)
 
 
 @cache
 def list_late_claims() -> set[tuple[str, str]]:
-    """List artifact and id of the claims whose checks are younger than the first archived results."""
-    rows = rows_of(ROOT / "workflow/recorded/claims.csv")
-    return {(row["artifact"], row["claim"]) for row in rows if row["after_results"] == "yes"}
+    """List artifact and id of the claims whose checks are younger than the first results."""
+    late = set()
+    for row in rows_of(ROOT / "workflow/recorded/claims.csv"):
+        if row["after_results"] == "yes":
+            late.add((row["artifact"], row["claim"]))
+    return late
 
 
-def _asked(row: Row, check: Mapping[str, Any]) -> tuple[str, str]:
-    """Estimate and bound, on the scale on which sentences give them: of logarithms the ratio."""
+def _write_estimate(row: Row, check: Mapping[str, Any]) -> tuple[str, str]:
+    """Write estimate and bound on the scale of the sentences: of logarithms the ratio."""
     effect = STATISTICS[check["statistic"]].effect
     if effect and not trend_of(check):
-        shown = [key for key in ("estimate", "ci_low", "ci_high") if row[key]]
-        bounds = [key for key in ("above", "below") if key in check]
-        row = {**row} | {key: str(effect.scale(float(row[key]))) for key in shown}
-        check = {**check} | {key: effect.scale(check[key]) for key in bounds}
+        row = dict(row)
+        for key in ("estimate", "ci_low", "ci_high"):
+            if row[key]:
+                row[key] = str(effect.scale(float(row[key])))
+        check = dict(check)
+        for key in ("above", "below"):
+            if key in check:
+                check[key] = effect.scale(check[key])
     return figure(row).replace("nan", ""), bound(check)
 
 
-def _distances(artifact: str, rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:
-    """A line for each method and level of noise."""
-    found: defaultdict[tuple[str, int], dict[str, float]] = defaultdict(dict)
+class Distance(NamedTuple):
+    """Distances of a method to the published values at one level of noise."""
+
+    artifact: str
+    method: str
+    percent: int
+    gaps: dict[str, float]
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The line of a table."""
+        gaps = self.gaps
+        farthest = max(gaps, key=lambda dataset: abs(gaps[dataset]))
+        return (
+            self.method,
+            f"`{self.artifact}`",
+            str(self.percent),
+            str(len(gaps)),
+            f"{fmean(gaps.values()):+.1f}",
+            f"{fmean(map(abs, gaps.values())):.1f}",
+            f"{gaps[farthest]:+.1f}, {names.data_set(farthest)}",
+        )
+
+
+def _measure_distances(artifact: str, rows: Sequence[Row]) -> Iterator[Distance]:
+    """Yield the distances of each method at each level of noise."""
+    gaps_by_case: defaultdict[tuple[str, int], dict[str, float]] = defaultdict(dict)
     for row in rows:
         if row["kind"] == PUBLISHED:
-            where = value(row["where"])
-            percent = round(100 * float(listed(where["noise"])[-1].split()[-1]))
-            found[where["method"], percent][where["dataset"]] = float(row["difference"])
-    for (method, percent), gaps in found.items():
-        farthest = max(gaps, key=lambda dataset: abs(gaps[dataset]))
-        means = f"{fmean(gaps.values()):+.1f}", f"{fmean(map(abs, gaps.values())):.1f}"
-        largest = f"{gaps[farthest]:+.1f}, {farthest.removeprefix('ida_').replace('_', ' ')}"
-        yield method, f"`{artifact}`", str(percent), str(len(gaps)), *means, largest
+            selector = value(row["where"])
+            rate = float(listed(selector["noise"])[-1].split()[-1])
+            gaps = gaps_by_case[selector["method"], round(100 * rate)]
+            gaps[selector["dataset"]] = float(row["difference"])
+    for (method, percent), gaps in gaps_by_case.items():
+        yield Distance(artifact, method, percent, gaps)
 
 
 def _named_as_in(paper: str, answer: Callable[..., str]) -> Callable[..., str]:
-    """Let an answer use the names of a paper; "" is the paper of the artifact that it is asked about."""
+    """Let an answer use the names of a paper; "" is the paper of its first word, an artifact."""
 
     def named(*words: str) -> str:
-        with names.using(HOME / (paper or words[0].partition("/")[0])):
+        folder = paper or words[0].partition("/")[0]
+        with names.using(HOME / folder):
             return answer(*words)
 
     return named
@@ -486,8 +657,9 @@ KINDS = {
 
 
 def data_sets() -> str:
-    """Every data set of the registry, for the end of the page on data."""
-    return registry.describe_data_sets(registry.load_registry(ROOT / "config/datasets.yaml"))
+    """Describe every data set of the registry, for the end of the page on data."""
+    entries = registry.load_registry(ROOT / "config/datasets.yaml")
+    return registry.describe_data_sets(entries)
 
 
 BUILT = KINDS | {
@@ -501,20 +673,22 @@ BUILT = KINDS | {
 
 
 def built(text: str) -> str:
-    """The page with the long tables that its file leaves out."""
-    return _BUILT.sub(lambda found: BUILT[found[1]](*found[2].split()), text)
+    """Add the long tables that the file of a page leaves out."""
+    return _BUILT.sub(lambda mark: BUILT[mark[1]](*mark[2].split()), text)
 
 
 def read(app: Any, docname: str, source: list[str]) -> None:
-    """Hook of Sphinx: today's answers, and links from kept numbers and figures to the pages of results."""
-    source[0] = _KEPT.sub(r"[\1](/docs/results/\2_\3.rst)", built(filled(source[0])))
+    """Fill a page for Sphinx with today's answers, and link archived files to pages of results."""
+    text = built(filled(source[0]))
+    source[0] = _ARCHIVED.sub(r"[\1](/docs/results/\2_\3.rst)", text)
 
 
 def quoting_pages() -> list[Path]:
-    """List the pages that may quote the archived results: the README, the documentation, pages of papers."""
-    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *paper_pages()]
+    """List the pages that may quote the archive: README, documentation, pages of papers."""
+    documentation = sorted((ROOT / "docs").rglob("*.md"))
+    return [ROOT / "README.md", *documentation, *paper_pages()]
 
 
 def pages() -> list[Path]:
-    """The pages that hold answers."""
+    """List the pages that hold answers."""
     return [ROOT / f"docs/{page}.md" for page in PAGES]

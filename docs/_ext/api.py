@@ -59,8 +59,9 @@ def describe(name: str) -> str:
 def write_part(title: str, names: list[str]) -> str:
     """Write the page of a part of the library: a table of its names, then each of them."""
     line = "=" * len(title)
-    listed = "".join(f"   {name}\n" for name in names)
-    table = f".. currentmodule:: noisylabels\n\n.. autosummary::\n   :nosignatures:\n\n{listed}"
+    lines_of_names = [f"   {name}\n" for name in names]
+    table = ".. currentmodule:: noisylabels\n\n.. autosummary::\n   :nosignatures:\n\n"
+    table += "".join(lines_of_names)
     described = "\n".join(describe(name) for name in names)
     return f"{title}\n{line}\n\n{table}\n{described}"
 
@@ -70,15 +71,16 @@ def write_pages() -> dict[str, str]:
     titles = {**ROOMS, **ALONE}
     groups = group_public_names()
     pages = {f"{part}.rst": write_part(titles[part], names) for part, names in groups.items()}
-    listed = "\n".join(
-        f"- [{titles[part]}]({part}.rst): {', '.join(names)}" for part, names in groups.items()
-    )
+    lines = []
+    for part, names in groups.items():
+        lines.append(f"- [{titles[part]}]({part}.rst): {', '.join(names)}")
+    listed = "\n".join(lines)
     opening = "Every public name of the library, by task. All are imported from `noisylabels`."
     return pages | {"README.md": f"# Public names\n\n{opening}\n\n{listed}\n"}
 
 
 def write(app: Any) -> None:
-    """Write the pages below docs/api; a page that has not changed is left, and is not built again."""
+    """Write the pages below docs/api; one that has not changed is left, and is not built again."""
     folder = Path(app.srcdir) / "docs/api"
     pages = write_pages()
     write_changed(folder, pages)
@@ -96,12 +98,14 @@ def write_changed(folder: Path, pages: dict[str, str]) -> None:
             file.unlink()
 
 
-def skip(app: Any, what: str, name: str, obj: object, skipped: bool, options: Any) -> bool | None:
+def skip(app: Any, kind: str, name: str, obj: object, skipped: bool, options: Any) -> bool | None:
     """Leave out what others made, such as ``set_score_request``."""
     is_request = name.startswith("set_") and name.endswith("_request")
     is_field = str(getattr(obj, "__doc__", "")).startswith("Alias for field")
     is_foreign = str(getattr(obj, "__module__", "")).startswith("sklearn.")
-    return True if is_request or is_field or is_foreign else None
+    if is_request or is_field or is_foreign:
+        return True
+    return None
 
 
 CONTENTS = {
@@ -120,7 +124,10 @@ FEATURES = "<!-- the table of features is made when this page is built -->"
 
 
 def features() -> str:
-    """A row for every public class: what its methods and its scikit-learn tags say, with default settings."""
+    """Write a row for every public class: what its methods and scikit-learn tags say.
+
+    They are those of an object with default settings.
+    """
     import noisylabels
 
     heads = [
@@ -135,7 +142,8 @@ def features() -> str:
     ]
     rows = [heads, ["---"] * len(heads)]
     for name in noisylabels.__all__:
-        if isinstance(cls := getattr(noisylabels, name), type):
+        cls = getattr(noisylabels, name)
+        if isinstance(cls, type):
             marks = ["yes" if able else "" for able in _abilities(cls)]
             rows.append([f"`{name}`", *marks])
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
@@ -143,42 +151,51 @@ def features() -> str:
 
 def _abilities(cls: type) -> list[bool]:
     try:
-        made = cls()
+        estimator = cls()
     except TypeError:  # a filter or a learner that needs a step size
-        made = None
-    tags = made.__sklearn_tags__() if isinstance(made, ClassifierMixin) else None
-    crowd, page = cls.__module__ == "noisylabels.crowds", cls.__doc__ or ""
+        estimator = None
+    tags = estimator.__sklearn_tags__() if isinstance(estimator, ClassifierMixin) else None
+    is_of_crowds = cls.__module__ == "noisylabels.crowds"
+    has_flip_matrix = "flip_matrix_" in (cls.__doc__ or "")
     return [
-        crowd or bool(tags and tags.classifier_tags.multi_class),
+        is_of_crowds or bool(tags and tags.classifier_tags.multi_class),
         "sample_weight" in signature(getattr(cls, "fit", cls)).parameters,
         "class_weight" in signature(cls).parameters,
         bool(tags and tags.input_tags.sparse),
-        hasattr(made, "predict_proba"),
+        hasattr(estimator, "predict_proba"),
         hasattr(cls, "partial_fit"),
-        crowd or hasattr(cls, "true_label_posterior") or "flip_matrix_" in page,
+        is_of_crowds or hasattr(cls, "true_label_posterior") or has_flip_matrix,
     ]
 
 
 def contents(app: Any, docname: str, source: list[str]) -> None:
-    """A page that leads to others is followed by their tree; the table of features stands at its mark."""
-    source[0] = source[0].replace(FEATURES, features()) if docname == "docs/library" else source[0]
-    pages = _below(docname, Path(app.srcdir))
+    """Add the tree of the pages that a page leads to, and the table of features at its mark."""
+    if docname == "docs/library":
+        source[0] = source[0].replace(FEATURES, features())
+    pages = _list_pages_below(docname, Path(app.srcdir))
     if pages:
         source[0] += TREE.format(pages="\n".join(pages))
 
 
-def _below(docname: str, root: Path) -> list[str]:
-    """The pages that a page leads to; the page of a paper leads to the other pages of its folder."""
+def _list_pages_below(docname: str, root: Path) -> list[str]:
+    """List the pages that a page leads to: from that of a paper the others of its folder."""
     folder = (root / docname).parent
     if docname.startswith("src/papers/") and docname.endswith("/page"):
         return [page.stem for page in sorted(folder.glob("*.md")) if page.stem != "page"]
-    listed = CONTENTS.get(docname, "").split()
-    return [page for page in listed if any((folder / f"{page}{end}").is_file() for end in (".md", ".rst"))]
+    pages = CONTENTS.get(docname, "").split()
+    return [page for page in pages if _is_page(folder / page)]
+
+
+def _is_page(path: Path) -> bool:
+    """Is there a source of this name, with either suffix?"""
+    files = [path.with_name(f"{path.name}{suffix}") for suffix in (".md", ".rst")]
+    return any(file.is_file() for file in files)
 
 
 def front(app: Any, failed: Exception | None) -> None:
-    """index.html leads to the front page."""
+    """Write an index.html that leads to the front page."""
     target = f"{app.config.root_doc}.html"
-    text = f'<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url={target}">'
-    text += f'<a href="{target}">{app.config.html_title}</a>\n'
+    refresh = f'<meta http-equiv="refresh" content="0; url={target}">'
+    link = f'<a href="{target}">{app.config.html_title}</a>'
+    text = f'<!doctype html><meta charset="utf-8">{refresh}{link}\n'
     (Path(app.outdir) / "index.html").write_text(text, encoding="utf-8")

@@ -22,8 +22,8 @@ def find_mathjax() -> Path:
     for file in files(MATHJAX_PACKAGE) or []:
         if file.name == MATHJAX_FILE:
             return Path(file.locate())
-    what = f"{MATHJAX_PACKAGE}: {MATHJAX_FILE} is missing"
-    raise FileNotFoundError(f"{what}; install the packages of dev.lock")
+    problem = f"{MATHJAX_PACKAGE}: {MATHJAX_FILE} is missing"
+    raise FileNotFoundError(f"{problem}; install the packages of dev.lock")
 
 
 def copy(app: Any) -> None:

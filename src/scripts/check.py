@@ -18,22 +18,22 @@ parser.add_argument("--before-run", nargs="+", type=Path, default=[], help=argpa
 
 def main() -> None:
     """Print a line for every fault, and what was run."""
-    given = parser.parse_args()
-    if given.before_run:
-        answer = paper_check.try_before_run(given.before_run, given.paper)
+    options = parser.parse_args()
+    if options.before_run:
+        answer = paper_check.try_before_run(options.before_run, options.paper)
         print(json.dumps(answer))
         return
     start = time.perf_counter()
     try:
-        folder, only = paper_check.find_folder(given.paper)
+        folder, stem = paper_check.find_folder(options.paper)
     except ValueError as error:
         sys.exit(f"check: {error}")
-    report = paper_check.read_paper(folder, only)
+    report = paper_check.read_paper(folder, stem)
     seconds = time.perf_counter() - start
     count = len(report.artifacts)
     if not report.faults:
         print(f"{folder}: {count} figures and tables read in {seconds:.1f} s", flush=True)
-        if not given.read:
+        if not options.read:
             paper_check.run_paper(folder, report)
     for remark in report.remarks:
         print(remark)

@@ -31,12 +31,12 @@ def check(folder: Path, name: str, expected: str) -> None:
 def convert(old: dict[str, Any]) -> records.Record:
     """Write what a provenance of version 1 says as a record."""
     data = {f"data/prepared/{name}": digest for name, digest in old.get("data_sha256", {}).items()}
-    asked: Any = records.UNKNOWN
+    requested: Any = records.UNKNOWN
     if "settings" in old:
-        asked = {"settings": old["settings"], "seed": old["seed"]}
+        requested = {"settings": old["settings"], "seed": old["seed"]}
     outputs = {name: old[key] for key, name in CHECKED.items() if key in old}
     informs = {key: value for key, value in old.items() if key not in DECIDES}
-    decides = {"asked": asked, "inputs": data, "read": records.UNKNOWN}
+    decides = {"asked": requested, "inputs": data, "read": records.UNKNOWN}
     return {"format": records.FORMAT, "decides": decides, "outputs": outputs, "informs": informs}
 
 

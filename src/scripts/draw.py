@@ -17,22 +17,22 @@ from reproduction.spec.artifact import load, without_groups
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--keys", nargs="+", type=Path, required=True, help="what the plan requests")
 parser.add_argument("--records", nargs="+", type=Path, required=True, help="where to write")
-given = parser.parse_args()
+options = parser.parse_args()
 
 failures = []
-for key, record in zip(given.keys, given.records, strict=True):
+for key, record in zip(options.keys, options.records, strict=True):
     name = str(key)
     try:
-        with records.making(key, record) as made:
-            name = made.context["name"]
-            only = without_groups(made.context["only"], registry.groups())
-            scale = made.context["scale"]
-            shown = [load(Path(file), scale, only) for file in made.context["files"]]
+        with records.making(key, record) as making:
+            name = making.context["name"]
+            selection = without_groups(making.context["only"], registry.groups())
+            scale = making.context["scale"]
+            shown = [load(Path(file), scale, selection) for file in making.context["files"]]
             artifact = shown[0]
-            made.outputs = [Path(file) for file in made.context["drawings"]]
+            making.outputs = [Path(file) for file in making.context["drawings"]]
             with names.using(artifact.file.parent):
-                tables = made.context["tables"]
-                draw(artifact.render, artifact.name, tables, show(shown), made.outputs)
+                tables = making.context["tables"]
+                draw(artifact.render, artifact.name, tables, show(shown), making.outputs)
     except RenderError as error:
         failures.append(str(error))
     except Exception as error:  # the other figures are drawn all the same

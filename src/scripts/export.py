@@ -51,11 +51,11 @@ def main() -> None:
     ValueError
         If a target is unknown, a result is not finished, or the folder holds other files.
     """
-    given = parser.parse_args()
-    words = list(given.words)
+    options = parser.parse_args()
+    words = list(options.words)
     scale = words.pop(0) if words and words[0] in SCALES else SCALES[0]
     targets, papers = find_papers(words)
-    out: Path = given.out.absolute() if given.out else CHECKOUT / "export" / scale
+    out: Path = options.out.absolute() if options.out else CHECKOUT / "export" / scale
     os.chdir(CHECKOUT)
 
     plan = make_plan(scale, papers)
@@ -71,8 +71,8 @@ def main() -> None:
     rows.append((REPORT, ABOUT_REPORT, ""))
     from reproduction.run.console import path_to_show
 
-    what = ", ".join(targets) if targets else "every paper"
-    write_readme(out, what, scale, rows, len(names))
+    scope = ", ".join(targets) if targets else "every paper"
+    write_readme(out, scope, scale, rows, len(names))
     print(f"{len(names)} results: {path_to_show(out / 'README.md')}")
 
 
@@ -117,8 +117,10 @@ def refuse_outdated(plan: "Plan", names: list[str], targets: list[str]) -> None:
     from reproduction.spec.papers import list_code_folders
 
     folders = list_code_folders(plan.config["papers"])
-    given = [path for path in [os.environ.get("PYTHONPATH")] if path]
-    os.environ["PYTHONPATH"] = os.pathsep.join([*folders, *given])  # as in the jobs of a run
+    python_path = os.environ.get("PYTHONPATH")
+    if python_path:
+        folders = [*folders, python_path]
+    os.environ["PYTHONPATH"] = os.pathsep.join(folders)  # as in the jobs of a run
     _, _, decisions = steps.decide(plan)
     command = " ".join(["./run", plan.config["scale"], *targets])
     for name in names:
@@ -148,7 +150,7 @@ def copy_result(plan: "Plan", name: str, out: Path) -> Line:
 
     artifact = plan.artifact(name)
     files = {Path(file).suffix[1:]: Path(file) for file in plan.drawings(name)}
-    suffix = next(each for each in FORMATS if each in files)
+    suffix = next(suffix for suffix in FORMATS if suffix in files)
     file = files[suffix]
     verify_output(file)
     folder = "tables" if suffix == "tex" else "figures"
@@ -192,12 +194,12 @@ def write_report(words: list[str], out: Path) -> None:
         raise ValueError(f"Snakemake cannot write its report: {lines[-1]}")
 
 
-def write_readme(out: Path, what: str, scale: str, rows: list[Line], count: int) -> None:
+def write_readme(out: Path, scope: str, scale: str, rows: list[Line], count: int) -> None:
     """Write what each file is."""
     import time
 
     day = time.strftime("%Y-%m-%d")
-    text = INTRODUCTION.format(what=what, scale=scale, count=count, day=day)
+    text = INTRODUCTION.format(what=scope, scale=scale, count=count, day=day)
     for file, title, commit in rows:
         text += f"| [{file}]({file}) | {title} | {commit} |\n"
     (out / "README.md").write_text(text, encoding="utf-8")

@@ -10,13 +10,13 @@ COSTS = ROOT / "workflow/recorded/jobs.csv"
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--schemas", type=Path, metavar="FOLDER", help="write JSON Schemas for editors")
-costs_help = "record what the jobs of a run took, for requests to a cluster (the last folder counts)"
+costs_help = "record what the jobs of a run took, for requests to a cluster; the last folder counts"
 parser.add_argument("--costs", type=Path, nargs="+", metavar="logs/SCALE", help=costs_help)
 parser.add_argument("--read", nargs="+", help=argparse.SUPPRESS)
-given = parser.parse_args()
-if given.read:
-    why = "docs/read.csv is gone; put a mark before a number that must follow the results"
-    parser.exit(2, f"--read: {why} (docs/verdicts.md)\n")
+options = parser.parse_args()
+if options.read:
+    problem = "docs/read.csv is gone; put a mark before a number that must follow the results"
+    parser.exit(2, f"--read: {problem} (docs/verdicts.md)\n")
 
 from reproduction.plan import costs  # noqa: E402
 from reproduction.run.atomic_files import replacing  # noqa: E402
@@ -24,16 +24,16 @@ from reproduction.show import style  # noqa: E402
 from reproduction.show.verdict_bars import draw_archived_verdicts  # noqa: E402
 from reproduction.spec import key_tables  # noqa: E402
 
-if given.schemas:
-    key_tables.write_schemas(given.schemas)
-elif given.costs:
-    rows = costs.gathered(given.costs)
+if options.schemas:
+    key_tables.write_schemas(options.schemas)
+elif options.costs:
+    rows = costs.gathered(options.costs)
     if rows.empty:
-        sys.exit(
-            f"costs: no *.time.tsv in {', '.join(map(str, given.costs))}; logs/<scale> of a run has some"
-        )
+        folders = ", ".join(map(str, options.costs))
+        sys.exit(f"costs: no *.time.tsv in {folders}; logs/<scale> of a run has some")
+    recorded = costs.updated(COSTS, rows)
     with replacing(COSTS) as part:
-        costs.updated(COSTS, rows).to_csv(part, index=False, columns=costs.COLUMNS, lineterminator="\n")
+        recorded.to_csv(part, index=False, columns=costs.COLUMNS, lineterminator="\n")
     print(f"{rows['jobs'].sum()} jobs of {rows['artifact'].nunique()} artifacts")
 else:
     keys = ROOT / "config/README.md"

@@ -51,16 +51,16 @@ KINDS_OF_PAPER = "complete (own protocol, figure and published values), classifi
 KINDS_OF_PAPER += "K classes), filter (own noise) or online"
 
 
-def make_parser(what: str) -> argparse.ArgumentParser:
+def make_parser(command: str) -> argparse.ArgumentParser:
     """Make the parser of one of the three commands."""
-    program = f"{name_program()} {what}"
-    parser = argparse.ArgumentParser(prog=program, description=SUMMARIES[what])
-    of_paper = what == "new-paper"
-    place = "the folder of the paper" if of_paper else "FOLDER/NAME, in the folder of a paper"
-    parser.add_argument("place", type=Path, help=place)
+    program = f"{name_program()} {command}"
+    parser = argparse.ArgumentParser(prog=program, description=SUMMARIES[command])
+    of_paper = command == "new-paper"
+    place_help = "the folder of the paper" if of_paper else "FOLDER/NAME, in the folder of a paper"
+    parser.add_argument("place", type=Path, help=place_help)
     if of_paper:
         parser.add_argument("template", nargs="?", choices=[*TEMPLATE_OF_WORD], help=KINDS_OF_PAPER)
-    if what == "new-method":
+    if command == "new-method":
         kinds = ("classifier", "filter", "online")
         parser.add_argument("template", nargs="?", choices=kinds, help="by default as the paper")
     return parser
@@ -68,57 +68,57 @@ def make_parser(what: str) -> argparse.ArgumentParser:
 
 def main() -> None:
     """Write what the command names, and say how to try it."""
-    what = sys.argv[1]
-    given = make_parser(what).parse_args(sys.argv[2:])
-    place: Path = given.place.expanduser().absolute()
-    paper = place if what == "new-paper" else place.parent
-    suffix = {"new-paper": "", "new-artifact": ".yaml", "new-method": ".py"}[what]
-    target = place.with_name(place.name + suffix)
-    check(what, place, paper, target)
+    command = sys.argv[1]
+    options = make_parser(command).parse_args(sys.argv[2:])
+    path: Path = options.place.expanduser().absolute()
+    paper = path if command == "new-paper" else path.parent
+    suffix = {"new-paper": "", "new-artifact": ".yaml", "new-method": ".py"}[command]
+    target = path.with_name(path.name + suffix)
+    check(command, path, paper, target)
     try:
-        if what == "new-paper":
-            write_paper(place, TEMPLATES / TEMPLATE_OF_WORD[given.template or "complete"])
-        elif what == "new-artifact":
+        if command == "new-paper":
+            write_paper(path, TEMPLATES / TEMPLATE_OF_WORD[options.template or "complete"])
+        elif command == "new-artifact":
             write_artifact(paper, target)
         else:
-            class_name = write_method(paper, target, given.template)
+            class_name = write_method(paper, target, options.template)
     except OSError as error:
-        sys.exit(f"{what}: cannot write {place}: {error.strerror}")
+        sys.exit(f"{command}: cannot write {path}: {error.strerror}")
     print(target)
-    if what == "new-method":
-        method = f'{place.name}: {{method: "{place.name}:{class_name}"}}'
+    if command == "new-method":
+        method = f'{path.name}: {{method: "{path.name}:{class_name}"}}'
         print(f"In an artifact, below settings.methods: {method}")
     print(f"Check it: {name_program()} check {shown(paper)}")
     print(f"Try it: {name_program()} smoke {shown(paper)}")
 
 
-def check(what: str, place: Path, paper: Path, target: Path) -> None:
+def check(command: str, path: Path, paper: Path, target: Path) -> None:
     """End with one line if nothing can be written there."""
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", place.name):
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", path.name):
         rule = "is not a name for a module of Python; use small letters, digits and _"
-        sys.exit(f"{what}: {place.name!r} {rule}")
-    if what == "new-paper":
+        sys.exit(f"{command}: {path.name!r} {rule}")
+    if command == "new-paper":
         try:
-            check_folder_name(place)
+            check_folder_name(path)
         except ValueError as error:
-            sys.exit(f"{what}: {error}")
+            sys.exit(f"{command}: {error}")
     if paper.parent != HOME and (HOME / paper.name).is_dir():
         rule = "choose another name for the folder"
-        sys.exit(f"{what}: the repository has a paper {paper.name}; {rule}")
-    if what != "new-paper" and not (paper / "TITLE").is_file():
-        made = f"{name_program()} new-paper {paper} makes one"
-        sys.exit(f"{what}: {paper} is not a paper: it has no TITLE; {made}")
+        sys.exit(f"{command}: the repository has a paper {paper.name}; {rule}")
+    if command != "new-paper" and not (paper / "TITLE").is_file():
+        remedy = f"{name_program()} new-paper {paper} makes one"
+        sys.exit(f"{command}: {paper} is not a paper: it has no TITLE; {remedy}")
     if target.exists():
-        sys.exit(f"{what}: {target} exists and is not changed; choose another name")
+        sys.exit(f"{command}: {target} exists and is not changed; choose another name")
 
 
-def write_paper(place: Path, template: Path) -> None:
+def write_paper(folder: Path, template: Path) -> None:
     """Write all files of a template."""
-    place.mkdir(parents=True)
-    (place / "__init__.py").touch()  # its tests may have the names of other papers'
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").touch()  # its tests may have the names of other papers'
     for file in sorted(template.iterdir()):
         if file.is_file():
-            write(file, place / file.name, place)
+            write(file, folder / file.name, folder)
 
 
 def write_artifact(paper: Path, target: Path) -> None:
@@ -149,7 +149,7 @@ def write_artifact(paper: Path, target: Path) -> None:
 
 def without_keys(text: str, keys: tuple[str, ...]) -> str:
     """Leave out keys of the top level of a YAML file, with their values; comments stay."""
-    kept = []
+    lines = []
     is_kept = True
     for line in text.splitlines(keepends=True):
         key = re.match(r"""["']?(\w+)["']?\s*:""", line)
@@ -158,8 +158,8 @@ def without_keys(text: str, keys: tuple[str, ...]) -> str:
         elif line.startswith("#"):
             is_kept = True
         if is_kept:
-            kept.append(line)
-    return "".join(kept)
+            lines.append(line)
+    return "".join(lines)
 
 
 def write_method(paper: Path, target: Path, template: str | None) -> str:

@@ -27,21 +27,22 @@ class LogHandler(LogHandlerBase):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Read what Snakemake says of a job, and print the preview at the end."""
-        said = record.__dict__
-        event = said.get("event")
+        fields = record.__dict__
+        event = fields.get("event")
         text = record.getMessage().strip()
+        is_known = bool(fields.get("told")) or text.startswith(console.KNOWN)
         if event == LogEvent.JOB_INFO:
-            self.jobs.append(said)
+            self.jobs.append(fields)
         elif text.startswith("This was a dry-run"):
             print(describe(self.jobs, CORES))
-        elif said.get("exception") == "LockException":
+        elif fields.get("exception") == "LockException":
             print(console.LOCKED, file=sys.stderr)
-        elif said.get("told") or text.startswith(console.KNOWN) or record.levelno >= logging.WARNING:
+        elif is_known or record.levelno >= logging.WARNING:
             print(text, file=sys.stderr)
 
 
 def describe(jobs: list[Mapping[str, Any]], cores: int) -> str:
-    """A table with results, jobs, minutes and reasons for each paper, and their sums."""
+    """Write a table with results, jobs, minutes and reasons for each paper, and their sums."""
     plan = console.PLAN
     counts: Counter[str] = Counter()
     seconds: dict[str, float] = defaultdict(float)
@@ -59,20 +60,24 @@ def describe(jobs: list[Mapping[str, Any]], cores: int) -> str:
         results[group] |= _results_of(outputs)
         for output in outputs:
             if output.endswith("record.json"):
-                why = console.WHY.get(output, "")
-                reasons[group][FOLLOWS if why.startswith("follows") else why or FORCED] += 1
+                reason = console.WHY.get(output, "") or FORCED
+                if reason.startswith("follows"):
+                    reason = FOLLOWS
+                reasons[group][reason] += 1
     lines = [f"{'':16}{'results':>8}{'jobs':>7}{'minutes':>9}  why"]
     for group in counts:
         if len(reasons[group]) > 1:
             reasons[group].pop(FOLLOWS, None)
-        why = ", ".join(reason for reason, _ in reasons[group].most_common(3))
-        shown = str(len(results[group])) if results[group] else ""
+        main_reasons = [reason for reason, _ in reasons[group].most_common(3)]
+        n_results = str(len(results[group]) or "")
         minutes = f"{seconds[group] / 60:.1f}"
-        lines.append(f"{group:16}{shown:>8}{counts[group]:>7}{minutes:>9}  {why}")
-    whole = len(set().union(*results.values())) if results else 0
+        numbers = f"{n_results:>8}{counts[group]:>7}{minutes:>9}"
+        lines.append(f"{group:16}{numbers}  {', '.join(main_reasons)}")
+    n_results = str(len(set().union(*results.values())))
     minutes = f"{sum(seconds.values()) / 60 / cores:.1f}"
+    numbers = f"{n_results:>8}{counts.total():>7}{minutes:>9}"
     plural = "s" if cores != 1 else ""
-    lines.append(f"{'together':16}{whole:>8}{counts.total():>7}{minutes:>9}  on {cores} core{plural}")
+    lines.append(f"{'together':16}{numbers}  on {cores} core{plural}")
     scale = f"{plan.config['scale']} scale; " if plan is not None else ""
     lines.append(f"\n{scale}nothing was run. Every job with its reason: add --verbose")
     return "\n".join(lines)
@@ -89,12 +94,14 @@ def _group_of(output: str) -> str:
 
 
 def _results_of(outputs: list[str]) -> set[str]:
-    """Names <paper>/<artifact> of the results and drawings among the outputs."""
-    found = set()
+    """List the names ``<paper>/<artifact>`` of the results and drawings among the outputs."""
+    names = set()
     for output in outputs:
         parts = output.split("/")
         if parts[0] == "figures" and len(parts) == 4:
-            found.add(f"{parts[2]}/{parts[3].partition('.')[0]}")
+            artifact, _, _ = parts[3].partition(".")
+            names.add(f"{parts[2]}/{artifact}")
         elif parts[0] == "results" and len(parts) > 4:
-            found.add(f"{parts[2]}/{parts[3].partition('@')[0]}")
-    return found
+            artifact, _, _ = parts[3].partition("@")
+            names.add(f"{parts[2]}/{artifact}")
+    return names

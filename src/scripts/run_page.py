@@ -11,7 +11,7 @@ if __name__ == "__main__":
     parser.add_argument("page", type=Path, help="what the page needs of the plan")
     parser.add_argument("--key", type=Path, help="what the plan requests; writes a record")
     parser.add_argument("--record", type=Path, help="for what the page was made from")
-    given = parser.parse_args()
+    options = parser.parse_args()
     # The record has no outputs: a run writes the page again whenever it starts and ends.
-    with records.making(given.key, given.record):
-        run_page.write(given.page)
+    with records.making(options.key, options.record):
+        run_page.write(options.page)

@@ -18,14 +18,15 @@ parser.add_argument("protocol", nargs="?", help="one alone, such as stock:classi
 
 def main() -> None:
     """Print the text of the page docs/settings.md, or its part about one protocol."""
-    given = parser.parse_args()
-    if given.protocol is None:
+    options = parser.parse_args()
+    if options.protocol is None:
         print(format_vocabulary() + format_settings())
         return
-    known = list_protocols()
-    if given.protocol not in known:
-        sys.exit(f"settings: there is no protocol {given.protocol!r}{near(given.protocol, known)}")
-    print(format_protocol(known[given.protocol]))
+    protocols = list_protocols()
+    if options.protocol not in protocols:
+        close = near(options.protocol, protocols)
+        sys.exit(f"settings: there is no protocol {options.protocol!r}{close}")
+    print(format_protocol(protocols[options.protocol]))
 
 
 main()

@@ -20,7 +20,7 @@ parser.add_argument("--out", type=Path, help="folder of the pages (default: site
 parser.add_argument("scales", nargs="*", help=argparse.SUPPRESS)
 
 
-def check(given: argparse.Namespace) -> None:
+def check(arguments: argparse.Namespace) -> None:
     """Refuse what version 1 took, when it made pages of each scale.
 
     Raises
@@ -28,15 +28,15 @@ def check(given: argparse.Namespace) -> None:
     ValueError
         A scale was named, or Sphinx is not installed.
     """
-    if given.scales:
-        scale = given.scales[0]
+    if arguments.scales:
+        scale = arguments.scales[0]
         reason = "the site shows the full scale; the page of a run is written by the run"
         raise ValueError(f"{scale}: {reason}: site/{scale}/index.html")
     if importlib.util.find_spec("sphinx") is None:
         raise ValueError("Sphinx is not installed; ./run site installs what the site needs")
 
 
-def build(given: argparse.Namespace) -> int:
+def build(arguments: argparse.Namespace) -> int:
     """Build the site with Sphinx; a warning is a failure.
 
     Returns
@@ -47,13 +47,13 @@ def build(given: argparse.Namespace) -> int:
     from noisylabels.output_folder import claim_output_folder
     from reproduction.run.console import path_to_show
 
-    if given.out:
-        claim_output_folder(given.out, "site")
-    out = given.out or Path("site/html")
+    if arguments.out:
+        claim_output_folder(arguments.out, "site")
+    out = arguments.out or Path("site/html")
     options = ["--quiet", "--fail-on-warning", "--keep-going", "-c", "docs"]
     options += ["-d", str(PARSED_SOURCES)]
-    if given.papers:
-        folders = [os.path.abspath(folder) for folder in given.papers]
+    if arguments.papers:
+        folders = [os.path.abspath(folder) for folder in arguments.papers]
         options += ["-D", f"papers_to_show={','.join(folders)}"]
     command = [sys.executable, "-P", "-m", "sphinx", *options, ".", str(out)]
     status = subprocess.run(command, check=False).returncode
@@ -63,9 +63,9 @@ def build(given: argparse.Namespace) -> int:
 
 
 if __name__ == "__main__":
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     try:
-        check(given)
-        sys.exit(build(given))
+        check(arguments)
+        sys.exit(build(arguments))
     except ValueError as error:
         sys.exit(f"site: {error}")

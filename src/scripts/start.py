@@ -1,4 +1,4 @@
-"""Start Snakemake for `./run`, and stop it; what the place or the environment lacks is said in one line."""
+"""Start Snakemake for `./run`, and stop it; one line says what the machine or environment lacks."""
 
 import argparse
 import fcntl
@@ -27,7 +27,7 @@ def writable(folder: Path) -> bool:
 
 
 def configuration_words(words: list[str]) -> argparse.Namespace:
-    """Read Snakemake's options ``configfile`` and ``config``, which are checked here, as it does."""
+    """Read Snakemake's options ``configfile`` and ``config`` as it does, to check them here."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--configfile", "--configfiles", nargs="+", default=[])
     parser.add_argument("--config", "-C", nargs="*", default=[])
@@ -37,15 +37,20 @@ def configuration_words(words: list[str]) -> argparse.Namespace:
 def check_configuration(words: list[str], scale: str = "") -> None:
     """End with one line if a configuration file or a value on the command line cannot be used.
 
-    scale : the one that a word names, "" where files may choose it.
+    Parameters
+    ----------
+    words : list of str
+        The command line.
+    scale : str
+        The one that a word names, "" where files may choose it.
     """
     from reproduction.run.command_line import check_scale, check_values
     from reproduction.spec.strict_yaml import near, read
 
-    given = configuration_words(words)
+    options = configuration_words(words)
     try:
-        check_values(given.config)
-        for name in given.configfile:
+        check_values(options.config)
+        for name in options.configfile:
             if not Path(name).is_file():
                 close = near(name, Path("config").glob("*.yaml"))
                 raise ValueError(f"--configfile: there is no file {name}{close}")
@@ -57,7 +62,10 @@ def check_configuration(words: list[str], scale: str = "") -> None:
 
 
 def expand_profile(arguments: list[str]) -> list[str]:
-    """Put the options of our profile in its place: Snakemake says a line about a profile that it reads."""
+    """Put the options of our profile in its place.
+
+    Snakemake prints a line about a profile that it reads.
+    """
     from reproduction.spec.strict_yaml import read
 
     profile = ["--profile", DEFAULT_PROFILE]
@@ -65,7 +73,9 @@ def expand_profile(arguments: list[str]) -> list[str]:
         if arguments[start : start + 2] == profile:
             options = []
             for key, value in read(Path(DEFAULT_PROFILE, "config.yaml")).items():
-                options += [f"--{key}"] if value is True else [f"--{key}", str(value)]
+                options.append(f"--{key}")
+                if value is not True:
+                    options.append(str(value))
             return [*arguments[:start], *options, *arguments[start + 2 :]]
     return arguments
 
@@ -75,7 +85,9 @@ def count_cores(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--cores", "-c", "--jobs", "-j", default="all")
     cores = parser.parse_known_args(arguments)[0].cores
-    return int(cores) if re.fullmatch("[0-9]{1,6}", cores) else len(os.sched_getaffinity(0))
+    if re.fullmatch("[0-9]{1,6}", cores):
+        return int(cores)
+    return len(os.sched_getaffinity(0))
 
 
 def end_jobs() -> NoReturn:
@@ -85,9 +97,11 @@ def end_jobs() -> NoReturn:
     while True:
         for job in psutil.Process().children(recursive=True):
             with suppress(psutil.Error):
-                if " -m scripts." in " ".join(job.cmdline()):
-                    for process in (job, *job.children(recursive=True)):  # a shell first: it would tell
-                        process.kill()
+                if " -m scripts." not in " ".join(job.cmdline()):
+                    continue
+                # A shell first: it would report that its child was killed.
+                for process in (job, *job.children(recursive=True)):
+                    process.kill()
         time.sleep(0.1)
 
 
@@ -100,27 +114,32 @@ def stop(number: int, _: Any) -> NoReturn:
 
 
 def check_machine() -> None:
-    """End with one line where no run is possible; make room for files that libraries keep at home."""
-    here = Path.cwd()
-    if not writable(here / ".snakemake"):
-        sys.exit(f"run: {here} is not writable; make it writable, or copy it to a folder of yours")
-    if not writable(Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")):
-        # Snakemake and matplotlib keep files there, and fail without
-        os.environ["XDG_CACHE_HOME"] = os.environ["MPLCONFIGDIR"] = str(here / ".cache/home")
+    """End with one line where no run is possible; make a cache folder where the home has none."""
+    checkout = Path.cwd()
+    if not writable(checkout / ".snakemake"):
+        remedy = "make it writable, or copy it to a folder of yours"
+        sys.exit(f"run: {checkout} is not writable; {remedy}")
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    if not writable(cache):
+        # Snakemake and matplotlib keep files there, and fail without.
+        own_cache = str(checkout / ".cache/home")
+        os.environ["XDG_CACHE_HOME"] = own_cache
+        os.environ["MPLCONFIGDIR"] = own_cache
 
 
 def run_snakemake() -> None:
-    """Snakemake's command line, alone in this checkout or next to a run that works on other files."""
+    """Run Snakemake, alone in this checkout or next to a run that works on other files."""
     from snakemake.cli import main as snakemake
 
-    here = Path.cwd()
-    # The kernel's lock on this file ends with its process. Who gets it alone is the only run alive, and
-    # removes the locks of Snakemake that a killed one left; else those know what the other run works on.
-    with (here / ".snakemake/owner").open("a", encoding="utf-8") as owner:
+    folder = Path.cwd() / ".snakemake"
+    # The kernel's lock on this file ends with its process. The run that gets it alone is the only
+    # one, and removes the locks of Snakemake that a killed run left. Otherwise those locks hold
+    # what the other run works on.
+    with (folder / "owner").open("a", encoding="utf-8") as owner:
         with suppress(OSError):  # a file system without locks
             try:
                 fcntl.flock(owner, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                shutil.rmtree(here / ".snakemake/locks", ignore_errors=True)
+                shutil.rmtree(folder / "locks", ignore_errors=True)
             except BlockingIOError:
                 pass
             fcntl.flock(owner, fcntl.LOCK_SH)
@@ -139,7 +158,8 @@ def main() -> None:
     """
     words = sys.argv[1:]
     check_machine()
-    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this checkout's, whatever is installed
+    # The modules of this checkout, whatever is installed.
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
     try:
         from reproduction.run.command_line import Request, read_request
 
@@ -167,7 +187,8 @@ def main() -> None:
     for remark in request.remarks:
         print(remark, file=sys.stderr)
     page = Path(f"site/{request.scale}/index.html")
-    has_seed = any(word.startswith("seed=") for word in request.arguments)  # its pages are elsewhere
+    # The pages of a run with another seed are in another folder.
+    has_seed = any(word.startswith("seed=") for word in request.arguments)
     is_whole = not request.targets and not request.dry and not has_seed
     early_check.TARGETS = None if request.dry else request.targets
     preview.CORES = count_cores(request.arguments)
@@ -175,13 +196,16 @@ def main() -> None:
     try:
         run_snakemake()
     except SystemExit as end:
-        if not end.code and not request.dry and console.PLAN and console.PLAN.faults(request.targets):
+        if end.code:
+            raise
+        if not request.dry and console.PLAN and console.PLAN.faults(request.targets):
             sys.exit(1)  # the summary has said what was left out, and why
-        if not end.code and is_whole and page.exists():
-            print(f"\nLook:   {page.absolute().as_uri()}   numbers: results/{request.scale}", file=sys.stderr)
+        if is_whole and page.exists():
+            address = page.absolute().as_uri()
+            print(f"\nLook:   {address}   numbers: results/{request.scale}", file=sys.stderr)
             if request.scale == "smoke":
-                same = [word for word in words if word != "smoke"]
-                full = shlex.join(["./run", "full", *same])
+                targets = [word for word in words if word != "smoke"]
+                full = shlex.join(["./run", "full", *targets])
                 print(f"This was the smoke scale. The papers' settings: {full}", file=sys.stderr)
         raise
 

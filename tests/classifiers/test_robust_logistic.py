@@ -27,7 +27,10 @@ def dependent(X, kind):
 
 @pytest.mark.parametrize("K", [2, 3])
 @pytest.mark.parametrize("kind", ["sum", "copy", "all dummies and a constant"])
-@pytest.mark.parametrize(("scale", "offset"), [(1e6, 0.0), (1e12, 0.0), (1.0, 3e5), (1.0, 1e8), (1e-12, 0.0)])
+@pytest.mark.parametrize(
+    ("scale", "offset"),
+    [(1e6, 0.0), (1e12, 0.0), (1.0, 3e5), (1.0, 1e8), (1e-12, 0.0)],
+)
 def test_columns_that_depend_on_each_other_are_fitted_without_a_word(K, kind, scale, offset):
     X, y = amounts(K)
     plain = nl.RobustLogisticRegression(1e-9).fit(X, y)
@@ -54,7 +57,8 @@ def test_the_place_and_the_unit_of_columns_do_not_matter(K):
 @pytest.mark.parametrize("K", [2, 3])
 def test_with_the_identity_it_is_logistic_regression(K):
     X, y = amounts(K)
-    penalty = 0.5 if K == 2 else 0.25  # lam |w|^2, and 2 lam sum_k |w_k|^2, are |w|^2 / (2 C) for C = 1
+    # lam |w|^2, and 2 lam sum_k |w_k|^2, are |w|^2 / (2 C) for C = 1.
+    penalty = 0.5 if K == 2 else 0.25
     ours = nl.RobustLogisticRegression(penalty, omega=np.eye(K), learn_omega=False).fit(X, y)
     theirs = LogisticRegression(C=1.0, tol=1e-10, max_iter=1000).fit(X, y)
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-4)

@@ -1,4 +1,4 @@
-"""A Slurm of one machine for all tests of this folder, which are skipped where there can be none."""
+"""A Slurm of one machine for all tests of this folder; without one they are skipped."""
 
 import fcntl
 
@@ -11,7 +11,8 @@ def slurm(tmp_path_factory):
     if why := lacking():
         pytest.skip(why)
     with LOCK.open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # tests that run side by side take turns: the ports are the same
+        # Tests that run side by side take turns: the ports are the same.
+        fcntl.flock(lock, fcntl.LOCK_EX)
         cluster = Slurm(tmp_path_factory.mktemp("slurm") / "state")
         try:
             cluster.start()

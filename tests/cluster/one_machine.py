@@ -1,4 +1,4 @@
-"""A Slurm of one machine: controller, node and munge on loopback, with a state folder of its own, as root."""
+"""A Slurm of one machine: controller, node and munge on loopback, with its own state folder."""
 
 import os
 import shutil
@@ -58,7 +58,8 @@ def lacking() -> str:
     """Why there can be no Slurm here, in a few words; "" if there can."""
     if os.geteuid() != 0:
         return "needs root, to start Slurm's daemons"
-    missing = [name for name in ("slurmctld", "slurmd", "sbatch", "munged") if not shutil.which(name)]
+    programs = ("slurmctld", "slurmd", "sbatch", "munged")
+    missing = [name for name in programs if not shutil.which(name)]
     if missing:
         return f"no {', '.join(missing)} (on Debian: apt-get install slurm-wlm munge)"
     plugins = ("slurm", "slurm_jobstep", "cluster_generic")

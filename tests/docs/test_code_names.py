@@ -10,7 +10,7 @@ from recipes import ROOT
 from reproduction.spec.papers import list_papers, paper_pages
 
 LIBRARY = ROOT / "src/noisylabels"
-ROOMS = "|".join(sorted(folder.name for folder in LIBRARY.iterdir() if (folder / "__init__.py").is_file()))
+ROOMS = "|".join(sorted(file.parent.name for file in LIBRARY.glob("*/__init__.py")))
 PAGES = {f"{page.parent.name}/{page.name}": page for page in paper_pages()}
 
 
@@ -52,7 +52,7 @@ def test_every_paper_has_a_page_and_the_list_of_papers_leads_to_it():
 
 
 def ways_of_values() -> dict[str, list[tuple[Path, list[str]]]]:
-    """The table of CONTRIBUTING.md: value -> the files of its way, each with the names behind it."""
+    """Read the table of CONTRIBUTING.md: value -> the files of its way, each with its names."""
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     table = text.partition("| value | its way |\n|---|---|\n")[2].partition("\n\n")[0]
     ways = {}

@@ -85,9 +85,8 @@ def test_a_table_that_cannot_be_used_stops_the_run_with_its_line_and_column(newc
     (newcomer.home / "mine/bad.csv").write_text("\n".join(bad), encoding="utf-8")
     table = "data={local: {beans: {file: ~/mine/bad.csv, label: kind, positive: bombay}}}"
     output = newcomer.run(f"! ./run smoke kernel_boost_beans --config '{table}'")
-    assert re.search(
-        r"^why: .*bad\.csv, line 6: column 'width' is 'wide', not a number.* \(logs/data/", output, re.M
-    )
+    problem = r"bad\.csv, line 6: column 'width' is 'wide', not a number"
+    assert re.search(rf"^why: .*{problem}.* \(logs/data/", output, re.M)
 
 
 def only_its_methods_ran(artifact: Path, checkout: Path) -> None:
@@ -96,7 +95,8 @@ def only_its_methods_ran(artifact: Path, checkout: Path) -> None:
     methods = settings.get("methods", {})
     for table in checkout.glob(f"results/*/{artifact.parent.name}/{artifact.stem}/table.csv"):
         with table.open(encoding="utf-8") as rows:
-            assert {row["method"] for row in csv.DictReader(rows)} == set(methods or ["mean", "median"])
+            run = {row["method"] for row in csv.DictReader(rows)}
+        assert run == set(methods or ["mean", "median"])
 
 
 def test_the_page_names_files_that_exist():

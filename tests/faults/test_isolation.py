@@ -96,8 +96,11 @@ def test_however_the_child_ends_the_parent_says_it(
 def test_a_reader_that_works_for_ever_is_stopped_by_its_processor_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    order = {"loader": "uci:toy", "options": {}, "files": {}, "memory": prepare.MEMORY, "seconds": 1}
-    spin = "from reproduction.data import prepare as i\ni.follow = lambda _: exec('while 1: 1')\ni.main()"
+    order = {"loader": "uci:toy", "options": {}, "files": {}, "seconds": 1}
+    order["memory"] = prepare.MEMORY
+    spin = "from reproduction.data import prepare as i\n"
+    spin += "i.follow = lambda _: exec('while 1: 1')\n"
+    spin += "i.main()"
     child = prepare.subprocess.run(
         [sys.executable, "-P", "-c", spin, json.dumps(order), str(tmp_path / "answer")],
         capture_output=True,

@@ -1,4 +1,4 @@
-"""A sample of `mutate.py`: no mutated file gets past a reader or a hash, none takes the process with it."""
+"""A sample of `mutate.py`: no mutated file gets past a reader or a hash, or ends the process."""
 
 import pytest
 from changes import CHECKS, silent_changes

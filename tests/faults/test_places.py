@@ -24,7 +24,10 @@ def undisturbed(tmp_path_factory):
 @pytest.mark.parametrize(
     ("case", "told"),
     [
-        ("two runs at once", "refused: another run in this checkout works on the same files; wait until it"),
+        (
+            "two runs at once",
+            "refused: another run in this checkout works on the same files; wait until it",
+        ),
         ("no metadata", "worked"),
         ("a temporary folder with a long name", "worked"),
         ("files of 100 bytes", "refused: "),
@@ -46,7 +49,8 @@ def test_after_a_kill_one_plain_run_gives_the_same_bytes(undisturbed, share, job
 
 
 def test_every_rule_that_writes_files_meets_a_full_disk_once():
-    text = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "workflow/rules").glob("*.smk"))
+    files = (ROOT / "workflow/rules").glob("*.smk")
+    text = "".join(file.read_text(encoding="utf-8") for file in files)
     rules = re.findall(r"^rule (\w+):(.*?)(?=^rule |\Z)", text, re.M | re.S)
     writing = {name for name, body in rules if "output:" in body and name != "unknown"}
     assert {*writing, "draw_.*", "page_after_.*"} == set(RULES)  # two are made in loops

@@ -23,9 +23,11 @@ print(hashlib.sha256(f.tobytes() + model.flip_matrix_.tobytes()).hexdigest())
 
 
 def digests(**switches: str) -> str:
-    command = [sys.executable, "-W", "ignore", "-c", DIGESTS]  # NumPy warns of what this processor lacks
-    found = subprocess.run(command, env=os.environ | switches, capture_output=True, text=True, check=True)
-    return found.stdout
+    # NumPy warns of what this processor lacks.
+    command = [sys.executable, "-W", "ignore", "-c", DIGESTS]
+    environment = os.environ | switches
+    run = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    return run.stdout
 
 
 @pytest.mark.nightly

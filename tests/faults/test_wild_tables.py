@@ -17,11 +17,17 @@ def test_random_tables_are_read_as_they_are_written_or_refused(tmp_path):
 
 @pytest.mark.parametrize(
     ("cell", "said"),
-    [(("a", "0.5"), "values of a"), (("b", "red"), "words of b"), (("y", "1"), "labels merged or split")],
+    [
+        (("a", "0.5"), "values of a"),
+        (("b", "red"), "words of b"),
+        (("y", "1"), "labels merged or split"),
+    ],
 )
 def test_a_wrong_reading_is_seen(tmp_path, cell, said):
     rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"a": rng.normal(size=60).round(3), "b": rng.choice(["red", "blue", "green"], 60)})
+    numbers = rng.normal(size=60).round(3)
+    words = rng.choice(["red", "blue", "green"], 60)
+    frame = pd.DataFrame({"a": numbers, "b": words})
     frame["y"] = np.repeat(["1", "2"], 30)
     frame = frame.astype(str)
     frame.to_csv(tmp_path / "table.csv", index=False)

@@ -1,4 +1,4 @@
-"""Plain NumPy versions of the compiled loops, written as the paper writes them, with r_t and alpha_t."""
+"""Plain NumPy versions of the compiled loops, in the form of the paper, with r_t and alpha_t."""
 
 import numpy as np
 
@@ -34,7 +34,7 @@ def told(data, part=slice(None)):
 
 
 def alpha(variant, r, X, yhat, y, label1, label2, v):
-    """Equation (5) with the proxies of the variant; delta = 0 is its limit (1 at vbar = 0, else 0)."""
+    """Compute equation (5) with the proxies of the variant; at delta = 0 its limit, 1 or 0."""
     mean = (label1 + label2) / 2
     ybar, vbar = {
         "clean": (y, 0.0),

@@ -166,7 +166,8 @@ def test_bounds():
     K, noise = 7.0, 3.0
     alpha = best_alpha(noise, K)
     assert np.isclose(prediction(noise, K, alpha), (np.sqrt(noise) + np.sqrt(K)) ** 2)
-    assert prediction(noise, K, alpha) <= min(prediction(noise, K, a) for a in np.linspace(0.01, 0.99, 99))
+    bounds = [prediction(noise, K, weight) for weight in np.linspace(0.01, 0.99, 99)]
+    assert prediction(noise, K, alpha) <= min(bounds)
     assert prediction(0.0, K, 1.0) == K == prediction(0.0, K, best_alpha(0.0, K))
     assert moving(noise, 3.0, 1.0, 2.0, 0.5) == noise + 2 * (4 + 2)
     for n in (3, 10, 1000):

@@ -1,5 +1,7 @@
 """Result tables with known truth, for the tests of the verdicts."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 
@@ -9,16 +11,17 @@ DEFAULTS = {"dataset": "synthetic", "source": "synthetic", "noise": "", "setting
 
 
 def curve(values, **labels):
-    """One row per repetition."""
-    return [
-        DEFAULTS | {"method": "ours", "metric": "error"} | labels | {"repetition": r, "value": float(v)}
-        for r, v in enumerate(values)
-    ]
+    """Make one row for each repetition."""
+    row = DEFAULTS | {"method": "ours", "metric": "error"} | labels
+    rows = []
+    for repetition, value in enumerate(values):
+        rows.append(row | {"repetition": repetition, "value": float(value)})
+    return rows
 
 
 def table(*curves):
-    """The tidy table of several curves."""
-    return pd.DataFrame([row for rows in curves for row in rows], columns=COLUMNS)
+    """Join several curves in a result table."""
+    return pd.DataFrame(list(itertools.chain(*curves)), columns=COLUMNS)
 
 
 def noisy_mean(rng, mean, n=20, relative=0.02):

@@ -66,9 +66,8 @@ def write_inputs(folder, content=None):
     entries, frame = everything(np.random.default_rng(0))
     artifact = folder / "ors/fig2.yaml"
     artifact.parent.mkdir(exist_ok=True)
-    artifact.write_text(
-        yaml.safe_dump({"published": rule(), "claims": entries["claims"]} | (content or {})), encoding="utf-8"
-    )
+    keys = {"published": rule(), "claims": entries["claims"]} | (content or {})
+    artifact.write_text(yaml.safe_dump(keys), encoding="utf-8")
     value = entries["published"][0]["value"]
     lines = f"id,method,metric,value\nv,ours,error,{value}\n"
     artifact.with_suffix(".published.csv").write_text(lines, encoding="utf-8")

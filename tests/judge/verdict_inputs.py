@@ -12,8 +12,14 @@ MARGIN = 0.5
 
 
 def printed(**changes):
-    entry = {"id": "v", "value": 10.0, "where": {"method": "ours", "metric": "error"}, "margin": MARGIN}
-    return entry | {"reason": "half a point"} | changes
+    entry = {
+        "id": "v",
+        "value": 10.0,
+        "where": {"method": "ours", "metric": "error"},
+        "margin": MARGIN,
+        "reason": "half a point",
+    }
+    return entry | changes
 
 
 def claim(*checks, **changes):
@@ -21,7 +27,12 @@ def claim(*checks, **changes):
 
 
 def below(**changes):
-    check = {"statistic": "difference", "a": {"method": "ours"}, "b": {"method": "theirs"}, "below": 0}
+    check = {
+        "statistic": "difference",
+        "a": {"method": "ours"},
+        "b": {"method": "theirs"},
+        "below": 0,
+    }
     return {key: value for key, value in (check | changes).items() if value is not None}
 
 

@@ -1,4 +1,4 @@
-"""Kernels and surrogates: the noise blurs one into the other; Lemmas 7 and 8; the radial case study."""
+"""Kernels and surrogates: noise blurs one into the other; Lemmas 7 and 8; the radial case study."""
 
 import math
 
@@ -58,7 +58,9 @@ def test_facts_about_the_gaussian_surrogate():
     assert np.linalg.eigvalsh(S)[0] > -1e-10
     distances = np.square(X[:, None] - X[None]).sum(-1)
     np.testing.assert_allclose(K, np.exp(-distances / sigma2))
-    for plain in (gaussian_pair(0.7, [0.0] * 3), rational_pair(4.0, [0.0] * 3), pair.without_noise()):
+    no_noise = [0.0] * 3
+    pairs = [gaussian_pair(0.7, no_noise), rational_pair(4.0, no_noise), pair.without_noise()]
+    for plain in pairs:
         np.testing.assert_allclose(plain.surrogate(X, X), plain.kernel(X, X))
 
 

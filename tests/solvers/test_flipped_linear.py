@@ -88,8 +88,9 @@ def test_weights_are_repetitions():
     ZT, y = problem(n=80)
     times = np.random.default_rng(3).integers(1, 4, len(y))
     heavy = fit_two_classes(ZT, y, times.astype(float), PENALTY, flips.START)
-    many = np.repeat(ZT, times, axis=1)
-    repeated = fit_two_classes(many, np.repeat(y, times), np.ones(times.sum()), PENALTY, flips.START)
+    rows = np.repeat(ZT, times, axis=1)
+    labels = np.repeat(y, times)
+    repeated = fit_two_classes(rows, labels, np.ones(times.sum()), PENALTY, flips.START)
     assert heavy.theta == pytest.approx(repeated.theta, abs=1e-6)
     assert heavy.omega == pytest.approx(repeated.omega, abs=1e-6)
 

@@ -1,4 +1,4 @@
-"""Softmax regression with flipped labels: gradients, limits, equality with two classes, permutations."""
+"""Softmax regression with flipped labels: gradients, limits, two classes, permutations."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Small trees: those of scikit-learn where no split is tied, and what both must do with ties and weights."""
+"""Small trees: those of scikit-learn where no split is tied; ties and weights."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,8 @@ def problem(seed, n=400, d=6):
 def test_it_is_the_tree_of_scikit_learn(splits, seed):
     X, signs, weights = problem(seed)
     weights[::7] = 0.0
-    peer = DecisionTreeRegressor(max_leaf_nodes=splits + 1).fit(X, signs, sample_weight=weights).tree_
+    model = DecisionTreeRegressor(max_leaf_nodes=splits + 1)
+    peer = model.fit(X, signs, sample_weight=weights).tree_
     columns = sort_columns(X)
     tree = grow_tree(columns, signs, weights, splits, np.arange(6))
     inner = tree.left_child != NO_NODE

@@ -78,7 +78,8 @@ def test_draws_follow_the_weights():
     p = weights / weights.sum()
     z = (counts.mean(axis=0) - 6 * p) / np.sqrt(6 * p * (1 - p) / 20_000 + 1e-300)
     assert np.abs(z).max() < 4.5
-    assert np.allclose(np.cov(counts.T), 6 * (np.diag(p) - np.outer(p, p)), atol=0.05)  # as a multinomial's
+    covariance_of_multinomial = 6 * (np.diag(p) - np.outer(p, p))
+    assert np.allclose(np.cov(counts.T), covariance_of_multinomial, atol=0.05)
 
 
 def test_platt_minimises_its_likelihood():
@@ -101,7 +102,8 @@ def test_platt_minimises_its_likelihood():
 def test_platt_of_scores_that_say_nothing_or_everything():
     s = np.array([1.0, 1.0, -1.0])
     A, B = platt(np.zeros(3), s)
-    assert 1 / (1 + np.exp(B)) == pytest.approx((2 * 3 / 4 + 1 / 3) / 3, abs=1e-6)  # the mean target
+    mean_target = (2 * 3 / 4 + 1 / 3) / 3
+    assert 1 / (1 + np.exp(B)) == pytest.approx(mean_target, abs=1e-6)
     assert np.isfinite([A, B]).all()
     assert np.isfinite(platt(1e3 * s, s)).all()
     assert platt(np.arange(3.0), np.ones(3)) == (-1.0, 0.0)

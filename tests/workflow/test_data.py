@@ -21,7 +21,8 @@ class NetworkUsed(BaseException):
 def refuse(*arguments, **options):
     raise NetworkUsed(arguments)
 
-socket.socket.connect = socket.socket.connect_ex = socket.socket.sendto = socket.getaddrinfo = refuse
+socket.socket.connect = socket.socket.connect_ex = refuse
+socket.socket.sendto = socket.getaddrinfo = refuse
 """
 
 

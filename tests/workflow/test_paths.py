@@ -14,7 +14,8 @@ def test_a_run_under_an_odd_path(tmp_path):
     folder = tmp_path / ODD
     copy_checkout(folder)
     run = Run(folder / "it's here", folder)  # elsewhere than the checkout: every path is absolute
-    (run.folder / "overlay.yaml").write_text("scale: smoke\npapers: [noisy_online]\nformats: [png]\n")
+    configuration = "scale: smoke\npapers: [noisy_online]\nformats: [png]\n"
+    (run.folder / "overlay.yaml").write_text(configuration)
     run.snakemake("noisy_online_identities")
     assert (run.folder / "figures/smoke/noisy_online/identities.md").is_file()
     assert not list(tmp_path.rglob("HACKED"))

@@ -110,13 +110,16 @@ def cells_of(verdicts: pd.DataFrame) -> pd.DataFrame:
 
 
 def _selector_as_text(selector: Content) -> dict[str, str]:
-    return {column: "|".join(map(str, listed(entry))) for column, entry in selector.items()}
+    texts = {}
+    for column, entry in selector.items():
+        texts[column] = "|".join(str(label) for label in listed(entry))
+    return texts
 
 
 def _line_of(selector: dict[str, str], of_method: set[str]) -> str:
     """Write what a cell shares with those of other methods."""
-    shared = {column: text for column, text in selector.items() if column not in of_method}
-    return repr(sorted(shared.items()))
+    shared = [item for item in selector.items() if item[0] not in of_method]
+    return repr(sorted(shared))
 
 
 def _groups(cells: pd.DataFrame) -> list[tuple[dict[str, str], pd.DataFrame]]:
@@ -155,10 +158,13 @@ def _measures(cells: pd.DataFrame) -> list[Content]:
         row(LIMITS, mean, (mean - half_width, mean + half_width), n_cells),
     ]
     if (cells[["ours", "printed"]] > 0).all(axis=None):
-        log_ratio, interval = over_sets(cells, (cells["ours"] / cells["printed"]).map(np.log))
-        rows.append(row("mean ratio", float(np.exp(log_ratio)), tuple(np.exp(interval)), n_cells))
+        log_ratios = (cells["ours"] / cells["printed"]).map(np.log)
+        log_ratio, interval = over_sets(cells, log_ratios)
+        ratio = float(np.exp(log_ratio))
+        rows.append(row("mean ratio", ratio, tuple(np.exp(interval)), n_cells))
     lines = [line for _, line in cells.groupby("line", sort=False) if len(line) > 1]
-    for quantity, is_same in (("same winner", _winners(lines)), ("same order", orders(lines))):
+    comparisons = {"same winner": _winners(lines), "same order": orders(lines)}
+    for quantity, is_same in comparisons.items():
         if len(is_same):
             rows.append(row(quantity, *share(is_same), len(is_same)))
     for control, verdicts in _controls(cells, lines).items():
@@ -227,14 +233,20 @@ def _controls(cells: pd.DataFrame, lines: list[pd.DataFrame]) -> dict[str, list[
     verdicts: dict[str, list[str]] = {}
     if cells["verdict"].isin(OF_A_VALUE).all():
         verdicts["ours"] = list(cells["verdict"])
-    errors = cells[cells["constant_error"].notna() & (cells["metric"] == "error")]
+    is_error = cells["metric"] == "error"
+    errors = cells[cells["constant_error"].notna() & is_error]
     if len(errors):
         unit = 100.0 if (cells["printed"] > 1).any() else 1.0
         verdicts["constant classifier"] = _judge_instead(errors, unit * errors["constant_error"])
     column_means = cells.groupby(GROUP)["printed"].transform("mean")
     verdicts["mean of the column"] = _judge_instead(cells, column_means)
     if lines:
-        neighbours = pd.concat([line.iloc[[*range(1, len(line)), -2]] for line in lines])
+        # The next method of each line; for the last one, the one before it.
+        neighbours_of_lines = []
+        for line in lines:
+            positions = [*range(1, len(line)), -2]
+            neighbours_of_lines.append(line.iloc[positions])
+        neighbours = pd.concat(neighbours_of_lines)
         verdicts["neighbouring method"] = _judge_instead(
             pd.concat(lines), neighbours["printed"], neighbours["se"], neighbours["df"]
         )

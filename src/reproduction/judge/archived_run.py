@@ -49,6 +49,8 @@ COMPRESSED = ("table.csv", "points.npz")
 """Archived next to the summary: the table with its repetitions, and the errors point by point."""
 LONGEST_LIST = 5
 """Names that a line shows before it says that there are more."""
+SOURCE_FACTS: tuple[str, ...] = ("source", "variant", "files", "shape")
+"""What the record says of each downloaded data set."""
 THUMBNAIL_SIZE = (520, 320)
 """Largest width and height in pixels."""
 THUMBNAIL_QUALITY = 62
@@ -487,8 +489,8 @@ def _describe_sources(plan: Plan, artifact: Artifact, raw: Path) -> dict[str, Co
     described = {}
     for dataset in artifact.data_sets(artifact.settings):
         source = read_json(raw / plan.pinned(dataset) / "source.json")
-        keys = [key for key in ("source", "variant", "files", "shape") if key in source]
-        described[dataset.partition(".")[0]] = {key: source[key] for key in keys}
+        facts = {key: source[key] for key in SOURCE_FACTS if key in source}
+        described[dataset.partition(".")[0]] = facts
     return described
 
 

@@ -70,9 +70,9 @@ Asked = Mapping[str, Any]
 """A `Check` or `Selector` as its file has it: tables and digests keep it to the letter."""
 
 
-def trend_of(asked: Asked) -> str | None:
+def trend_of(check: Asked) -> str | None:
     """``increasing`` or ``decreasing``, if the check is about a trend."""
-    return next((key for key in TRENDS if key in asked), None)
+    return next((key for key in TRENDS if key in check), None)
 
 
 def listed(value: Any) -> list[Any]:

@@ -102,46 +102,49 @@ def _count_reproduced(
     family = list(p_values)
     columns = [simulated.get(claim, np.full(DRAWS, p_values[claim])) for claim in family]
     adjusted = np.array([holm(draw) for draw in np.column_stack(columns)])
-    shares = (adjusted < LEVEL).mean(axis=0)
-    found = dict(zip(family, shares.tolist(), strict=True))
-    return {claim: found[claim] for claim in simulated}
+    shares = (adjusted < LEVEL).mean(axis=0).tolist()
+    share_of_claim = dict(zip(family, shares, strict=True))
+    return {claim: share_of_claim[claim] for claim in simulated}
 
 
 def _move_to_published(
     artifact: Asked, rows: pd.DataFrame
 ) -> tuple[pd.DataFrame, list[frozenset[str]]] | None:
-    """The table with each published cell at its value, and the kinds of noise that are pooled.
+    """Move each published cell of a table to its value, and list kinds of noise that are pooled.
 
     The column ``stand_in`` marks the rows without a published value. None without any value.
     """
     rows = rows.reset_index(drop=True)
     moved = rows["value"].copy()
-    known = pd.Series(False, index=rows.index)
+    is_published = pd.Series(False, index=rows.index)
     pools: list[frozenset[str]] = []
     for entry in artifact.get("published") or []:
-        where = entry["where"]
-        if entry.get("not_comparable") or isinstance(where.get("dataset"), list):
+        selector = entry["where"]
+        if entry.get("not_comparable") or isinstance(selector.get("dataset"), list):
             continue  # a mean over several sets repeats the cells of its sets
         try:
-            cell = select(rows, where)
+            cell = select(rows, selector)
             ours = by_repetition(cell)[0].mean()
         except VerdictError:
             continue
-        new = cell.index[~known[cell.index]]
+        new = cell.index[~is_published[cell.index]]
         moved[new] += entry["value"] - ours
-        known[new] = True
-        if isinstance(where.get("noise"), list):
-            pools.append(frozenset(map(str, where["noise"])))
-    if not known.any():
+        is_published[new] = True
+        if isinstance(selector.get("noise"), list):
+            pools.append(frozenset(map(str, selector["noise"])))
+    if not is_published.any():
         return None
-    return rows.assign(value=moved, stand_in=~known), pools
+    return rows.assign(value=moved, stand_in=~is_published), pools
 
 
 def _find_cells(
     claim: Asked, world: Source, pools: Sequence[frozenset[str]]
 ) -> list[tuple[list[list[_Cell]], int]]:
-    """For each check its groups of cells and how many must pass; empty if rows are unpublished."""
-    found = []
+    """List for each check its groups of cells and how many of them must pass.
+
+    The list is empty if a row has no published value.
+    """
+    cells_of_checks = []
     for check in claim["checks"]:
         try:
             rows, groups = grouped(world, check)
@@ -154,8 +157,8 @@ def _find_cells(
         cells = []
         for group in parts:
             cells.append([_make_cell(part, check) for part in group])
-        found.append((cells, check.get("at_least", len(cells))))
-    return found
+        cells_of_checks.append((cells, check.get("at_least", len(cells))))
+    return cells_of_checks
 
 
 def _has_whole_pools(rows: pd.DataFrame, pools: Sequence[frozenset[str]]) -> bool:
@@ -235,7 +238,7 @@ def _standard_error(values: Vector) -> Vector:
 # Other methods that pass
 
 
-def replace_method(claim: Asked, known: Sequence[str]) -> list[dict[str, Any]]:
+def replace_method(claim: Asked, methods: Sequence[str]) -> list[dict[str, Any]]:
     """Write the claim for each other method of the result in place of the one that it is about.
 
     Parameters
@@ -258,7 +261,7 @@ def replace_method(claim: Asked, known: Sequence[str]) -> list[dict[str, Any]]:
     if not tested:
         return []
     variants = []
-    for method in known:
+    for method in methods:
         if method not in tested:
             checks = [_with_method(check, method) for check in claim["checks"]]
             if all(checks):

@@ -54,12 +54,15 @@ def find_outlying_runs(rows: pd.DataFrame) -> Outlying:
     Outlying
         The outlying runs.
     """
-    of_curve = [column for column in INDEX if column != "repetition"]
-    curve = rows.groupby(of_curve, dropna=False, observed=True).ngroup()
-    gaps = rows["value"] - rows["value"].groupby(curve).transform("median")
-    typical = gaps.abs().groupby(curve).transform("median")
-    vary = gaps.abs() > ROUNDING * rows["value"].abs()
-    is_far = vary & (gaps.abs() > FAR * typical)
+    curve_columns = [column for column in INDEX if column != "repetition"]
+    curve = rows.groupby(curve_columns, dropna=False, observed=True).ngroup()
+    values = rows["value"]
+    medians = values.groupby(curve).transform("median")
+    gaps = values - medians
+    distances = gaps.abs()
+    typical_distances = distances.groupby(curve).transform("median")
+    vary = distances > ROUNDING * values.abs()
+    is_far = vary & (distances > FAR * typical_distances)
     far_gaps = gaps[is_far].to_numpy()
     highest = float(far_gaps.max(initial=0.0))
     lowest = float(far_gaps.min(initial=0.0))
@@ -105,41 +108,44 @@ def compare_in_two_parts(
         return 1.0, 1.0
     low, high = share_interval(int(outlying.is_far.sum()), len(outlying.is_far))
     if is_far.any():
-        own_low, own_high = share_interval(int(is_far.sum()), is_far.size)
-        low = min(low, own_low)
-        high = max(high, own_high)
+        low_here, high_here = share_interval(int(is_far.sum()), is_far.size)
+        low = min(low, low_here)
+        high = max(high, high_here)
     ours = mean_se(ordinary)
     if ours.se == 0:
         ours = ours._replace(df=np.inf)
     gap = welch(ours, theirs)
     if gap.se == 0:
         return _compare_exactly(gap, margin, low, high, outlying)
-    least, most = _ends(gap.mean, low, high, outlying)
-    ends = [gap._replace(mean=least), gap._replace(mean=most)]
-    agree = max(tost(end, -margin, margin) for end in ends)
-    contra = max(outside(end, -margin, margin) for end in ends)
-    if least * most <= 0:
-        contra = 1.0
-    return min(1.0, 2 * agree), min(1.0, 2 * contra)
+    lowest_gap, highest_gap = _ends(gap.mean, low, high, outlying)
+    ends = [gap._replace(mean=lowest_gap), gap._replace(mean=highest_gap)]
+    p_within = max(tost(end, -margin, margin) for end in ends)
+    p_outside = max(outside(end, -margin, margin) for end in ends)
+    if lowest_gap * highest_gap <= 0:
+        p_outside = 1.0
+    return min(1.0, 2 * p_within), min(1.0, 2 * p_outside)
 
 
 def _ends(mean: float, low: float, high: float, outlying: Outlying) -> tuple[float, float]:
-    """The smallest and the largest difference that the share of outlying runs allows."""
-    above, below = outlying.highest, outlying.lowest
-    least = mean + high * below
-    most = mean + high * above
-    if below == 0:
-        least += low * above
-    if above == 0:
-        most += low * below
-    return least, most
+    """Compute the smallest and the largest difference that the share of outlying runs allows."""
+    highest = outlying.highest
+    lowest = outlying.lowest
+    lowest_gap = mean + high * lowest
+    highest_gap = mean + high * highest
+    if lowest == 0:
+        lowest_gap += low * highest
+    if highest == 0:
+        highest_gap += low * lowest
+    return lowest_gap, highest_gap
 
 
 def _compare_exactly(
     gap: Estimate, margin: float, low: float, high: float, outlying: Outlying
 ) -> tuple[float, float]:
-    """The same without a test, where the ordinary runs and the published value are exact."""
-    least, most = _ends(gap.mean, low, high, outlying)
-    agrees = max(abs(least), abs(most)) <= margin
-    contradicts = min(abs(least), abs(most)) > margin and least * most > 0
+    """Compare without a test, where the ordinary runs and the published value are exact."""
+    lowest_gap, highest_gap = _ends(gap.mean, low, high, outlying)
+    sizes = [abs(lowest_gap), abs(highest_gap)]
+    have_same_sign = lowest_gap * highest_gap > 0
+    agrees = max(sizes) <= margin
+    contradicts = min(sizes) > margin and have_same_sign
     return float(not agrees), float(not contradicts)

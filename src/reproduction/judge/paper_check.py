@@ -87,8 +87,8 @@ def find_folder(name: str) -> tuple[Path, str]:
     return find_paper(name if is_listed else str(path), HOME), ""
 
 
-def read_paper(folder: Path, only: str = "") -> Report:
-    """Read every file of a paper; each artifact is checked, also behind one with a fault."""
+def read_paper(folder: Path, stem: str = "") -> Report:
+    """Read every file of a paper, or the one of that stem; a fault in one hides no other."""
     report = Report()
     try:
         find_paper(str(folder), HOME)  # from now on its modules can be imported
@@ -96,8 +96,8 @@ def read_paper(folder: Path, only: str = "") -> Report:
     except ArtifactError as error:
         report.faults.append(str(error))
         return report
-    if only:
-        files = [file for file in files if file.stem == only]
+    if stem:
+        files = [file for file in files if file.stem == stem]
     for file in files:
         try:
             artifact = load(file, SCALE)
@@ -107,7 +107,7 @@ def read_paper(folder: Path, only: str = "") -> Report:
             report.faults.append(with_line(str(error)))
         except ValueError as error:
             report.faults.append(with_line(f"{file}: {error}"))
-    if not report.faults and not only:
+    if not report.faults and not stem:
         try:
             check_together(folder, report.artifacts)
         except ArtifactError as error:
@@ -244,10 +244,10 @@ def try_code(plan: Plan, name: str, report: Report, data: DataSets | None = None
         labels = [SOME_VALUES]
     answers = [_in_methods(*learning_check.check_filters(methods))]
     if labels:  # without, nobody knows how many classes there are
-        most = max(labels, key=_count_values)
-        classes = 0 if target == "real" else _count_values(most)
+        richest = max(labels, key=_count_values)
+        classes = 0 if target == "real" else _count_values(richest)
         answers.append(_in_methods(*method_check.check_classifiers(methods, classes)))
-        answers.append(noise_check.check_noise(kinds, most, target))
+        answers.append(noise_check.check_noise(kinds, richest, target))
     for faults, remarks in answers:
         report.faults += [with_line(f"{artifact.file}: {fault}") for fault in faults]
         report.remarks += [f"{artifact.file}: warning: {remark}" for remark in remarks]
@@ -255,8 +255,8 @@ def try_code(plan: Plan, name: str, report: Report, data: DataSets | None = None
 
 def _in_methods(faults: Iterable[str], remarks: Iterable[str]) -> tuple[list[str], list[str]]:
     """Put the key of the settings in front of what is said of methods."""
-    place = "settings.methods."
-    return [place + fault for fault in faults], [place + remark for remark in remarks]
+    prefix = "settings.methods."
+    return [prefix + fault for fault in faults], [prefix + remark for remark in remarks]
 
 
 TWO_CLASSES = np.array([0, 1])
@@ -273,9 +273,9 @@ def _list_untried_methods(artifact: Artifact, target: str, report: Report) -> di
     methods = {}
     listed = artifact.full_settings.select_methods() | artifact.settings.select_methods()
     for label, method in listed.items():
-        known = (method.method, repr(method.parameters), target)
-        if method.custom and known not in report.tried:
-            report.tried.add(known)
+        tried = (method.method, repr(method.parameters), target)
+        if method.custom and tried not in report.tried:
+            report.tried.add(tried)
             methods[label] = method
     return methods
 
@@ -285,13 +285,13 @@ def _list_untried_noise(artifact: Artifact, target: str, report: Report) -> Kind
     kinds = []
     for settings in (artifact.full_settings, artifact.settings):
         listed = getattr(settings, "noise", None)
-        for place, noise in enumerate(listed if isinstance(listed, list) else []):
+        for position, noise in enumerate(listed if isinstance(listed, list) else []):
             if not isinstance(noise, Noise) or not noise.custom:
                 continue
-            known = (noise.model, repr(noise.parameters), target)
-            if known not in report.tried:
-                report.tried.add(known)
-                kinds.append((place, noise))
+            tried = (noise.model, repr(noise.parameters), target)
+            if tried not in report.tried:
+                report.tried.add(tried)
+                kinds.append((position, noise))
     return kinds
 
 
@@ -422,8 +422,8 @@ def check_selectors(artifact: Artifact, table: Path, report: Report) -> None:
         return
     report.faults += [with_line(fault) for fault in artifact.unmatched(verdicts)]
     measured = [row for row in verdicts if not math.isnan(row["estimate"])]
-    found = artifact.find_other_unit(measured)
-    if found and found.is_factor:  # one repetition shows a wrong factor, but not a small difference
+    unit = artifact.find_other_unit(measured)
+    if unit and unit.is_factor:  # one repetition shows a wrong factor, but not a small difference
         report.remarks.append(artifact.other_unit(measured))
 
 

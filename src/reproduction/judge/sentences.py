@@ -185,9 +185,11 @@ class Sentences:
 
     def _side(self, selector: Asked) -> str:
         """``regret of the naive learner``: a metric with whose it is."""
-        rest = {column: entry for column, entry in selector.items() if column != "metric"}
-        metric = self.words({"metric": selector["metric"]}) if "metric" in selector else ""
-        return self.join([metric, self.words(rest)], " of ")
+        owner = dict(selector)
+        metric = ""
+        if "metric" in owner:
+            metric = self.words({"metric": owner.pop("metric")})
+        return self.join([metric, self.words(owner)], " of ")
 
     def _formula(self, check: Asked) -> str:
         """``absolute deviation of a − b``."""
@@ -211,8 +213,9 @@ class Sentences:
     def _worst_row(self, row: Row, check: Asked) -> str:
         """``error − bound is -0.59 in the worst of 60 rows``."""
         n_rows = number(row["rows"])
+        estimate = f" is {number(row['estimate']):.4g}"
         scope = f" in the worst of {n_rows:g} rows" if n_rows > 1 else ""
-        return self.join([self._formula(check), f" is {number(row['estimate']):.4g}", scope])
+        return self.join([self._formula(check), estimate, scope])
 
     def _step(self, row: Row, check: Asked, steps: Sequence[Any]) -> str:
         """``noisy − ours falls by 0.1 from M=1 to M=5 (95 % CI 0.08 to 0.12, n = 9)``."""
@@ -220,23 +223,24 @@ class Sentences:
         sign = 1 if trend == "increasing" else -1
         column = next(iter(check[trend]))
         start, end = (self._key(column, step) for step in steps[::sign])
-        change, *ends = (sign * number(row[key]) for key in ("estimate", "ci_low", "ci_high"))
-        if change > 0:
-            verb = "rises"
-            low, high = sorted(ends)
-        else:
+        if column == "x":
+            start = self._x(start)
+        change = sign * number(row["estimate"])
+        ends = [sign * number(row["ci_low"]), sign * number(row["ci_high"])]
+        verb = "rises"
+        if not change > 0:
             verb = "falls"
-            low, high = sorted(-end_of_interval for end_of_interval in ends)
-        start = self._x(start) if column == "x" else start
+            ends = [-ends[0], -ends[1]]
+        low, high = sorted(ends)
+        spread = _spread(row, low, high)
         change_in_words = f" {verb} by {abs(change):.3g} from "
-        return self.join(
-            [self._formula(check), change_in_words, start, " to ", end, _spread(row, low, high)],
-        )
+        return self.join([self._formula(check), change_in_words, start, " to ", end, spread])
 
     def _averaged(self, column: str, labels: Sequence[Any]) -> str:
         """``7 data sets``, or both of two."""
         if len(labels) > 2:
-            return f"{len(labels)} {PLURALS.get(column, f'{column}s')}"
+            plural = PLURALS.get(column, f"{column}s")
+            return f"{len(labels)} {plural}"
         return self.join([self._key(column, label) for label in labels], " and ")
 
     def _case(self, case: Asked) -> str:
@@ -386,7 +390,8 @@ class Sentences:
 
     def _word(self, column: str, entry: Any, grouped: Sequence[str]) -> str:
         if isinstance(entry, list) and column in grouped:
-            return self.join(["each ", self.x if column == "x" else column])
+            name = self.x if column == "x" else column
+            return self.join(["each ", name])
         if column == "x" and entry in ENDS:
             return AT[str(entry)]
         text = self.join([self._key(column, label) for label in listed(entry)], " or ")
@@ -401,13 +406,16 @@ class Sentences:
         """Write columns of rows: ``noise uniform, x 2.5``; a step of a trend is ``x 4 → 8``."""
         parts = []
         for column, entry in labels.items():
-            if entry != "":
-                text = self.join([self._key(column, label) for label in listed(entry)], " → ")
-                parts.append(self._x(text) if column == "x" else self.join([f"{column} ", text]))
+            if entry == "":
+                continue
+            labels_of_entry = [self._key(column, label) for label in listed(entry)]
+            text = self.join(labels_of_entry, " → ")
+            parts.append(self._x(text) if column == "x" else self.join([f"{column} ", text]))
         return self.join(parts, ", ")
 
     def _key(self, column: str, key: Any) -> str:
-        return self.name(column, f"{key:g}" if isinstance(key, float) else str(key))
+        text = f"{key:g}" if isinstance(key, float) else str(key)
+        return self.name(column, text)
 
 
 def metric_of(row: Row) -> str:
@@ -449,13 +457,15 @@ def _spread(row: Row, low: float, high: float, name: str = "") -> str:
         return " (the same in every run)"
     if isnan(low):
         return f" (n = {n_repetitions:g})"
-    of = f" of the {name}" if name else ""
-    return f" (95 % CI{of} {low:.3g} to {high:.3g}, n = {n_repetitions:g})"
+    quantity = f" of the {name}" if name else ""
+    return f" (95 % CI{quantity} {low:.3g} to {high:.3g}, n = {n_repetitions:g})"
 
 
 def _count_passing(row: Row) -> str:
     """``8 of 11 cases pass; 6 are needed``."""
-    count = f"{number(row['passing']):g} of {number(row['groups']):g} cases pass"
+    n_passing = number(row["passing"])
+    n_cases = number(row["groups"])
+    count = f"{n_passing:g} of {n_cases:g} cases pass"
     n_needed = number(row["needed"])
     return f"{count}; {n_needed:g} are needed" if n_needed > 0 else count
 

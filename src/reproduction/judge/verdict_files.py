@@ -85,16 +85,21 @@ class VerdictFiles:
 
     def _by_result(self, path: Path) -> dict[str, list[Row]]:
         if path not in self._read:
-            found: dict[str, list[Row]] = {}
+            rows_by_result: dict[str, list[Row]] = {}
             for row in read_verdicts(path):
-                found.setdefault(f"{row['paper']}/{row['artifact']}", []).append(row)
-            self._read[path] = found
+                name = f"{row['paper']}/{row['artifact']}"
+                rows_by_result.setdefault(name, []).append(row)
+            self._read[path] = rows_by_result
         return self._read[path]
 
     def _is_of_table(self, path: Path, table: str) -> bool:
-        """Were the verdicts in a file reached from the table that is there now?"""
+        """Were the verdicts in a file reached from the present table?"""
         verify_output(path)
         record = records.record_of(path)
-        judged = records.read_record(record)["decides"]["inputs"].get(table) if record else None
-        there = self.root / table
-        return not there.is_file() or judged == digest_bytes(there)
+        judged = None
+        if record is not None:
+            judged = records.read_record(record)["decides"]["inputs"].get(table)
+        present_table = self.root / table
+        if not present_table.is_file():
+            return True
+        return bool(judged == digest_bytes(present_table))

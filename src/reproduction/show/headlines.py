@@ -109,11 +109,14 @@ def group_headlines(
     groups: dict[str, list[Headline]] = {}
     for kind, title in TITLES.items():
         for verdict in VERDICTS:
-            found = [row for row in chosen if (row["kind"], row["verdict"]) == (kind, verdict)]
-            if found:
+            rows_of_group = []
+            for row in chosen:
+                if row["kind"] == kind and row["verdict"] == verdict:
+                    rows_of_group.append(row)
+            if rows_of_group:
                 label = title.format(look_up(verdict).label)
                 key = label[0].upper() + label[1:]
-                groups[key] = [Headline(texts[str(row["id"])], row) for row in found]
+                groups[key] = [Headline(texts[str(row["id"])], row) for row in rows_of_group]
     return groups
 
 

@@ -1,10 +1,15 @@
-"""What readers see instead of keys: names of methods, kinds of noise and axes, all from ``names.yaml``.
+"""What readers see instead of keys: names of methods, kinds of noise and axes.
 
-A paper has its names in ``names.yaml`` of its folder (see `using`); what all papers share is in `FILE`. Which
-methods a figure shows, in which order and as what is up to the artifact. Keys of a method there:
-    shown : the only panel or table that shows it (a word that the figure knows); without it, all do.
-    role : control, which sees what no other method can; reference, with which the others are compared.
-    label : its name in running text.   note : a sentence below the tables that show it.
+A paper has its names in ``names.yaml`` of its folder (see `using`); what all papers share is in
+`FILE`. Which methods a figure shows, in which order and as what is up to the artifact. Keys of a
+method there:
+
+- ``shown``: the only panel or table that shows it (a word that the figure knows); without it, all
+  do.
+- ``role``: control, which sees what no other method can; reference, which the others are compared
+  with.
+- ``label``: its name in running text.
+- ``note``: a sentence below the tables that show it.
 """
 
 from __future__ import annotations
@@ -47,12 +52,13 @@ class _Method(Model):
     @classmethod
     def _drawable(cls, look: str) -> str:
         parts = look.split()
-        known = (_shared()["colours"], _shared()["dashes"], MARKERS)
         if len(parts) != 3:
-            raise ValueError(f"{look!r}: a colour, a dash and a marker are expected, such as `blue dash o`")
-        for word, words in zip(parts, known, strict=True):
-            if word not in [*words]:
-                raise ValueError(f"{word!r} is unknown{near(word, words, 3)}")
+            rule = "a colour, a dash and a marker are expected, such as `blue dash o`"
+            raise ValueError(f"{look!r}: {rule}")
+        vocabularies = (_shared()["colours"], _shared()["dashes"], MARKERS)
+        for word, vocabulary in zip(parts, vocabularies, strict=True):
+            if word not in [*vocabulary]:
+                raise ValueError(f"{word!r} is unknown{near(word, vocabulary, 3)}")
         return look
 
 
@@ -91,18 +97,19 @@ def _shared() -> Content:
 
 @cache
 def read_names(paper: Path) -> Content:
-    """What ``names.yaml`` in the folder of a paper says, protocols and drawings named in full; {} without it.
+    """Read ``names.yaml`` in the folder of a paper, protocols and drawings named in full.
 
-    Raises ArtifactError : one line with the file and the key.
+    Without the file it is empty. Raises ArtifactError: one line with the file and the key.
     """
     file = paper / FILE.name
     if not file.is_file():
         return {}
-    found = check(_Names, read(file), file).model_dump(exclude_unset=True)
+    sections = check(_Names, read(file), file).model_dump(exclude_unset=True)
     for section in ("protocols", "opens"):
-        if section in found:
-            found[section] = {full_name(key, paper): entry for key, entry in found[section].items()}
-    return found
+        if section in sections:
+            entries = sections[section].items()
+            sections[section] = {full_name(key, paper): entry for key, entry in entries}
+    return sections
 
 
 @contextmanager
@@ -119,19 +126,26 @@ def using(paper: Path) -> Iterator[None]:
 
 
 def listed(section: str, protocol: str = "") -> Mapping[str, Any]:
-    """A section of ``names.yaml``: what all papers share, a protocol's paper says, this one says."""
-    found = {**_shared().get(section, {})}
-    if file := module_file(protocol.partition(":")[0]) if protocol else None:
-        found |= read_names(file.parent).get(section, {})
-    return found | _names.get({}).get(section, {})
+    """Collect a section of ``names.yaml``: later files replace entries of earlier ones.
+
+    First what all papers share, then the paper of a protocol, then the paper that is drawn.
+    """
+    entries = {**_shared().get(section, {})}
+    module, _, _ = protocol.partition(":")
+    file = module_file(module) if module else None
+    if file is not None:
+        entries |= read_names(file.parent).get(section, {})
+    return entries | _names.get({}).get(section, {})
 
 
 def method(key: str) -> str:
-    """The name of a method; of ``loss way``, both names; the key itself where none is listed."""
-    found, (loss, _, way) = listed("methods"), key.partition(" ")
-    if key not in found and loss in found and way in listed("ways"):
-        return f"{method(loss)}, {listed('ways')[way]}"
-    return str(found.get(key, {}).get("name", key))
+    """Name a method; of ``loss way``, both names; the key itself where none is listed."""
+    methods = listed("methods")
+    ways = listed("ways")
+    loss, _, way = key.partition(" ")
+    if key not in methods and loss in methods and way in ways:
+        return f"{method(loss)}, {ways[way]}"
+    return str(methods.get(key, {}).get("name", key))
 
 
 def data_set(key: str) -> str:
@@ -140,19 +154,21 @@ def data_set(key: str) -> str:
 
 
 def flips(noise: str) -> str:
-    """``independent 0.3`` -> ``30 % symmetric``; ``independent 0`` -> ``clean labels``; others as listed.
+    """Name a kind of noise: ``independent 0.3`` is ``30 % symmetric``.
 
     Your own paper may list any of them under another name.
     """
-    if noise in listed("noise"):
-        return str(listed("noise")[noise])
-    law, *rates = noise.split() or [""]
-    if law == "class_conditional":
+    own_names = listed("noise")
+    if noise in own_names:
+        return str(own_names[noise])
+    kind, *rates = noise.split() or [""]
+    if kind == "class_conditional":
         positive, negative = (f"{100 * float(rate):g} %" for rate in rates)
         return f"{positive} of class +, {negative} of class −"
-    if law not in KINDS:
+    if kind not in KINDS:
         return noise
-    return f"{100 * float(rates[0]):g} % {KINDS[law]}" if float(rates[0]) else "clean labels"
+    rate = float(rates[0])
+    return f"{100 * rate:g} % {KINDS[kind]}" if rate else "clean labels"
 
 
 noise = flips
@@ -160,56 +176,71 @@ noise = flips
 
 
 def setting(key: str) -> str:
-    """The name of a setting."""
+    """Name a setting."""
     return str(listed("settings").get(key, key))
 
 
 def of_table(frame: pd.DataFrame, methods: Iterable[str], noises: Iterable[str]) -> pd.DataFrame:
-    """The table with names for keys of methods and of kinds of noise: in header, sections and cells."""
-    found = {key: method(key) for key in methods}
-    found |= {f"{key}, published": f"{name}, published" for key, name in found.items()}
-    found |= {key: noise(key) for key in noises if key}
-    named = frame.replace(found).rename(columns=found, index=found)
+    """Put names for keys of methods and of kinds of noise in header, sections and cells."""
+    name_of_key = {}
+    for key in methods:
+        name_of_key[key] = method(key)
+    for key, name in list(name_of_key.items()):
+        name_of_key[f"{key}, published"] = f"{name}, published"
+    for key in noises:
+        if key:
+            name_of_key[key] = noise(key)
+    named = frame.replace(name_of_key).rename(columns=name_of_key, index=name_of_key)
     named.attrs = dict(frame.attrs)
     return named
 
 
 def _metric(key: str, protocol: str) -> Mapping[str, Any]:
-    """What is listed of a metric: its name, and which values are better."""
-    of_protocol = listed("protocols", protocol).get(protocol, {}).get("metrics", {})
-    entry = {**listed("metrics", protocol), **of_protocol}.get(key, {})
+    """Look up what is listed of a metric: its name, and which values are better."""
+    entries = dict(listed("metrics", protocol))
+    entries |= listed("protocols", protocol).get(protocol, {}).get("metrics", {})
+    entry = entries.get(key, {})
     return {"name": entry} if isinstance(entry, str) else entry
 
 
 def metric(key: str, protocol: str = "") -> str:
-    """Name of a metric, with its unit where it has one; a key that is not listed, in words."""
-    return str(_metric(key, protocol).get("name") or key.replace("_", " "))
+    """Name a metric, with its unit where it has one; a key that is not listed, in words."""
+    name = _metric(key, protocol).get("name")
+    return str(name or key.replace("_", " "))
 
 
 def better(key: str, protocol: str = "") -> str | None:
-    """Which values of a metric are better, "higher" or "lower"; None where nobody says it.
+    """Look up which values of a metric are better, "higher" or "lower"; None where it is not known.
 
-    ``names.yaml`` says it, ``auc: {name: AUC, better: higher}``; of metrics of scikit-learn it is known.
+    ``names.yaml`` says it, ``auc: {name: AUC, better: higher}``, or the metric is one of
+    scikit-learn.
     """
-    return _metric(key, protocol).get("better") or better_by_name(key)
+    direction = _metric(key, protocol).get("better")
+    return direction or better_by_name(key)
 
 
 def scale(key: str, protocol: str = "") -> str | None:
-    """The scale of the axis of a metric, "log" or "linear"; None where ``names.yaml`` does not say it."""
+    """Look up the scale of a metric's axis, "log" or "linear"; None where it is not listed."""
     return _metric(key, protocol).get("scale")
 
 
 def x_axis(key: str, protocol: str) -> str:
-    """What a metric of a protocol is drawn against; "x" where it is not listed."""
+    """Name what a metric of a protocol is drawn against; "x" where it is not listed."""
     entry = listed("protocols", protocol).get(protocol, {})
-    return str(entry.get("x_of", {}).get(key, entry.get("x", "x")))
+    name = entry.get("x", "x")
+    return str(entry.get("x_of", {}).get(key, name))
 
 
 def first_metric(protocol: str, render: str = "") -> str:
-    """The metric to show first, of a drawing function or else of a protocol; "" where none is listed."""
-    return str(
-        listed("opens", render).get(render, listed("protocols", protocol).get(protocol, {}).get("opens", ""))
-    )
+    """Look up the metric to show first, of a drawing function or else of a protocol.
+
+    It is "" where none is listed.
+    """
+    of_drawings = listed("opens", render)
+    if render in of_drawings:
+        return str(of_drawings[render])
+    of_protocol = listed("protocols", protocol).get(protocol, {})
+    return str(of_protocol.get("opens", ""))
 
 
 def _entry(spec: Any, key: str, default: str = "") -> str:
@@ -217,26 +248,27 @@ def _entry(spec: Any, key: str, default: str = "") -> str:
     return str(getattr(spec, key, None) or default)
 
 
-def shown_in(methods: Methods, place: str) -> list[str]:
-    """The methods that the panel or table shows, in the artifact's order."""
-    return [key for key, spec in methods.items() if _entry(spec, "shown", place) == place]
+def shown_in(methods: Methods, panel: str) -> list[str]:
+    """Select the methods that the panel or table shows, in the artifact's order."""
+    return [key for key, spec in methods.items() if _entry(spec, "shown", panel) == panel]
 
 
 def with_role(methods: Methods, role: str) -> list[str]:
-    """The methods of that role, in the artifact's order."""
+    """Select the methods of that role, in the artifact's order."""
     return [key for key, spec in methods.items() if _entry(spec, "role") == role]
 
 
 def reference(methods: Methods) -> str:
-    """The method with the role `reference`, else the first one."""
+    """Find the method with the role `reference`, else the first one."""
     return [*with_role(methods, "reference"), *methods][0]
 
 
 def label(methods: Methods, key: str) -> str:
-    """The name of a method in running text."""
+    """Name a method in running text."""
     return _entry(methods[key], "label", method(key))
 
 
 def notes(methods: Methods) -> list[str]:
-    """The sentences that belong below a table of these methods."""
-    return [note for spec in methods.values() if (note := _entry(spec, "note"))]
+    """List the sentences that belong below a table of these methods."""
+    entries = [_entry(spec, "note") for spec in methods.values()]
+    return [note for note in entries if note]

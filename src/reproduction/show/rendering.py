@@ -18,46 +18,70 @@ STOCK = "reproduction.show.stock"
 
 
 def module_of(name: str) -> str:
-    """The module of a render name: a paper's, or `STOCK`."""
-    module = name.partition(":")[0]
+    """Find the module of a render name: that of a paper, or `STOCK`."""
+    module, _, _ = name.partition(":")
     if module == "stock":
         return STOCK
     return module
 
 
 def find(name: str) -> Callable[[Results[Any]], Any]:
-    """The function that a render name stands for: one with ``@figure`` or ``@table``.
+    """Find the function of a render name: one with ``@figure`` or ``@table``.
 
-    Raises RenderError : not of the form module:function, no such module or function (with close names).
+    Raises RenderError: not of the form module:function, no such module or function (with close
+    names).
     """
     module_name, colon, function = name.partition(":")
-    if not (colon and re.fullmatch(r"[a-z_0-9]+(\.[a-z_0-9]+)*", module_name) and function.isidentifier()):
+    is_module_name = re.fullmatch(r"[a-z_0-9]+(\.[a-z_0-9]+)*", module_name)
+    if not (colon and is_module_name and function.isidentifier()):
         raise RenderError(f"render: {name!r} is not of the form module:function")
-    place = module_of(name)
-    if module_file(place) is None:
+    full_module = module_of(name)
+    if module_file(full_module) is None:
         remedy = "is its folder in `papers`, or on PYTHONPATH?"
         raise RenderError(f"render: {name!r}: no module {module_name!r}; {remedy}")
     try:
-        check_declared(place, function, ("panels.figure", "panels.table", "panels.picture"))
-        module = import_module(place)
+        check_declared(full_module, function, ("panels.figure", "panels.table", "panels.picture"))
+        module = import_module(full_module)
     except ValueError as error:
         raise RenderError(f"render: {error}") from error
     offered = {key: member for key, member in vars(module).items() if hasattr(member, "draws")}
     if function not in offered:
         close = difflib.get_close_matches(function, offered) or sorted(offered)
-        there = f"close names: {', '.join(close)}" if close else "put @panels.figure above it"
-        raise RenderError(f"render: {name!r}: no function {function!r}; {there}")
+        remedy = f"close names: {', '.join(close)}" if close else "put @panels.figure above it"
+        raise RenderError(f"render: {name!r}: no function {function!r}; {remedy}")
     return offered[function]
 
 
-def render(name: str, artifact: str, tables: Mapping[str, str | Path], shown: Mapping[str, Shown]) -> Any:
-    """What the function of a render name makes of the tables of an artifact, with a note on stand-in data.
+def render(
+    name: str,
+    artifact: str,
+    tables: Mapping[str, str | Path],
+    shown: Mapping[str, Shown],
+) -> Any:
+    """Draw the tables of an artifact, with a note on stand-in data.
 
-    name : "module:function".   artifact : for messages.
-    tables : artifact -> path of its result table, the artifact's own first.
-    shown : artifact -> what is shown of it, the one that is drawn first (see `Plan.shown_with`).
-    Returns a matplotlib Figure or a pandas DataFrame. Draw inside ``with style.context():``.
-    Raises RenderError : see `find`; a table that is not the one of its record, or has no rows; missing rows.
+    Draw inside ``with style.context():``.
+
+    Parameters
+    ----------
+    name : str
+        The drawing, ``module:function``.
+    artifact : str
+        Name of the artifact, for messages.
+    tables : mapping
+        Artifact -> path of its result table, the artifact's own first.
+    shown : mapping
+        Artifact -> what is shown of it, the one that is drawn first (see `Plan.shown_with`).
+
+    Returns
+    -------
+    Figure or DataFrame
+        A figure of matplotlib, or a table of pandas.
+
+    Raises
+    ------
+    RenderError
+        See `find`; or a table is not the one of its record, has no rows, or misses some.
     """
     function = find(name)
     frames = {}
@@ -68,9 +92,10 @@ def render(name: str, artifact: str, tables: Mapping[str, str | Path], shown: Ma
             raise RenderError(f"{artifact}: {error}") from None
         frames[table] = read_table(path)
         if frames[table].empty:
-            raise RenderError(f"{artifact}: the result table of {table} ({path}) has no rows; run it again")
-    published = {key: one.published for key, one in shown.items()}
-    settings = {key: one.settings for key, one in shown.items()}
+            problem = f"the result table of {table} ({path}) has no rows; run it again"
+            raise RenderError(f"{artifact}: {problem}")
+    published = {key: entry.published for key, entry in shown.items()}
+    settings = {key: entry.settings for key, entry in shown.items()}
     protocol = shown[next(iter(frames))].protocol if frames else ""
     result = function(Results(frames, settings, published, protocol))
     stand_ins: set[str] = set()
@@ -100,7 +125,7 @@ def draw(
     shown: Mapping[str, Shown],
     paths: Iterable[str | Path],
 ) -> None:
-    """`render`, written once per path."""
+    """`render` the tables of an artifact, and write the result once per path."""
     if find(name).draws == "table":  # type: ignore[attr-defined]
         writer.save(render(name, artifact, tables, shown), paths)
     else:

@@ -1,7 +1,7 @@
-"""How everything looks: one colour, dash and marker per method, sizes, fonts, and byte-stable files.
+"""How everything looks: one colour, dash and marker per method, sizes, fonts, byte-stable files.
 
-The methods of a paper have their looks in a file ``names.yaml``, by their labels in the artifacts. Any other
-label gets a look that depends on the label alone: the same in every figure.
+The methods of a paper have their looks in a file ``names.yaml``, by their labels in the artifacts.
+Any other label gets a look that depends on the label alone: the same in every figure.
 """
 
 import hashlib
@@ -36,6 +36,11 @@ class Look(NamedTuple):
 
 WIDTH = {1: 4.6, 2: 7.2, 3: 9.0}
 """Inches, by the number of columns of panels."""
+PIXELS_PER_POINT = 1.8
+"""Of dashes in the plots of pages."""
+MARKER_SIZES = {"*": 8.0, "X": 6.2, "P": 6.2, "D": 4.6, "d": 5.8, "s": 4.8}
+"""Points; chosen so that all markers look equally large."""
+USUAL_MARKER_SIZE = 5.4
 
 _METADATA = {
     ".png": {"Software": None},
@@ -46,7 +51,7 @@ _METADATA = {
 
 @contextmanager
 def context() -> Iterator[None]:
-    """Fonts, lines and grids of the project, for everything drawn inside the ``with`` block.
+    """Use the fonts, lines and grids of the project inside the ``with`` block.
 
     They are in ``house.mplstyle``; settings of the user's own matplotlibrc have no effect inside.
     """
@@ -54,82 +59,106 @@ def context() -> Iterator[None]:
 
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
-        matplotlib.rcParams.update(matplotlib.rc_params_from_file(STYLE, use_default_template=False))
+        parameters = matplotlib.rc_params_from_file(STYLE, use_default_template=False)
+        matplotlib.rcParams.update(parameters)
         yield
 
 
 def look_of(method: str) -> Look:
-    """The look of a method: that of a ``names.yaml``, or one chosen by the digest of its label."""
+    """Look up the look of a method in ``names.yaml``, or choose one by the digest of its label."""
     entry = names.listed("methods").get(method, {})
     if "look" in entry:
-        chosen, dash, marker = entry["look"].split()
-        return Look(chosen, dash, marker, "role" in entry)
-    number = int.from_bytes(hashlib.sha256(method.encode()).digest()[:8], "big")
-    # black and greys are taken
+        colour_name, dash, marker = entry["look"].split()
+        return Look(colour_name, dash, marker, "role" in entry)
+    digest = hashlib.sha256(method.encode()).digest()
+    number = int.from_bytes(digest[:8], "big")
+    # Black and the greys are for methods that names.yaml lists.
     colours = list(COLOURS)[1:-2]
     dashes = list(DASHES)
-    number, i = divmod(number, len(colours))
-    number, j = divmod(number, len(dashes))
-    return Look(colours[i], dashes[j], names.MARKERS[number % len(names.MARKERS)])
+    number, colour_index = divmod(number, len(colours))
+    number, dash_index = divmod(number, len(dashes))
+    marker_index = number % len(names.MARKERS)
+    return Look(colours[colour_index], dashes[dash_index], names.MARKERS[marker_index])
 
 
 def colour(method: str) -> str:
-    """Colour of a method as #RRGGBB."""
+    """Look up the colour of a method as #RRGGBB."""
     return COLOURS[look_of(method).colour]
 
 
 def label(method: str) -> str:
-    """Name of a method in a legend, with its role if it is a control."""
+    """Name a method in a legend, with its role if it is a control."""
+    name = names.method(method)
     role = names.listed("methods").get(method, {}).get("role")
-    return f"{names.method(method)} ({role})" if role else names.method(method)
+    return f"{name} ({role})" if role else name
 
 
 def line(method: str) -> Looks:
-    """Keyword arguments of ``plot`` for the curve of a method, its legend label included."""
-    _, dash, marker, control = look_of(method)
-    thin = {"linewidth": 1.0, "marker": "", "zorder": 2.0}
-    thick = {"linewidth": 1.5, "marker": marker, "markersize": _size(marker), "zorder": 2.5}
-    edge = {"markeredgecolor": "white", "markeredgewidth": 0.5}
-    own = {"color": colour(method), "linestyle": DASHES[dash], "label": label(method)}
-    return own | edge | (thin if control else thick)
+    """Collect the keyword arguments of ``plot`` for the curve of a method and its label."""
+    look = look_of(method)
+    looks: Looks = {
+        "color": colour(method),
+        "linestyle": DASHES[look.dash],
+        "label": label(method),
+        "markeredgecolor": "white",
+        "markeredgewidth": 0.5,
+    }
+    if look.control:
+        return looks | {"linewidth": 1.0, "marker": "", "zorder": 2.0}
+    marker = {"marker": look.marker, "markersize": _size(look.marker)}
+    return looks | {"linewidth": 1.5, "zorder": 2.5} | marker
 
 
 def svg_line(method: str) -> dict[str, str]:
-    """``colour`` and ``dash`` of a curve as SVG writes them: "" for a solid line, else lengths in pixels."""
+    """Write ``colour`` and ``dash`` of a curve as SVG does: pixels, or "" for a solid line."""
     dash = DASHES[look_of(method).dash]
     lengths = [] if isinstance(dash, str) else dash[1]
-    return {"colour": colour(method), "dash": " ".join(f"{1.8 * length:g}" for length in lengths)}
+    pixels = [f"{PIXELS_PER_POINT * length:g}" for length in lengths]
+    return {"colour": colour(method), "dash": " ".join(pixels)}
 
 
 def hollow(method: str) -> Looks:
-    """Changes of `line` and `dot` that empty the markers: the second of two kinds of values of a method."""
-    return {"markerfacecolor": "white", "markeredgecolor": colour(method), "markeredgewidth": 1.0}
+    """Collect the changes of `line` and `dot` that empty the markers.
+
+    They mark the second of two kinds of values of a method.
+    """
+    edge = {"markeredgecolor": colour(method), "markeredgewidth": 1.0}
+    return {"markerfacecolor": "white"} | edge
 
 
 def band(method: str) -> float:
-    """Opacity of the band that shows the interval of a curve."""
+    """Choose the opacity of the band that shows the interval of a curve."""
     return 0.10 if look_of(method).control else 0.16
 
 
 def dot(method: str) -> Looks:
-    """Keyword arguments of ``errorbar`` for one value of a method with its interval."""
+    """Collect the keyword arguments of ``errorbar`` for one value of a method with its interval."""
     shade = colour(method)
     marker = look_of(method).marker
-    bar = {"linestyle": "none", "elinewidth": 1.0, "capsize": 2.0}
-    edge = {"markeredgecolor": shade, "markeredgewidth": 1.0, "markersize": _size(marker) + 0.5}
-    return {"color": shade, "marker": marker, "label": label(method)} | bar | edge
+    return {
+        "color": shade,
+        "marker": marker,
+        "label": label(method),
+        "linestyle": "none",
+        "elinewidth": 1.0,
+        "capsize": 2.0,
+        "markeredgecolor": shade,
+        "markeredgewidth": 1.0,
+        "markersize": _size(marker) + 0.5,
+    }
 
 
 def _size(marker: str) -> float:
-    return {"*": 8.0, "X": 6.2, "P": 6.2, "D": 4.6, "d": 5.8, "s": 4.8}.get(marker, 5.4)
+    return MARKER_SIZES.get(marker, USUAL_MARKER_SIZE)
 
 
 def save(figure: "Figure", paths: Iterable[str | Path]) -> None:
     """Write the figure once per path, in the format of the suffix (png, pdf, svg).
 
-    The same figure gives the same bytes: no dates, versions or random ids. Files appear when complete.
+    The same figure gives the same bytes: no dates, versions or random ids. Files appear when
+    complete.
 
-    Raises ValueError : a suffix other than .png, .pdf or .svg; nothing is written.
+    Raises ValueError: a suffix other than .png, .pdf or .svg; nothing is written.
     """
     targets = [Path(path) for path in paths]
     for path in targets:
@@ -138,4 +167,5 @@ def save(figure: "Figure", paths: Iterable[str | Path]) -> None:
     with context(), ExitStack() as files:
         for path in targets:
             part = files.enter_context(replacing(path))
-            figure.savefig(part, format=path.suffix[1:], metadata=_METADATA[path.suffix])
+            suffix = path.suffix
+            figure.savefig(part, format=suffix.removeprefix("."), metadata=_METADATA[suffix])

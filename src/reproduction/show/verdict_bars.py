@@ -79,8 +79,8 @@ def draw_verdict_bars(rows_of: Mapping[str, Iterable[Mapping[str, Any]]]) -> Fig
             _draw_bar(axes, row, of_paper)
         axes.set_yticks(range(len(counts)), list(counts))
         axes.invert_yaxis()
-        most = max(sum(of_paper.values()) for of_paper in counts.values())
-        axes.set_xlim(-0.1, most + 0.1)  # so that no edge is cut
+        longest = max(sum(of_paper.values()) for of_paper in counts.values())
+        axes.set_xlim(-0.1, longest + 0.1)  # so that no edge is cut
         axes.xaxis.set_visible(False)
         axes.grid(visible=False)
         axes.tick_params(left=False)

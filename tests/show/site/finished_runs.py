@@ -30,8 +30,13 @@ def rows(artifact, offset=0.0):
     methods = list(artifact.settings.select_methods() or ["all"])[:4]
     for i, method in enumerate(methods):
         for repetition, x in itertools.product(range(5), range(1, 9)):
-            value = (i + 1) / x + 0.01 * repetition + offset
-            yield {"method": method, "repetition": repetition, "metric": "mse", "x": x, "value": value}
+            yield {
+                "method": method,
+                "repetition": repetition,
+                "metric": "mse",
+                "x": x,
+                "value": (i + 1) / x + 0.01 * repetition + offset,
+            }
 
 
 def judged(artifact, scale):
@@ -110,4 +115,10 @@ def finish(root, plan, names, offset=0.0):
         (logs / "all.0.time.tsv").write_text("s\tmax_rss\tcpu_time\n300.0\t250.1\t90.0\n")
 
 
-NAMES = ("ors/fig2", "ors/fig5", "ors/final_errors", "kernel_boost/rivals", "kernel_boost/bound_table")
+NAMES = (
+    "ors/fig2",
+    "ors/fig5",
+    "ors/final_errors",
+    "kernel_boost/rivals",
+    "kernel_boost/bound_table",
+)

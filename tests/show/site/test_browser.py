@@ -1,4 +1,4 @@
-"""The pages in a real browser: no error, no request to anywhere, and everything that can be pressed works."""
+"""The pages in a real browser: no error, no request to another host, and every button works."""
 
 import json
 
@@ -8,7 +8,10 @@ from finished_runs import NAMES, plan_of
 
 from reproduction.show.site import run_page
 
-pytestmark = [pytest.mark.skipif(not CHROMIUM, reason="needs Chromium on PATH"), pytest.mark.nightly]
+pytestmark = [
+    pytest.mark.skipif(not CHROMIUM, reason="needs Chromium on PATH"),
+    pytest.mark.nightly,
+]
 
 
 def test_every_page_fits_a_phone_and_says_nothing_to_the_console(site, tmp_path):

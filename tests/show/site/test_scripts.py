@@ -1,4 +1,4 @@
-"""The commands as they are typed: what they refuse is said in one line, what they make is where they say."""
+"""The commands as they are typed: one line says what they refuse, and where their files are."""
 
 import subprocess
 import sys
@@ -31,7 +31,8 @@ def test_a_command_that_cannot_be_obeyed_is_refused_in_one_line(tmp_path, script
 
 def test_a_run_is_compared_from_any_folder(tmp_path):
     finish(tmp_path, plan_of("full", ["ors"]), ["ors/fig2"])
-    command = [sys.executable, "-P", str(CHECKOUT / "src/scripts/compare.py"), str(tmp_path / "results/full")]
+    script = str(CHECKOUT / "src/scripts/compare.py")
+    command = [sys.executable, "-P", script, str(tmp_path / "results/full")]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.stdout.startswith("ors/fig2 ")
     assert (done.returncode != 0) == ("different" in done.stdout)

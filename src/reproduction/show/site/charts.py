@@ -79,7 +79,8 @@ def blocks(rows: Sequence[Row]) -> dict[str, list[Line]]:
 
 def _varies(selectors: Sequence[Mapping[str, Any]], column: str) -> bool:
     """Decide whether the selectors have different entries in a column."""
-    return len({str(selector.get(column, "")) for selector in selectors}) > 1
+    entries = {str(selector.get(column, "")) for selector in selectors}
+    return len(entries) > 1
 
 
 def _name_entry(column: str, entry: Any) -> str:
@@ -213,10 +214,11 @@ def bland_altman(verdicts: Sequence[Row], agreement: Sequence[Row]) -> Plot | No
     points = []
     for row in verdicts:
         if row["kind"] == PUBLISHED and row["verdict"] != NOT_COMPARABLE and row["estimate"]:
-            about = f"{sentences.words(value(row['where']))}: {describe(row)}"
+            cell = sentences.words(value(row["where"]))
+            description = f"{cell}: {describe(row)}"
             ours = number(row["estimate"])
             published = number(row["published"])
-            points.append((row["verdict"], published, ours - published, about))
+            points.append((row["verdict"], published, ours - published, description))
     if not points or limits is None:
         return None
     mean, low, high = _with_limits(limits)
@@ -280,9 +282,10 @@ def curves(
     curves_of = _curves_by_place(table)
 
     def order(place: Place) -> tuple[bool, bool, int]:
-        words = place[0].lower().split("_")
+        metric = place[0]
+        words = metric.lower().split("_")
         is_named = all(word in caption.lower() for word in words)
-        return place[0] != opens, not is_named, -len(curves_of[place])
+        return metric != opens, not is_named, -len(curves_of[place])
 
     places = sorted(curves_of, key=order)
     n_curves = sum(map(len, curves_of.values()))
@@ -309,11 +312,11 @@ def curves(
 
 def _name_place(place: Place, places: Iterable[Place]) -> str:
     """Name a panel by the entries in which panels of its metric differ."""
-    of_metric = [other for other in places if other[0] == place[0]]
+    panels_of_metric = [panel for panel in places if panel[0] == place[0]]
     words = []
     for column in range(1, len(place)):
-        different = {other[column] for other in of_metric}
-        if len(different) > 1 and place[column]:
+        entries = {panel[column] for panel in panels_of_metric}
+        if len(entries) > 1 and place[column]:
             words.append(place[column])
     return " · ".join(words)
 

@@ -1,4 +1,4 @@
-"""What the pages say: an artifact with its runs, verdicts, data and words; a paper with its findings."""
+"""What the pages say: an artifact with its runs, verdicts and data; a paper with its findings."""
 
 import json
 import shlex
@@ -64,67 +64,99 @@ FOLDER = "docs/results"
 class Keys:
     """What the keys of an artifact are called.
 
-    methods : key -> label.   protocol : whose metrics are meant.
+    Parameters
+    ----------
+    methods : mapping
+        Key -> label.
+    protocol : str
+        Whose metrics are meant.
     """
 
     def __init__(self, methods: Mapping[str, str], protocol: str) -> None:
-        self.methods, self.protocol = methods, protocol
+        self.methods = methods
+        self.protocol = protocol
 
     def _sentences(self, row: Mapping[str, Any]) -> Sentences:
-        return Sentences(self._named, Markup(), names.x_axis(metric_of(row), self.protocol))
+        x_label = names.x_axis(metric_of(row), self.protocol)
+        return Sentences(self._as_html, Markup(), x_label)
 
-    def _named(self, column: str, key: str) -> str:
-        """The key as HTML: its name with the key behind it, or the key."""
-        own = {
-            "method": self.methods.get(key) or names.method(key),
-            "metric": names.metric(key, self.protocol),
-        }
-        name = own[column] if column in own else NAMES.get(column, str)(key)
+    def _as_html(self, column: str, key: str) -> str:
+        """Write a key as HTML: its name with the key behind it, or the key."""
+        if column == "method":
+            name = self.methods.get(key) or names.method(key)
+        elif column == "metric":
+            name = names.metric(key, self.protocol)
+        else:
+            name = NAMES.get(column, str)(key)
         if name in ("", key):
             return Markup(escape(key))
         return Markup(f'<span class="named" title="{escape(key)}">{escape(name)}</span>')
 
     def evidence(self, row: Mapping[str, Any]) -> str:
-        """The sentence behind a verdict, with names for keys."""
+        """Write the sentence behind a verdict, with names for keys."""
         if row["missing"] and not judges(row):
             return "its data sets or settings are not part of this scale"
         return self._sentences(row).evidence(row)
 
     def describe_controls(self, row: Mapping[str, Any]) -> str:
-        """What else passes the checks of a claim; "" for rows that were judged before it was known."""
-        return self._sentences(row).describe_controls(row) if "power" in row else ""
+        """Write what else passes the checks of a claim; "" for rows of old archives."""
+        if "power" not in row:
+            return ""
+        return self._sentences(row).describe_controls(row)
 
     def measured(self, row: Mapping[str, Any]) -> str:
-        """What was measured in the case that decides a claim; "" where it was not judged."""
+        """Write what was measured in the case that decides a claim; "" where it was not judged."""
         has_numbers = row["check"] and judges(row) and not row["missing"]
-        return self._sentences(row).measured(row) if has_numbers else ""
+        if not has_numbers:
+            return ""
+        return self._sentences(row).measured(row)
 
     def where(self, row: Mapping[str, Any]) -> str:
-        """The selector of a published value, with names for keys."""
-        return self._sentences(row).words(value(row["where"]))
+        """Write the selector of a published value, with names for keys."""
+        selector = value(row["where"])
+        return self._sentences(row).words(selector)
 
 
 class DataSet(NamedTuple):
-    """``about`` : what the registry says of it.   source : where it came from, as its preparation noted."""
+    """A data set of a result.
+
+    Attributes
+    ----------
+    id : str
+        Its name.
+    entry : Entry
+        What the registry says of it.
+    source : mapping
+        Where it was downloaded from, as its preparation noted.
+    """
 
     id: str
-    about: Entry
+    entry: Entry
     source: Mapping[str, Any]
 
 
 @cache
 def _default_papers() -> list[str]:
-    """The papers of a run for which nothing else is said."""
-    return list(read(CHECKOUT / "config/config.yaml")["papers"])
+    """List the papers of a run without options."""
+    config = read(CHECKOUT / "config/config.yaml")
+    return list(config["papers"])
 
 
 @dataclass(frozen=True)
 class Page:
-    """One artifact: ``own`` is the run at the plan's scale below ``root``, ``reference`` the repository's."""
+    """One artifact with its runs.
+
+    Attributes
+    ----------
+    run : Run
+        The run at the scale of the plan, below ``root``.
+    reference : Run
+        The archived run, below ``home``.
+    """
 
     plan: Plan
     name: str
-    own: Run
+    run: Run
     reference: Run
     root: Path
     home: Path
@@ -146,23 +178,26 @@ class Page:
 
     @cached_property
     def runs(self) -> list[Run]:
-        """What there is to show, first what counts: a reduced run comes after the reference."""
-        full = self.plan.config["scale"] == "full"
-        there = [self.own, self.reference] if full else [self.reference, self.own]
-        return [run for run in there if run][: 1 if full else 2]
+        """The runs to show, the one that counts first: a reduced run follows the archived one."""
+        if self.plan.config["scale"] == "full":
+            finished = [run for run in (self.run, self.reference) if run]
+            return finished[:1]
+        return [run for run in (self.reference, self.run) if run]
 
     @property
     def first(self) -> Run:
         """The run whose verdicts count."""
-        return (self.runs or [Run(self.plan.config["scale"])])[0]
+        if self.runs:
+            return self.runs[0]
+        return Run(self.plan.config["scale"])
 
     @property
     def is_kept(self) -> bool:
-        """Is what counts here the repository's reference?"""
+        """Is the archived run the one that counts here?"""
         return self.first is self.reference
 
     def kind(self, run: Run) -> str:
-        """``reference``, ``full`` or ``reduced``."""
+        """Name the kind of a run: ``reference``, ``full``, ``part`` or ``reduced``."""
         if run is self.reference:
             return "reference"
         return run.scale if run.scale in JUDGED else "reduced"
@@ -170,65 +205,100 @@ class Page:
     @cached_property
     def part(self) -> Content:
         """The keys of ``only`` by which a part was run here; {} of everything else."""
-        run = self.own.provenance.get("settings", {})
+        if self.run.scale != "part":
+            return {}
+        settings = self.run.provenance.get("settings", {})
         full = self.artifact.full_as_written
-        keys = ("datasets", "repetitions") if self.own.scale == "part" else ()
-        return {key: run[key] for key in keys if key in run and run[key] != full[key]}
+        part = {}
+        for key in ("datasets", "repetitions"):
+            if key in settings and settings[key] != full[key]:
+                part[key] = settings[key]
+        return part
 
     @property
     def judged(self) -> list[Row]:
         """The verdicts that count: neither of a reduced run nor of a part."""
-        return [row for row in self.first.verdicts if judges(row)] if self.first.scale == "full" else []
+        if self.first.scale != "full":
+            return []
+        return [row for row in self.first.verdicts if judges(row)]
 
     def label(self, run: Run) -> str:
-        """What a reader must know before looking at the run."""
-        counts = [each.settings.count_repetitions(otherwise=0) for each in self.drawn]
-        most = max(counts)
-        plural = "s" if max(counts) > 1 else ""
-        part = "; ".join(f"{key}: {', '.join(map(str, listed(kept)))}" for key, kept in self.part.items())
-        shortened = f" to {most} repetition{plural} (the caption is about the full protocol)" if most else ""
-        return {
-            "reference": "Archived full run",
-            "full": "Full run, made here",
-            "part": f"Part of a full run, made here and judged as such: {part}",
-            "reduced": f"Run at the reduced scale {run.scale}{shortened}: not judged",
-        }[self.kind(run)]
+        """Write what a reader must know before looking at the run."""
+        kind = self.kind(run)
+        if kind == "reference":
+            return "Archived full run"
+        if kind == "full":
+            return "Full run, made here"
+        if kind == "part":
+            return f"Part of a full run, made here and judged as such: {self._describe_part()}"
+        return f"Run at the reduced scale {run.scale}{self._describe_repetitions()}: not judged"
+
+    def _describe_part(self) -> str:
+        parts = []
+        for key, selected in self.part.items():
+            entries = ", ".join(map(str, listed(selected)))
+            parts.append(f"{key}: {entries}")
+        return "; ".join(parts)
+
+    def _describe_repetitions(self) -> str:
+        """Write how many repetitions a reduced run has; "" where the protocol has none."""
+        counts = [artifact.settings.count_repetitions(otherwise=0) for artifact in self.drawn]
+        n_repetitions = max(counts)
+        if not n_repetitions:
+            return ""
+        plural = "s" if n_repetitions > 1 else ""
+        return f" to {n_repetitions} repetition{plural} (the caption is about the full protocol)"
 
     @cached_property
     def aged(self) -> str:
         """Say whether settings or code have changed since the archived run."""
         provenance = self.reference.provenance
         commit = runs.describe_commit(provenance)
-        is_kept = self.reference in self.runs and "made_from" in provenance
-        if not is_kept or self.name in self.plan.left_out:
+        has_record = self.reference in self.runs and "made_from" in provenance
+        if not has_record or self.name in self.plan.left_out:
             return ""
-        if self.plan.config["scale"] == "full" and runs.has_other_settings(self.plan, self.name, provenance):
+        # Only at full scale are the settings here those to compare with.
+        is_full = self.plan.config["scale"] == "full"
+        if is_full and runs.has_other_settings(self.plan, self.name, provenance):
             return f"Out of date: the run at commit {commit} had other settings."
-        changed = runs.describe_code_change(self.reference.provenance)
-        return f"Same settings; {changed}." if changed else ""
+        change = runs.describe_code_change(provenance)
+        return f"Same settings; {change}." if change else ""
 
     @property
     def left_out(self) -> str:
         """Why the artifact cannot run here, if it cannot and did not."""
-        return "" if self.own else self.plan.left_out.get(self.name, "")
+        if self.run:
+            return ""
+        return self.plan.left_out.get(self.name, "")
 
     @property
     def command(self) -> str:
-        """What to type to have it made; FILE for a user's own table that the configuration does not name."""
-        scale = self.plan.config["scale"]
-        local = self.plan.config["data"].get("local", {})
-        read = {name.partition(".")[0]: name for name in self.content.get("datasets", [])}
-        own = {key: local.get(key, "FILE") for key in read if key in local or read[key].endswith(".local")}
-        listed = self.plan.listed_as(self.artifact.paper)
-        values = [] if listed in _default_papers() else [f"papers=[{listed}]"]
+        """The command that makes it."""
+        options = {}
+        paper = self.plan.listed_as(self.artifact.paper)
+        if paper not in _default_papers():
+            options["papers"] = f"[{paper}]"
         if self.part:
-            values.append(f"only={json.dumps(self.part)}")
-        if own:
-            values.append(f"data={json.dumps({'local': own})}")
+            options["only"] = json.dumps(self.part)
+        user_files = self._list_user_files()
+        if user_files:
+            options["data"] = json.dumps({"local": user_files})
+        scale = self.plan.config["scale"]
         words = ["./run", "full" if scale in JUDGED else scale, self.key]
-        if values:
-            words += ["--config", *map(shlex.quote, values)]
+        if options:
+            words.append("--config")
+            words += [shlex.quote(f"{key}={text}") for key, text in options.items()]
         return " ".join(words)
+
+    def _list_user_files(self) -> dict[str, str]:
+        """Map data sets to tables of the user; FILE where the configuration names none."""
+        local = self.plan.config["data"].get("local", {})
+        files = {}
+        for dataset in self.content.get("datasets", []):
+            key, _, _ = dataset.partition(".")
+            if key in local or dataset.endswith(".local"):
+                files[key] = local.get(key, "FILE")
+        return files
 
     @property
     def added(self) -> bool:
@@ -237,23 +307,27 @@ class Page:
 
     @cached_property
     def drawn(self) -> list[Artifact]:
-        """The artifacts whose tables are drawn: this one, if it computes, and those that it uses."""
+        """The artifacts whose tables are drawn: this one, if it computes, and those it uses."""
         return self.plan.artifacts_shown(self.artifact)
 
     @property
     def protocol(self) -> str:
         """Protocol that made the table that is drawn first."""
-        return next((each.content["protocol"] for each in self.drawn if "protocol" in each.content), "")
+        for artifact in self.drawn:
+            if "protocol" in artifact.content:
+                return str(artifact.content["protocol"])
+        return ""
 
     @cached_property
     def keys(self) -> Keys:
         """What keys in its claims are called."""
         with names.using(self.artifact.file.parent):
-            return Keys({key: names.label(self.methods, key) for key in self.methods}, self.protocol)
+            labels = {key: names.label(self.methods, key) for key in self.methods}
+            return Keys(labels, self.protocol)
 
     @cached_property
     def methods(self) -> names.Methods:
-        """Label -> what the settings say of the method; of an artifact without any, those that it draws."""
+        """Label -> settings of the method; of an artifact without any, those that it draws."""
         for artifact in self.drawn:
             methods = artifact.settings.select_methods()
             if methods:
@@ -263,35 +337,39 @@ class Page:
     @cached_property
     def archived_data(self) -> Content:
         """What the archived run recorded of the data sets of every artifact that is drawn."""
-        found: Content = {}
+        data: Content = {}
         for artifact in self.drawn:
             folder = self.home / "results/reference" / artifact.paper / artifact.name
-            found |= records.facts(folder / records.RECORD).get("data", {})
-        return found
+            data |= records.facts(folder / records.RECORD).get("data", {})
+        return data
 
     @property
     def has_stand_in(self) -> bool:
         """Whether a data set that is shown is not the one of the paper."""
-        return any("stand-in" in each.source.get("variant", "") for each in self.data)
+        variants = [dataset.source.get("variant", "") for dataset in self.data]
+        return any("stand-in" in variant for variant in variants)
 
     @cached_property
     def data(self) -> list[DataSet]:
         """Every data set of the runs that are shown."""
-        kept = self.archived_data if self.is_kept else {}
-        sets = [
-            name
-            for each in self.drawn
-            for name in each.content.get("datasets", [])
-            if name.partition(".")[0] in kept or name in each.data_sets(each.settings)
-        ]
-        return [self._data_set(name) for name in dict.fromkeys(sets)]
+        archived = self.archived_data if self.is_kept else {}
+        described: dict[str, DataSet] = {}
+        for artifact in self.drawn:
+            for name in artifact.content.get("datasets", []):
+                key, _, _ = name.partition(".")
+                is_shown = key in archived or name in artifact.data_sets(artifact.settings)
+                if is_shown and name not in described:
+                    described[name] = self._describe_data_set(name)
+        return list(described.values())
 
-    def _data_set(self, name: str) -> DataSet:
+    def _describe_data_set(self, name: str) -> DataSet:
         pinned = self.plan.pinned(name)
-        id = name.partition(".")[0]
-        here = runs.read_json(self.root / "data/raw" / pinned / "source.json")
-        kept = self.archived_data.get(id, {})
-        return DataSet(id, self.plan.entry(pinned), here if self.first is self.own else kept or here)
+        id, _, _ = name.partition(".")
+        source = runs.read_json(self.root / "data/raw" / pinned / "source.json")
+        archived = self.archived_data.get(id, {})
+        if archived and self.first is not self.run:
+            source = archived
+        return DataSet(id, self.plan.entry(pinned), source)
 
     @property
     def claims(self) -> list[Row]:
@@ -306,14 +384,16 @@ class Page:
     @property
     def summary(self) -> str:
         """What the result shows, in a plain sentence; its title where none is written."""
-        return str(self.content.get("summary", "") or self.content["title"])
+        summary = self.content.get("summary", "")
+        return str(summary or self.content["title"])
 
     def measured(self, row: Row) -> Markup:
         """Write what we measured for a claim, without its criterion."""
         measured = self.keys.measured(row)
         if measured:
             return Markup(measured)
-        return Markup(str(self.keys.evidence(row)).partition("; ")[0] + ".")
+        sentence, _, _ = str(self.keys.evidence(row)).partition("; ")
+        return Markup(f"{sentence}.")
 
 
 def label_of(page: Page, claim: str = "") -> str:
@@ -326,29 +406,39 @@ ILLUSTRATES = "This figure is an illustration. No claim or published value is te
 
 
 def elsewhere(page: Page, by_key: Mapping[str, Page]) -> list[Page]:
-    """Where claims and published values are judged that rest on the tables which a page draws."""
-    keys = [f"{each.paper}_{each.name}" for each in page.drawn[1:]]
-    return [by_key[key] for key in keys if key in by_key and by_key[key].first.verdicts]
+    """List the pages that judge the tables which a page draws."""
+    keys = [f"{artifact.paper}_{artifact.name}" for artifact in page.drawn[1:]]
+    drawn_pages = [by_key[key] for key in keys if key in by_key]
+    return [other_page for other_page in drawn_pages if other_page.first.verdicts]
 
 
 def all_pages(plan: Plan, home: Path, root: Path) -> list[Page]:
-    """A page of every artifact of which there is something to show, or that says why there is nothing.
+    """Make a page of every artifact with something to show, or with a reason why there is nothing.
 
-    home : where the reference is.   root : where the run is.
+    Parameters
+    ----------
+    plan : Plan
+        The plan of the run.
+    home : Path
+        Folder of the archived run.
+    root : Path
+        Folder of the run.
     """
     pages = []
     for name, artifact in plan.artifacts.items():
         source = plan.computed(name) if artifact.uses else name
-        here = runs.read_run(plan, name, root, source)
-        kept = runs.read_archived(name, home, source)
-        pages.append(Page(plan, name, without_rows(here), kept, root, home))
+        run = runs.read_run(plan, name, root, source)
+        archived = runs.read_archived(name, home, source)
+        pages.append(Page(plan, name, without_rows(run), archived, root, home))
     return [page for page in pages if page.runs or page.left_out]
 
 
 def without_rows(run: Run) -> Run:
-    """The run with another word where it had no rows for a claim or a published value."""
-    other = {"verdict": NO_ROWS}
-    rows = [row | other if row["verdict"] == RAN and row["missing"] else row for row in run.verdicts]
+    """Replace the word of a verdict where the run had no rows for a claim or a published value."""
+    rows = []
+    for row in run.verdicts:
+        has_no_rows = row["verdict"] == RAN and row["missing"]
+        rows.append(row | {"verdict": NO_ROWS} if has_no_rows else row)
     return replace(run, verdicts=rows)
 
 
@@ -382,7 +472,7 @@ class Paper:
 
     @property
     def against(self) -> str:
-        """Write what is not reproduced: ``3 of 14 sentences of the paper``; patterns do not count."""
+        """Write what is not reproduced: ``3 of 14 sentences of the paper``; without patterns."""
         parts = []
         for name in (GROUPS[SENTENCE], GROUPS[PUBLISHED]):
             group = self.groups.get(name, [])
@@ -393,16 +483,16 @@ class Paper:
 
     @property
     def control(self) -> dict[str, str]:
-        """Whose values -> reproduced / inconclusive / not reproduced: ours and a control, same cells."""
+        """Source of values -> counts of their verdicts: ours and a control, on the same cells."""
         rows: list[Row] = []
         for page in self.pages:
             if page.content.get("origin") == "paper":
                 rows += [row for row in page.first.agreement if row["status"] == "judged"]
         counts_of_values = with_control(rows)
         texts = {}
-        for whose, counts in counts_of_values.items():
+        for source, counts in counts_of_values.items():
             if sum(counts):
-                texts[whose] = " / ".join(map(str, counts))
+                texts[source] = " / ".join(map(str, counts))
         return texts
 
     @property
@@ -413,7 +503,7 @@ class Paper:
 
     @property
     def main_group(self) -> tuple[str, list[Row]]:
-        """The claims that the bar of the paper is about: its sentences, else its patterns, else ours."""
+        """The claims that the bar of the paper counts: its sentences, else patterns, else ours."""
         for kind in (SENTENCE, PATTERN, OURS):
             name = GROUPS[kind]
             if name in self.groups:
@@ -440,7 +530,8 @@ class Paper:
 
     def group_headlines(self, names: Iterable[str]) -> dict[str, list[Headline]]:
         """Group claims of the paper by verdict."""
-        return group_headlines(names, (row for _, row in self.claims), self.short_texts)
+        rows = [row for _, row in self.claims]
+        return group_headlines(names, rows, self.short_texts)
 
     @cached_property
     def short_texts(self) -> dict[str, str]:
@@ -449,12 +540,13 @@ class Paper:
 
 
 def by_paper(pages: Iterable[Page]) -> list[Paper]:
-    """The pages paper by paper, in the order of the configuration."""
-    found: dict[str, Paper] = {}
+    """Group the pages by paper, in the order of the configuration."""
+    papers: dict[str, Paper] = {}
     for page in pages:
-        name, folder = page.artifact.paper, page.artifact.file.parent
-        if name not in found:
+        name = page.artifact.paper
+        folder = page.artifact.file.parent
+        if name not in papers:
             title = (folder / "TITLE").read_text(encoding="utf-8").strip()
-            found[name] = Paper(name, title, read_findings(folder), [])
-        found[name].pages.append(page)
-    return list(found.values())
+            papers[name] = Paper(name, title, read_findings(folder), [])
+        papers[name].pages.append(page)
+    return list(papers.values())

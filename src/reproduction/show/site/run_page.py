@@ -160,8 +160,8 @@ def describe_result(
     picture = next((file for file in drawings if file.suffix in PICTURES), None)
     table = next((file for file in drawings if file.suffix == ".html"), None)
     rows = judged or read_verdicts(archived / "verdicts.csv")
-    made = [] if refused else [*drawings, tables / "table.csv", tables / "verdicts.csv"]
-    listed = {file.name: file for file in made}
+    files_of_run = [] if refused else [*drawings, tables / "table.csv", tables / "verdicts.csv"]
+    listed = {file.name: file for file in files_of_run}
     if not judged:
         listed["archived verdicts"] = archived / "verdicts.csv"
     return {
@@ -174,7 +174,7 @@ def describe_result(
         "files": [(words, link(file, folder)) for words, file in listed.items() if file.is_file()],
         "rows": rows,
         "claims": [row for row in rows if is_claim(row)],
-        "caption": re.sub(r":\w+:`([^`]*)`|[`*]", lambda found: found[1] or "", result["caption"]),
+        "caption": re.sub(r":\w+:`([^`]*)`|[`*]", lambda role: role[1] or "", result["caption"]),
     }
 
 

@@ -72,8 +72,7 @@ def write_sources(plan: Plan, checkout: Path) -> list[Paper]:
     list of Paper
         What the pages are about, in the order of the configuration.
     """
-    every = pages.all_pages(plan, checkout, checkout)
-    papers = pages.by_paper(every)
+    papers = pages.by_paper(pages.all_pages(plan, checkout, checkout))
     writer = Writer(plan, checkout, papers)
     sources = writer.write_texts()
     update_files(checkout / FOLDER, sources)
@@ -128,9 +127,9 @@ class Writer:
         """The papers that the configuration lists: only their verdicts are counted."""
         return [paper for paper in self.papers if not paper.added]
 
-    def render(self, template: str, **more: Any) -> str:
+    def render(self, template: str, **variables: Any) -> str:
         """Fill a template."""
-        return load_templates().get_template(template).render(self.shared | more)
+        return load_templates().get_template(template).render(self.shared | variables)
 
     def write_texts(self) -> dict[str, str]:
         """Write every text, by the name of its file."""
@@ -155,13 +154,13 @@ class Writer:
         """Collect what the page of a result says."""
         claims = page.claims
         deciding = [row for row in claims if not row["form_of"]]
-        seen, rest = split_caption(page.content["caption"])
+        first_sentences, details = split_caption(page.content["caption"])
         return {
             "page": page,
             "paper": paper,
             "content": page.content,
-            "seen": seen,
-            "rest": rest,
+            "seen": first_sentences,
+            "rest": details,
             "picture": self.find_picture(page.first),
             "width": measure_width(page.first.drawn),
             "table": read_table(page.first, [page, *pages.elsewhere(page, self.by_key)]),
@@ -190,9 +189,9 @@ class Writer:
         picture = run.drawn.with_suffix(".png") if run.drawn else None
         if picture is None or not picture.is_file():
             return ""
-        made = self.checkout / FOLDER / THUMBNAILS / f"{page.key}.webp"
-        write_thumbnail(picture, made)
-        return self.path_of(made)
+        thumbnail = self.checkout / FOLDER / THUMBNAILS / f"{page.key}.webp"
+        write_thumbnail(picture, thumbnail)
+        return self.path_of(thumbnail)
 
     def find_document(self, paper: Paper) -> str:
         """Find the page in the folder of a paper that explains it; "" without one."""
@@ -207,21 +206,21 @@ class Writer:
     def list_files(self, page: Page) -> list[tuple[str, str]]:
         """List the files behind a result: what each holds, and its path."""
         file = page.artifact.file
-        listed: dict[str, Path | None] = {"settings and claims": file}
-        listed["published values"] = file.with_suffix(".published.csv")
+        sources: dict[str, Path | None] = {"settings and claims": file}
+        sources["published values"] = file.with_suffix(".published.csv")
         table = page.first.table
         if table is not None and table.stat().st_size <= LARGEST_TABLE:
-            listed["means, as drawn"] = table
+            sources["means, as drawn"] = table
         if "protocol" in page.content:
             function = find_protocol(page.content["protocol"]).run
-            listed[f"experiment: {page.content['protocol']}"] = find_source(function)
+            sources[f"experiment: {page.content['protocol']}"] = find_source(function)
         drawing = page.content["render"]
-        listed[f"drawing: {drawing}"] = find_source(rendering.find(drawing))
-        found = []
-        for what, source in listed.items():
+        sources[f"drawing: {drawing}"] = find_source(rendering.find(drawing))
+        files = []
+        for content, source in sources.items():
             if source is not None and source.is_file():
-                found.append((what, self.path_of(source)))
-        return found
+                files.append((content, self.path_of(source)))
+        return files
 
 
 def list_pages(papers: Iterable[Paper]) -> list[Page]:
@@ -251,8 +250,8 @@ def measure_width(drawn: Path | None) -> int:
         return 0
     if drawn.suffix == ".svg":
         start = drawn.read_text(encoding="utf-8")[:2000]
-        found = re.search(r'<svg[^>]*? width="([\d.]+)pt"', start)
-        inches = float(found[1]) / 72 if found else WIDEST  # a picture of a user may have no size
+        match = re.search(r'<svg[^>]*? width="([\d.]+)pt"', start)
+        inches = float(match[1]) / 72 if match else WIDEST  # a picture of a user may have no size
         return round(inches * PIXELS_PER_INCH)
     from PIL import Image
 
@@ -268,14 +267,14 @@ def split_caption(caption: str) -> tuple[str, str]:
         return "", caption.strip()
     formulas: list[str] = []
 
-    def put_aside(found: re.Match[str]) -> str:
-        formulas.append(found[0])
+    def put_aside(formula: re.Match[str]) -> str:
+        formulas.append(formula[0])
         return f"\x00{len(formulas) - 1}\x00"
 
     sentences = SENTENCE_END.split(FIGURE_ROLE.sub(put_aside, text))
 
     def put_back(part: str) -> str:
-        return re.sub(r"\x00(\d+)\x00", lambda found: formulas[int(found[1])], part)
+        return re.sub(r"\x00(\d+)\x00", lambda mark: formulas[int(mark[1])], part)
 
     return put_back(" ".join(sentences[:2])), put_back(" ".join(sentences[2:]))
 

@@ -25,9 +25,9 @@ LONGEST_LABEL = 260
 """Width that the name of a published value may take, in pixels."""
 
 
-def quantitative(field: str, title: str | None = None, **more: Any) -> Spec:
+def quantitative(field: str, title: str | None = None, **options: Any) -> Spec:
     """Describe an axis of numbers."""
-    return {"field": field, "type": "quantitative", "title": title} | more
+    return {"field": field, "type": "quantitative", "title": title} | options
 
 
 def draw_curves(panels: Sequence[Mapping[str, Any]]) -> Spec:
