@@ -16,12 +16,12 @@ from reproduction.run import compute_ahead, console, records
 from reproduction.show.site import run_page
 from reproduction.spec.papers import list_code_folders
 
-# What reaches the jobs: this library, this interpreter, one thread each (more threads change the last bits of results).
+# The jobs get this library, this interpreter and one thread each; more threads change the last bits of results.
 THREADS = [
     f"{library}_NUM_THREADS"
     for library in ["OMP", "OPENBLAS", "MKL", "NUMBA", "VECLIB_MAXIMUM", "NUMEXPR"]
 ]
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # each job would compile its imports
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # with it, each job would compile its imports
 os.environ |= dict.fromkeys(THREADS, "1") | {
     "MPLBACKEND": "Agg",
     "NUMBA_CACHE_DIR": str(ROOT / ".cache/numba"),
@@ -33,7 +33,7 @@ for variable, folder in {
 }.items():
     others = [path for path in [os.environ.get(variable)] if path]
     os.environ[variable] = os.pathsep.join([str(folder), *others])
-# Again on the command line of a job that occupies several cores: Snakemake sets the variables to its `threads`.
+# Repeated on the command line of a job with several cores, because Snakemake sets the variables to its `threads`.
 ONE_THREAD = " ".join(f"{variable}=1" for variable in THREADS)
 # One name for the whole run: a host that one download found unreachable is not tried again by the next.
 NOISYLABELS_RUN = os.environ.setdefault("NOISYLABELS_RUN", f"{os.getpid()}-{BEGAN}")
@@ -56,22 +56,22 @@ try:
     PLAN = plan.of_run(
         ROOT, config, [ROOT / "config/config.yaml", *workflow.overwrite_configfiles]
     )
-    # Why jobs run: jobs that read this file again must not touch the keys.
+    # Empty in jobs, which read this file again and must not change the keys.
     WHY = currency.Decisions()
     if workflow.is_main_process:
-        # Of `./run` alone: Snakemake does not tell its targets yet.
+        # `./run` hands its targets over, because Snakemake does not know them yet.
         targets = early_check.TARGETS
         scopes = [] if targets is None else PLAN.find_scopes(targets)
         PLAN, made_by, WHY = steps.decide(PLAN, scopes)
         currency.write_keys(made_by, WHY)
         code_digest.save()
 except (ValueError, OSError) as error:
-    sys.exit(str(error))  # an error of Snakemake would add lines about its rules
+    sys.exit(str(error))  # one line; Snakemake's own error would add lines about its rules
 console.PLAN = PLAN
 console.WHY = WHY
 SCALE = PLAN.config["scale"]
 RESULTS, FIGURES, LOGS = PLAN.results, PLAN.figures, f"logs/{PLAN.folder}"
-# What the page of the run needs of the plan: `onstart` writes it, so that no job has to make a plan.
+# `onstart` writes what the page of the run needs of the plan, so that no job has to make a plan.
 PAGE_RECORD = f"{LOGS}/{run_page.RECORD}"
 
 
@@ -162,7 +162,7 @@ def show_page(write, *arguments):
         tell(f"the page of the run cannot be written: {error}")
 
 
-FIRST = 1_000_000  # priority of what others wait for, and of nobody's long job
+FIRST = 1_000_000  # priority of jobs for which others wait, above that of any long job
 
 
 def longest_first(rule):

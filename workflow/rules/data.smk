@@ -3,7 +3,7 @@
 
 rule fetch:
     input:
-        # A file of the user's is in the key, with its digest: its clock may be ahead of this one.
+        # The key has the digest of a user's file, whose time may be ahead of this machine's clock.
         key=".cache/keys/data/raw/{dataset}/record.json",
     output:
         "data/raw/{dataset}/source.json",
