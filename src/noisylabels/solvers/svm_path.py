@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from noisylabels.compilation import compile_kernel
 from noisylabels.validation import Floats
 
-BLOCK = 32  # number of rows to a multiple of which a matrix is padded
+BLOCK = 32  # matrices are padded to a multiple of this many rows
 SMALLEST_CURVATURE = 1e-12
 RIDGE = 1e-10  # ridge of the Newton system
 LOOK = 16  # steps after which the duality gap is computed again

@@ -302,7 +302,7 @@ def crowd(results: panels.Results[kernels.AnnotatorsSettings]) -> Figure:
     (left, labelled), (right, new) = cells
     vote = labelled["method"] == "majority vote"
     panels.learning_curves(left, labelled[~vote])
-    # the curve of rMKLR is often equal to it and would hide it
+    # the vote is drawn on top, because the equal curve of rMKLR would often hide it
     panels.learning_curves(left, labelled[vote], zorder=4)
     panels.learning_curves(right, new)
     gold = results.select(metric="accuracy", setting="new items and gold labels")
