@@ -7,7 +7,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 ODD = 'o\'dd "path" $(touch HACKED) `touch HACKED`; touch HACKED & é'
-PARTS = ("Snakefile", "config", "workflow", "src", "environment.yml", "runtime.lock", "pyproject.toml")
+PARTS = (
+    "Snakefile",
+    "config",
+    "workflow",
+    "src",
+    "environment.yml",
+    "runtime.lock",
+    "pyproject.toml",
+)
 
 
 def copy_checkout(folder: Path, further: Iterable[str] = ()) -> None:
@@ -23,10 +31,10 @@ def copy_checkout(folder: Path, further: Iterable[str] = ()) -> None:
 
 
 def share_kernels(folder: Path) -> None:
-    """Give the copy this checkout's cache of compiled kernels, so that no test waits for the compiler again.
+    """Give the copy this checkout's cache of compiled kernels, so that no test compiles them again.
 
-    In the folder of a module, the compiler keeps its files under the name of the folder of the sources and
-    the SHA-1 of that folder's path.
+    In the folder of a module, the compiler keeps its files under the name of the folder of the
+    sources and the SHA-1 of that folder's path.
     """
     cache = Path(".cache/numba")
     unfinished = shutil.ignore_patterns("*.tmp.*")  # what another test is compiling at this moment

@@ -1,4 +1,4 @@
-"""What every artifact is drawn from at full scale: tables with few repetitions around the kept means."""
+"""What every artifact is drawn from: tables with few repetitions around the archived means."""
 
 import copy
 from functools import cache
@@ -25,7 +25,7 @@ def _kept(name):
 
 
 def table(name, few):
-    """Make a table with ``few`` repetitions, which spread about the archived means as those of a run do."""
+    """Make a table with ``few`` repetitions, spread about the archived means as in a run."""
     kept = _kept(name)
     rng = np.random.default_rng(0)
     n = np.ceil(few * kept["n"] / 100).clip(upper=few).astype(int)

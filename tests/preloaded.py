@@ -1,6 +1,6 @@
-"""Snakemake in a copy of a process that has loaded it, as loading takes longer than most of what it is asked.
+"""Snakemake in a copy of a process that has loaded it, as loading takes longer than most runs.
 
-This module imports nothing of the project: the library of the checkout that is run is the one that counts.
+This module imports nothing of the project: the library is that of the checkout that is run.
 """
 
 import multiprocessing
@@ -12,7 +12,8 @@ from pathlib import Path
 
 PLUGINS = [module.name for module in pkgutil.iter_modules() if module.name.startswith("snakemake_")]
 CONTEXT = multiprocessing.get_context("forkserver")
-if sys.platform == "linux":  # elsewhere the system's own libraries need not survive a copy of their process
+# On other systems libraries need not survive a copy of their process.
+if sys.platform == "linux":
     CONTEXT.set_forkserver_preload(["snakemake.cli", *PLUGINS])
 
 

@@ -1,4 +1,4 @@
-"""To collect the tests costs every worker the same, so no module of tests does work when it is imported."""
+"""Every worker collects all tests, so no module of tests does work when it is imported."""
 
 from collections import Counter
 
@@ -18,8 +18,10 @@ PARSED_IN_TESTS = (
 
 def test_no_result_and_no_artifact_is_read_before_the_first_test():
     early = [file.relative_to(ROOT).as_posix() for file in OPENED if file.is_relative_to(ROOT)]
-    parsed = [file for file in early if file.startswith(PARSED_IN_TESTS) and "__pycache__" not in file]
-    assert [file for file in parsed if not file.endswith((".py", ".md"))] == []  # commands are cases
+    sources = [file for file in early if "__pycache__" not in file]
+    parsed = [file for file in sources if file.startswith(PARSED_IN_TESTS)]
+    # Commands in pages are cases of tests.
+    assert [file for file in parsed if not file.endswith((".py", ".md"))] == []
 
 
 def test_no_two_test_files_have_one_name():

@@ -1,4 +1,4 @@
-"""No comprehension hides a name of an enclosing function: Python 3.12 and later lose it (gh-121377)."""
+"""No comprehension hides a name of an enclosing function, which Python 3.12 loses (gh-121377)."""
 
 import ast
 import symtable
@@ -19,7 +19,7 @@ def errors(kind):
 
 
 class AsGenerators(ast.NodeTransformer):
-    """Write comprehensions as generator expressions, which have a scope of their own in every Python."""
+    """Write comprehensions as generator expressions: these have their own scope in every Python."""
 
     def visit_ListComp(self, node):
         self.generic_visit(node)
@@ -33,7 +33,7 @@ class AsGenerators(ast.NodeTransformer):
 
 
 def hidden_names(source):
-    """List the names that a comprehension binds while its function only passes them on to an inner one."""
+    """List names that a comprehension binds while its function only passes them to an inner one."""
     rewritten = ast.unparse(ast.fix_missing_locations(AsGenerators().visit(ast.parse(source))))
     return sorted(_hidden_below(symtable.symtable(rewritten, "source", "exec")))
 
@@ -52,7 +52,8 @@ def _hidden_below(table):
 
 def test_the_pattern_is_found():
     assert hidden_names(HIDES) == ["draw: kind"]
-    assert hidden_names(HIDES.replace('[kind for kind in "ab"]', '{kind: 1 for kind in "ab"}')) != []
+    as_dict = HIDES.replace('[kind for kind in "ab"]', '{kind: 1 for kind in "ab"}')
+    assert hidden_names(as_dict) != []
     assert hidden_names(HIDES.replace('[kind for kind in "ab"]', '[word for word in "ab"]')) == []
 
 

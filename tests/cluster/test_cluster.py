@@ -1,4 +1,4 @@
-"""On a real Slurm of one machine: the bytes of a local run, whatever happens to jobs and controller."""
+"""On a real Slurm of one machine: the bytes of a local run, even if jobs or the controller fail."""
 
 import re
 import subprocess
@@ -36,7 +36,7 @@ def local(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def overdue(slurm, tmp_path_factory):
-    """A run whose job will not end within its minute, and its output: other tests need not wait for it."""
+    """A run whose job does not end within its minute; other tests do not wait for it."""
     run = copied(tmp_path_factory.mktemp("overdue"))
     run.edit("src/scripts/job.py", "parser = ", "import time; time.sleep(600)\nparser = ")
     options = [*SLURM, "--set-resources", "experiment:runtime=1", "--retries", "0"]
@@ -65,7 +65,11 @@ def test_a_controller_that_is_away_for_ten_seconds_loses_nothing(slurm, local, t
     run = scratch(tmp_path)
     with (tmp_path / "output").open("w") as output:
         process = subprocess.Popen(
-            run.command(THREE, SLURM), cwd=tmp_path, env=run.environment(), stdout=output, stderr=output
+            run.command(THREE, SLURM),
+            cwd=tmp_path,
+            env=run.environment(),
+            stdout=output,
+            stderr=output,
         )
         while process.poll() is None and not slurm.runs():
             time.sleep(0.2)

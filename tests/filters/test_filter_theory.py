@@ -1,4 +1,4 @@
-"""Identities and inequalities of the p-norm algorithms, on random vectors; worst cases of the filters."""
+"""Identities and inequalities of the p-norm algorithms on random vectors; worst cases."""
 
 import math
 
@@ -29,7 +29,9 @@ quick = settings(max_examples=40, deadline=None)
 
 def vectors(seed: int, count: int, n: int) -> np.ndarray:
     rng = np.random.default_rng(seed)
-    return rng.standard_normal((count, n)) * rng.choice([0.0, 1.0, 5.0], (count, n), p=[0.1, 0.6, 0.3])
+    directions = rng.standard_normal((count, n))
+    scales = rng.choice([0.0, 1.0, 5.0], (count, n), p=[0.1, 0.6, 0.3])
+    return directions * scales
 
 
 @quick
@@ -77,7 +79,8 @@ def test_divergence_is_positive_dual_and_obeys_the_three_point_identity(seed, n,
     three = divergence(u, v, q) + divergence(v, w, q) + (link(v, q) - link(w, q)) @ (u - v)
     assert abs(divergence(u, w, q) - three) <= 1e-11 * scale
     between = 0.3 * u + 0.7 * v
-    assert divergence(between, w, q) <= 0.3 * divergence(u, w, q) + 0.7 * divergence(v, w, q) + 1e-12 * scale
+    average = 0.3 * divergence(u, w, q) + 0.7 * divergence(v, w, q)
+    assert divergence(between, w, q) <= average + 1e-12 * scale
 
 
 @quick
@@ -127,7 +130,8 @@ def test_the_implicit_update_minimises_its_objective(seed, n, p, eta):
     before = f.theta.copy()
     f.partial_fit(X[2:], y[2:])
     x, label = X[2], y[2]
-    assert np.allclose(f.theta, before + eta * (label - f.w @ x) * x, rtol=1e-9, atol=1e-9 * (1 + eta))
+    expected = before + eta * (label - f.w @ x) * x
+    assert np.allclose(f.theta, expected, rtol=1e-9, atol=1e-9 * (1 + eta))
 
     def objective(w: np.ndarray) -> float:
         return float(divergence_dual(w, before, p)) + 0.5 * eta * (label - w @ x) ** 2
@@ -145,7 +149,8 @@ def test_radial_scaling_is_the_bregman_projection(seed, n, p, radius):
     u *= radius * 0.999 / max(float(norm(u, q)), radius)
     near = project(theta, p, radius)
     assert norm(link(near, p), q) <= radius * (1 + 1e-12)
-    assert divergence_dual(u, near, p) <= divergence_dual(u, theta, p) + 1e-10 * (1 + norm(theta, p) ** 2)
+    rounding_error = 1e-10 * (1 + norm(theta, p) ** 2)
+    assert divergence_dual(u, near, p) <= divergence_dual(u, theta, p) + rounding_error
 
 
 # Worst cases: exact for LMS, never above 1 for the p-norm filters

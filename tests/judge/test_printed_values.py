@@ -29,7 +29,12 @@ def test_a_row_becomes_a_selector_a_number_and_the_rule(tmp_path):
         "value": 12.8,
         "sd": 2.1,
         "n": 100,
-        "where": {"dataset": "a", "noise": ["flips 0.1", "flips 0.2"], "method": "ours", "x": "last"},
+        "where": {
+            "dataset": "a",
+            "noise": ["flips 0.1", "flips 0.2"],
+            "method": "ours",
+            "x": "last",
+        },
         "margin": 0.5,
         "reason": "half a point",
     }
@@ -39,7 +44,11 @@ def test_a_row_becomes_a_selector_a_number_and_the_rule(tmp_path):
 
 @pytest.mark.parametrize(
     ("margin", "expected"),
-    [(0.5, [0.5, 0.5]), ({"share": 0.1}, [1.28, 0.21]), ({"share": 0.1, "at_least": 0.5}, [1.28, 0.5])],
+    [
+        (0.5, [0.5, 0.5]),
+        ({"share": 0.1}, [1.28, 0.21]),
+        ({"share": 0.1, "at_least": 0.5}, [1.28, 0.5]),
+    ],
 )
 def test_a_margin_is_a_number_or_a_share_with_the_places_of_the_print(tmp_path, margin, expected):
     assert [entry["margin"] for entry in read(tmp_path, margin=margin)] == expected
@@ -91,8 +100,12 @@ def test_an_exception_for_no_row_is_named(tmp_path):
         read(tmp_path, exceptions=[{"where": {"method": "other"}, "margin": 1}])
 
 
-@pytest.mark.parametrize("file", sorted(ROOT.glob("src/papers/*/*.published.csv")), ids=lambda f: f.name)
+PUBLISHED_FILES = sorted(ROOT.glob("src/papers/*/*.published.csv"))
+
+
+@pytest.mark.parametrize("file", PUBLISHED_FILES, ids=lambda file: file.name)
 def test_every_file_of_printed_values_belongs_to_an_artifact_that_reads_it(file):
     artifact = file.with_name(file.name.replace(".published.csv", ".yaml"))
-    entries = read_published(artifact, yaml.safe_load(artifact.read_text(encoding="utf-8"))["published"])
+    content = yaml.safe_load(artifact.read_text(encoding="utf-8"))
+    entries = read_published(artifact, content["published"])
     assert len(entries) == len(file.read_text(encoding="utf-8").splitlines()) - 1

@@ -38,9 +38,8 @@ def test_published_value(ours, verdict):
 def test_a_result_three_margins_off_differs():
     frame = table(curve(around(10.0)))
     assert one_verdict(printed(), frame)["verdict"] == "reproduced"
-    assert (
-        one_verdict(printed(), frame.assign(value=frame["value"] + 3 * MARGIN))["verdict"] == "not_reproduced"
-    )
+    shifted = frame.assign(value=frame["value"] + 3 * MARGIN)
+    assert one_verdict(printed(), shifted)["verdict"] == "not_reproduced"
 
 
 def test_p_values_are_those_of_scipy():
@@ -60,7 +59,8 @@ def test_the_printed_error_widens_the_comparison():
     assert one_verdict(printed(se=0.01, n=10), frame)["verdict"] == "reproduced"
     assert one_verdict(printed(se=0.4, n=10), frame)["verdict"] == "inconclusive"
     by_sd = one_verdict(printed(sd=0.4 * np.sqrt(10), n=10), frame)
-    assert by_sd["p_adjusted"] == pytest.approx(one_verdict(printed(se=0.4, n=10), frame)["p_adjusted"])
+    by_se = one_verdict(printed(se=0.4, n=10), frame)
+    assert by_sd["p_adjusted"] == pytest.approx(by_se["p_adjusted"])
 
 
 def test_each_value_is_judged_by_its_own_interval_and_the_corrections_are_marks_beside_it():
@@ -146,7 +146,8 @@ def test_stand_in_data_is_not_comparable(entry):
 
 def test_only_the_selected_rows_count_as_stand_in():
     frame = table(curve(around(10), dataset="a"), curve(around(10), dataset="b", source="stand-in"))
-    assert one_verdict(printed(where={"method": "ours", "dataset": "a"}), frame)["verdict"] == "reproduced"
+    of_one_set = printed(where={"method": "ours", "dataset": "a"})
+    assert one_verdict(of_one_set, frame)["verdict"] == "reproduced"
 
 
 def test_declared_not_comparable_needs_no_rows():
@@ -168,15 +169,15 @@ def test_reduced_runs_only_ran(entry):
 
 @pytest.mark.parametrize(("dataset", "test_points"), [("ida_heart", 100), ("ida_diabetes", 300)])
 def test_the_printed_boosting_means_are_those_of_ten_runs(dataset, test_points):
-    """A mean of R errors on n points is a multiple of 100 / (R n); those printed have two decimals."""
+    """A mean of R errors on n points is a multiple of 100 / (R n); the paper has two decimals."""
     table = pd.read_csv(ROOT / "src/papers/kernel_boost/boosters.published.csv")
-    means = table.loc[table["dataset"] == dataset, "value"]
-    assert (table.loc[table["dataset"] == dataset, "n"] == 10).all()
-    fit = [
-        runs
-        for runs in range(1, 20)
-        if (
-            (means - (means * runs * test_points / 100).round() * 100 / (runs * test_points)).abs() <= 0.0051
-        ).all()
-    ]
-    assert fit == [10]
+    rows = table[table["dataset"] == dataset]
+    means = rows["value"]
+    assert (rows["n"] == 10).all()
+    possible = []
+    for runs in range(1, 20):
+        n_errors = (means * runs * test_points / 100).round()
+        nearest = n_errors * 100 / (runs * test_points)
+        if ((means - nearest).abs() <= 0.0051).all():
+            possible.append(runs)
+    assert possible == [10]

@@ -1,4 +1,4 @@
-"""Algorithm 3: one arithmetic on every path, its norm, its noise-free limits, and that it learns."""
+"""Algorithm 3: one arithmetic on every path, its norm, its noise-free limits; it learns."""
 
 import numpy as np
 import pytest
@@ -47,7 +47,10 @@ def curved_problem():
     return ball, G, 4 * best_step(ball, G, T), sequence(T)
 
 
-@pytest.mark.parametrize("pair", [PAIR, gaussian_pair(1.0, [0.3, 0.05]), rational_pair(3.0, [0.2, 0.2])])
+@pytest.mark.parametrize(
+    "pair",
+    [PAIR, gaussian_pair(1.0, [0.3, 0.05]), rational_pair(3.0, [0.2, 0.2])],
+)
 @pytest.mark.parametrize("ball", [0.05, 50.0])
 def test_every_path_gives_the_same_numbers(pair, ball):
     X, _, copies, y = sequence(150)
@@ -73,7 +76,10 @@ def test_every_path_gives_the_same_numbers(pair, ball):
     assert largest <= ball * (1 + 1e-9)
 
 
-@pytest.mark.parametrize(("eta", "ball"), [(0.1, 0.5), (0.1, 100.0), (50.0, 1e-3)])  # the last one underflows
+@pytest.mark.parametrize(
+    ("eta", "ball"),
+    [(0.1, 0.5), (0.1, 100.0), (50.0, 1e-3)],  # the last one underflows
+)
 def test_the_norm_that_is_carried_along_is_the_norm(eta, ball):
     X, _, copies, y = sequence(2500)
     run = SurrogateKernel(PAIR, eta, ball).run(X, copies[:, 0], copies[:, 1], y)

@@ -1,4 +1,4 @@
-"""Points tested: counts of blocks add up to those of the whole, in any order, with the same bytes."""
+"""Points tested: counts of blocks add up to the whole, in any order, with the same bytes."""
 
 from contextlib import suppress
 
@@ -27,7 +27,10 @@ def points_of(rows):
 
 
 def counts(points):
-    return {name: (c.tests.tolist(), c.errors.tolist(), c.pool) for name, c in points.curves.items()}
+    listed = {}
+    for name, curve in points.curves.items():
+        listed[name] = (curve.tests.tolist(), curve.errors.tolist(), curve.pool)
+    return listed
 
 
 def test_the_counts_of_a_curve_by_hand_and_its_rows_without_them():
@@ -45,7 +48,10 @@ def test_rows_that_carry_no_points_pass_unchanged():
     assert points.curves == {}
 
 
-@given(st.lists(st.tuples(st.sampled_from(["svm", "klr"]), FINDINGS), min_size=1, max_size=5), st.data())
+SPLITS = st.tuples(st.sampled_from(["svm", "klr"]), FINDINGS)
+
+
+@given(st.lists(SPLITS, min_size=1, max_size=5), st.data())
 def test_blocks_in_any_order_and_any_cut_are_the_whole(tmp_path_factory, splits, data):
     folder = tmp_path_factory.mktemp("points")
     rows = [row(found, method=method, repetition=r) for r, (method, found) in enumerate(splits)]
@@ -86,7 +92,8 @@ def test_no_points_are_a_file_too(tmp_path):
 def test_pools_of_two_sizes_are_not_added():
     first = row([(0, True)])
     other = first | {KEY: first[KEY]._replace(pool=9)}
-    with pytest.raises(ValueError, match=r"curve .*svm.*: points of a pool of 12 rows, and of one of 9"):
+    message = r"curve .*svm.*: points of a pool of 12 rows, and of one of 9"
+    with pytest.raises(ValueError, match=message):
         points_of([first, other])
 
 
@@ -105,7 +112,8 @@ def test_a_damaged_file_is_named_in_one_line(tmp_path):
         assert "\n" not in str(error.value)
         assert str(path) not in [file.path for file in psutil.Process().open_files()]
     path.unlink()
-    with pytest.raises(ValueError, match=r"points\.npz is not a whole file of points \(.*No such file"):
+    message = r"points\.npz is not a whole file of points \(.*No such file"
+    with pytest.raises(ValueError, match=message):
         collect([path], tmp_path / "sum.npz")
     assert not (tmp_path / "sum.npz").exists()
 

@@ -1,4 +1,4 @@
-"""Result tables: exact columns, stable bytes, nothing written when a row is wrong; and their records."""
+"""Result tables: exact columns, stable bytes, nothing written when a row is wrong; records."""
 
 import hashlib
 import math
@@ -28,7 +28,8 @@ ARTIFACT = Path(__file__).resolve().parents[2] / "src/papers/pnorm/hadamard.yaml
 
 def test_a_row_takes_the_defaults(tmp_path):
     write_rows([ROW | {"x": math.nan}], tmp_path / "t.csv")
-    assert (tmp_path / "t.csv").read_text() == ",".join(COLUMNS) + "\nsynthetic,synthetic,,,ors,0,mse,,0.5\n"
+    header = ",".join(COLUMNS)
+    assert (tmp_path / "t.csv").read_text() == f"{header}\nsynthetic,synthetic,,,ors,0,mse,,0.5\n"
 
 
 @given(st.lists(st.floats(-1e300, 1e300, allow_subnormal=False), min_size=1, max_size=5))
@@ -100,7 +101,8 @@ def test_every_data_set_is_recorded_with_its_variant(tmp_path):
         write_prepared(Dataset(name, "mirror", variant, arrays, array_digest(arrays)), file)
     _, record = recorded(tmp_path, files)
     assert record["data_variant"] == {"ida_ringnorm": "rebuilt", "german": "canonical"}
-    assert record["data_sha256"]["german.packaged.npz"] == hashlib.sha256(files[1].read_bytes()).hexdigest()
+    digest = hashlib.sha256(files[1].read_bytes()).hexdigest()
+    assert record["data_sha256"]["german.packaged.npz"] == digest
     assert record["points_sha256"] == hashlib.sha256(b"PK").hexdigest()
     assert record["packages"]["numpy"] == np.__version__
 
