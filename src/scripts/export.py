@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from reproduction.show.site.pages import Page
 
 FORMATS = ("pdf", "png", "tex")
-"""Of a figure the first that there is, of a table LaTeX."""
+"""Formats of figures, of which the first that exists is exported, and of tables."""
 REPORT = "report.html"
 VERDICTS = "verdicts.json"
 INTRODUCTION = """# Results of {what}, {scale} scale
@@ -143,7 +143,7 @@ def claim(out: Path) -> None:
 
 
 def copy_result(plan: "Plan", name: str, out: Path) -> Line:
-    """Copy a figure or table in its best format; the row of the README about it."""
+    """Copy a figure or table in its best format, and return its row of the README."""
     from reproduction.judge.archived_run import describe_commit
     from reproduction.judge.verdict_files import verify_output
     from reproduction.run import records
@@ -163,7 +163,7 @@ def copy_result(plan: "Plan", name: str, out: Path) -> Line:
 
 
 def find_pages(plan: "Plan", names: list[str]) -> list["Page"]:
-    """Find what the site would say of the results; of a scale that is not judged: nothing."""
+    """Find the site's words about the results; nothing for a scale that is not judged."""
     from reproduction.show.site import pages
 
     if plan.config["scale"] != "full":

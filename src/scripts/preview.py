@@ -1,4 +1,4 @@
-"""What `./run -n` shows: what would run, in one screen; a logger plugin of Snakemake."""
+"""The preview of `./run -n`: what would run, in one screen, as a logger of Snakemake."""
 
 import logging
 import sys
@@ -13,11 +13,11 @@ from reproduction.run import console
 
 FORCED, FOLLOWS = "forced", "follows"
 CORES = 1
-"""Of the run that is previewed."""
+"""Number of cores of the previewed run."""
 
 
 class LogHandler(LogHandlerBase):
-    """Collects the jobs of a dry run and prints a line for each paper."""
+    """Collects the jobs of a dry run, and prints a line for each paper."""
 
     writes_to_stream = has_filter = has_formatter = True
     writes_to_file = needs_rulegraph = False

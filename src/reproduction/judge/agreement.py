@@ -1,4 +1,4 @@
-"""Agreement of whole tables with the paper: distance, winners, order, controls.
+"""Agreement of whole tables with the paper: distance, winners, order and controls.
 
 The unit is the data set: cells of one set share its points, so that intervals come from means per
 set, and take the sets of the table as a sample of such sets.
@@ -40,7 +40,7 @@ COLUMNS = [
 LIMITS = "limits of agreement"
 """The quantity whose interval holds 95 % of the differences."""
 LIMIT_IN_SD = 1.96
-"""Standard deviations from the mean of a normal distribution to its limits of agreement."""
+"""Standard deviations of a normal distribution from the mean to a limit of agreement."""
 LABELS = ["dataset", "noise", "method", "metric"]
 GROUP = ["metric", "noise", "method"]
 NAMES_OF_CELLS = {
@@ -117,7 +117,7 @@ def _selector_as_text(selector: Content) -> dict[str, str]:
 
 
 def _line_of(selector: dict[str, str], of_method: set[str]) -> str:
-    """Write what a cell shares with those of other methods."""
+    """Write the entries that a cell shares with those of other methods."""
     shared = [item for item in selector.items() if item[0] not in of_method]
     return repr(sorted(shared))
 
@@ -181,7 +181,7 @@ def over_sets(cells: pd.DataFrame, values: pd.Series) -> tuple[float, Interval]:
 
 
 def _winners(lines: list[pd.DataFrame]) -> pd.Series:
-    """For each line, by data set: is our lowest value of a method that is lowest in the paper?"""
+    """Mark, by data set, the lines where our lowest method is also lowest in the paper."""
     datasets = []
     is_same = []
     for line in lines:

@@ -1,4 +1,4 @@
-"""The statistics that a check can ask for: one entry each.
+"""Statistics that a check can name.
 
 Claims, estimates, verdicts and pages derive from the entries.
 To add a statistic, add an entry to `STATISTICS` and its meaning to the row of `statistic` in
@@ -27,7 +27,7 @@ Texts = list[str]
 
 @dataclass(frozen=True)
 class Effect:
-    """How the estimate of a statistic reads in a sentence.
+    """Words for the estimate of a statistic in a sentence.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Effect:
 
 @dataclass(frozen=True)
 class Reduction:
-    """How the values of the repetitions become one number that is not their mean.
+    """A number from the repetitions that is not their mean, and how to compute it.
 
     A check compares the number with its bound without a test.
 
@@ -97,7 +97,7 @@ class Statistic:
 
     @property
     def is_mean(self) -> bool:
-        """Whether the bound is for a mean over the repetitions, which is tested."""
+        """Whether the bound is on a mean over the repetitions, which is tested."""
         return self.reduction is None
 
 
@@ -140,7 +140,7 @@ def _describe_difference(estimate: float) -> str:
 
 
 def _describe_ratio(ratio: float) -> str:
-    """Say a ratio as ``51 % lower than``, or as ``3.2 times`` where it is far from 1."""
+    """Write a ratio as ``51 % lower than``, or as ``3.2 times`` if it is far from 1."""
     if not 0.5 <= ratio <= 2:
         return f"{ratio:.3g} times"
     if abs(ratio - 1) < 5e-4:
@@ -150,7 +150,7 @@ def _describe_ratio(ratio: float) -> str:
 
 
 RATIO_OF_DIFFERENCES = "ratio_of_differences"
-"""The one statistic with a third selector, ``base``: it takes both sides' differences from it."""
+"""The one statistic with a third selector, ``base``, from which both sides are measured."""
 
 STATISTICS: dict[str, Statistic] = {
     "value": Statistic(
@@ -196,7 +196,7 @@ STATISTICS: dict[str, Statistic] = {
         ),
     ),
 }
-"""Name of a statistic -> what it is."""
+"""Name of a statistic -> the statistic."""
 
 if TYPE_CHECKING:
     StatisticName = str

@@ -1,4 +1,4 @@
-"""What an artifact claims and publishes: claims with checks, published values with margins.
+"""Claims with their checks, and published values with their margins.
 
 The models refuse what cannot be judged before any row is read: two bounds, a bound that every
 number meets, a selector that names a column twice. The published values themselves are in
@@ -41,18 +41,18 @@ JUDGED = ("full", "part")
 
 
 class VerdictError(ValueError):
-    """A published value or claim that cannot be judged."""
+    """Error of a published value or claim that cannot be judged."""
 
 
 class MissingRows(VerdictError):
-    """The table lacks rows that a selector names.
+    """Error of a selector whose rows the table lacks.
 
     At a reduced scale they may have been left out.
     """
 
 
 class NeverTogether(MissingRows):
-    """Labels that the table has, but not in one row: no scale will have such a row."""
+    """Error of labels that the table has, but not in one row, so that no scale has such a row."""
 
 
 # Claims
@@ -67,11 +67,11 @@ Bound = Literal["below", "above", "within", "increasing", "decreasing"]
 BOUNDS: tuple[Bound, ...] = ("below", "above", "within", "increasing", "decreasing")
 TRENDS = BOUNDS[3:]
 Asked = Mapping[str, Any]
-"""A `Check` or `Selector` as its file has it: tables and digests keep it to the letter."""
+"""A `Check` or `Selector` as its file has it, because tables and digests keep it literally."""
 
 
 def trend_of(check: Asked) -> str | None:
-    """``increasing`` or ``decreasing``, if the check is about a trend."""
+    """Return ``increasing`` or ``decreasing``, if the check is about a trend."""
     return next((key for key in TRENDS if key in check), None)
 
 
@@ -81,7 +81,7 @@ def listed(value: Any) -> list[Any]:
 
 
 class Selector(Model):
-    """Which rows of the table: column -> a label or several.
+    """The rows of a table that a claim is about: column -> one label or several.
 
     For ``x`` it is numbers, ``first`` or ``last``.
     """
@@ -108,7 +108,7 @@ class Selector(Model):
 
     @property
     def columns(self) -> Content:
-        """The named columns only."""
+        """Return only the named columns."""
         return self.model_dump(exclude_unset=True)
 
 
@@ -157,12 +157,12 @@ class Check(Model):
 
     @property
     def bound(self) -> Bound:
-        """The one bound that is given."""
+        """Return the one bound of the check."""
         return next(key for key in BOUNDS if getattr(self, key) is not None)
 
     @property
     def trend(self) -> tuple[str, list[str | float]] | None:
-        """(column, its values in order) of ``increasing`` or ``decreasing``."""
+        """Return the column of a trend, and its values in order."""
         order = self.increasing or self.decreasing
         return next(iter(order.items())) if order else None
 
@@ -222,7 +222,7 @@ class Check(Model):
         return ""
 
     def _unordered(self) -> str:
-        """Say what is wrong with a trend: it is along one column that nothing else fixes."""
+        """Say what is wrong with a trend, which must be along one column that is free."""
         if self.trend is None:
             return ""
         column, values = self.trend
@@ -309,7 +309,7 @@ class Claim(Model):
 
     @model_validator(mode="after")
     def _theorem_without_test(self) -> Self:
-        """A theorem is not tested: a single row that violates it would refute it."""
+        """Refuse a test for a theorem, because a single row that violates it would refute it."""
         if not self.theorem:
             return self
         for number, entry in enumerate(self.checks, start=1):
@@ -323,7 +323,7 @@ class Claim(Model):
 
 
 class PublishedValue(Model):
-    """A value of the paper with its margin: a row of the CSV file, with the artifact's rule."""
+    """A published value with its margin: a row of the CSV file, completed by a rule."""
 
     id: Text
     value: float
@@ -350,7 +350,7 @@ class Share(Model):
 
 
 class MarginException(Model):
-    """Published values with another margin, reason or no comparison."""
+    """Exceptions from the rule: another margin, a reason, or no comparison."""
 
     where: Annotated[dict[str, str | float], Len(1)] = Field(
         description="column of the CSV file: its cell",
@@ -375,7 +375,7 @@ PRINTED: dict[str, tuple[float, float]] = {
     "value / 100": (0, 0.01),
     "1 - value / 100": (1, -0.01),
 }
-"""What a published value stands for -> offset and factor that make it the metric of the table."""
+"""Kind of a published value -> offset and factor that make it the metric of the table."""
 
 
 PrintedForm = Literal[
@@ -436,7 +436,7 @@ def read_published(artifact: Path, rule: Asked) -> list[Content]:
 
 
 def _rows(file: Path) -> dict[str, dict[str, str]]:
-    """Read ``<file>, line <number>`` -> row."""
+    """Read the rows of a file by their places, ``<file>, line <number>``."""
     rows = {}
     place_of_id = dict[str, str]()
     try:
@@ -507,7 +507,7 @@ def _meets(row: Mapping[str, str], exception: Asked) -> bool:
 
 
 def _entry(place: str, row: Mapping[str, str], rule: Asked) -> Content:
-    """Make a published value from its row, the rule and the exceptions that the row meets."""
+    """Make a published value from its row, the rule and the exceptions for that row."""
     exceptions = [entry for entry in rule.get("exceptions", []) if _meets(row, entry)]
     terms: Content = {}
     for source in (rule, *exceptions):

@@ -1,4 +1,4 @@
-"""How much a claim can show: its power if the paper is right, and how many other methods pass.
+"""Strength of claims: their power if the paper is right, and how many other methods pass.
 
 Power is simulated. The repetitions of each published cell are moved to its published value, then
 drawn again with replacement, and the checks of the claim are tested on each draw. A claim has a
@@ -24,7 +24,7 @@ Vector = NDArray[np.float64]
 SEED = 20170925
 """Seed of the simulation, so that a verdict is the same on every machine."""
 DRAWS = 400
-"""Simulated runs for each claim: the standard error of a power of one half is 0.025."""
+"""Number of simulated runs for each claim, for a standard error of at most 0.025."""
 TOO_STRICT_BELOW = 0.5
 """Power below which a check is too strict to reproduce a claim."""
 LEVEL = 0.05
@@ -34,7 +34,7 @@ LEVEL = 0.05
 
 
 class _Cell(NamedTuple):
-    """A mean that is compared with a bound: value, and for a ratio divisor, by repetition."""
+    """Mean that is compared with a bound, by repetition: the value, and for a ratio the divisor."""
 
     check: Asked
     bound: Bound
@@ -84,7 +84,7 @@ def simulate_power(
 
 
 def _sizes(checks: Sequence[tuple[list[list[_Cell]], int]]) -> set[int]:
-    """The numbers of repetitions of all cells."""
+    """Return the numbers of repetitions of all cells."""
     sizes: set[int] = set()
     for groups, _ in checks:
         for group in groups:
@@ -96,7 +96,7 @@ def _count_reproduced(
     simulated: Mapping[str, Vector],
     p_values: Mapping[str, float],
 ) -> dict[str, float]:
-    """Share of the draws in which each claim is significant after Holm's correction."""
+    """Compute the share of draws in which each claim is significant after Holm's correction."""
     if not simulated:
         return {}
     family = list(p_values)
@@ -162,7 +162,7 @@ def _find_cells(
 
 
 def _has_whole_pools(rows: pd.DataFrame, pools: Sequence[frozenset[str]]) -> bool:
-    """Whether kinds of noise that are published as one mean are compared as one mean."""
+    """Decide whether kinds of noise with one published mean are compared as one mean."""
     kinds = set(map(str, rows["noise"].unique()))
     return all(pool <= kinds for pool in pools if pool & kinds)
 
@@ -183,7 +183,7 @@ def _make_cell(rows: pd.DataFrame, check: Asked) -> _Cell:
 def _test_check(
     groups: Sequence[Sequence[_Cell]], needed: int, draws: Mapping[int, NDArray[np.int64]]
 ) -> Vector:
-    """The p-value of a check in each draw: at least so many of its groups, all cells of a group."""
+    """Compute the p-value of a check in each draw: at least so many of its groups must pass."""
     of_groups = []
     for group in groups:
         of_cells = [_test_cell(cell, draws) for cell in group]
@@ -193,7 +193,7 @@ def _test_check(
 
 
 def _test_cell(cell: _Cell, draws: Mapping[int, NDArray[np.int64]]) -> Vector:
-    """The p-value of a cell in each draw: small where the bound is met."""
+    """Compute the p-value of a cell in each draw, which is small where the bound is met."""
     low, high = cell.bound.low, cell.bound.high
     if cell.check.get("rows") == "every":
         return np.full(DRAWS, 0.0 if cell.bound.met(cell.values).all() else 1.0)
@@ -219,7 +219,7 @@ def _test_cell(cell: _Cell, draws: Mapping[int, NDArray[np.int64]]) -> Vector:
 
 
 def _p_below(values: Vector) -> Vector:
-    """One-sided p-values of paired t-tests, a row each: small where the mean is below 0."""
+    """Compute one-sided p-values of paired t-tests, a row for each."""
     n = values.shape[1]
     if n == 1:
         return np.ones(len(values))
@@ -277,7 +277,7 @@ def _methods_under_test(check: Asked) -> list[str]:
 
 
 def _with_method(check: Asked, method: str) -> dict[str, Any]:
-    """The check about another method; empty if nothing is left to compare it with."""
+    """Write the check for another method; None if nothing is left to compare it with."""
     changed: dict[str, Any] = deepcopy(dict(check))
     if "method" in changed.get("a", {}):
         changed["a"]["method"] = method

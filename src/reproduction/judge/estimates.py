@@ -1,4 +1,4 @@
-"""The rows of a result table that an artifact needs, and the statistic of each.
+"""Estimates: the rows of a result table that an artifact needs, and the statistic of each.
 
 A selector chooses rows by what its columns must equal: a scalar, one of a list, for ``x`` the
 ``last`` or ``first`` of each curve. A check pairs them and makes a statistic of each pair. A
@@ -38,17 +38,17 @@ from reproduction.run.results import COLUMNS as TABLE
 from reproduction.spec.strict_yaml import Content
 
 Groups = list[tuple[Content, pd.DataFrame]]
-"""For each group the columns and values that its rows share, and the rows."""
+"""Groups of rows, each with the columns and values that its rows share."""
 CURVE_IN_TABLE = ["dataset", "source", "noise", "setting", "method", "metric"]
 """The columns of a curve along x."""
 MAX_OFFERED = 12
-"""So many available values are listed in a message."""
+"""Largest number of available values in a message."""
 MAX_DIFFERING = 6
-"""So many differing values are listed in a message."""
+"""Largest number of differing values in a message."""
 
 
 class Bound(NamedTuple):
-    """``below``: v < high; ``above``: v > low; ``within``: low <= v <= high."""
+    """The bound of a check: below, above or within limits."""
 
     kind: str
     low: float
@@ -102,7 +102,7 @@ def prepare(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _categories(column: pd.Series) -> pd.Series:
-    """Text that is compared, grouped and sorted by its codes."""
+    """Convert texts to codes, by which they are compared, grouped and sorted."""
     return column.astype(object).where(column.notna(), "").astype(str).astype("category")
 
 
@@ -365,7 +365,7 @@ def steps(rows: pd.DataFrame, check: Asked, trend: str) -> Groups:
 
 
 def cells_of(rows: pd.DataFrame, check: Asked) -> Groups:
-    """Split a group into what must all pass for it to pass: (columns and values, rows) of each.
+    """Split a group into the parts that must all pass, each with its columns, values and rows.
 
     These are the steps of a trend, the entries of ``all_of``, or the whole group.
     """
@@ -425,7 +425,7 @@ def place_of(values: Asked) -> Content:
 
 
 class Source(NamedTuple):
-    """A prepared table, the curves that were tested point by point, and their index.
+    """A prepared table, with an index of the curves that were tested point by point.
 
     ``outlying`` keeps the outlying runs that were looked for before.
     """

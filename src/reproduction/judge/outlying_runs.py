@@ -1,4 +1,4 @@
-"""Runs that lie far from the others: how they are found, and the test that allows for them.
+"""Runs that lie far from the others: how to find them, and a test that allows for them.
 
 If one run in ten gets stuck, ten runs have none in 35 % of the cases, and their mean looks exact.
 With few repetitions the mean is therefore taken apart into ordinary runs and outlying ones.
@@ -15,11 +15,11 @@ from reproduction.judge.check_statistics import ROUNDING
 from reproduction.judge.claims import INDEX
 
 FAR = 12
-"""A run is outlying if it is more than so many times as far from the median as the median run."""
+"""Distance from the median, relative to that of the median run, above which a run is outlying."""
 SEEN = 29
-"""Of so many runs, if one in ten is outlying, 95 % of the samples have one."""
+"""Number of runs of which 95 % of the samples hold an outlying one, if one in ten is."""
 FEWEST = 3
-"""Ordinary runs below which nothing is tested."""
+"""Number of ordinary runs below which nothing is tested."""
 
 
 class Outlying(NamedTuple):

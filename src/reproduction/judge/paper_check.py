@@ -1,4 +1,4 @@
-"""Check a paper in seconds: read its files, then run one repetition of each first cell.
+"""Check of a paper in seconds: read its files, then run one repetition of each first cell.
 
 Reading starts no job and no Snakemake. Every fault is one line with the file, the line and what to
 do.
@@ -40,14 +40,14 @@ Kinds = list[tuple[int, Noise]]
 """Places in ``settings.noise`` and kinds of noise."""
 SCALE = "smoke"
 BEGINNING = re.compile(r"(?P<file>[^:\n]+\.(yaml|csv))( at scale \w+)?: (?P<rest>.*)")
-"""File and fault in a message."""
+"""Pattern of the file and the fault at the beginning of a message."""
 LONGEST = 20.0
 """Seconds after which no further experiment is started."""
 
 
 @dataclass
 class Report:
-    """What a check found.
+    """The findings of a check.
 
     Attributes
     ----------
@@ -215,7 +215,7 @@ def run_paper(folder: Path, report: Report) -> None:
 
 
 def try_code(plan: Plan, name: str, report: Report, data: DataSets | None = None) -> None:
-    """Try methods and noise of a paper on what must work, each once; no repetition is run.
+    """Try methods and noise of a paper once on targets that they must handle.
 
     Parameters
     ----------
@@ -261,7 +261,7 @@ def _in_methods(faults: Iterable[str], remarks: Iterable[str]) -> tuple[list[str
 
 TWO_CLASSES = np.array([0, 1])
 SOME_VALUES = np.linspace(-1, 1, 101)
-"""Targets of an experiment without data."""
+"""Targets for an experiment without data."""
 
 
 def _count_values(y: NDArray[Any]) -> int:
@@ -428,7 +428,7 @@ def check_selectors(artifact: Artifact, table: Path, report: Report) -> None:
 
 
 def _narrowed(description: Content) -> Content:
-    """The description of a job with one repetition."""
+    """Describe a job with one repetition."""
     settings = dict(description["settings"])
     if "repetitions" in settings:
         settings["repetitions"] = 1

@@ -1,4 +1,4 @@
-"""The sentence of a verdict, made once and last, from the columns of its row; what pages quote."""
+"""The sentence of a verdict, made from the columns of its row, as pages quote it."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import inf, isnan, nan
@@ -25,7 +25,7 @@ CELLS = {"same winner": "rows", "same order": "pairs of methods"}
 CORRECTIONS = {"holm": "Holm", "bh": "Benjamini-Hochberg"}
 """Column -> name of a correction for multiple tests."""
 TOLERANCE_FOR_ROUNDING = 2e-9
-"""A bound that is off a short number by less than this leaves room for rounding errors only."""
+"""Difference of a bound from a short number up to which it leaves room for rounding errors only."""
 
 
 def number(cell: Any) -> float:
@@ -43,12 +43,12 @@ def figure(row: Row, keys: str = "estimate ci_low ci_high") -> str:
 
 AT = {"last": "at the end", "first": "at the start"}
 NAMES_A_CASE = ("dataset", "noise", "method", "setting", "metric", "x")
-"""Columns whose entries are understood without the name of the column."""
+"""Columns whose entries readers understand without the name of the column."""
 PLURALS = {"dataset": "data sets", "noise": "kinds of noise", "method": "methods"}
 
 
 class Sentences:
-    """Sentences in which keys of the experiments have names.
+    """Writer of sentences in which keys of the experiments have names.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ class Sentences:
         return a, b, self._side(check.get("base", {}))
 
     def _side(self, selector: Asked) -> str:
-        """``regret of the naive learner``: a metric with whose it is."""
+        """Name a metric and its owner, such as ``regret of the naive learner``."""
         owner = dict(selector)
         metric = ""
         if "metric" in owner:
@@ -192,13 +192,13 @@ class Sentences:
         return self.join([metric, self.words(owner)], " of ")
 
     def _formula(self, check: Asked) -> str:
-        """``absolute deviation of a − b``."""
+        """Name a deviation, such as ``absolute deviation of a − b``."""
         a, b, base = self._sides(check)
         start = "absolute deviation of " if check.get("of") == "deviation" else ""
         return self.join([start, *STATISTICS[check["statistic"]].formula(a, b, base)])
 
     def _effect(self, row: Row, check: Asked) -> str:
-        """``a is 41 % lower than b (95 % CI of the ratio 0.5 to 0.7, n = 9)``."""
+        """Compare two sides, such as ``a is 41 % lower than b (95 % CI ..., n = 9)``."""
         low = number(row["ci_low"])
         high = number(row["ci_high"])
         estimate = number(row["estimate"])
@@ -211,14 +211,14 @@ class Sentences:
         return self.join([a, f" is {words}", " " if b else "", b, spread])
 
     def _worst_row(self, row: Row, check: Asked) -> str:
-        """``error − bound is -0.59 in the worst of 60 rows``."""
+        """Describe the worst row, such as ``error − bound is -0.59 in the worst of 60 rows``."""
         n_rows = number(row["rows"])
         estimate = f" is {number(row['estimate']):.4g}"
         scope = f" in the worst of {n_rows:g} rows" if n_rows > 1 else ""
         return self.join([self._formula(check), estimate, scope])
 
     def _step(self, row: Row, check: Asked, steps: Sequence[Any]) -> str:
-        """``noisy − ours falls by 0.1 from M=1 to M=5 (95 % CI 0.08 to 0.12, n = 9)``."""
+        """Describe a trend, such as ``noisy − ours falls by 0.1 from M=1 to M=5``."""
         trend = str(trend_of(check))
         sign = 1 if trend == "increasing" else -1
         column = next(iter(check[trend]))
@@ -237,14 +237,14 @@ class Sentences:
         return self.join([self._formula(check), change_in_words, start, " to ", end, spread])
 
     def _averaged(self, column: str, labels: Sequence[Any]) -> str:
-        """``7 data sets``, or both of two."""
+        """Count data sets and kinds of noise, such as ``7 data sets``."""
         if len(labels) > 2:
             plural = PLURALS.get(column, f"{column}s")
             return f"{len(labels)} {plural}"
         return self.join([self._key(column, label) for label in labels], " and ")
 
     def _case(self, case: Asked) -> str:
-        """``banana, 40 % symmetric, round t = 100, at the end``."""
+        """Describe a case, such as ``banana, 40 % symmetric, round t = 100, at the end``."""
         parts = []
         for column, entry in case.items():
             if column == "x" and entry in ENDS:
@@ -398,7 +398,7 @@ class Sentences:
         return self._x(text) if column == "x" else text
 
     def _x(self, text: str) -> str:
-        """``epoch 5``, ``rounds T = 100``: what x is, with a value of it."""
+        """Name x with a value, such as ``epoch 5`` or ``rounds T = 100``."""
         is_symbol = len(self.x.split()[-1]) == 1
         return self.join([self.x, " = " if is_symbol else " ", text])
 
@@ -451,7 +451,7 @@ def _deciding_case(check: Asked, labels: Asked) -> tuple[Content, Content]:
 
 
 def _spread(row: Row, low: float, high: float, name: str = "") -> str:
-    """`` (95 % CI of the ratio 0.5 to 0.7, n = 9)``."""
+    """Write an interval, such as `` (95 % CI of the ratio 0.5 to 0.7, n = 9)``."""
     n_repetitions = number(row["n"])
     if n_repetitions == 1:
         return " (the same in every run)"
@@ -462,7 +462,7 @@ def _spread(row: Row, low: float, high: float, name: str = "") -> str:
 
 
 def _count_passing(row: Row) -> str:
-    """``8 of 11 cases pass; 6 are needed``."""
+    """Count the cases that pass, such as ``8 of 11 cases pass; 6 are needed``."""
     n_passing = number(row["passing"])
     n_cases = number(row["groups"])
     count = f"{n_passing:g} of {n_cases:g} cases pass"
@@ -476,7 +476,7 @@ def _needed(row: Row) -> str:
 
 
 def _probability(p: float) -> str:
-    """``probability 0.72``; no estimate is 0 or 1."""
+    """Write a probability, such as ``probability 0.72``; no estimate is 0 or 1."""
     if p < 0.005:
         return "probability below 0.01"
     if p > 0.995:
@@ -485,7 +485,7 @@ def _probability(p: float) -> str:
 
 
 def _count_others(passing: float, n_methods: float) -> str:
-    """``2 of 7 other methods pass the same checks.``"""
+    """Count other methods, such as ``2 of 7 other methods pass the same checks.``"""
     if passing == 0:
         return f"No other method (of {n_methods:g}) passes the same checks."
     if passing == n_methods == 1:
@@ -519,7 +519,7 @@ def bound(check: Asked) -> str:
 
 
 def _corrected(row: Row, check: Asked) -> list[str]:
-    """Write why no test shows it although the interval lies wholly on one side of the criterion."""
+    """Say why no test is significant although the interval lies on one side of the criterion."""
     low = number(row["ci_low"])
     high = number(row["ci_high"])
     ends = [0.0] if trend_of(check) else listed(check[kind_of_bound(check)])
@@ -562,7 +562,7 @@ def of_agreement(rows: Iterable[Row]) -> list[tuple[str, str]]:
 
 
 def _measure_of_agreement(row: Row) -> str:
-    """``85 [70, 95] % (24 pairs of methods, 8 data sets)``."""
+    """Write a share of a table, such as ``85 [70, 95] % (24 pairs of methods, 8 data sets)``."""
     quantity = str(row["quantity"])
     is_share = quantity.startswith("same")
     scale = 100 if is_share else 1

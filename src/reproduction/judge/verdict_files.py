@@ -40,7 +40,7 @@ def verify_output(file: Path) -> None:
 
 
 class VerdictFiles:
-    """The files with verdicts of a run; each is read once.
+    """The files with verdicts of a run, each of which is read once.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Verdicts: what follows from the estimates of an artifact for its published values and claims.
+"""Verdicts on the published values and claims of an artifact, from its estimates.
 
 The verdicts are those of `verdict_words.VERDICTS`. A published value has its verdict from
 D = ours - published and the tolerance, by its own interval; what survives a correction over the
@@ -116,7 +116,7 @@ origin form_of found_after
 TEXT = ["id", "kind", "place", "verdict", "flags", *WORDS.split(), "new_points", "new_points_at"]
 BLANK: Content = dict.fromkeys(VERDICT_COLUMNS, nan) | dict.fromkeys(TEXT, "")
 ASKED = ("rule", "where", "margin", "published", "published_se", "reason")
-"""Columns that define the question: if one changes, another verdict may follow."""
+"""Columns of the question; if one changes, another verdict may follow."""
 SAID = ("kind", "place", "statement", "expected", "origin", "form_of", "found_after")
 Vector = NDArray[np.float64]
 
@@ -185,7 +185,7 @@ def _find(
     source: Source,
     scale: str,
 ) -> "Finding":
-    """Check an entry of an artifact and measure what it is about; an error names the entry."""
+    """Check an entry of an artifact and measure its subject; an error names the entry."""
     try:
         strict_yaml.check(model, entry, f"{kind} {entry.get('id', '?')}")
         return find(_start_row(artifact, entry), entry, source, scale)
@@ -240,7 +240,7 @@ def as_text(cell: Any) -> str:
 
 
 def _start_row(artifact: Asked, entry: Asked) -> Content:
-    """Make what a row says before anything is measured.
+    """Make the part of a row that needs no measurement.
 
     Published values of an artifact with `origin: ours` count as ours.
     """
@@ -264,7 +264,7 @@ def _start_row(artifact: Asked, entry: Asked) -> Content:
 
 
 def _digest_of_rule(artifact: Asked, claim: Asked) -> str:
-    """Digest what decides a claim."""
+    """Digest everything that decides a claim."""
     rule = {key: claim.get(key) for key in ("checks", "theorem", "not_comparable")}
     if "judged_from" in artifact:
         rule["judged_from"] = artifact["judged_from"]
@@ -281,7 +281,7 @@ def digest(content: Any) -> str:
 
 
 class Weighed(NamedTuple):
-    """A cell under a bound: two p-values, small if it is met (``agree``) or violated (``contra``).
+    """A cell under a bound, with p-values that are small if it is met or violated.
 
     labels : columns and values that its rows share; a step of a trend is a list of two values.
     """
@@ -299,7 +299,7 @@ class Weighed(NamedTuple):
     extra: Content | None = None
 
     def columns(self, bound: Bound) -> Content:
-        """Make its columns in a row of verdicts."""
+        """Make the columns of a cell in a row of verdicts."""
         columns: Content = {"estimate": self.estimate, "n": self.n, "at": as_json(self.labels)}
         columns |= self.extra or {}
         columns["ci_low"], columns["ci_high"] = self.interval
@@ -433,7 +433,7 @@ def _ratio(labels: Content, a: Vector, b: Vector, left_out: int, bound: Bound) -
 
 
 def _side(bound: Bound, estimate: float) -> str:
-    """``inside`` the bound, or ``below`` or ``above`` it."""
+    """Say whether a value is ``inside`` the bound, ``below`` or ``above`` it."""
     if isnan(estimate):
         return ""
     if bound.met(estimate):
@@ -442,7 +442,7 @@ def _side(bound: Bound, estimate: float) -> str:
 
 
 class Result(NamedTuple):
-    """A check: p-values, the cells that decide them, and how many groups must pass.
+    """The result of a check: p-values, the cells that decide them, and how many groups must pass.
 
     ``group_holds`` has the p-value of each group.
     """
@@ -456,7 +456,7 @@ class Result(NamedTuple):
     tested: bool
 
     def passing(self, level: float) -> int:
-        """Groups whose p-value, multiplied as the one that decides, is below a level.
+        """Count the groups whose corrected p-value is below a level.
 
         As many as are ``needed`` exactly if the p-value of the check is.
         """
@@ -498,7 +498,7 @@ def _innocence(cell: Weighed) -> tuple[float, float]:
 
 
 def together(results: Sequence[Result]) -> tuple[Result, Result, float]:
-    """Find the weakest check, the most violated one, and the p-value of that.
+    """Find the weakest check, the most violated one, and its p-value.
 
     The weakest decides by intersection and union; the p-value has Bonferroni's correction.
     """
@@ -512,7 +512,7 @@ def together(results: Sequence[Result]) -> tuple[Result, Result, float]:
 
 @dataclass(frozen=True)
 class Finding:
-    """A published value or claim before its verdict.
+    """A published value or claim before it has a verdict.
 
     Attributes
     ----------
@@ -546,7 +546,7 @@ class Finding:
     new: Sequence[Result] = ()
 
     def verdict(self, agree: float, contra: float) -> str:
-        """Decide by these two p-values, if the verdict is not fixed."""
+        """Decide by two p-values, if the verdict is not fixed."""
         if self.fixed:
             return self.fixed
         if agree < ALPHA:
@@ -804,7 +804,7 @@ def _decided(findings: Sequence[Finding]) -> list[Content]:
 
 
 class Correction(NamedTuple):
-    """The p-values (agree, contra) of a finding after Holm's and after Benjamini's correction.
+    """Correct the p-values of a finding by Holm's and by Benjamini's procedure.
 
     factor : what Holm's method multiplies the first p-value of the claim with.
     """

@@ -1,4 +1,4 @@
-"""Headlines of a paper: statements of its claims under their verdicts, and nothing else.
+"""Headlines of a paper: the statements of its claims, grouped by verdict.
 
 ``findings.yaml`` of a paper names the claims. What a headline says is the ``short`` of the claim,
 or its statement; under which verdict it appears follows from the results.
@@ -25,7 +25,7 @@ from reproduction.spec.verdict_words import (
 
 FILE = "findings.yaml"
 TITLES = {SENTENCE: "{}", PATTERN: "pattern of its tables, {}", OURS: "our claim, {}"}
-"""Kind of a claim -> how its verdict is written above its headline."""
+"""Kind of a claim -> words for its verdict above its headline."""
 
 OPENING_WORD = re.compile(
     r"(a|after|all|among|an|at|averaging|before|beyond|boosting|both|by|confident|cross-fitting"
@@ -33,11 +33,11 @@ OPENING_WORD = re.compile(
     r"|scaling|solving|sparse|the|under|up|using|when|where|with|without)\b",
     re.IGNORECASE,
 )
-"""A word that can begin a statement and is not a name: within a sentence it is written small."""
+"""Pattern of opening words that are no name, and are small inside a sentence."""
 
 
 class Findings(Model):
-    """What is said about a paper in short: a question, claims, and what the results leave open."""
+    """The short description of a paper: a question, claims, and what the results leave open."""
 
     asks: str = Field(default="", description="the question of the paper")
     summary: list[str] = Field(default=[], description="claims for the front page, by id")
@@ -53,7 +53,7 @@ class Headline(NamedTuple):
 
 
 def read_findings(folder: Path) -> Findings:
-    """Read `FILE` of a paper, which it may lack.
+    """Read `FILE` of a paper, if it has one.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def read_findings(folder: Path) -> Findings:
 
 
 def list_short_texts(artifacts: Iterable[Content]) -> dict[str, str]:
-    """List id -> what a headline says, for all claims of artifacts.
+    """Map the id of each claim of artifacts to the words of a headline.
 
     Of a claim in several artifacts the first says it.
     """

@@ -37,10 +37,10 @@ FILE = Path(__file__).with_name("names.yaml")
 MARKERS = "osD^vX*<>Phpd8"
 
 KINDS = {name: kind.name for name, kind in noise_kinds.KINDS.items() if kind.name}
-"""Kind of noise -> what readers see behind its rate."""
+"""Kind of noise -> words that follow its rate."""
 
 Methods = Mapping[str, Any]
-"""The methods in the settings of an artifact, by their labels in the result table."""
+"""The methods of an artifact by their labels in the result table."""
 
 
 class _Method(Model):
@@ -76,7 +76,7 @@ class _Axes(Model):
 
 
 class _Names(Model):
-    """The file of a paper."""
+    """Return the file of a paper."""
 
     methods: dict[str, _Method] = Field(default={})
     noise: dict[str, str] = Field(default={})

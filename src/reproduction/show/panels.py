@@ -33,25 +33,25 @@ _LABEL = 0.24
 _LEGEND_LINE = 0.20
 
 _LETTER = 0.072
-"""Inches of a letter in a legend."""
+"""Width of a letter in a legend, in inches."""
 _GAPS_OF_ENTRY = 2.4
-"""Gaps around the handle of a legend entry, in letters of the handle."""
+"""Gaps around the handle of a legend entry, in letters."""
 _HANDLE_LETTER = 0.118
-"""Inches of a letter of a handle."""
+"""Width of a letter of a handle, in inches."""
 MANY_POINTS = 20
-"""Points of a curve above which not each has a marker."""
+"""Number of points of a curve above which only some have a marker."""
 
 FEW = 5
-"""Repetitions below which the runs are drawn and no interval."""
+"""Number of repetitions below which single runs are drawn instead of an interval."""
 
 
 class RenderError(ValueError):
-    """A figure or table that cannot be drawn: which one, what is missing, what there is instead."""
+    """Error of a figure or table that cannot be drawn: what is missing, and what there is."""
 
 
 @dataclass(frozen=True)
 class Shown:
-    """What is shown of an artifact next to its table.
+    """Information about an artifact that is shown next to its table.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class Results(Generic[S]):
-    """What a figure or table is drawn from: results of its artifact and of those that it uses.
+    """The input of a figure or table: results of its artifact and of those that it uses.
 
     Attributes
     ----------
@@ -92,32 +92,32 @@ class Results(Generic[S]):
 
     @property
     def artifact(self) -> str:
-        """The name of the first table."""
+        """Return the name of the first table."""
         return next(iter(self.tables))
 
     @property
     def table(self) -> pd.DataFrame:
-        """The first table."""
+        """Return the first table."""
         return self.tables[self.artifact]
 
     @property
     def settings(self) -> S:
-        """The settings of the first table."""
+        """Return the settings of the first table."""
         return self.settings_of[self.artifact]
 
     @property
     def published(self) -> Sequence[Any]:
-        """The published values of the artifact of the first table."""
+        """Return the published values of the artifact of the first table."""
         return self.published_of.get(self.artifact, [])
 
     @property
     def drawn(self) -> Mapping[str, list[str]]:
-        """What the artifact chooses to draw of the tables that it uses: its setting ``drawn``."""
+        """Return the setting ``drawn``: what the artifact draws of the tables that it uses."""
         drawn = next(iter(self.settings_of.values())).drawn
         return drawn if isinstance(drawn, Mapping) else drawn.model_dump()
 
     def each(self) -> Iterator[Results[S]]:
-        """The results of one table after the other."""
+        """Return the results of each table."""
         for artifact, table in self.tables.items():
             yield Results({artifact: table}, self.settings_of, self.published_of)
 
@@ -172,7 +172,7 @@ def select(table: pd.DataFrame, artifact: str, **values: object) -> pd.DataFrame
 
 
 def methods_in(rows: pd.DataFrame) -> list[str]:
-    """The methods of result rows, in the order of the table."""
+    """List the methods of result rows, in the order of the table."""
     return list(rows["method"].unique())
 
 
@@ -406,7 +406,7 @@ def learning_curves(
 
 
 _RUN: style.Looks = {"linewidth": 0.6, "alpha": 0.45, "zorder": 1.5, "linestyle": "-", "marker": ""}
-"""One run of few, below the mean of them."""
+"""Look of one of few runs, below their mean."""
 
 
 def final_dots(
@@ -450,7 +450,7 @@ def final_dots(
 
 
 _RUN_DOT: style.Looks = {"marker": ".", "markersize": 3, "linestyle": "none", "alpha": 0.6}
-"""One run of few, next to the mean of them."""
+"""Look of one of few runs, next to their mean."""
 
 
 def log_axis(*axes: Any, low: float | None = None) -> None:

@@ -1,4 +1,4 @@
-"""From a render name, "paper.module:function" or "stock:function", to what it draws."""
+"""Drawing by a render name, "paper.module:function" or "stock:function"."""
 
 import difflib
 import re
@@ -14,7 +14,7 @@ from reproduction.show.panels import RenderError, Results, Shown, add_room
 from reproduction.spec.user_modules import check_declared, import_module, module_file
 
 STOCK = "reproduction.show.stock"
-"""Figures and tables of any result table."""
+"""Module with figures and tables for any result table."""
 
 
 def module_of(name: str) -> str:

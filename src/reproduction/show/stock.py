@@ -1,4 +1,4 @@
-"""Figures and tables of any result table, for an artifact without a custom drawing."""
+"""Figures and tables for any result table, for artifacts without a drawing of their own."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 SECTIONS = ["dataset", "noise", "setting"]
-"""Columns of a result table that name what a method was tried on."""
+"""Columns of a result table that name what a method was run on."""
 
 
 @panels.figure

@@ -26,7 +26,7 @@ STYLE = Path(__file__).with_name("house.mplstyle")
 
 
 class Look(NamedTuple):
-    """Names of a colour and a dash, and a marker; a control (an oracle) is a thin plain line."""
+    """Colour, dash and marker of a method; a control (an oracle) is a thin plain line."""
 
     colour: str
     dash: str
@@ -35,7 +35,7 @@ class Look(NamedTuple):
 
 
 WIDTH = {1: 4.6, 2: 7.2, 3: 9.0}
-"""Inches, by the number of columns of panels."""
+"""Width of a figure in inches, by the number of columns of panels."""
 PIXELS_PER_POINT = 1.8
 """Of dashes in the plots of pages."""
 MARKER_SIZES = {"*": 8.0, "X": 6.2, "P": 6.2, "D": 4.6, "d": 5.8, "s": 4.8}

@@ -136,7 +136,7 @@ def save(frame: pd.DataFrame, paths: Iterable[str | Path]) -> None:
 
 
 class _Row(NamedTuple):
-    """A row as readers see it: repeated sections are blank."""
+    """A row as readers see it, in which repeated sections are blank."""
 
     cells: list[str]
     section: int | None
@@ -144,7 +144,7 @@ class _Row(NamedTuple):
 
 
 class _Content(NamedTuple):
-    """What every format shows; the first ``sections`` columns are those of the index."""
+    """The content of a table in every format; the first columns are those of the index."""
 
     header: list[str]
     rows: list[list[str]]

@@ -1,4 +1,4 @@
-"""A bar for each paper: how many of its sentences have which verdict."""
+"""Bars of verdicts: how many sentences of each paper have which verdict."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Pages to look at: one per figure and table, one for all of them, one with what was found."""
+"""Pages of the site: one per figure and table, overviews, and one with the findings."""

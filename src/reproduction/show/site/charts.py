@@ -1,4 +1,4 @@
-"""Numbers of the charts of a page: published values, their agreement as a whole, and curves."""
+"""Numbers of the charts on a page: published values, their agreement, and curves."""
 
 import json
 import re
@@ -36,7 +36,7 @@ def figure(value: float, digits: int = 4) -> str:
 # Published values next to ours: (ours − published) / margin with its interval, a line for each
 
 REACH = 3.0
-"""Tolerances to either side that a chart shows; a value further out is drawn at its end."""
+"""Tolerances to either side that a chart shows; a value beyond is drawn at the edge."""
 COLUMNS = ("dataset", "method", "noise", "setting", "metric", "x", "source")
 """Columns of the selectors in the order in which a line is named after them."""
 NAMED = NAMES | {"method": names.method, "metric": names.metric}
@@ -230,11 +230,11 @@ def bland_altman(verdicts: Sequence[Row], agreement: Sequence[Row]) -> Plot | No
 # Curves for a reader's hands: means against x of every method, thinned until they fit into a page
 
 LARGEST = 100_000
-"""Bytes of the curves of a page."""
+"""Largest size in bytes of the curves of a page."""
 FEWEST, MOST = 4, 120
-"""Points of a curve."""
+"""Smallest and largest number of points of a curve."""
 POINT = 26
-"""Bytes of a point with its interval, about."""
+"""Approximate size in bytes of a point with its interval."""
 PLACE = ["metric", "dataset", "noise", "setting"]
 """Columns that name a panel."""
 DIGITS = {"x": 5, "y": 5, "half": 2}

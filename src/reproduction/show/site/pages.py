@@ -49,7 +49,7 @@ from reproduction.spec.verdict_words import (
 
 
 def judges(row: Mapping[str, str]) -> bool:
-    """Is the verdict one? A reduced run has none."""
+    """Decide whether the verdict counts; a reduced run has none."""
     return row["verdict"] not in (RAN, NO_ROWS)
 
 
@@ -62,7 +62,7 @@ FOLDER = "docs/results"
 
 
 class Keys:
-    """What the keys of an artifact are called.
+    """Names of the keys of an artifact.
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ class Page:
 
     @property
     def judged(self) -> list[Row]:
-        """The verdicts that count: neither of a reduced run nor of a part."""
+        """Return the verdicts that count, which are not those of a reduced run or of a part."""
         if self.first.scale != "full":
             return []
         return [row for row in self.first.verdicts if judges(row)]
@@ -266,7 +266,7 @@ class Page:
 
     @property
     def left_out(self) -> str:
-        """Why the artifact cannot run here, if it cannot and did not."""
+        """Say why the artifact cannot run here, if so."""
         if self.run:
             return ""
         return self.plan.left_out.get(self.name, "")
@@ -312,7 +312,7 @@ class Page:
 
     @property
     def protocol(self) -> str:
-        """Protocol that made the table that is drawn first."""
+        """Name the protocol that made the first drawn table."""
         for artifact in self.drawn:
             if "protocol" in artifact.content:
                 return str(artifact.content["protocol"])

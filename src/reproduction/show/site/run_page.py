@@ -1,4 +1,4 @@
-"""Writes the page of a run: every result, its verdicts, and its picture as soon as there is one.
+"""The page of a run: every result, its verdicts, and its picture when there is one.
 
 The page is one file that needs no server. It is written before the first job, after each paper and
 at the end, so it must be quick: what it needs of the plan is kept in a file, and nothing numerical

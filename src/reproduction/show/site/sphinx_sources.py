@@ -1,4 +1,4 @@
-"""Writes what Sphinx builds the pages of results from: the front page, papers and results.
+"""Sources from which Sphinx builds the pages of results: front page, papers and results.
 
 What the pages say comes from `pages`, the interactive charts from `vega`. The sources are written
 when the site is built and are not part of the repository.
@@ -53,7 +53,7 @@ LARGEST_TABLE = 1_000_000
 """Bytes of a table that the site has a copy of; larger ones are in the repository only."""
 SENTENCE_END = re.compile(r"(?<=[.?!])\s+(?=[A-Z:])")
 MARKUP = re.compile(r"([\\*|_<>`\[\]])")
-"""What Sphinx would read as markup in a sentence."""
+"""Pattern of what Sphinx would read as markup in a sentence."""
 FIGURE_ROLE = re.compile(r":\w+:`[^`]*`")
 
 
@@ -97,7 +97,7 @@ def update_file(file: Path, text: str) -> None:
 
 
 class Writer:
-    """Fills the templates of the sources.
+    """Writer of the sources from their templates.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ class Writer:
 
     @property
     def listed(self) -> list[Paper]:
-        """The papers that the configuration lists: only their verdicts are counted."""
+        """Select the papers that the configuration lists, whose verdicts are counted."""
         return [paper for paper in self.papers if not paper.added]
 
     def render(self, template: str, **variables: Any) -> str:
