@@ -277,7 +277,7 @@ def _methods_under_test(check: Asked) -> list[str]:
 
 
 def _with_method(check: Asked, method: str) -> dict[str, Any]:
-    """Write the check for another method; None if nothing is left to compare it with."""
+    """Write the check for another method; empty if nothing is left to compare it with."""
     changed: dict[str, Any] = deepcopy(dict(check))
     if "method" in changed.get("a", {}):
         changed["a"]["method"] = method
