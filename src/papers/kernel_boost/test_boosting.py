@@ -9,6 +9,7 @@ from running import here, table, two_classes, typed, values
 from scipy.special import betainc
 
 from kernel_boost.boosting import flip_rates, rounds_to_drop
+from noisylabels.classifiers.projections import sub_gaussian_bound
 from reproduction.spec.settings import Noise
 
 ROUNDS = 6
@@ -222,6 +223,16 @@ def test_curves_simulations_and_margins_of_the_flip_probability():
     assert large < small
     few = 0.99 * 2 * betainc(2.5, 2.5, 0.05) + 0.01
     assert rows["some without margin", "k=5", "flip_term"].to_numpy() == pytest.approx([few, few])
+
+
+@pytest.mark.parametrize("k", [1, 5, 20])
+def test_sparse_projections_flip_signs_more_often_than_the_lemma_allows(k):
+    """Entries that are mostly 0 are sub-Gaussian; h = x is an axis, so one column decides."""
+    rng = np.random.default_rng(0)
+    column = rng.choice([-1, 0, 1], size=(20_000, k), p=[0.025, 0.95, 0.025])
+    share = np.mean((column**2).sum(axis=1) <= 0)
+    error = np.sqrt(share * (1 - share) / len(column))
+    assert share - 5 * error > sub_gaussian_bound(1.0, k)
 
 
 def test_simulations_differ_from_repetition_to_repetition_and_nothing_else_does():
