@@ -37,7 +37,7 @@ Inputs = Annotated[int, Field(ge=3, description="inputs")]
 Rounds = Annotated[int, Field(ge=1, description="rounds")]
 Noise = Annotated[float, Field(ge=0, description="standard deviation of the label noise")]
 Ones = Annotated[int, Field(ge=1, description="non-zero entries of the target")]
-Instances = Literal["signs", "unit", "gaussian", "heavy"]
+Instances = Literal["signs", "unit", "unit vectors", "gaussian", "heavy"]
 Number = int | float
 """A number that is part of a name, where 3 differs from 3.0."""
 TUNING = "tuning"
@@ -49,8 +49,10 @@ def instances(rng: np.random.Generator, kind: str, T: int, n: int) -> Floats:
     """Draw T rows of n entries.
 
     The entries are +-1 ("signs"), Gaussian, or Student's t with 3 degrees of freedom ("heavy"), or
-    the rows are uniform on the sphere ("unit").
+    the rows are uniform on the sphere ("unit") or among the n unit vectors ("unit vectors").
     """
+    if kind == "unit vectors":
+        return np.eye(n)[rng.integers(0, n, T)]
     if kind == "signs":
         return np.where(rng.integers(0, 2, (T, n), dtype=np.int8) > 0, 1.0, -1.0)
     if kind == "heavy":

@@ -54,7 +54,7 @@ def sparsity(results: panels.Results[code.SparsitySettings]) -> Figure:
     """Draw the filtering loss against n for two tasks, and over p and the target's sparsity."""
     between = results.settings.interpolation
     tasks = list(results.settings.comparison.tasks)
-    known = {"sparse target": "one weight, ±1 instances", "dense target": "n weights, unit instances"}
+    known = {"sparse target": "one weight, ±1 instances", "dense target": "n weights, unit vectors"}
     titles = [*(known.get(t, t) for t in tasks), f"k equal weights, n = {between.n}"]
     x_label = ["inputs n"] * len(tasks) + ["non-zero weights k"]
     width = style.WIDTH[3] + 1.0

@@ -1,6 +1,7 @@
 """Experiments on p-norm LMS: exact facts behind them, and that they stop at a broken bound."""
 
 import itertools
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from noisylabels.seeding import Seeds
 from pnorm import code as pnorm
 from pnorm.code import Theorem
 from reproduction.run.protocol_loop import Repetition
+from reproduction.spec.artifact import load
 
 
 @pytest.mark.parametrize("n", [0, 2, 12])
@@ -58,13 +60,26 @@ def test_path_lengths(scenario, length):
     assert theory.moving(0.0, 2.0, 1.0, 1.0, 0.0) == 1.0
 
 
-@pytest.mark.parametrize("kind", ["signs", "unit", "gaussian", "heavy"])
+@pytest.mark.parametrize("kind", ["signs", "unit", "unit vectors", "gaussian", "heavy"])
 def test_instances_are_rows_of_their_kind(kind):
     X = pnorm.instances(np.random.default_rng(0), kind, 200, 7)
     assert X.shape == (200, 7)
     assert kind != "signs" or set(np.unique(X)) == {-1.0, 1.0}
-    assert kind != "unit" or np.allclose((X**2).sum(axis=1), 1)
+    assert not kind.startswith("unit") or np.allclose((X**2).sum(axis=1), 1)
+    assert kind != "unit vectors" or set(np.count_nonzero(X, axis=1)) == {1}
+    assert X.any(axis=0).all()
     assert Theorem.of("auto", X).x_size >= np.abs(X).max()
+
+
+def test_the_extreme_cases_are_those_of_the_slide():
+    tasks = load(Path(pnorm.__file__).with_name("sparsity.yaml"), "full").settings.comparison.tasks
+    for name, size_of_rows, size_of_target in (("sparse target", 7, 1), ("dense target", 1, 7)):
+        task = tasks[name]
+        X = pnorm.instances(np.random.default_rng(0), task.instances, 200, 7)
+        u = pnorm.ones(7, 7 if task.ones == "all" else task.ones)
+        assert set(np.count_nonzero(X, axis=1)) == {size_of_rows}
+        assert set(np.abs(X[X != 0])) == {1.0}
+        assert np.count_nonzero(u) == size_of_target
 
 
 def test_misalignment_in_parts_is_that_of_one_run():
