@@ -92,7 +92,8 @@ def __getattr__(name: str) -> object:
         except metadata.PackageNotFoundError:
             return "unknown"
     if name in REMOVED:
-        raise AttributeError(f"noisylabels.{name} {REMOVED[name]}")
+        # An AttributeError would reach `from noisylabels import name` without its message.
+        raise ImportError(f"noisylabels.{name} {REMOVED[name]}")
     if name not in _PUBLIC:
         import difflib
 

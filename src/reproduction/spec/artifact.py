@@ -39,7 +39,7 @@ from reproduction.spec.captions import check_caption, check_summary
 from reproduction.spec.papers import HOME, artifact_files, check_short, find_papers, full_name
 from reproduction.spec.protocol import find_protocol
 from reproduction.spec.settings import Distinct, Selection, Settings
-from reproduction.spec.strict_yaml import ArtifactError, Content, M, Model, check, near, read, texts
+from reproduction.spec.strict_yaml import ArtifactError, Content, Model, check, near, read, texts
 from reproduction.spec.verdict_words import NOT_COMPARABLE, PUBLISHED
 
 # ``part``: the full scale with the data sets and repetitions of the configuration's ``only``.
@@ -59,7 +59,6 @@ MOST = 100_000  # largest number of jobs of an artifact
 RULES = {"all", "data", "fetch", "prepare", "experiment", "tune", "run"}
 RULES |= {"collect", "site", "unknown", "verdicts"}
 NAME = re.compile(r"[A-Za-z0-9_+][A-Za-z0-9._+-]*", re.ASCII)
-NO_WHOLE_NUMBER = re.compile(r"(valid integer, got \S+); write \S*\.\S*$")
 # Longest name in bytes: with an ending such as ``.12.time.tsv`` far below the limit of 255.
 LONGEST = 100
 
@@ -497,7 +496,7 @@ def load(
 
 def _load(path: Path, scale: str, only: Content | None, with_code: bool) -> Artifact:
     content = expanded(path)
-    artifact = _parse(Artifact, content, path)
+    artifact = check(Artifact, content, path)
     artifact._file, artifact._scale, artifact._content = path, scale, content
     check_name("paper", artifact.paper, path)
     check_name("artifact", artifact.name, path)
@@ -516,7 +515,7 @@ def _load(path: Path, scale: str, only: Content | None, with_code: bool) -> Arti
     with _located(f"{path}: "):
         model = find_protocol(artifact.protocol).settings if artifact.protocol else Selection
     where = f"{path}: settings"
-    artifact._full_settings = _parse(model, artifact.full_as_written, where, with_code)
+    artifact._full_settings = check(model, artifact.full_as_written, where, with_code)
     artifact._settings = artifact._full_settings
     if not artifact.protocol:
         return artifact
@@ -524,7 +523,7 @@ def _load(path: Path, scale: str, only: Content | None, with_code: bool) -> Arti
         artifact._only = _part(artifact, only)
     where = f"{path} at scale {scale}: "
     if artifact.as_written != artifact.full_as_written:
-        artifact._settings = _parse(model, artifact.as_written, f"{where}settings", with_code)
+        artifact._settings = check(model, artifact.as_written, f"{where}settings", with_code)
     with _located(f"{where}settings."):
         _check_data_sets(artifact)
     with _located(f"{path.with_suffix('.published.csv')}: "):
@@ -534,15 +533,6 @@ def _load(path: Path, scale: str, only: Content | None, with_code: bool) -> Arti
     with _located(f"{where}shards"):
         _check_shards(artifact)
     return artifact
-
-
-def _parse(model: type[M], content: object, where: object, with_code: bool = True) -> M:
-    """Parse content as `check` does, and ask for a whole number where one is needed."""
-    try:
-        return check(model, content, where, with_code)
-    except ArtifactError as error:
-        message = NO_WHOLE_NUMBER.sub(r"\1; write a whole number", str(error))
-        raise ArtifactError(message) from None
 
 
 def check_code(artifact: Artifact) -> None:
@@ -556,9 +546,9 @@ def check_code(artifact: Artifact) -> None:
     _check_render(artifact)
     path = artifact.file
     model = type(artifact.full_settings)
-    _parse(model, artifact.full_as_written, f"{path}: settings")
+    check(model, artifact.full_as_written, f"{path}: settings")
     if artifact.as_written != artifact.full_as_written:
-        _parse(model, artifact.as_written, f"{path} at scale {artifact._scale}: settings")
+        check(model, artifact.as_written, f"{path} at scale {artifact._scale}: settings")
 
 
 def _check_render(artifact: Artifact) -> None:

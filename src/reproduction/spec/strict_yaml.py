@@ -183,7 +183,9 @@ def _hint(error: ErrorDetails) -> str:
     if isinstance(value, str | float) and kind.startswith(("int", "float")):
         with suppress(ValueError, OverflowError):  # not a number, or not a finite one
             number = float(value)
-            return f"; write {int(number) if number == int(number) else number}"
+            if number == int(number):
+                return f"; write {int(number)}"
+            return "; write a whole number" if kind.startswith("int") else f"; write {number}"
     return ""
 
 
