@@ -4,7 +4,6 @@ import copy
 from functools import cache
 
 import numpy as np
-import pandas as pd
 from project import ROOT, load_project
 
 from reproduction.judge import archived_run
@@ -19,9 +18,7 @@ ARCHIVE = ROOT / "results/reference"
 
 @cache
 def _kept(name):
-    parts = archived_run.find_parts(load_project("full"), name, ARCHIVE)
-    summaries = [archived_run.read_summary(ARCHIVE / part / "summary.csv") for part in parts]
-    return pd.concat(summaries, ignore_index=True)
+    return archived_run.read_summary(ARCHIVE / name / "summary.csv")
 
 
 def table(name, few):

@@ -135,8 +135,6 @@ def read_archived(name: str, root: Path, source: str = "") -> Run:
     folder = root / "results/reference" / name
     figure = root / "figures/reference" / name
     tables = root / "results/reference" / (source or name)
-    if _find_file(folder / "summary.csv"):  # it had its own table when it was archived
-        tables = folder
     provenance = records.facts(folder / records.RECORD)
     drawings = [figure.with_name(f"{figure.name}.{suffix}") for suffix in SHOWN_FORMATS]
     return Run(
@@ -247,16 +245,17 @@ class JudgedTables(NamedTuple):
     agreement: pd.DataFrame
 
 
-def judge_archived(content: Asked, folder: Path) -> JudgedTables:
+def judge_archived(content: Asked, folder: Path, computed: Path | None = None) -> JudgedTables:
     """Judge an archived artifact with the claims, values and rules of today.
 
-    Without its table (the first archived runs had none) a check that needs other rows now is
-    `NOT_JUDGED`. Raises ValueError: an archived table is not the one of its record.
+    ``computed`` is the folder of the table that it draws, if that is not its own. Without a table
+    (the first archived runs had none) a check that needs other rows now is `NOT_JUDGED`.
+    Raises ValueError: an archived table is not the one of its record.
     """
     content = _as_archived(content, folder)
     archived = read_verdicts(folder / "verdicts.csv")
-    table = unpack(folder, "table.csv")
-    packed_points = unpack(folder, "points.npz")
+    table = unpack(computed or folder, "table.csv")
+    packed_points = unpack(computed or folder, "points.npz")
     if table:
         rows = results.read_table(io.BytesIO(table))
         points = Points.read(io.BytesIO(packed_points)) if packed_points else None
@@ -313,40 +312,18 @@ def _find_packed_parts(folder: Path, name: str) -> list[Path]:
     return [file for file in files if file.is_file()]
 
 
-def find_parts(artifacts: Mapping[str, Artifact], name: str, archive: Path) -> list[str]:
-    """List the archived results whose rows are those of an experiment today: itself, then others.
-
-    A result that draws the table of an experiment today may have been an experiment when it was
-    archived: then it has a table in the archive.
-    """
-    parts = [name]
-    for other, artifact in artifacts.items():
-        if artifact.protocol or not artifact.uses:
-            continue
-        source = f"{artifact.paper}/{artifact.uses[0]}"
-        if source == name and (archive / other / "summary.csv").is_file():
-            parts.append(other)
-    return parts
-
-
-def read_table_text(artifacts: Mapping[str, Artifact], name: str, archive: Path) -> bytes:
-    """Read the archived table of an experiment, as CSV; with the rows of its `find_parts`.
-
-    An experiment that is not archived has an empty table.
-    """
-    parts = find_parts(artifacts, name, archive)
-    first, *others = [unpack(archive / part, "table.csv") for part in parts]
-    if not first:
-        return b""
-    rows = [table.partition(b"\n")[2] for table in others]  # without their header
-    return first + b"".join(rows)
-
-
-def compare_verdicts(content: Asked, folder: Path) -> tuple[list[str], list[str]]:
+def compare_verdicts(plan: Plan, name: str, home: Path) -> tuple[list[str], list[str]]:
     """List the ids whose archived verdict is out of date, and those that need a run."""
-    verdicts = judge_archived(content, folder).verdicts
+    verdicts = _judge_with_table(plan, name, home).verdicts
     not_judged = list(verdicts.loc[verdicts["verdict"] == NOT_JUDGED, "id"])
-    return _list_changed(verdicts, folder), not_judged
+    return _list_changed(verdicts, home / "results/reference" / name), not_judged
+
+
+def _judge_with_table(plan: Plan, name: str, home: Path) -> JudgedTables:
+    """Judge an archived artifact by its table, or by that of the experiment that it draws."""
+    archive = home / "results/reference"
+    content = plan.artifact(name).content
+    return judge_archived(content, archive / name, archive / plan.computed(name))
 
 
 def _list_changed(verdicts: pd.DataFrame, folder: Path) -> list[str]:
@@ -371,7 +348,7 @@ def judge_again(plan: Plan, names: Iterable[str], home: Path) -> list[str]:
         folder = home / "results/reference" / name
         if not (folder / records.RECORD).is_file():
             continue
-        judged = judge_archived(plan.artifacts[name].content, folder)
+        judged = _judge_with_table(plan, name, home)
         changed = _list_changed(judged.verdicts, folder)
         if changed:
             lines.append(f"{name}: {', '.join(changed)}")
@@ -467,7 +444,7 @@ def _delete_archived_tables(folder: Path) -> None:
     """Delete what an earlier run has archived; the next one may have fewer parts, or none."""
     for file in folder.glob("*.xz"):
         file.unlink()
-    for name in ("verdicts.csv", "agreement.csv", "estimates.csv"):
+    for name in ("summary.csv", "verdicts.csv", "agreement.csv", "estimates.csv"):
         (folder / name).unlink(missing_ok=True)
 
 
@@ -600,8 +577,7 @@ def find_outdated(plan: Plan, names: Iterable[str], home: Path) -> tuple[list[st
             continue
         target = name.replace("/", "_")
         remedy = f"./run full {target} && ./run reference {target}"
-        folder = home / "results/reference" / name
-        changed, not_judged = compare_verdicts(plan.artifact(name).content, folder)
+        changed, not_judged = compare_verdicts(plan, name, home)
         if changed:
             command = f"./run reference --judge {target}"
             ids = _list_first(changed)

@@ -52,7 +52,7 @@ def draw_archived(plan: Plan, name: str, archive: Path, folder: Path) -> Path:
         if not shown.protocol:
             continue
         source = f"{shown.paper}/{shown.name}"
-        content = archived_run.read_table_text(plan.artifacts, source, archive)
+        content = archived_run.unpack(archive / source, "table.csv")
         if not content:
             raise ValueError(f"the table of {source} is not archived")
         file = folder / f"{shown.name}.csv"

@@ -18,14 +18,6 @@ from reproduction.spec.papers import HOME, list_papers
 from reproduction.spec.verdict_words import is_claim
 
 FOLDER = CHECKOUT / "results/reference"
-JOINED = ("kernel_boost/cv_vs_mkl", "kernel_boost/klr_vs_rklr")
-"""Archived with a table each; the next full run archives one table, that of the run they share."""
-AWAIT_A_RUN = {
-    *JOINED,
-    "kernel_boost/readings",  # has ten splits and four kinds of noise
-    "kernel_boost/rivals",  # has the methods of the two that joined it
-}
-"""Results whose settings changed on purpose; the next full run replaces them."""
 ARCHIVED = sorted(str(file.parent.relative_to(FOLDER)) for file in FOLDER.glob("*/*/record.json"))
 
 
@@ -37,11 +29,7 @@ def plan():
 @pytest.mark.parametrize("name", one_of_each_paper(ARCHIVED))
 def test_the_reference_is_of_the_present_settings_and_claims(plan, name):
     lines, failed = archived_run.find_outdated(plan, [name], CHECKOUT)
-    if name in AWAIT_A_RUN:
-        problems = [line.partition(";")[0] for line in lines]
-        assert problems == [f"{name}: out of date, other settings"]
-    else:
-        assert not failed, "\n".join(lines)
+    assert not failed, "\n".join(lines)
 
 
 def test_every_kept_result_has_its_artifact_and_its_files(plan):
@@ -51,8 +39,7 @@ def test_every_kept_result_has_its_artifact_and_its_files(plan):
         artifact = plan.artifacts[name]
         archived = archived_run.read_archived(name, CHECKOUT)
         assert archived.drawn, name
-        if name not in JOINED:
-            assert bool(archived.table) == ("protocol" in artifact.content), name
+        assert bool(archived.table) == ("protocol" in artifact.content), name
         assert not artifact.other_unit(archived.verdicts), name
 
 
