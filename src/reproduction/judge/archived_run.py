@@ -312,18 +312,16 @@ def _find_packed_parts(folder: Path, name: str) -> list[Path]:
     return [file for file in files if file.is_file()]
 
 
-def compare_verdicts(plan: Plan, name: str, home: Path) -> tuple[list[str], list[str]]:
-    """List the ids whose archived verdict is out of date, and those that need a run."""
-    verdicts = _judge_with_table(plan, name, home).verdicts
+def compare_verdicts(
+    content: Asked, folder: Path, computed: Path | None = None
+) -> tuple[list[str], list[str]]:
+    """List the ids whose archived verdict is out of date, and those that need a run.
+
+    The arguments are those of `judge_archived`.
+    """
+    verdicts = judge_archived(content, folder, computed).verdicts
     not_judged = list(verdicts.loc[verdicts["verdict"] == NOT_JUDGED, "id"])
-    return _list_changed(verdicts, home / "results/reference" / name), not_judged
-
-
-def _judge_with_table(plan: Plan, name: str, home: Path) -> JudgedTables:
-    """Judge an archived artifact by its table, or by that of the experiment that it draws."""
-    archive = home / "results/reference"
-    content = plan.artifact(name).content
-    return judge_archived(content, archive / name, archive / plan.computed(name))
+    return _list_changed(verdicts, folder), not_judged
 
 
 def _list_changed(verdicts: pd.DataFrame, folder: Path) -> list[str]:
@@ -348,7 +346,8 @@ def judge_again(plan: Plan, names: Iterable[str], home: Path) -> list[str]:
         folder = home / "results/reference" / name
         if not (folder / records.RECORD).is_file():
             continue
-        judged = _judge_with_table(plan, name, home)
+        computed = home / "results/reference" / plan.computed(name)
+        judged = judge_archived(plan.artifacts[name].content, folder, computed)
         changed = _list_changed(judged.verdicts, folder)
         if changed:
             lines.append(f"{name}: {', '.join(changed)}")
@@ -577,7 +576,10 @@ def find_outdated(plan: Plan, names: Iterable[str], home: Path) -> tuple[list[st
             continue
         target = name.replace("/", "_")
         remedy = f"./run full {target} && ./run reference {target}"
-        changed, not_judged = compare_verdicts(plan, name, home)
+        archive = home / "results/reference"
+        content = plan.artifact(name).content
+        computed = archive / plan.computed(name)
+        changed, not_judged = compare_verdicts(content, archive / name, computed)
         if changed:
             command = f"./run reference --judge {target}"
             ids = _list_first(changed)

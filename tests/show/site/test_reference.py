@@ -5,6 +5,7 @@ import itertools
 import json
 import lzma
 import re
+import shutil
 
 import numpy as np
 import pandas as pd
@@ -191,6 +192,16 @@ def test_other_words_margins_bounds_and_selectors_are_judged_from_what_is_kept(t
         assert judged["verdict"].tolist() == verdicts
         changed = archived_run.compare_verdicts(content | change, folder)
         assert changed == ([id_of_changed], [])
+
+
+def test_a_result_without_a_table_is_judged_by_the_one_that_it_draws(tabled, tmp_path):
+    content, folder = tabled
+    verdicts = archived_run.judge_archived(content, folder).verdicts
+    drawing = tmp_path / "drawing"
+    shutil.copytree(folder, drawing)
+    (drawing / "table.csv.xz").unlink()
+    judged = archived_run.judge_archived(content, drawing, computed=folder).verdicts
+    pd.testing.assert_frame_equal(judged, verdicts)
 
 
 def test_an_archived_run_is_judged_from_the_repetition_of_its_own_record(tabled):
