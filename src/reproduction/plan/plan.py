@@ -544,11 +544,10 @@ class Plan:
         return [f"{self.results}/{self.computed(name)}/{file}" for name in self.judged(scope)]
 
     def computed(self, name: str) -> str:
-        """Name what computes the table of an artifact: itself, or the first it uses."""
+        """Name what computes the table of an artifact: itself, or the first it uses, if any."""
         artifact = self.artifacts[name]
-        if artifact.protocol:
-            return name
-        return self._sources(artifact)[0]
+        sources = [] if artifact.protocol else self._sources(artifact)
+        return sources[0] if sources else name
 
     def pages(self, scope: str) -> list[str]:
         """List the scopes that are judged separately: papers, and results with measured times."""
