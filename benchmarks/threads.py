@@ -1,8 +1,8 @@
-"""Kernel classifiers under BLAS's default threads: one fit alone, and four processes that fit at once.
+"""Kernel classifiers under BLAS's default threads: one fit alone, and four processes at once.
 
     python benchmarks/threads.py [--rows 100 400 800 1600] [--processes 4] [--fits 9] [--limited]
 
-Median milliseconds of a fit, of the slowest process: as the library fits, which limits the threads itself;
+Median milliseconds of a fit, of the slowest process: as the library fits, with its own limit;
 with one thread by the environment; and with as many threads as BLAS takes.
 """
 
@@ -33,17 +33,18 @@ def fit(method, rows, fits, way):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((rows, 10))
     y = (X[:, 0] + 0.5 * rng.standard_normal(rows) > 0).astype(int)
-    model, taken = getattr(noisylabels, METHODS[method])(), []
+    model = getattr(noisylabels, METHODS[method])()
+    seconds = []
     model.fit(X, y)  # compiles
     for _ in range(fits):
         start = time.perf_counter()
         model.fit(X, y)
-        taken.append(time.perf_counter() - start)
-    return 1e3 * float(np.median(taken))
+        seconds.append(time.perf_counter() - start)
+    return 1e3 * float(np.median(seconds))
 
 
 def at_once(processes, way, *arguments):
-    """The slowest of several processes that do the same."""
+    """Measure the slowest of several processes that do the same."""
     environment = {key: value for key, value in os.environ.items() if key not in VARIABLES}
     if way == WAYS[1]:
         environment |= dict.fromkeys(VARIABLES, "1")
@@ -76,10 +77,11 @@ def main():
         for rows in arguments.rows:
             for processes in (1, arguments.processes):
                 ways = WAYS[:2] if arguments.limited else WAYS
-                taken = [at_once(processes, way, method, rows, arguments.fits) for way in ways]
-                shown = ", ".join(f"{way} {value:.1f} ms" for way, value in zip(ways, taken, strict=True))
-                ratio = f"the library's over one thread {taken[0] / taken[1]:.2f}"
-                print(f"{method}, {rows} rows, {processes} at once: {shown}; {ratio}", flush=True)
+                medians = [at_once(processes, way, method, rows, arguments.fits) for way in ways]
+                texts = [f"{way} {ms:.1f} ms" for way, ms in zip(ways, medians, strict=True)]
+                ratio = f"the library's over one thread {medians[0] / medians[1]:.2f}"
+                case = f"{method}, {rows} rows, {processes} at once"
+                print(f"{case}: {', '.join(texts)}; {ratio}", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""One array in every form that users hand over: what is computed from it must not differ in a bit."""
+"""One array in every form that users hand over: results must not differ in a bit."""
 
 import numpy as np
 
@@ -15,6 +15,12 @@ def _read_only(a):
     return kept
 
 
+def shift_by_one_byte(array):
+    """Copy an array to an address that is no multiple of its item size."""
+    memory = np.frombuffer(b"\0" + array.tobytes(), np.uint8)
+    return memory[1:].view(array.dtype).reshape(array.shape)
+
+
 LAYOUTS = {
     "a list": lambda a: a.tolist(),
     "columns in a row": np.asfortranarray,
@@ -25,20 +31,21 @@ LAYOUTS = {
     "whole numbers": lambda a: a.astype(np.int32),
     "single precision": lambda a: a.astype(np.float32),
     "objects": lambda a: a.astype(object),
-    "unaligned": lambda a: np.frombuffer(b"\0" + a.tobytes(), np.uint8)[1:].view(a.dtype).reshape(a.shape),
+    "unaligned": shift_by_one_byte,
 }
-"""Name -> a whole-numbered float array in that form; single precision and integers hold it exactly."""
+"""Name -> an array of whole numbers in that form; single precision and integers hold it exactly."""
 
 
 def check_layouts(compute, arrays, refused=()):
-    """`compute(*arrays)` has the same bytes for every layout but those refused, and changes no array."""
-    expected = [np.asarray(each).tobytes() for each in compute(*arrays)]
+    """Check that `compute(*arrays)` has the same bytes for every layout, and changes no array."""
+    expected = [np.asarray(result).tobytes() for result in compute(*arrays)]
     for name, lay in LAYOUTS.items():
         if name in refused:
             continue
-        given = [lay(array) for array in arrays]
-        before = [np.asarray(array, dtype=float).copy() for array in given]
-        found = [np.asarray(each).tobytes() for each in compute(*given)]
-        assert found == expected, name
-        for array, kept in zip(given, before, strict=True):
-            assert np.array_equal(np.asarray(array, dtype=float), kept), f"{name}: an input was changed"
+        inputs = [lay(array) for array in arrays]
+        before = [np.asarray(array, dtype=float).copy() for array in inputs]
+        results = [np.asarray(result).tobytes() for result in compute(*inputs)]
+        assert results == expected, name
+        for array, values in zip(inputs, before, strict=True):
+            is_unchanged = np.array_equal(np.asarray(array, dtype=float), values)
+            assert is_unchanged, f"{name}: an input was changed"

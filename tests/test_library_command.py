@@ -1,4 +1,4 @@
-"""The command `noisylabels`: the audit where the library is alone, the experiments too in a checkout."""
+"""The command `noisylabels`: the audit, and in a checkout the experiments too."""
 
 import os
 import shutil
@@ -25,7 +25,8 @@ def library(tmp_path):
 
 def run_alone(library, folder, *words):
     path = {"PYTHONPATH": str(library), "NUMBA_CACHE_DIR": str(ROOT / ".cache/numba")}
-    command = [sys.executable, "-P", "-S", "-c", "import sys; sys.path += sys.argv.pop(1).split(':')\n"]
+    set_path = "import sys; sys.path += sys.argv.pop(1).split(':')\n"
+    command = [sys.executable, "-P", "-S", "-c", set_path]
     command[-1] += "from noisylabels.command_line import main; main()"
     packages = ":".join(path for path in sys.path if path.endswith("site-packages"))
     variables = {key: value for key, value in os.environ.items() if key != "NOISYLABELS_COMMAND"}
@@ -36,7 +37,8 @@ def run_alone(library, folder, *words):
 @pytest.mark.nightly
 def test_the_library_alone_audits_a_table_and_writes_its_page(library, tmp_path):
     (tmp_path / "table.csv").write_text(BEANS)
-    done = run_alone(library, tmp_path, "audit", "table.csv", "--label", "kind", "--model", "logistic")
+    words = ("audit", "table.csv", "--label", "kind", "--model", "logistic")
+    done = run_alone(library, tmp_path, *words)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == "Look:   table_audit/index.html"
     page = (tmp_path / "table_audit/index.html").read_text()

@@ -1,4 +1,4 @@
-"""The benchmark of scaling: every method has its lines, exponents are slopes, pages show what is recorded."""
+"""The benchmark of scaling: every method has lines, exponents are slopes, pages show records."""
 
 import csv
 import importlib
@@ -22,7 +22,8 @@ def benchmark():
 
 
 def line(method="ors", seconds=(1.0, 2.0, 4.0, 8.0), peer=(2.0, 4.0, 8.0, 16.0), exponent=1.0):
-    made = {"room": "filters", "method": method, "against": "T", "theory": [1.0, 1.0], "peer": "another"}
+    made = {"room": "filters", "method": method, "against": "T", "theory": [1.0, 1.0]}
+    made["peer"] = "another"
     measured = {"sizes": [10, 20, 40, 80], "seconds": list(seconds), "peer_seconds": list(peer)}
     return made | measured | {"exponent": exponent, "mb": 1.0, "memory_exponent": 1.0}
 
@@ -31,7 +32,9 @@ MACHINE = {"processor": "x", "load": 1.0, "python": "3", "packages": {}, "read_g
 
 
 def test_every_method_is_measured(benchmark):
-    lines = [line for room in benchmark("scaling_lines").ROOMS.values() for line in room()]
+    lines = []
+    for make_lines in benchmark("scaling_lines").ROOMS.values():
+        lines += make_lines()
     assert {line.method for line in lines} == set(METHODS)
     assert {line.against for line in lines} == {"T", "n", "d", "models"}
 
@@ -49,7 +52,8 @@ def test_what_moved_is_told_by_ratios_to_the_peer_of_the_same_process(benchmark)
 
 
 def test_an_exponent_is_the_slope_of_the_largest_sizes_and_one_off_the_theory_is_counted(benchmark):
-    assert benchmark("scaling").slope([1, 10, 20, 40, 80], [99.0, 1.0, 4.0, 16.0, 64.0]) == pytest.approx(2)
+    slope = benchmark("scaling").slope([1, 10, 20, 40, 80], [99.0, 1.0, 4.0, 16.0, 64.0])
+    assert slope == pytest.approx(2)
     lines = [line(), line("lms", exponent=1.2)]
     made = benchmark("scaling").blocks({"machine": MACHINE, "lines": lines}, {})
     table = benchmark("scaling").format_table({"machine": MACHINE, "lines": lines})

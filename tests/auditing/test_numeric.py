@@ -12,7 +12,7 @@ from noisylabels.auditing import tables
 
 @pytest.fixture(scope="module")
 def houses():
-    """A table whose spread grows with the width, the true prices and those of which one in ten is wrong."""
+    """Prices whose spread grows with the width: inputs, true prices, and one in ten wrong."""
     rng = np.random.default_rng(0)
     X = rng.uniform(1, 5, (200, 2))
     true = (10 * X[:, 0] + 5 * X[:, 1] + X[:, 0] * rng.normal(0, 0.3, 200)).round(2)
@@ -49,7 +49,8 @@ def test_reviewed_numbers_give_a_rate_that_covers_and_are_repaired(houses, found
     noisylabels.review(found, path, 60, by=by)
     sheet = pd.read_csv(path, dtype=str)
     at = sheet["row"].astype(int)
-    sheet.assign(true=[f"{value}".replace(".", ",") for value in true[at]]).to_csv(path, sep=";", index=False)
+    answers = [f"{value}".replace(".", ",") for value in true[at]]
+    sheet.assign(true=answers).to_csv(path, sep=";", index=False)
     done = noisylabels.review(found, path, 60, by=by, precision=0.5)
     assert done.wrong.low <= np.mean(y != true) <= done.wrong.high
     assert done.reviewed == 60
@@ -57,7 +58,8 @@ def test_reviewed_numbers_give_a_rate_that_covers_and_are_repaired(houses, found
     assert len(done.listed) > 0
     assert len(done.accuracies) == len(done.flip_rates) == 0
     sheet.assign(true="much").to_csv(path, index=False)
-    with pytest.raises(ValueError, match="line 2: the true label is 'much', not a number; correct it"):
+    message = "line 2: the true label is 'much', not a number; correct it"
+    with pytest.raises(ValueError, match=message):
         noisylabels.review(found, path, 60)
 
 
@@ -67,14 +69,16 @@ def test_columns_that_say_nothing_list_nothing_and_classifiers_are_refused(house
     nothing = noisylabels.audit(X, y, model=Ridge())
     assert (nothing.informative, len(nothing.suspicious)) == (False, 0)
     assert "These columns say nothing about the label" in nothing.text
-    with pytest.raises(ValueError, match="model: 'forest' cannot predict them: the labels are numbers"):
+    message = "model: 'forest' cannot predict them: the labels are numbers"
+    with pytest.raises(ValueError, match=message):
         noisylabels.audit(X, y, model="forest")
 
 
 def test_few_values_are_classes_and_many_numbers_are_not():
     tables.check_labels(np.arange(60.0), "y")
     copied = pd.DataFrame({"x": np.arange(60)[::-1] ** 2 % 61, "copy": np.arange(60)})
-    assert "column 'copy' is the label" in noisylabels.audit(copied, np.arange(60), model=Ridge()).text
+    text = noisylabels.audit(copied, np.arange(60), model=Ridge()).text
+    assert "column 'copy' is the label" in text
     assert not tables.measured(np.arange(60) % 5)
     with pytest.raises(ValueError, match="60 different values"):
         tables.check_labels(np.arange(60).astype(str), "y")

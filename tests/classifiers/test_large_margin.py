@@ -1,4 +1,4 @@
-"""The bound minimiser, the 0-1 loss and the margin distribution: optimality, invariances, corners."""
+"""Bound minimiser, 0-1 loss and margin distribution: optimality, invariances, corners."""
 
 import math
 
@@ -89,7 +89,8 @@ def test_without_its_two_terms_ldm_is_the_svm(C):
 def test_ldm_chooses_the_best_of_the_folds():
     X, y = data()
     model = LDM([0.1, 10], lam1=[0, 0.1], lam2=0.1, random_state=0).fit(X, y)
-    assert set(model.errors_) == {(a, 0.1, c) for a in (0.0, 0.1) for c in (0.1, 10.0)}
+    grid = {(0.0, 0.1, 0.1), (0.0, 0.1, 10.0), (0.1, 0.1, 0.1), (0.1, 0.1, 10.0)}
+    assert set(model.errors_) == grid
     assert model.errors_[model.lam1_, model.lam2_, model.C_] == min(model.errors_.values())
     alone = LDM(model.C_, lam1=model.lam1_, lam2=model.lam2_).fit(X, y)
     np.testing.assert_array_equal(alone.coef_, model.coef_)
@@ -107,7 +108,10 @@ def test_the_angle_loss_is_the_empirical_risk(k):
     assert found == pytest.approx(expected, abs=1e-9)
     assert loss(UT, 7 * h, 0.0, table(k), np.empty(5)) == pytest.approx(found, abs=1e-12)
     assert abs(gradient @ h) < 1e-12  # the scale does not matter
-    numeric = [(loss(UT, h + e, 0.0, table(k), np.empty(5)) - found) / 1e-6 for e in 1e-6 * np.eye(5)]
+    numeric = []
+    for step in 1e-6 * np.eye(5):
+        moved = loss(UT, h + step, 0.0, table(k), np.empty(5))
+        numeric.append((moved - found) / 1e-6)
     np.testing.assert_allclose(gradient, numeric, atol=1e-5)
 
 
@@ -121,7 +125,8 @@ def test_the_sigmoid_loss_and_its_gradient():
 
     h = np.array([0.5, -0.3, 0.1, 0.2, 0.0])
     assert check_grad(lambda h: loss(UT, h, 4.0, NO_TABLE, np.empty(5)), gradient, h) < 1e-6
-    assert loss(UT, h, 1e6, NO_TABLE, np.empty(5)) == pytest.approx(count_errors(UT, h) / 120, abs=1e-9)
+    share = count_errors(UT, h) / 120
+    assert loss(UT, h, 1e6, NO_TABLE, np.empty(5)) == pytest.approx(share, abs=1e-9)
 
 
 @given(st.integers(0, 10_000))

@@ -5,9 +5,15 @@ import pytest
 from problems import gram, noisy_columns, two_moons
 
 from noisylabels.classifiers.kernel_fisher import RobustKernelFisherClassifier
-from noisylabels.classifiers.kernel_logistic import KernelLogisticRegression, RobustKernelLogisticRegression
+from noisylabels.classifiers.kernel_logistic import (
+    KernelLogisticRegression,
+    RobustKernelLogisticRegression,
+)
 from noisylabels.classifiers.kernel_svm import KernelSVMClassifier
-from noisylabels.classifiers.multi_kernel import RobustMultiKernelLogisticRegression, StPMKLLikeClassifier
+from noisylabels.classifiers.multi_kernel import (
+    RobustMultiKernelLogisticRegression,
+    StPMKLLikeClassifier,
+)
 from noisylabels.kernels.gaussian import squared_distances
 
 ONE_KERNEL = [
@@ -16,7 +22,9 @@ ONE_KERNEL = [
 ]  # fmt: skip
 GRID = [0.05, 1.0, 20.0]
 every = pytest.mark.parametrize(
-    "cls", [*ONE_KERNEL, RobustMultiKernelLogisticRegression, StPMKLLikeClassifier], ids=lambda cls: cls.name
+    "cls",
+    [*ONE_KERNEL, RobustMultiKernelLogisticRegression, StPMKLLikeClassifier],
+    ids=lambda cls: cls.name,
 )
 DEGENERATE = {
     "two points": (np.array([[0.0], [1.0]]), np.array([0, 1])),
@@ -31,7 +39,9 @@ DEGENERATE = {
 def fits(cls, X, out, labels, width=1.0):
     if cls in ONE_KERNEL:
         return cls.fit_many(gram(X, out, width), labels, GRID)
-    return cls.fit_distances(squared_distances(X), squared_distances(out, X), labels, [width, 2 * width])
+    distances = squared_distances(X)
+    distances_out = squared_distances(out, X)
+    return cls.fit_distances(distances, distances_out, labels, [width, 2 * width])
 
 
 def singles(cls, width=1.0):

@@ -1,4 +1,4 @@
-"""Nystrom's logistic regressions are the exact ones where all rows are landmarks, and near them with few."""
+"""Nystrom's logistic regressions: exact where all rows are landmarks, and nearly so with few."""
 
 import numpy as np
 import pytest
@@ -55,7 +55,8 @@ def test_three_classes_are_exact_as_well(exact, ours):
 def test_forty_landmarks_of_six_hundred_points_are_nearly_enough(choice):
     X, y = problem(600)
     exact = RobustKernelLogisticRegression(1.0, 0.1, penalty="rkhs").fit(X, y)
-    model = RobustNystromLogisticRegression(1.0, 0.1, landmarks=40, choice=choice, random_state=0).fit(X, y)
+    options = {"landmarks": 40, "choice": choice, "random_state": 0}
+    model = RobustNystromLogisticRegression(1.0, 0.1, **options).fit(X, y)
     assert (model.landmarks_, model.X_fit_.shape) == (choice, (40, 2))
     assert model.features_ <= 40
     assert (model.predict(X) == exact.predict(X)).mean() > 0.99
@@ -104,5 +105,6 @@ def test_the_choice_that_was_removed_names_the_one_that_serves():
 
 def test_the_fit_is_the_same_for_a_seed():
     X, y = problem(200)
-    first, second = (NystromLogisticRegression(landmarks=20, random_state=3).fit(X, y) for _ in range(2))
+    first = NystromLogisticRegression(landmarks=20, random_state=3).fit(X, y)
+    second = NystromLogisticRegression(landmarks=20, random_state=3).fit(X, y)
     assert np.array_equal(first.dual_coef_, second.dual_coef_)

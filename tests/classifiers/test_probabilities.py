@@ -1,4 +1,4 @@
-"""Probabilities where decision values are log-odds, a hint where they are not; what scikit-learn adds."""
+"""Probabilities where decision values are log-odds, a hint elsewhere; what scikit-learn adds."""
 
 import numpy as np
 import pytest
@@ -24,12 +24,16 @@ def test_the_logistic_loss_has_probabilities(loss):
     assert p.sum(axis=1) == pytest.approx(np.ones(60))
 
 
-@pytest.mark.parametrize("model", [RobustSGDClassifier(), PegasosClassifier(), LiblinearClassifier()])
+@pytest.mark.parametrize(
+    "model",
+    [RobustSGDClassifier(), PegasosClassifier(), LiblinearClassifier()],
+)
 def test_other_margin_losses_say_how_to_calibrate(model):
     assert not hasattr(model, "predict_proba")
     with pytest.raises(AttributeError, match="has no attribute 'predict_proba'") as caught:
         model.predict_proba  # noqa: B018
-    assert "calibrate them, sklearn.calibration.CalibratedClassifierCV" in str(caught.value.__cause__)
+    cause = str(caught.value.__cause__)
+    assert "calibrate them, sklearn.calibration.CalibratedClassifierCV" in cause
 
 
 def test_decision_values_can_be_calibrated():

@@ -1,4 +1,4 @@
-"""Classifiers inside scikit-learn: meta-estimators, displays and scorers ask for methods by name."""
+"""Classifiers inside scikit-learn: meta-estimators, displays and scorers find methods by name."""
 
 import warnings
 
@@ -53,7 +53,10 @@ def test_the_walk_meets_classifiers_with_and_without_probabilities():
     assert nl.PegasosClassifier not in WITH_PROBABILITIES
 
 
-@pytest.mark.parametrize("name", [name for name in nl.__all__ if isinstance(getattr(nl, name), type)])
+CLASSES = [name for name in nl.__all__ if isinstance(getattr(nl, name), type)]
+
+
+@pytest.mark.parametrize("name", CLASSES)
 def test_every_public_method_bears_the_name_it_is_called_by(name):
     model = public_instance(name)
     for attribute in dir(type(model)):
@@ -72,7 +75,8 @@ def test_probabilities_feed_stacking(cls):
 @with_probabilities
 def test_a_threshold_on_probabilities_decides(cls):
     model = made(cls).fit(X, Y)
-    fixed = FixedThresholdClassifier(model, threshold=0.9, response_method="predict_proba").fit(X, Y)
+    options = {"threshold": 0.9, "response_method": "predict_proba"}
+    fixed = FixedThresholdClassifier(model, **options).fit(X, Y)
     np.testing.assert_array_equal(fixed.predict(X), model.predict_proba(X)[:, 1] >= 0.9)
     tuned = TunedThresholdClassifierCV(model, cv=3, response_method="predict_proba").fit(X, Y)
     assert tuned.predict(X).shape == Y.shape
@@ -95,7 +99,8 @@ def test_curves_and_boundaries_by_probability_are_drawn(cls):
     for display in CURVES:
         display.from_estimator(model, X, Y, response_method="predict_proba")
     CalibrationDisplay.from_estimator(model, X, Y)
-    DecisionBoundaryDisplay.from_estimator(model, X, response_method="predict_proba", grid_resolution=5)
+    options = {"response_method": "predict_proba", "grid_resolution": 5}
+    DecisionBoundaryDisplay.from_estimator(model, X, **options)
     pyplot.close("all")
 
 

@@ -36,7 +36,7 @@ def test_factors_give_the_kernels_back():
 
 @pytest.mark.parametrize("rho", [0.0, 0.25])
 def test_gap_bounds_the_distance_to_the_optimum(rho):
-    """The value at the end is that of a plain solver for the same mixture, and no other mixture is better."""
+    """The value at the end is a plain solver's for the same mixture; no other mixture is better."""
     X, _, s = problem()
     K = stack_of(X, [0.3, 1.0, 4.0])
     C = 1.0
@@ -58,7 +58,8 @@ def test_gap_bounds_the_distance_to_the_optimum(rho):
             return 0.5 * d @ slope - z.sum(), np.r_[slope - 1, -slope - 1]
 
         bounds = [(0, (1 - rho) * C)] * 40 + [(0, rho * C)] * 40
-        end = minimize(minus, np.zeros(80), jac=True, bounds=bounds, options={"maxiter": 2000, "ftol": 1e-14})
+        options = {"maxiter": 2000, "ftol": 1e-14}
+        end = minimize(minus, np.zeros(80), jac=True, bounds=bounds, options=options)
         return -end.fun
 
     value = primal(saddle.p, saddle.v)
@@ -75,7 +76,8 @@ def test_one_kernel_without_noise_is_a_support_vector_machine_without_bias():
     X, _, s = problem()
     K = rbf(squared_distances(X), 1.0)
     saddle = mirror_prox(Factors.of(K[None]), s, 0.0, 1.0, tolerance=1e-7, iterations=20_000)
-    doubled = np.block([[K, -K], [-K, K]])  # points and their mirror images: the bias is 0 by symmetry
+    # Points and their mirror images: the bias is 0 by symmetry.
+    doubled = np.block([[K, -K], [-K, K]])
     svm = SVC(C=0.5, kernel="precomputed", tol=1e-8).fit(doubled, np.r_[s, -s])
     np.testing.assert_allclose(K @ saddle.v, svm.decision_function(doubled)[:40], atol=5e-3)
 
@@ -101,7 +103,8 @@ def test_every_column_has_its_own_flip_rate():
     assert not fits.flagged.any()
     for column, rho in enumerate(rates):
         model = StPMKLLikeClassifier([0.5, 1.0, 3.0], rho=rho).fit(X, labels[:, column])
-        np.testing.assert_allclose(model.decision_function(X[:9]), fits.scores[column, 0], atol=1e-9)
+        scores = model.decision_function(X[:9])
+        np.testing.assert_allclose(scores, fits.scores[column, 0], atol=1e-9)
         assert model.eta_.sum() == pytest.approx(1)
 
 

@@ -24,9 +24,10 @@ def web(fresh_machine):
 
 @pytest.fixture
 def fresh_machine(monkeypatch):
-    """pip, proxies and our variables as on a fresh machine without an index; a test sets what it needs."""
+    """Set pip, proxies and our variables as on a fresh machine without an index."""
     for name in list(os.environ):
-        if name.startswith(("PIP_", "NOISYLABELS_")) or name.lower().endswith(("_proxy", "_ca_bundle")):
+        is_ours = name.startswith(("PIP_", "NOISYLABELS_"))
+        if is_ours or name.lower().endswith(("_proxy", "_ca_bundle")):
             monkeypatch.delenv(name)
     monkeypatch.delenv("SSL_CERT_FILE", raising=False)
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
@@ -36,7 +37,8 @@ def fresh_machine(monkeypatch):
 @pytest.fixture
 def network(fresh_machine, monkeypatch):
     """Impatient: no test waits for long."""
-    monkeypatch.setattr("reproduction.data.transport.time", SimpleNamespace(sleep=lambda seconds: None))
+    clock = SimpleNamespace(sleep=lambda seconds: None)
+    monkeypatch.setattr("reproduction.data.transport.time", clock)
     return Network(connect=1.0, read=0.2, attempts=3)
 
 

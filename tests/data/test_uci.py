@@ -1,4 +1,4 @@
-"""Every layout of a raw set gives the same arrays; a field that does not belong there is refused by name."""
+"""Every layout of a raw set gives the same arrays; an alien field is refused by its name."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -21,7 +21,9 @@ def commas(rows):
 
 
 def keel(rows):
-    return "@relation x\n@attribute a real [0, 1]\n@data\n" + "".join(", ".join(row) + "\n" for row in rows)
+    lines = ["@relation x", "@attribute a real [0, 1]", "@data"]
+    lines += [", ".join(row) for row in rows]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def orange(rows):
@@ -94,7 +96,14 @@ CODED = [  # reader, file, layout, rows, X, y
       for kind, layout in (("data", commas), ("tab", orange))],
     ("solar_flare", "flare2.tab", orange, [f"H A {spot} 1 3 1 1 1 1 1 0 0 2" for spot in "OXIC"],
      [[7, 4, 1, 3, 1, 1, 1, 1, 1, 0, 0, 2]] * 4, [-1, 1, 1, 1]),
-    ("splice", "splice.dat", keel, [" ".join([*"AGCTNR" * 10, "EI"])], [[1, 2, 3, 4, 0, 0] * 10], [1]),
+    (
+        "splice",
+        "splice.dat",
+        keel,
+        [" ".join([*"AGCTNR" * 10, "EI"])],
+        [[1, 2, 3, 4, 0, 0] * 10],
+        [1],
+    ),
     ("titanic", "titanic.tab", orange, ["crew child female no", "first adult male yes"],
      [[3, 1, 0], [0, 0, 1]], [-1, 1]),
 ]  # fmt: skip

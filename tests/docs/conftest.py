@@ -26,9 +26,11 @@ class Newcomer:
             (venv / part).symlink_to(Path(sys.prefix) / part)
         files = [self.checkout / file for file in ("runtime.lock", "pyproject.toml")]
         made_from = b"".join(file.read_bytes() for file in files)
-        summed = subprocess.run(["cksum"], input=made_from, capture_output=True, check=True).stdout.decode()
+        process = subprocess.run(["cksum"], input=made_from, capture_output=True, check=True)
+        checksum = process.stdout.decode().strip()
         version = f"Python {sys.version.split()[0]}"
-        (venv / "stamp").write_text(f"{version}\nruntime.lock {summed.strip()} {venv} {self.checkout}\n")
+        stamp = f"{version}\nruntime.lock {checksum} {venv} {self.checkout}\n"
+        (venv / "stamp").write_text(stamp)
         self.environment = {
             name: value
             for name, value in os.environ.items()
@@ -37,7 +39,8 @@ class Newcomer:
 
     def run(self, commands: str) -> str:
         """What the commands print; they must succeed, and set up no environment."""
-        options = {"cwd": self.checkout, "env": self.environment, "capture_output": True, "text": True}
+        options = {"cwd": self.checkout, "env": self.environment}
+        options |= {"capture_output": True, "text": True}
         done = subprocess.run(["bash", "-euc", commands], **options)
         output = done.stdout + done.stderr
         assert done.returncode == 0, output
@@ -54,7 +57,8 @@ def newcomer(tmp_path_factory) -> Newcomer:
     X = rng.standard_normal((120, 3)) + y[:, None]
     kinds = np.where(y, "bombay", np.where(X[:, 0] > 0, "seker", "cali"))
     lines = [f"{a:.3f},{b:.3f},{c:.3f},{kind}" for (a, b, c), kind in zip(X, kinds, strict=True)]
-    (someone.home / "mine/beans.csv").write_text("\n".join(["width,length,area,kind", *lines]) + "\n")
+    table = "\n".join(["width,length,area,kind", *lines])
+    (someone.home / "mine/beans.csv").write_text(f"{table}\n")
     _offline(someone, X, y)
     return someone
 

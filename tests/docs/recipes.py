@@ -10,7 +10,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = ("extending", "protocol", "tutorials/paper")
 PAGE = "\n".join((ROOT / f"docs/{page}.md").read_text("utf-8") for page in PAGES)
 HEADER = re.compile(
-    r"# (?P<file>\S+?)(?P<end>, at the end)?(?:: a copy of (?P<model>\S+) without (?P<dropped>.*))?\n"
+    r"# (?P<file>\S+?)(?P<end>, at the end)?"
+    r"(?:: a copy of (?P<model>\S+) without (?P<dropped>.*))?\n"
 )
 
 
@@ -22,11 +23,12 @@ def recipe(title: str) -> list[tuple[str, str]]:
 
 def titles() -> list[str]:
     """List the sections that hold commands."""
-    return [title for title in re.findall(r"^## (.*)$", PAGE, flags=re.M) if dict(recipe(title)).get("sh")]
+    titles = re.findall(r"^## (.*)$", PAGE, flags=re.M)
+    return [title for title in titles if dict(recipe(title)).get("sh")]
 
 
 def write(text: str, checkout: Path, home: Path) -> Path:
-    """Write the file that the first line of a block names; a copy of an artifact is made as the page says."""
+    """Write the file that the first line of a block names; copy an artifact as the page says."""
     header = HEADER.match(text)
     assert header is not None, f"a block must begin with the name of its file: {text[:60]}"
     name = header["file"]
@@ -43,7 +45,7 @@ def write(text: str, checkout: Path, home: Path) -> Path:
 
 
 def copied(model: dict[str, Any], dropped: list[str], changes: dict[str, Any]) -> dict[str, Any]:
-    """Copy an artifact without some keys and with others replaced; settings are replaced key by key."""
+    """Copy an artifact without some keys and with others replaced, settings key by key."""
     settings = model["settings"] | changes.get("settings", {})
     kept = {key: value for key, value in model.items() if key not in dropped}
     return kept | changes | {"settings": settings}

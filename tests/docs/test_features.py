@@ -1,4 +1,4 @@
-"""The examples of the library's guides run, and its table of features has a row for every public class."""
+"""The examples of the library's guides run; its table of features has a row for every class."""
 
 import re
 import sys
@@ -25,27 +25,30 @@ def test_the_examples_hold_what_they_assert(code):
     exec(compile(code, "docs", "exec"), {})
 
 
+def split_cells(line):
+    """Split a line of a table into its cells."""
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
 def test_the_table_says_what_each_class_can(monkeypatch):
     monkeypatch.setattr(sys, "path", [str(ROOT / "docs/_ext"), *sys.path])
     import api
 
     assert api.FEATURES in TEXTS[0]
-    head, _, *rows = (
-        [cell.strip() for cell in line.strip("|").split("|")] for line in api.features().split("\n")
-    )
-    found = {
-        row[0].strip("`"): {name for name, mark in zip(head, row, strict=True) if mark == "yes"}
-        for row in rows
-    }
-    assert set(found) == {
-        name for name in noisylabels.__all__ if isinstance(getattr(noisylabels, name), type)
-    }
+    head, _, *rows = map(split_cells, api.features().split("\n"))
+    abilities = {}
+    for row in rows:
+        name = row[0].strip("`")
+        abilities[name] = {title for title, mark in zip(head, row, strict=True) if mark == "yes"}
+    public = {name: getattr(noisylabels, name) for name in noisylabels.__all__}
+    classes = [name for name, member in public.items() if isinstance(member, type)]
+    assert set(abilities) == set(classes)
     flips, several = "learns flips", "more than two classes"
     weights = {"`sample_weight`", "`class_weight`"}
-    assert weights | {"`predict_proba`", flips, several} <= found["RobustLogisticRegression"]
-    assert weights | {"`predict_proba`"} <= found["AdaBoostClassifier"]
-    assert not weights & found["BoundMinimiser"]
-    assert weights | {"`predict_proba`", flips, several} <= found["CorrectedClassifier"]
-    assert "`predict_proba`" not in found["KernelSVMClassifier"]
-    assert {flips, several} == found["DawidSkene"]
-    assert found["NLMS"] == {"`partial_fit`"}
+    assert weights | {"`predict_proba`", flips, several} <= abilities["RobustLogisticRegression"]
+    assert weights | {"`predict_proba`"} <= abilities["AdaBoostClassifier"]
+    assert not weights & abilities["BoundMinimiser"]
+    assert weights | {"`predict_proba`", flips, several} <= abilities["CorrectedClassifier"]
+    assert "`predict_proba`" not in abilities["KernelSVMClassifier"]
+    assert {flips, several} == abilities["DawidSkene"]
+    assert abilities["NLMS"] == {"`partial_fit`"}

@@ -1,4 +1,4 @@
-"""Mutated raw, prepared and packed data: an error of the one type, or exactly the content that it was."""
+"""Mutated raw, prepared and packed data: an error of the one type, or exactly the old content."""
 
 import shutil
 import tempfile
@@ -25,8 +25,10 @@ Check = Callable[[], Any]
 def raw(folder: Path) -> tuple[list[Path], Check, type[Exception]]:
     """A raw file and its record, as `prepare` reads them."""
     path = folder / "haberman.data"
-    path.write_text("".join(f"{i},{i % 7},{i % 5},{1 + (i < 81)}\n" for i in range(306)), encoding="utf-8")
-    record = {"id": "haberman", "source": "official", "variant": "canonical", "loader": "uci:haberman"}
+    lines = [f"{i},{i % 7},{i % 5},{2 if i < 81 else 1}\n" for i in range(306)]
+    path.write_text("".join(lines), encoding="utf-8")
+    record = {"id": "haberman", "source": "official", "variant": "canonical"}
+    record["loader"] = "uci:haberman"
     record |= {"shape": {"rows": 306}, "prepared_sha256": "", "prepared_decimals": None}
     record |= {"isolated": False, "unverified": []}
     write_record(folder, record | {"files": {path.name: sha256_of(path)}})
@@ -73,7 +75,7 @@ CHECKS: dict[str, Callable[[Path], tuple[list[Path], Check, type[Exception]]]] =
 
 
 def silent_changes(kind: str, count: int, start: int = 0) -> dict[str, Any]:
-    """How many of `count` mutations were refused, did no harm, changed the content without a word."""
+    """Count the mutations that were refused, did no harm, or changed the content silently."""
     outcomes: Counter[str] = Counter(refused=0, harmless=0, silent=0)
     others: list[str] = []
     with tempfile.TemporaryDirectory() as name, warnings.catch_warnings():

@@ -7,12 +7,14 @@ import zlib
 import numpy as np
 
 NUMBERS = [0, 1, 0x7F, 0x80, 0xFF, 0x7FFF, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFE, 0xFFFFFFFF]
-WORDS = [b"nan", b"inf", b"1e999", b"-1", b"?", b",", b" ", b"\n", b"\r", b"\0", b"_", b":", b"qid:", b"0x1"]
+NUMBERS = [b"nan", b"inf", b"1e999", b"-1"]
+SEPARATORS = [b"?", b",", b" ", b"\n", b"\r", b"\0", b"_", b":"]
+WORDS = [*NUMBERS, *SEPARATORS, b"qid:", b"0x1"]
 KINDS = ["flip", "flip", "number", "number", "cut", "delete", "repeat", "insert", "word"]
 
 
 def mutation(content: bytes, seed: int) -> bytes:
-    """Another version of ``content``: bits flipped, numbers overwritten, parts cut, repeated or inserted."""
+    """Mutate ``content``: bits flipped, numbers overwritten, parts cut, repeated or inserted."""
     rng = np.random.default_rng(seed)
     changed = bytes(content)
     for _ in range(int(rng.choice([1, 1, 1, 2, 4, 16]))):
@@ -49,7 +51,7 @@ def _step(content: bytearray, rng: np.random.Generator) -> bytes:
 
 
 def mutated_mat(content: bytes, seed: int) -> bytes:
-    """A mutation of a .mat file; of every second one inside its first compressed variable, packed again."""
+    """Mutate a .mat file; every second one inside its first compressed variable, packed again."""
     if seed % 2 or len(content) < 140 or struct.unpack("<I", content[128:132])[0] != 15:
         return mutation(content, seed)
     size = struct.unpack("<I", content[132:136])[0]

@@ -26,7 +26,8 @@ def test_run_equals_the_formulas_of_the_paper(shape, variant):
     T, d, sliding, seed = shape
     data = sequence(T, d, sliding=sliding, seed=seed)
     f = next(f for f in filters() if f.variant == variant)
-    assert close(f.run(data.x, data.labels[:, 0], **told(data)), reference.run(variant, data), 1e-12)
+    prediction = f.run(data.x, data.labels[:, 0], **told(data))
+    assert close(prediction, reference.run(variant, data), 1e-12)
 
 
 @settings(max_examples=15)
@@ -68,7 +69,7 @@ def test_lanes_do_not_depend_on_their_neighbours(count):
 
 
 def test_energy_survives_a_fall_into_silence():
-    """A loud passage leaves rounding errors in the running sums that dwarf the quiet one after it."""
+    """A loud passage leaves rounding errors in running sums that dwarf the quiet one after it."""
     rng = np.random.default_rng(3)
     T, d = 12000, 64
     loudness = np.where(np.arange(T) < 3000, 1e4, np.where(np.arange(T) < 9000, 1e-3, 1.0))
@@ -119,7 +120,8 @@ def test_equation_5_minimises_the_expected_clean_cost(seed, r, v):
     labels = y + np.sqrt(v) * np.array([-1, 1])
 
     def cost(updated):
-        return float(np.mean([np.sum((u - w) ** 2) / 2 + (y - u @ x) ** 2 / (2 * r) for u in updated]))
+        losses = [np.sum((u - w) ** 2) / 2 + (y - u @ x) ** 2 / (2 * r) for u in updated]
+        return float(np.mean(losses))
 
     chosen = []
     for label in labels:
@@ -148,7 +150,8 @@ def test_one_pred_u_is_nlms_with_half_a_step(seed, r):
     """Its two proxies cancel: g = 1/2 whatever the noise."""
     data = sequence(60, 4, seed=seed)
     half = NLMS(mu=0.5, eps=r).run(data.x, data.labels[:, 0])
-    assert ORS("one_pred_u", r=r).run(data.x, data.labels[:, 0]) == pytest.approx(half, rel=1e-11, abs=1e-13)
+    prediction = ORS("one_pred_u", r=r).run(data.x, data.labels[:, 0])
+    assert prediction == pytest.approx(half, rel=1e-11, abs=1e-13)
 
 
 def test_two_full_is_two_with_twice_the_variance():

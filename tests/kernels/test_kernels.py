@@ -1,5 +1,6 @@
 """Kernels, the widths worth trying, and the basis that all methods share."""
 
+import itertools
 from typing import get_args
 
 import numpy as np
@@ -66,7 +67,8 @@ def test_useful_widths_drop_identity_and_repeated_kernels(parametrisation):
     assert len(set(kept) & set(constant)) == min(1, len(constant))
     for width in constant:  # the narrowest of them
         assert all(kernels[width].min() >= kernels[k].min() for k in set(kept) & set(constant))
-    for width in set(WIDTHS) - set(identity) - set(kept):  # every other kernel has a twin that was kept
+    # Every other kernel has a copy among these.
+    for width in set(WIDTHS) - set(identity) - set(kept):
         assert min(abs(kernels[width] - kernels[k]).max() for k in kept) <= 2e-6
     assert len(kept) + len(identity) >= 11
 
@@ -76,10 +78,12 @@ def test_repeated_points_have_few_useful_widths_but_one_is_always_left():
     kept = useful_widths(D, WIDTHS)
     kernels = [rbf(D, w) for w in kept]
     assert kept.min() >= 0.125  # narrower ones only see equal points
-    assert min(abs(a - b).max() for i, a in enumerate(kernels) for b in kernels[:i]) > 1e-7
+    for first, second in itertools.combinations(kernels, 2):
+        assert abs(first - second).max() > 1e-7
     far = squared_distances(1e9 * np.arange(4.0)[:, None])
     assert useful_widths(far, WIDTHS).tolist() == [WIDTHS.max()]
-    assert useful_widths(np.zeros((1, 1)), WIDTHS).size == useful_widths(np.zeros((5, 5)), WIDTHS).size == 1
+    for n_rows in (1, 5):
+        assert useful_widths(np.zeros((n_rows, n_rows)), WIDTHS).size == 1
 
 
 @pytest.mark.parametrize("width", [2**-8, 0.05, 0.2, 0.5, 2.0, 8.0, 100.0, 1024.0])
@@ -116,7 +120,8 @@ def test_held_out_decision_values_go_through_the_basis():
     gram = gaussian.Gram(rbf(squared_distances(X), 2.0), rbf(squared_distances(out, X), 2.0))
     v = np.random.default_rng(2).standard_normal(len(gram.basis.lam))
     np.testing.assert_allclose(gram.Z_out @ v, gram.K_out @ (gram.basis.Q @ v))
-    np.testing.assert_allclose(gram.K @ (gram.basis.Q @ v), gram.basis.Q @ (gram.basis.lam * v), atol=1e-8)
+    basis = gram.basis
+    np.testing.assert_allclose(gram.K @ (basis.Q @ v), basis.Q @ (basis.lam * v), atol=1e-8)
 
 
 # Widths by rule

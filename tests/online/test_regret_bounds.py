@@ -36,13 +36,15 @@ def test_exact_second_moments_are_below_the_bounds_of_the_theorems(p, size, hing
     gamma = np.abs(loss.coefficients(80))
     assert second_moment(gamma, p, size) <= second_moment_bound(gamma, p, size) * (1 + 1e-12)
     for kernel in (tensor.gaussian(4.0), tensor.gaussian(1.0), tensor.polynomial(3)):
-        assert feature_moment(kernel, p, size) <= feature_moment_bound(kernel, p, size) * (1 + 1e-12)
+        bound = feature_moment_bound(kernel, p, size)
+        assert feature_moment(kernel, p, size) <= bound * (1 + 1e-12)
 
 
 def test_the_conference_versions_exponent_is_too_small():
     p = sigma2 = 2.0
     for B_x in (2.0, 4.0):
-        printed = (p / (p - 1)) ** 2 * math.exp((math.sqrt(p) * B_x + 2 * p * math.sqrt(B_x)) / sigma2)
+        exponent = (math.sqrt(p) * B_x + 2 * p * math.sqrt(B_x)) / sigma2
+        printed = (p / (p - 1)) ** 2 * math.exp(exponent)
         assert printed < feature_moment(tensor.gaussian(sigma2), p, B_x)
 
 
@@ -97,7 +99,7 @@ def test_no_single_copy_learner_avoids_the_worse_world():
 
 @given(low=st.floats(0.01, 0.44), more=st.floats(1e-3, 0.05), c=st.floats(1.0, 4.5))
 def test_more_noise_and_a_better_approximation_cost_a_larger_bound(low, more, c):
-    """Theorems 3 and 5, for the difference of two kernel functions at (0.5, 0.5) and (-0.5, -0.5)."""
+    """Theorems 3 and 5, for a difference of kernel functions at (0.5, 0.5) and (-0.5, -0.5)."""
 
     def price(pair):
         centres = np.array([[0.5, 0.5], [-0.5, -0.5]])
@@ -118,7 +120,7 @@ def test_more_noise_and_a_better_approximation_cost_a_larger_bound(low, more, c)
     v=st.floats(0.01, 2.0),
 )
 def test_no_vector_is_below_the_floor_of_appendix_a(w, other, v):
-    """E (<v', x + n> - ||w||)^2 = (<v', x> - ||w||)^2 + v ||v'||^2 with x = w / ||w||, n of variance v."""
+    """E (<v', x + n> - |w|)^2 = (<v', x> - |w|)^2 + v |v'|^2 with x = w / |w|, n of variance v."""
     w = np.array(w)
     other = np.array(other)
     size = np.linalg.norm(w)

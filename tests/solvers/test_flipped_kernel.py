@@ -1,4 +1,4 @@
-"""One kernel model without the eigenvectors of its kernel: gradients, and the maximum that others find."""
+"""One kernel model without eigenvectors of its kernel: gradients, and the maximum of others."""
 
 import numpy as np
 import pytest
@@ -43,12 +43,15 @@ def test_it_ends_where_the_solver_of_many_models_ends(robust, bias):
     K, y = problem()
     found = fit_one(K, y, 0.5, robust, bias, 1e-10)
     space = basis(K)
-    batch = fit_batch(space, y[np.newaxis], np.zeros(1, np.int64), np.array([0.5]), robust, 1e-10, bias)
+    labels = y[np.newaxis]
+    spaces = np.zeros(1, np.int64)
+    batch = fit_batch(space, labels, spaces, np.array([0.5]), robust, 1e-10, bias)
     assert found.converged
     assert found.objective == pytest.approx(-batch.objective[0], rel=1e-7)
     np.testing.assert_allclose(found.w, space.Q @ batch.v[0], atol=1e-3 * np.abs(found.w).max())
     assert found.bias == pytest.approx(batch.bias[0], abs=1e-3)
-    assert found.omega[[0, 1], [1, 0]] == pytest.approx([batch.omega01[0], batch.omega10[0]], abs=1e-3)
+    rates = [batch.omega01[0], batch.omega10[0]]
+    assert found.omega[[0, 1], [1, 0]] == pytest.approx(rates, abs=1e-3)
 
 
 def test_without_flips_it_is_logistic_regression_on_the_kernel():

@@ -53,9 +53,10 @@ SEEN = Seen({}, set(), set())
 
 @cache
 def roots() -> tuple[str, ...]:
-    """List the folders on PYTHONPATH in their order, then the one of the run."""
+    """List the folders on PYTHONPATH in their order, those of this code, then that of the run."""
     given = [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
-    folders = [os.path.realpath(entry) for entry in [*given, str(SOURCES), "."]]
+    code = [str(SOURCES), str(SOURCES / "papers")]
+    folders = [os.path.realpath(entry) for entry in [*given, *code, "."]]
     return tuple(dict.fromkeys(folder.rstrip("/") for folder in folders))
 
 

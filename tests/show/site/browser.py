@@ -6,19 +6,22 @@ import re
 import shutil
 import subprocess
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
+CHROMIUM = next(filter(None, map(shutil.which, PROGRAMS)), None)
 FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 FLAGS += ["--disable-component-update", "--disable-sync", "--no-first-run"]
 FLAGS += [
     "--allow-file-access-from-files"
 ]  # the driving page looks into the others, which it shows in frames
-FLAGS += ["--host-resolver-rules=MAP * ~NOTFOUND", "--enable-logging=stderr", "--virtual-time-budget=120000"]
+FLAGS += ["--host-resolver-rules=MAP * ~NOTFOUND", "--enable-logging=stderr"]
+FLAGS += ["--virtual-time-budget=120000"]
 OF_THE_THEME = "[PST]: "
 """How the remarks of the theme on its colours begin."""
 ITS_OWN = (".google.com", ".googleapis.com", ".gvt1.com")
-"""Whom the browser itself asks for the time and for updates, whatever page it shows; nothing arrives."""
+"""Hosts that the browser itself asks for the time and for updates; nothing arrives."""
 
-# Opens a page in a frame as wide as a phone, or a screen; `act` gets its window and gives what is asked.
+# Opens a page in a frame as wide as a phone, or a screen; `act` gets its window and returns the
+# answer.
 DRIVER = """<!DOCTYPE html><meta charset="utf-8"><body><pre id="told"></pre><script>
 async function visit(name, width, act) {
   const frame = document.createElement("iframe");
