@@ -21,7 +21,9 @@ THREADS = [
     f"{library}_NUM_THREADS"
     for library in ["OMP", "OPENBLAS", "MKL", "NUMBA", "VECLIB_MAXIMUM", "NUMEXPR"]
 ]
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # with it, each job would compile its imports
+os.environ.pop(
+    "PYTHONDONTWRITEBYTECODE", None
+)  # with it, each job would compile its imports
 os.environ |= dict.fromkeys(THREADS, "1") | {
     "MPLBACKEND": "Agg",
     "NUMBA_CACHE_DIR": str(ROOT / ".cache/numba"),
@@ -66,7 +68,9 @@ try:
         currency.write_keys(made_by, WHY)
         code_digest.save()
 except (ValueError, OSError) as error:
-    sys.exit(str(error))  # one line; Snakemake's own error would add lines about its rules
+    sys.exit(
+        str(error)
+    )  # one line; Snakemake's own error would add lines about its rules
 console.PLAN = PLAN
 console.WHY = WHY
 SCALE = PLAN.config["scale"]
