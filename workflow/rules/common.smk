@@ -21,9 +21,8 @@ THREADS = [
     f"{library}_NUM_THREADS"
     for library in ["OMP", "OPENBLAS", "MKL", "NUMBA", "VECLIB_MAXIMUM", "NUMEXPR"]
 ]
-os.environ.pop(
-    "PYTHONDONTWRITEBYTECODE", None
-)  # with it, each job would compile its imports
+# With this variable each job would compile its imports.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 os.environ |= dict.fromkeys(THREADS, "1") | {
     "MPLBACKEND": "Agg",
     "NUMBA_CACHE_DIR": str(ROOT / ".cache/numba"),
@@ -68,9 +67,8 @@ try:
         currency.write_keys(made_by, WHY)
         code_digest.save()
 except (ValueError, OSError) as error:
-    sys.exit(
-        str(error)
-    )  # one line; Snakemake's own error would add lines about its rules
+    # One line; Snakemake's own error would add lines about its rules.
+    sys.exit(str(error))
 console.PLAN = PLAN
 console.WHY = WHY
 SCALE = PLAN.config["scale"]
