@@ -7,9 +7,9 @@ import zlib
 import numpy as np
 
 NUMBERS = [0, 1, 0x7F, 0x80, 0xFF, 0x7FFF, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFE, 0xFFFFFFFF]
-NUMBERS = [b"nan", b"inf", b"1e999", b"-1"]
+ODD_NUMBERS = [b"nan", b"inf", b"1e999", b"-1"]
 SEPARATORS = [b"?", b",", b" ", b"\n", b"\r", b"\0", b"_", b":"]
-WORDS = [*NUMBERS, *SEPARATORS, b"qid:", b"0x1"]
+WORDS = [*ODD_NUMBERS, *SEPARATORS, b"qid:", b"0x1"]
 KINDS = ["flip", "flip", "number", "number", "cut", "delete", "repeat", "insert", "word"]
 
 
