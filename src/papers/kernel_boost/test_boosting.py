@@ -230,7 +230,8 @@ def test_sparse_projections_flip_signs_more_often_than_the_lemma_allows(k):
     """Entries that are mostly 0 are sub-Gaussian; h = x is an axis, so one column decides."""
     rng = np.random.default_rng(0)
     column = rng.choice([-1, 0, 1], size=(20_000, k), p=[0.025, 0.95, 0.025])
-    share = np.mean((column**2).sum(axis=1) <= 0)
+    inner_products = (column**2).sum(axis=1)
+    share = np.mean(inner_products <= 0)
     error = np.sqrt(share * (1 - share) / len(column))
     assert share - 5 * error > sub_gaussian_bound(1.0, k)
 

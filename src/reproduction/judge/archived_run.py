@@ -54,7 +54,7 @@ SOURCE_FACTS: tuple[str, ...] = ("source", "variant", "files", "shape")
 THUMBNAIL_SIZE = (520, 320)
 """Largest width and height in pixels."""
 THUMBNAIL_QUALITY = 62
-"""Of the WebP encoder, of 100."""
+"""Quality of the WebP encoder, at most 100."""
 
 # Runs
 

@@ -546,7 +546,9 @@ class Plan:
     def computed(self, name: str) -> str:
         """Name what computes the table of an artifact: itself, or the first it uses, if any."""
         artifact = self.artifacts[name]
-        sources = [] if artifact.protocol else self._sources(artifact)
+        if artifact.protocol:
+            return name
+        sources = self._sources(artifact)
         return sources[0] if sources else name
 
     def pages(self, scope: str) -> list[str]:
