@@ -243,11 +243,11 @@ class Page:
     def _describe_repetitions(self) -> str:
         """Write how many repetitions a reduced run has; "" where the protocol has none."""
         counts = [artifact.settings.count_repetitions(otherwise=0) for artifact in self.drawn]
-        n_repetitions = max(counts)
-        if not n_repetitions:
+        most_repetitions = max(counts)
+        if not most_repetitions:
             return ""
-        plural = "s" if n_repetitions > 1 else ""
-        return f" to {n_repetitions} repetition{plural} (the caption is about the full protocol)"
+        plural = "s" if most_repetitions > 1 else ""
+        return f" to {most_repetitions} repetition{plural} (the caption is about the full protocol)"
 
     @cached_property
     def aged(self) -> str:
