@@ -16,6 +16,7 @@ from reproduction.show.stock import note_splits
 from reproduction.spec.settings import Noise, labels
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 Errors: TypeAlias = "panels.Results[boosting.BoostersSettings]"
@@ -26,45 +27,59 @@ _NOISES = ("-", ":", style.DASHES["dash"])
 @panels.figure
 def error_curves(results: Errors) -> Figure:
     """Draw training and test error against the rounds, a column per data set, a dash per noise."""
-    drawn, metrics = results.drawn, [("training", "train_error"), ("test", "test_error")]
-    dashes = dict(zip(drawn["noise"], _NOISES, strict=False))
-    rows = [(name, {"metric": metric, "method": drawn["methods"]}) for name, metric in metrics]
+    methods = results.drawn["methods"]
+    noises = results.drawn["noise"]
+    dashes = dict(zip(noises, _NOISES, strict=False))
+    rows = [
+        ("training", {"metric": "train_error", "method": methods}),
+        ("test", {"metric": "test_error", "method": methods}),
+    ]
     figure, cells = _over_rounds(results, rows, "error / %")
-    for ax, own in cells:
+    for ax, values in cells:
         for noise, dash in dashes.items():
-            panels.learning_curves(ax, panels.select(own, results.artifact, noise=noise), linestyle=dash)
+            of_noise = panels.select(values, results.artifact, noise=noise)
+            panels.learning_curves(ax, of_noise, linestyle=dash)
         ax.set_ylim(bottom=0)
-    noises = [panels.plain_handle(flips(noise), linestyle=dash) for noise, dash in dashes.items()]
-    return panels.shared_legend(figure, panels.handles(drawn["methods"], linestyle="-") + noises)
+    handles = panels.handles(methods, linestyle="-")
+    for noise, dash in dashes.items():
+        handles.append(panels.plain_handle(flips(noise), linestyle=dash))
+    return panels.shared_legend(figure, handles)
 
 
 @panels.figure
 def learned_rates(results: Errors) -> Figure:
     """Draw both learned flip rates against the rounds, a column per data set; grey is the truth."""
-    (noise,), methods = results.drawn["noise"], results.drawn["methods"]
-    truth = dict(zip(("gamma01", "gamma10"), boosting.flip_rates(Noise.parse(noise)), strict=True))
+    methods = results.drawn["methods"]
+    (noise,) = results.drawn["noise"]
+    rate01, rate10 = boosting.flip_rates(Noise.parse(noise))
+    truth = {"gamma01": rate01, "gamma10": rate10}
+    shown = {"noise": noise, "method": methods}
     rates = [
-        (f"{title}, truth {rate:g}", {"noise": noise, "method": methods, "metric": metric})
-        for title, (metric, rate) in zip(("0 seen as 1", "1 seen as 0"), truth.items(), strict=True)
+        (f"0 seen as 1, truth {rate01:g}", shown | {"metric": "gamma01"}),
+        (f"1 seen as 0, truth {rate10:g}", shown | {"metric": "gamma10"}),
     ]
     figure, cells = _over_rounds(results, rates, "learned flip rate", share_y="row")
     for ax, rows in cells:
-        ax.axhline(truth[rows["metric"].iloc[0]], color=style.COLOURS["grey"], linewidth=1.2)
+        metric = rows["metric"].iloc[0]
+        ax.axhline(truth[metric], color=style.COLOURS["grey"], linewidth=1.2)
         panels.learning_curves(ax, rows)
     for ax, _ in cells:  # shared axes are set after all curves of a row
         ax.set_ylim(bottom=-0.01)
-    entries = [*panels.handles(methods), panels.plain_handle("truth", linewidth=1.2)]
-    return panels.shared_legend(figure, entries)
+    handles = panels.handles(methods)
+    handles.append(panels.plain_handle("truth", linewidth=1.2))
+    return panels.shared_legend(figure, handles)
 
 
 @panels.figure
 def test_curves(results: Errors) -> Figure:
     """Draw the test error against the rounds, a row per noise, a column per data set."""
-    drawn = results.drawn
-    where = {"metric": "test_error", "method": drawn["methods"]}
-    noises = [(flips(noise), where | {"noise": noise}) for noise in drawn["noise"]]
-    options: style.Looks = {"height": 1.6, "legend": panels.handles(drawn["methods"])}
-    figure, cells = _over_rounds(results, noises, "test error / %", **options)
+    methods = results.drawn["methods"]
+    rows = []
+    for noise in results.drawn["noise"]:
+        selected = {"metric": "test_error", "method": methods, "noise": noise}
+        rows.append((flips(noise), selected))
+    legend = panels.handles(methods)
+    figure, cells = _over_rounds(results, rows, "test error / %", height=1.6, legend=legend)
     for ax, _ in cells:
         ax.set_ylim(bottom=0)
     return figure
@@ -74,24 +89,28 @@ def test_curves(results: Errors) -> Figure:
 def trusted(results: panels.Results[boosting.CalibrationSettings]) -> Figure:
     """Draw test error and error of the flip rates against the number of trusted labels."""
     settings = results.settings
-    where = {"noise": labels(results.settings.noise)}
-    metrics = [("", where | {"metric": metric}) for metric in ("error", "gamma_error")]
-    look: style.Looks = {"height": 1.9, "legend": panels.handles(settings.methods)}
-    look["x_label"] = "trusted labels for the calibration"
-    figure, cells = panels.facets(results, metrics, _sets(settings.datasets), **look)
+    noise = labels(settings.noise)
+    rows = [("", {"noise": noise, "metric": metric}) for metric in ("error", "gamma_error")]
+    columns = _sets(settings.datasets)
+    legend = panels.handles(settings.methods)
+    look: style.Looks = {"x_label": "trusted labels for the calibration", "height": 1.9}
+    figure, cells = panels.facets(results, rows, columns, legend=legend, **look)
     for ax, _ in cells:
         ax.set_xticks(settings.trusted)
-    below = cells[len(settings.datasets)][0]
-    cells[0][0].set_ylabel("test error / %")
-    below.set(ylabel="distance of flip rates", ylim=(0, None))
+    first_of_errors, _ = cells[0]
+    first_of_rates, _ = cells[len(settings.datasets)]
+    first_of_errors.set_ylabel("test error / %")
+    first_of_rates.set(ylabel="distance of flip rates", ylim=(0, None))
     return figure
 
 
 @panels.figure
 def loss(results: panels.Results[boosting.LossSettings]) -> Figure:
     """Draw the loss against the score for both observed labels."""
-    signs = {"observed label +1": "label +1", "observed label \N{MINUS SIGN}1": "label -1"}
-    columns = [(title, {"setting": sign}) for title, sign in signs.items()]
+    columns = [
+        ("observed label +1", {"setting": "label +1"}),
+        ("observed label \N{MINUS SIGN}1", {"setting": "label -1"}),
+    ]
     look: style.Looks = {"x_label": "score H", "y_label": "loss", "height": 2.2}
     legend = panels.handles(results.settings.gammas)
     figure, cells = panels.facets(results, [("", {})], columns, legend=legend, **look)
@@ -106,15 +125,21 @@ def _sets(datasets: list[str]) -> list[tuple[str, dict[str, str]]]:
 
 
 def _over_rounds(
-    results: Errors, rows: Sequence[tuple[str, Mapping[str, Any]]], y_label: str, **options: Any
+    results: Errors,
+    rows: Sequence[tuple[str, Mapping[str, Any]]],
+    y_label: str,
+    **options: Any,
 ) -> tuple[Figure, list[panels.Cell]]:
     """Make panels over the rounds, a column per data set."""
     from matplotlib.ticker import MaxNLocator
 
+    columns = _sets(results.settings.datasets)
     look: style.Looks = {"x_label": "round", "y_label": y_label, "height": 1.9, "share_y": "none"}
-    figure, cells = panels.facets(results, rows, _sets(results.settings.datasets), **(look | options))
+    look |= options
+    figure, cells = panels.facets(results, rows, columns, **look)
     for ax, _ in cells:
-        ax.xaxis.set_major_locator(MaxNLocator(nbins=5, integer=True))
+        locator = MaxNLocator(nbins=5, integer=True)
+        ax.xaxis.set_major_locator(locator)
     return figure, cells
 
 
@@ -124,44 +149,75 @@ ALL = "all: means"
 def _errors(kind: str) -> Callable[[Errors], pd.DataFrame]:
     """List our errors and the published ones by data set, a column per method, with means.
 
-    ``kind``: symmetric or asymmetric flips, one noise label of each artifact. Published values are those of
-    the last artifact, the only one in a table without `uses`. The row of means has the mean of the means and
-    the mean of the standard deviations, as on the slides.
+    ``kind``: symmetric or asymmetric flips, one noise label of each artifact. Published values are
+    those of the last artifact, the only one in a table without `uses`. The row of means has the
+    mean of the means and the mean of the standard deviations, as on the slides.
     """
 
     def draw(results: Errors) -> pd.DataFrame:
         last = list(results.tables)[-1]
         methods = list(results.settings.methods)
         sets = results.settings.datasets
-        table = results.table
-        noise, printed_noise = (
-            next(each.label for each in settings.noise if KINDS[each.model] == kind)
-            for settings in (results.settings, results.settings_of[last])
-        )
-        errors = results.select(dataset=sets, noise=noise, metric="error", method=methods)
-        values: Any = errors.groupby(["dataset", "method"])["value"].agg(["mean", "std"])
-        values = pd.concat([values, pd.concat({ALL: values.loc[sets].groupby("method").mean()})])
-        where = {name: {"dataset": name, "noise": printed_noise} for name in sets}
-        where[ALL] = {"dataset": sets, "noise": printed_noise}
-        frame = _beside_printed(values, where, methods, results.published_of.get(last, []), 2, {})
-        kinds = table.drop_duplicates("dataset").set_index("dataset")["source"]
-        # Python 3.12 and later would lose the outer `kind` if the comprehension bound that name (gh-121377).
-        made = [f"{data_set(str(name))} ({source})" for name, source in kinds.items() if source != "genuine"]
-        rates = table[(table["noise"] == noise) & table["metric"].isin(["gamma01", "gamma10"])]
-        means: Any = rates.pivot_table(index="method", columns="metric", values="value")
-        learned = ", ".join(
-            f"{names.method(m)} {means.loc[m, 'gamma01']:.2f} and {means.loc[m, 'gamma10']:.2f}"
-            for m in methods
-            if m in means.index
-        )
+        noise = _find_noise(results.settings, kind)
+        published_noise = _find_noise(results.settings_of[last], kind)
+        values = _summarise_errors(results, noise)
+        cells: dict[str, dict[str, object]] = {}
+        for name in sets:
+            cells[name] = {"dataset": name, "noise": published_noise}
+        cells[ALL] = {"dataset": sets, "noise": published_noise}
+        published = results.published_of.get(last, [])
+        frame = _next_to_published(values, cells, methods, published, 2, {})
         return tables.noted(
             frame,
-            note_splits(table, sets),
-            f"Learned flip rates (0 to 1 and 1 to 0, means over the sets): {learned}." if learned else "",
-            f"Not the genuine IDA files: {', '.join(made)}." if made else "",
+            note_splits(results.table, sets),
+            _note_learned_rates(results.table, noise, methods),
+            _note_other_sources(results.table),
         )
 
     return panels.table(draw)
+
+
+def _find_noise(settings: boosting.BoostersSettings, kind: str) -> str:
+    """Return the label of the first noise of a kind."""
+    return next(noise.label for noise in settings.noise if KINDS[noise.model] == kind)
+
+
+def _summarise_errors(results: Errors, noise: str) -> pd.DataFrame:
+    """Compute mean and std of the errors by data set and method, and their means over the sets."""
+    settings = results.settings
+    sets = settings.datasets
+    methods = list(settings.methods)
+    errors = results.select(dataset=sets, noise=noise, metric="error", method=methods)
+    groups = errors.groupby(["dataset", "method"])["value"]
+    values: Any = groups.agg(["mean", "std"])
+    means = values.loc[sets].groupby("method").mean()
+    return pd.concat([values, pd.concat({ALL: means})])
+
+
+def _note_other_sources(table: pd.DataFrame) -> str:
+    """List the data sets that are not the genuine ones, with their sources."""
+    sources = table.drop_duplicates("dataset").set_index("dataset")["source"]
+    replaced = []
+    for name, source in sources.items():
+        if source != "genuine":
+            replaced.append(f"{data_set(str(name))} ({source})")
+    return f"Not the genuine IDA files: {', '.join(replaced)}." if replaced else ""
+
+
+def _note_learned_rates(table: pd.DataFrame, noise: str, methods: list[str]) -> str:
+    """List the mean learned flip rates of the methods that learn them."""
+    is_rate = table["metric"].isin(["gamma01", "gamma10"])
+    rates = table[(table["noise"] == noise) & is_rate]
+    means: Any = rates.pivot_table(index="method", columns="metric", values="value")
+    learned = []
+    for method in methods:
+        if method in means.index:
+            rate01 = means.loc[method, "gamma01"]
+            rate10 = means.loc[method, "gamma10"]
+            learned.append(f"{names.method(method)} {rate01:.2f} and {rate10:.2f}")
+    if not learned:
+        return ""
+    return f"Learned flip rates (0 to 1 and 1 to 0, means over the sets): {', '.join(learned)}."
 
 
 symmetric = _errors("symmetric")
@@ -172,152 +228,230 @@ asymmetric = _errors("asymmetric")
 def grid(results: Errors) -> pd.DataFrame:
     """Measure the mean distance of our errors to the published ones by noise and rounds.
 
-    *chosen on*: AdaBoost/LR on all sets and all methods on Image; the lowest of the symmetric rows is bold.
-    Then the mean over all other cells, and each method without Image.
+    *chosen on*: AdaBoost/LR on all sets and all methods on Image; the lowest of the symmetric rows
+    is bold. Then the mean over all other cells, and each method without Image.
     """
-    printed = {
-        (KINDS[e["where"]["noise"].split()[0]], e["where"]["dataset"], e["where"]["method"]): e["value"]
-        for e in results.published_of["boosters"] if isinstance(e["where"]["dataset"], str)
-    }  # fmt: skip
     methods = list(results.settings.methods)
-    cells = ["noise", "x", "dataset", "method"]
-    means = results.select(metric="error", method=methods).groupby(cells, sort=False)["value"].mean()
-    far = means.reset_index(name="far")
-    kinds = far["noise"].str.split().str[0].map(KINDS)
-    keys = zip(kinds, far["dataset"], far["method"], strict=True)
-    far["far"] = (far["far"] - [printed.get(key, np.nan) for key in keys]).abs()
-    image = far["dataset"] == "ida_image"
-    choosing, by = (far["method"] == methods[0]) | image, ["noise", "x"]
-    parts = {"chosen on": far[choosing], "all others": far[~choosing]}
-    made = pd.DataFrame({title: part.groupby(by, sort=False)["far"].mean() for title, part in parts.items()})
-    made = made.join(far[~image].pivot_table(index=by, columns="method", values="far")[methods])
-    symmetric = [KINDS[noise.split()[0]] == "symmetric" for noise, _ in made.index]
-    chosen: Any = made["chosen on"][symmetric].idxmin()
-    text = made.map("{:.2f}".format)
-    text.loc[[chosen]] = "**" + text.loc[[chosen]] + "**"
-    text.index = pd.MultiIndex.from_tuples([(flips(n), f"{x:g}") for n, x in text.index])
+    distances = _measure_distances(results, methods)
+    groups = ["noise", "x"]
+    is_image = distances["dataset"] == "ida_image"
+    is_choosing = (distances["method"] == methods[0]) | is_image
+    columns = {}
+    parts = {"chosen on": distances[is_choosing], "all others": distances[~is_choosing]}
+    for title, part in parts.items():
+        columns[title] = part.groupby(groups, sort=False)["distance"].mean()
+    means = pd.DataFrame(columns)
+    without_image = distances[~is_image]
+    by_method = without_image.pivot_table(index=groups, columns="method", values="distance")
+    means = means.join(by_method[methods])
+    frame = _write_distances(means)
+    return tables.noted(frame, note_splits(results.table, results.settings.datasets))
+
+
+def _measure_distances(results: Errors, methods: list[str]) -> pd.DataFrame:
+    """Measure the distance of each mean error to the published one, nan where there is none."""
+    published = {}
+    for entry in results.published_of["boosters"]:
+        cell = entry["where"]
+        if isinstance(cell["dataset"], str):
+            kind = _kind(cell["noise"])
+            published[kind, cell["dataset"], cell["method"]] = entry["value"]
+    columns = ["noise", "x", "dataset", "method"]
+    errors = results.select(metric="error", method=methods)
+    means = errors.groupby(columns, sort=False)["value"].mean()
+    distances = means.reset_index(name="distance")
+    kinds = distances["noise"].map(_kind)
+    keys = zip(kinds, distances["dataset"], distances["method"], strict=True)
+    published_values = [published.get(key, np.nan) for key in keys]
+    distances["distance"] = (distances["distance"] - published_values).abs()
+    return distances
+
+
+def _kind(noise: str) -> str:
+    """Return the kind of flips of a noise label."""
+    law = noise.split()[0]
+    return KINDS[law]
+
+
+def _write_distances(means: pd.DataFrame) -> pd.DataFrame:
+    """Write the distances as text, the row that the choice takes in bold."""
+    is_symmetric = [_kind(noise) == "symmetric" for noise, _ in means.index]
+    nearest: Any = means["chosen on"][is_symmetric].idxmin()
+    text = means.map("{:.2f}".format)
+    text.loc[[nearest]] = "**" + text.loc[[nearest]] + "**"
+    keys = [(flips(noise), f"{rounds:g}") for noise, rounds in text.index]
+    text.index = pd.MultiIndex.from_tuples(keys)
     text.index.names = ["flips", "rounds"]
-    return tables.noted(text.reset_index("rounds"), note_splits(results.table, results.settings.datasets))
+    return text.reset_index("rounds")
 
 
-def _beside_printed(
-    values: pd.DataFrame, places: Mapping[str, Mapping[str, object]], methods: list[str],
-    published: Sequence[Any], digits: int, marks: Mapping[tuple[str, str], str],
-) -> pd.DataFrame:  # fmt: skip
+def _next_to_published(
+    values: pd.DataFrame,
+    cells: Mapping[str, Mapping[str, object]],
+    methods: list[str],
+    published: Sequence[Any],
+    digits: int,
+    signs: Mapping[tuple[str, str], str],
+) -> pd.DataFrame:
     """List our errors and the published ones by data set; the lowest of our means is bold.
 
-    values : columns mean and std by data set and method.   places : data set -> where the published ones are.
-    marks : what to write behind the values of a data set and method.
+    values : columns mean and std by data set and method.
+    cells : data set -> the columns of its published values.
+    signs : what to write behind the values of a data set and method.
     """
     rows = []
-    for name, place in places.items():
-        own: Any = values.loc[name]
-        best = tables.lowest(own.loc[methods, "mean"])
-        ours, printed = {}, {}
-        for m in methods:
-            mean = own.loc[m, "mean"]
-            sd = own.loc[m, "std"]
-            mark = marks.get((name, m), "")
-            ours[m] = tables.mean_sd(mean, sd, digits, mark, m in best)
-            printed[m] = tables.printed(published, digits, method=m, **place)
-        rows += [{"data set": data_set(name), "error": "ours"} | ours]
-        rows += [{"data set": data_set(name), "error": "published"} | printed]
+    for name, cell in cells.items():
+        of_set: Any = values.loc[name]
+        best = tables.lowest(of_set.loc[methods, "mean"])
+        ours = {"data set": data_set(name), "error": "ours"}
+        theirs = {"data set": data_set(name), "error": "published"}
+        for method in methods:
+            mean, sd = of_set.loc[method, ["mean", "std"]]
+            sign = signs.get((name, method), "")
+            ours[method] = tables.mean_sd(mean, sd, digits, sign, method in best)
+            theirs[method] = tables.printed(published, digits, method=method, **cell)
+        rows.append(ours)
+        rows.append(theirs)
     return pd.DataFrame(rows).set_index("data set")
 
 
 _SHADES = ("orange", "vermillion", "pink", "wine", "indigo", "blue", "teal")
 """Colours of the curves of f_k, from small k to large."""
+_DOT: style.Looks = {"linestyle": "none", "marker": "o", "markersize": 4.5}
+"""Look of a simulated probability."""
 
 
 @panels.figure
 def flip_probability(results: panels.Results[boosting.FlipProbabilitySettings]) -> Figure:
     """Draw f_k against the angle with simulations, and against the margin with its two bounds."""
     settings = results.settings
-    look: style.Looks = {"y_label": ["flip probability", "flip probability"], "height": 2.5}
-    look["x_label"] = ["angle / \N{GREEK SMALL LETTER PI}", "margin: cosine of the angle"]
-    figure, (left, right) = panels.side_by_side(["against the angle", "against the margin"], **look)
-    entries = []
+    titles = ["against the angle", "against the margin"]
+    x_labels = ["angle / \N{GREEK SMALL LETTER PI}", "margin: cosine of the angle"]
+    y_labels = ["flip probability", "flip probability"]
+    figure, axes = panels.side_by_side(titles, x_label=x_labels, y_label=y_labels, height=2.5)
+    left, right = axes
+    handles = []
     for number, k in enumerate(settings.ks):
-        colour = style.COLOURS[_SHADES[number % len(_SHADES)]]
-        means = results.select(method=f"k={k}").groupby(["setting", "metric", "x"])["value"].mean()
+        shade = _SHADES[number % len(_SHADES)]
+        colour = style.COLOURS[shade]
+        rows = results.select(method=f"k={k}")
+        means = rows.groupby(["setting", "metric", "x"])["value"].mean()
         f = means["formula", "f"]
         left.plot(f.index / np.pi, f, color=colour)
-        entries.append(panels.plain_handle(f"k = {k}", color=colour))
+        handles.append(panels.plain_handle(f"k = {k}", color=colour))
         if k in settings.simulated:
-            for entry, face in (("gaussian", colour), ("rademacher", "white")):
-                share = means[entry, "share"]
-                looks = {"linestyle": "none", "marker": "o", "markersize": 4.5}
-                left.plot(share.index / np.pi, share, color=colour, markerfacecolor=face, **looks)
-            ahead = f.index < np.pi / 2 - 1e-9
-            margin = np.cos(f.index[ahead])
-            right.plot(margin, np.maximum(f[ahead], 1e-12), color=colour)
-            for metric, dash in (("gaussian_slack", "dash"), ("sub_gaussian_slack", "dot")):
-                bound = (means["formula", metric] + f)[ahead]
-                right.plot(margin, bound, color=colour, linestyle=style.DASHES[dash], linewidth=1.1)
+            _draw_simulations(left, means, colour)
+            _draw_against_margin(right, means, colour)
     right.set(yscale="log", ylim=(1e-4, 1.5), xlim=(0, 1))
-    entries += panels.full_and_hollow("simulated, Gaussian", "Rademacher")
-    entries.append(panels.plain_handle("bound exp(-k margin² / 2)", linestyle=style.DASHES["dash"]))
-    entries.append(panels.plain_handle("exp(-k margin² / 8)", linestyle=style.DASHES["dot"]))
-    return panels.shared_legend(figure, entries, handle=2.2)
+    handles += panels.full_and_hollow("simulated, Gaussian", "Rademacher")
+    sharp = "bound exp(-k margin² / 2)"
+    loose = "exp(-k margin² / 8)"
+    handles.append(panels.plain_handle(sharp, linestyle=style.DASHES["dash"]))
+    handles.append(panels.plain_handle(loose, linestyle=style.DASHES["dot"]))
+    return panels.shared_legend(figure, handles, handle=2.2)
 
 
-_TERMS: dict[str, style.Looks] = {
-    metric: {
+def _draw_simulations(ax: Axes, means: pd.Series, colour: str) -> None:
+    """Draw simulated probabilities against the angle, hollow for Rademacher entries."""
+    for entry, face in (("gaussian", colour), ("rademacher", "white")):
+        share = means[entry, "share"]
+        ax.plot(share.index / np.pi, share, color=colour, markerfacecolor=face, **_DOT)
+
+
+def _draw_against_margin(ax: Axes, means: pd.Series, colour: str) -> None:
+    """Draw f_k and its two bounds against the margin, where the angle is below a right one."""
+    f = means["formula", "f"]
+    is_acute = f.index < np.pi / 2 - 1e-9
+    margin = np.cos(f.index[is_acute])
+    ax.plot(margin, np.maximum(f[is_acute], 1e-12), color=colour)
+    for metric, dash in (("gaussian_slack", "dash"), ("sub_gaussian_slack", "dot")):
+        bound = means["formula", metric] + f
+        ax.plot(margin, bound[is_acute], color=colour, linestyle=style.DASHES[dash], linewidth=1.1)
+
+
+def _term(label: str, colour: str, dash: str, marker: str) -> style.Looks:
+    return {
         "label": label,
         "color": style.COLOURS[colour],
         "linestyle": style.DASHES[dash],
         "marker": marker,
     }
-    for metric, label, colour, dash, marker in (
-        ("bound", "bound", "black", "solid", "s"),
-        ("risk", "flips", "vermillion", "solid", "o"),
-        ("complexity", "complexity", "orange", "dash", "^"),
-        ("error", "test error", "blue", "solid", "D"),
-    )
+
+
+_TERMS = {
+    "bound": _term("bound", "black", "solid", "s"),
+    "risk": _term("flips", "vermillion", "solid", "o"),
+    "complexity": _term("complexity", "orange", "dash", "^"),
+    "error": _term("test error", "blue", "solid", "D"),
 }
+"""Metric -> its look."""
 
 
 @panels.figure
 def bound_against_k(results: panels.Results[boosting.BoundsSettings]) -> Figure:
     """Draw the bound, its terms and the test error against k, a panel per data set."""
     sets = results.settings.datasets
-    look: style.Looks = {"x_label": "k", "y_label": "error, bound", "height": 1.7, "between": 0.5}
-    figure, axes = panels.wrapped(len(sets), 3, share_y="all", **look)
+    labels_of_axes: style.Looks = {"x_label": "k", "y_label": "error, bound"}
+    size: style.Looks = {"height": 1.7, "between": 0.5}
+    figure, axes = panels.wrapped(len(sets), 3, share_y="all", **labels_of_axes, **size)
     for ax, name in zip(axes, sets, strict=True):
         ax.set_title(name.replace("_", " "))
-        for metric, own in _TERMS.items():
-            panels.mean_curve(ax, results.select(dataset=name, metric=metric), metric, zorder=2.5, **own)
+        for metric, look in _TERMS.items():
+            rows = results.select(dataset=name, metric=metric)
+            panels.mean_curve(ax, rows, metric, zorder=2.5, **look)
     axes[0].set_ylim(0, 1.6)
     panels.log_axis(*(ax.xaxis for ax in axes))
-    return panels.shared_legend(figure, [panels.plain_handle(**own) for own in _TERMS.values()])
+    handles = [panels.plain_handle(**look) for look in _TERMS.values()]
+    return panels.shared_legend(figure, handles)
 
 
 @panels.table
 def bound_table(results: panels.Results[boosting.MinimisersSettings]) -> pd.DataFrame:
     """List our errors and the published ones by data set, with deviations and paired t-tests."""
     settings = results.settings
-    first, *others = settings.methods
-    errors = results.select(dataset=settings.datasets, metric="error", method=list(settings.methods))
-    values = errors.set_index(["dataset", "method", "repetition"])["value"].sort_index()
-    pairs = [(name, method) for name in settings.datasets for method in others]
-    marks = _marks({pair: values[pair] - values[pair[0], first] for pair in pairs})
+    methods = list(settings.methods)
+    errors = results.select(dataset=settings.datasets, metric="error", method=methods)
+    index = ["dataset", "method", "repetition"]
+    values = errors.set_index(index)["value"].sort_index()
+    differences = {}
+    for name in settings.datasets:
+        of_first = values[name, methods[0]]
+        for method in methods[1:]:
+            differences[name, method] = values[name, method] - of_first
+    signs = _mark_significant(differences)
     spread: Any = values.groupby(level=["dataset", "method"]).agg(["mean", "std"])
-    places = {name: {"dataset": name} for name in settings.datasets}
-    made = _beside_printed(spread, places, list(settings.methods), results.published, 3, marks)
+    cells = {name: {"dataset": name} for name in settings.datasets}
+    frame = _next_to_published(spread, cells, methods, results.published, 3, signs)
+    count = values.index.unique("repetition").size
+    first = names.method(methods[0])
     return tables.noted(
-        made,
+        frame,
         "Share of wrong test labels, mean ± standard deviation over "
-        f"{values.index.unique('repetition').size} random halves; the lowest mean is bold. "
-        f"(+), (-): the error is significantly above or below that of {names.method(first)}, paired t-test, "
-        f"5 % after Holm over the {len(pairs)} comparisons.",
+        f"{count} random halves; the lowest mean is bold. "
+        f"(+), (-): the error is significantly above or below that of {first}, paired t-test, "
+        f"5 % after Holm over the {len(differences)} comparisons.",
     )
 
 
-def _marks(differences: Mapping[tuple[str, str], pd.Series]) -> dict[tuple[str, str], str]:
+def _mark_significant(
+    differences: Mapping[tuple[str, str], pd.Series],
+) -> dict[tuple[str, str], str]:
     """Mark by (+) or (-) where the mean difference is significantly above or below 0."""
-    if min(len(values) for values in differences.values()) < 2:
+    fewest = min(len(values) for values in differences.values())
+    if fewest < 2:
         return {}
     estimates = {pair: statistics.mean_se(values) for pair, values in differences.items()}
-    two_sided = [min(1.0, 2 * min(statistics.t_above(e), statistics.t_below(e))) for e in estimates.values()]
-    adjusted = zip(estimates.items(), statistics.holm(two_sided), strict=True)
-    return {pair: " (+)" if each.mean > 0 else " (-)" for (pair, each), p in adjusted if p < 0.05}
+    two_sided = [_two_sided(estimate) for estimate in estimates.values()]
+    adjusted = statistics.holm(two_sided)
+    signs = {}
+    for (pair, estimate), p in zip(estimates.items(), adjusted, strict=True):
+        if p < 0.05:
+            signs[pair] = " (+)" if estimate.mean > 0 else " (-)"
+    return signs
+
+
+def _two_sided(estimate: statistics.Estimate) -> float:
+    """Compute the p-value of the two-sided t-test against 0."""
+    above = statistics.t_above(estimate)
+    below = statistics.t_below(estimate)
+    return min(1.0, 2 * min(above, below))

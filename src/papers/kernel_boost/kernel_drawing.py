@@ -5,7 +5,6 @@ Tables hold our errors next to the published ones.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -31,16 +30,22 @@ from reproduction.spec.verdict_words import (
 )
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from kernel_boost import kernels
     from reproduction.run.stock import ErrorsSettings
 
 Errors: TypeAlias = "panels.Results[ErrorsSettings]"
+Halves: TypeAlias = tuple[list[str], list[str]]
+Entry: TypeAlias = Mapping[str, Any]
+"""A published value with its cell of the result table (``where``)."""
 HARM = ("independent 0", "independent 0.3", "negative_only 0.3")
 """The noise whose harm is drawn."""
 _LOOKS = {"symmetric": ("blue", "s"), "asymmetric": ("vermillion", "^")}
 """Colour and marker of each kind of noise."""
+_BAR: style.Looks = {"elinewidth": 1, "capsize": 2}
+"""Look of an interval."""
 
 
 def _marks(noises: Iterable[str]) -> dict[str, style.Looks]:
@@ -48,10 +53,23 @@ def _marks(noises: Iterable[str]) -> dict[str, style.Looks]:
     marks: dict[str, style.Looks] = {}
     for noise in noises:
         law, rate = noise.split()
-        colour, marker = _LOOKS[KINDS[law]] if float(rate) else ("grey", "o")
-        marks[noise] = {"color": style.COLOURS[colour], "marker": marker, "label": flips(noise)}
-        marks[noise] |= {"markersize": 4.5, "linestyle": "none"}
+        if float(rate):
+            colour, marker = _LOOKS[KINDS[law]]
+        else:
+            colour, marker = "grey", "o"
+        marks[noise] = {
+            "color": style.COLOURS[colour],
+            "marker": marker,
+            "label": flips(noise),
+            "markersize": 4.5,
+            "linestyle": "none",
+        }
     return marks
+
+
+def _handles(marks: Mapping[str, style.Looks]) -> list[Any]:
+    """Make the legend entries of the dots of each noise."""
+    return [panels.plain_handle(**mark) for mark in marks.values()]
 
 
 @panels.figure
@@ -59,39 +77,47 @@ def noise_harm(results: Errors) -> Figure:
     """Draw the error of the reference with clean labels and 30 % flips, the most harm on top."""
     sets = results.settings.datasets
     methods = results.settings.methods
-    marks = _marks(HARM)
     method = names.reference(methods)
-    where = {"dataset": sets, "noise": list(HARM), "method": method, "metric": "error"}
-    means = panels.mean_interval(results.select(**where), ["dataset", "noise"])
-    mean = means["mean"].unstack()
-    mean = mean.loc[(mean.max(axis=1) - mean[HARM[0]]).sort_values().index]
-    look: style.Looks = {"height": 0.26 * len(sets) + 0.2, "left": 1.2, "width": style.WIDTH[2]}
+    rows = results.select(dataset=sets, noise=list(HARM), method=method, metric="error")
+    means = panels.mean_interval(rows, ["dataset", "noise"])
+    by_noise = means["mean"].unstack()
+    highest = by_noise.max(axis=1)
+    harm = highest - by_noise[HARM[0]]
+    by_noise = by_noise.loc[harm.sort_values().index]
     x_label = f"test error of {names.label(methods, method)} / %"
+    height = 0.26 * len(sets) + 0.2
+    size: style.Looks = {"height": height, "left": 1.2, "width": style.WIDTH[2]}
+    figure, axes = panels.side_by_side([""], x_label=x_label, **size)
+    (ax,) = axes
     places = range(len(sets))
-    figure, (ax,) = panels.side_by_side([""], x_label=x_label, **look)
-    ax.hlines(places, mean.min(axis=1), mean.max(axis=1), color=style.COLOURS["silver"], zorder=1.5)
+    left = by_noise.min(axis=1)
+    right = by_noise.max(axis=1)
+    ax.hlines(places, left, right, color=style.COLOURS["silver"], zorder=1.5)
+    marks = _marks(HARM)
     for noise, mark in marks.items():
-        own = means.xs(noise, level="noise").loc[mean.index]
-        ax.errorbar(own["mean"], places, xerr=own["half_width"], elinewidth=1, capsize=2, **mark)
-    ax.set_yticks(places, list(map(data_set, mean.index)))
+        values = means.xs(noise, level="noise").loc[by_noise.index]
+        ax.errorbar(values["mean"], places, xerr=values["half_width"], **_BAR, **mark)
+    ax.set_yticks(places, [data_set(name) for name in by_noise.index])
     ax.set_xlim(left=0)
-    return panels.shared_legend(figure, [panels.plain_handle(**mark) for mark in marks.values()], handle=1.5)
+    return panels.shared_legend(figure, _handles(marks), handle=1.5)
 
 
 @panels.figure
 def kernel_count(results: Errors) -> Figure:
     """Draw the test error with S kernels less that of the reference, a panel per data set."""
-    settings = results.settings
-    reference = names.reference(results.settings.methods)
-    sizes = {label: len(method.parameters["widths"]) for label, method in settings.methods.items()}
+    methods = results.settings.methods
+    reference = names.reference(methods)
+    sizes = {label: len(method.parameters["widths"]) for label, method in methods.items()}
+    compared = list(sizes)
     places = np.arange(len(sizes))
-    where = {"metric": "error", "method": list(sizes)}
-    look: style.Looks = {"y_label": "change / % points", "share_y": "all"}
-    figure, cells = _small_multiples(results, 5, where, x_label="number of kernels S", **look)
+    selected = {"metric": "error", "method": compared}
+    labels_of_axes = {"x_label": "number of kernels S", "y_label": "change / % points"}
+    figure, cells = _small_multiples(results, 5, selected, share_y="all", **labels_of_axes)
     for ax, rows in cells:
-        base = rows[rows["method"] == reference].set_index("repetition")["value"]
-        change = rows.assign(value=rows["value"] - rows["repetition"].map(base))
-        means = panels.mean_interval(change, ["method"]).loc[list(sizes)]
+        of_reference = rows[rows["method"] == reference]
+        base = of_reference.set_index("repetition")["value"]
+        change = rows["value"] - rows["repetition"].map(base)
+        means = panels.mean_interval(rows.assign(value=change), ["method"]).loc[compared]
         panels.curve(ax, places, means["mean"], means["half_width"], reference)
         ax.set_xticks(places, [str(size) for size in sizes.values()])
         ax.axhline(0, color="black", linewidth=0.8)
@@ -101,12 +127,13 @@ def kernel_count(results: Errors) -> Figure:
 @panels.figure
 def stpmkl(results: panels.Results[kernels.FeaturesSettings]) -> Figure:
     """Draw test accuracy against the share of flipped labels, a panel per data set."""
-    methods = list(results.settings.methods)
-    noise = labels(results.settings.noise)
-    rates = [100 * each.parameters["rate"] for each in results.settings.noise]
-    look: style.Looks = {"x_label": "flipped training labels / %", "y_label": "test accuracy"}
-    where = {"metric": "accuracy", "method": methods, "noise": noise}
-    figure, cells = _small_multiples(results, 3, where, **look)
+    settings = results.settings
+    methods = list(settings.methods)
+    noise = labels(settings.noise)
+    rates = [100 * law.parameters["rate"] for law in settings.noise]
+    selected = {"metric": "accuracy", "method": methods, "noise": noise}
+    labels_of_axes = {"x_label": "flipped training labels / %", "y_label": "test accuracy"}
+    figure, cells = _small_multiples(results, 3, selected, **labels_of_axes)
     for ax, rows in cells:
         means = panels.mean_interval(rows, ["method", "noise"])
         for method in methods:
@@ -116,37 +143,49 @@ def stpmkl(results: panels.Results[kernels.FeaturesSettings]) -> Figure:
     return panels.shared_legend(figure, panels.handles(methods))
 
 
+def _count_rounds(variant: str) -> float:
+    """Read the rounds of a variant "T=..", infinity of another."""
+    return float(variant[2:]) if variant.startswith("T=") else math.inf
+
+
 @panels.figure
 def mkl_path(results: Errors) -> Figure:
     """Draw the test error of variants of rMKLR, clean and with flips, a panel per data set."""
-    rounds = {v: float(v[2:]) if v.startswith("T=") else math.inf for v in results.settings.methods}
-    variants = sorted(rounds, key=lambda variant: rounds[variant])
+    variants = sorted(results.settings.methods, key=_count_rounds)
     marks = _marks(labels(results.settings.noise))
-    where = {"noise": list(marks), "metric": "error", "method": variants}
-    look: style.Looks = {"x_label": "test error / %", "share_y": "all", "left": 1.6}
-    figure, cells = _small_multiples(results, 3, where, **look)
+    selected = {"noise": list(marks), "metric": "error", "method": variants}
+    options: style.Looks = {"x_label": "test error / %", "share_y": "all", "left": 1.6}
+    figure, cells = _small_multiples(results, 3, selected, **options)
+    places = np.arange(len(variants))
+    middle = (len(marks) - 1) / 2
     for ax, rows in cells:
         means = panels.mean_interval(rows, ["noise", "method"])
         for i, (noise, mark) in enumerate(marks.items()):
-            own = means.loc[noise].loc[variants]
-            y = np.arange(len(variants)) + 0.22 * (i - (len(marks) - 1) / 2)
-            ax.errorbar(own["mean"], y, xerr=own["half_width"], elinewidth=1, capsize=2, **mark)
+            values = means.loc[noise].loc[variants]
+            y = places + 0.22 * (i - middle)
+            ax.errorbar(values["mean"], y, xerr=values["half_width"], **_BAR, **mark)
         ax.set_yticks(range(len(variants)), [style.label(variant) for variant in variants])
         ax.set_ylim(len(variants) - 0.45, -0.55)
-    return panels.shared_legend(figure, [panels.plain_handle(**mark) for mark in marks.values()], handle=1.5)
+    return panels.shared_legend(figure, _handles(marks), handle=1.5)
 
 
 def _small_multiples(
-    results: panels.Results[Any], columns: int, where: Mapping[str, object], **options: Any
+    results: panels.Results[Any],
+    columns: int,
+    selected: Mapping[str, object],
+    **options: Any,
 ) -> tuple[Figure, list[panels.Cell]]:
     """Make one panel per data set, with its name above it, and return its rows with it."""
     datasets = results.settings.datasets
-    look: style.Looks = {"share_y": "none", "share_x": False, "between": 0.56} | options
+    look: style.Looks = {"share_y": "none", "share_x": False, "between": 0.56}
     look["height"] = 2.1 if len(datasets) <= columns else 1.3
+    look |= options
     figure, axes = panels.wrapped(len(datasets), columns, **look)
+    cells = []
     for ax, name in zip(axes, datasets, strict=True):
         ax.set_title(data_set(name))
-    return figure, [(ax, results.select(dataset=n, **where)) for ax, n in zip(axes, datasets, strict=True)]
+        cells.append((ax, results.select(dataset=name, **selected)))
+    return figure, cells
 
 
 P_VALUES = (
@@ -161,26 +200,34 @@ def _of_this_table(results: Errors) -> Errors:
     One run serves several tables: the published values tell which methods, and which selection.
     """
     settings = results.settings
-    selections: dict[str, str | None] = dict.fromkeys(settings.methods)
-    for entries in results.published_of.values():
-        wheres = [entry["where"] for entry in entries if "method" in entry["where"]]
-        printed = {where["method"]: where.get("setting") for where in wheres}
-        if printed.keys() & settings.methods.keys():
-            selections = {key: printed[key] for key in settings.methods if key in printed}
-            break
+    selections = _choose_selections(results)
+    table = results.table
     parts = []
     for method, selection in selections.items():
-        wanted = selection or settings.settings_of(method)[0]
-        is_wanted = (results.table["method"] == method) & (results.table["setting"] == wanted)
-        parts.append(results.table[is_wanted])
+        setting = selection or settings.settings_of(method)[0]
+        is_of_method = table["method"] == method
+        has_setting = table["setting"] == setting
+        parts.append(table[is_of_method & has_setting])
     methods = {method: settings.methods[method] for method in selections}
     name = results.artifact
-    narrowed = settings.model_copy(update={"methods": methods})
-    return replace(
-        results,
-        tables={name: pd.concat(parts, ignore_index=True)},
-        settings_of={name: narrowed},
-    )
+    tables_of_results = {name: pd.concat(parts, ignore_index=True)}
+    settings_of_results = {name: settings.model_copy(update={"methods": methods})}
+    return replace(results, tables=tables_of_results, settings_of=settings_of_results)
+
+
+def _choose_selections(results: Errors) -> dict[str, str | None]:
+    """Find the published methods, each with the selection that its values name."""
+    methods = results.settings.methods
+    for entries in results.published_of.values():
+        published: dict[str, str | None] = {}
+        for entry in entries:
+            cell = entry["where"]
+            if "method" in cell:
+                published[cell["method"]] = cell.get("setting")
+        shown = {method: published[method] for method in methods if method in published}
+        if shown:
+            return shown
+    return dict.fromkeys(methods)
 
 
 def _noisy(*levels: float) -> Callable[[Errors], pd.DataFrame]:
@@ -191,18 +238,31 @@ def _noisy(*levels: float) -> Callable[[Errors], pd.DataFrame]:
 
     def draw(all_results: Errors) -> pd.DataFrame:
         results = _of_this_table(all_results)
-        run = labels(results.settings.noise)
-        present = [level for level in levels if f"independent {level:g}" in run]
+        noises = labels(results.settings.noise)
+        present = [level for level in levels if f"independent {level:g}" in noises]
         if not present:
-            said = f"the settings name none of the noise rates {levels}"
-            raise panels.RenderError(f"{results.artifact}: {said}")
-        pooled = {f"{_level(level)} pooled": [f"{law} {level:g}" for law in KINDS] for level in present}
-        single = {flips(noise): [noise] for pair in pooled.values() for noise in pair}
-        sections = (pooled | single).items()
-        rows = [{"flips": title} | row for title, noise in sections for row in _compared(results, noise)]
-        return tables.noted(pd.DataFrame(rows).set_index("flips"), *error_notes(results), P_VALUES)
+            problem = f"the settings name none of the noise rates {levels}"
+            raise panels.RenderError(f"{results.artifact}: {problem}")
+        rows = []
+        for title, noise in _list_sections(present).items():
+            for row in _compared(results, noise):
+                rows.append({"flips": title} | row)
+        frame = pd.DataFrame(rows).set_index("flips")
+        return tables.noted(frame, *error_notes(results), P_VALUES)
 
     return panels.table(draw)
+
+
+def _list_sections(levels: Iterable[float]) -> dict[str, list[str]]:
+    """List title and noise of each section: both kinds of a level pooled, then each alone."""
+    pooled = {}
+    single = {}
+    for level in levels:
+        both_kinds = [f"{law} {level:g}" for law in KINDS]
+        pooled[f"{_level(level)} pooled"] = both_kinds
+        for noise in both_kinds:
+            single[flips(noise)] = [noise]
+    return pooled | single
 
 
 klr_vs_rklr = _noisy(0.1, 0.2)
@@ -218,8 +278,8 @@ def cv_vs_mkl(all_results: Errors) -> pd.DataFrame:
     noise = "independent 0"
     clean = results.table[results.table["noise"] == noise]
     results = replace(results, tables={results.artifact: clean})
-    rows = _compared(results, [noise])
-    return tables.noted(pd.DataFrame(rows), *error_notes(results), P_VALUES)
+    frame = pd.DataFrame(_compared(results, [noise]))
+    return tables.noted(frame, *error_notes(results), P_VALUES)
 
 
 def _compared(results: Errors, noise: list[str]) -> Iterator[dict[str, str]]:
@@ -228,104 +288,151 @@ def _compared(results: Errors, noise: list[str]) -> Iterator[dict[str, str]]:
     The artifact's last method is tested against the best of the others.
     """
     methods = list(results.settings.methods)
-    published = list(itertools.chain.from_iterable(results.published_of.values()))
-    *others, last = methods
+    published: list[Any] = []
+    for entries in results.published_of.values():
+        published += entries
+    noise_of_cell = noise if len(noise) > 1 else noise[0]
     for name in results.settings.datasets:
-        chosen = results.select(dataset=name, noise=noise, metric="error", method=methods)
-        values = chosen.set_index(["method", "repetition", "noise"])["value"]
-        errors = {method: values[method] for method in methods}
-        cells = tables.mean_sd_cells(chosen, methods)
+        rows = results.select(dataset=name, noise=noise, metric="error", method=methods)
+        texts = tables.mean_sd_cells(rows, methods)
+        cell: dict[str, Any] = {"dataset": name, "noise": noise_of_cell}
         row = {"data set": data_set(name)}
-        where: dict[str, Any] = {"dataset": name, "noise": noise if len(noise) > 1 else noise[0]}
         for method in methods:
-            row[method] = cells[method]
-            row[f"{method}, published"] = tables.printed(published, method=method, **where)
-        rival = min(others, key=lambda method: float(errors[method].mean()))
-        if len(others) > 1:
-            row[f"{names.method(last)} against"] = rival
-        a, b = (errors[method].groupby("repetition").mean() for method in (last, rival))
-        unpaired = scipy.stats.mannwhitneyu(errors[last], errors[rival], method="asymptotic")
-        row["p unpaired"] = f"{unpaired.pvalue:.2g}"
-        row["p paired"] = f"{statistics.signed_rank(a, b.loc[a.index]):.2g}"
+            row[method] = texts[method]
+            row[f"{method}, published"] = tables.printed(published, method=method, **cell)
+        row |= _test_last_method(rows, methods)
         yield row
+
+
+def _test_last_method(rows: pd.DataFrame, methods: list[str]) -> dict[str, str]:
+    """Compute the p-values of the last method against the best of the others, which is named."""
+    values = rows.set_index(["method", "repetition", "noise"])["value"]
+    errors = {method: values[method] for method in methods}
+    *baselines, last = methods
+    best = min(baselines, key=lambda method: float(errors[method].mean()))
+    cells = {}
+    if len(baselines) > 1:
+        cells[f"{names.method(last)} against"] = best
+    unpaired = scipy.stats.mannwhitneyu(errors[last], errors[best], method="asymptotic")
+    means_of_last = errors[last].groupby("repetition").mean()
+    means_of_best = errors[best].groupby("repetition").mean()
+    paired = statistics.signed_rank(means_of_last, means_of_best.loc[means_of_last.index])
+    cells["p unpaired"] = f"{unpaired.pvalue:.2g}"
+    cells["p paired"] = f"{paired:.2g}"
+    return cells
 
 
 @panels.table
 def cpu_time(results: panels.Results[kernels.TimingSettings]) -> pd.DataFrame:
     """List CPU seconds, ours and published, and their ratios."""
-    shown = {method: names.method(method) for method in results.settings.methods}
-    methods = list(shown)
+    settings = results.settings
     rows = []
-    first, last = methods[0], methods[-1]
-    for name in results.settings.datasets:
-        times = results.select(dataset=name, metric="cpu_seconds", method=methods)
-        seconds = times.groupby("method")["value"].agg(["mean", "std"])
-        ours = seconds["mean"]
-        printed = {}
-        row = {"data set": data_set(name)}
-        for method in methods:
-            text = tables.printed(results.published, dataset=name, method=method)
-            printed[method] = float(text.partition(" ")[0] or "nan")
-            places = max(0, 2 - math.floor(math.log10(ours[method])))
-            row[f"{shown[method]} in s"] = tables.mean_sd(ours[method], seconds["std"][method], places)
-            row[f"{shown[method]} in s, published"] = text
-        row[f"{shown[first]} / {shown[last]}"] = f"{ours[first] / ours[last]:.1f}"
-        row["the same, published"] = _ratio(printed[first], printed[last])
-        row |= {f"{shown[m]}: printed / ours": _ratio(printed[m], ours[m]) for m in methods}
-        rows.append(row)
+    for name in settings.datasets:
+        rows.append({"data set": data_set(name)} | _compare_times(results, name))
     count = results.table["repetition"].nunique()
     return tables.noted(
         pd.DataFrame(rows),
         f"CPU seconds to train on one split, mean ± standard deviation over {count} splits;",
         "ratios are those of the means.",
-        *names.notes(results.settings.methods),
+        *names.notes(settings.methods),
         "Printed: Matlab on one 2.67 GHz Intel i5.",
         note_sources(results.table),
     )
 
 
+def _compare_times(
+    results: panels.Results[kernels.TimingSettings],
+    name: str,
+) -> dict[str, str]:
+    """Write the CPU seconds of every method on a data set, and their ratios."""
+    methods = list(results.settings.methods)
+    titles = {method: names.method(method) for method in methods}
+    rows = results.select(dataset=name, metric="cpu_seconds", method=methods)
+    seconds = rows.groupby("method")["value"].agg(["mean", "std"])
+    ours = seconds["mean"]
+    published = {}
+    cells = {}
+    for method in methods:
+        text = tables.printed(results.published, dataset=name, method=method)
+        published[method] = float(text.partition(" ")[0] or "nan")
+        decimals = max(0, 2 - math.floor(math.log10(ours[method])))
+        mean_sd = tables.mean_sd(ours[method], seconds["std"][method], decimals)
+        cells[f"{titles[method]} in s"] = mean_sd
+        cells[f"{titles[method]} in s, published"] = text
+    first = methods[0]
+    last = methods[-1]
+    ratio = ours[first] / ours[last]
+    cells[f"{titles[first]} / {titles[last]}"] = f"{ratio:.1f}"
+    cells["the same, published"] = _ratio(published[first], published[last])
+    for method in methods:
+        cells[f"{titles[method]}: printed / ours"] = _ratio(published[method], ours[method])
+    return cells
+
+
 def _ratio(a: float, b: float) -> str:
-    if a != a:
+    """Write a ratio with three digits, or "" where the first number is not known."""
+    if math.isnan(a):
         return ""
-    return f"{a / b:.3g}" if a < 999.5 * b else f"{a / b:.0f}"
+    if a < 999.5 * b:
+        return f"{a / b:.3g}"
+    return f"{a / b:.0f}"
 
 
 @panels.figure
 def crowd(results: panels.Results[kernels.AnnotatorsSettings]) -> Figure:
     """Draw accuracy of labels, and of predictions for new items, by the number of annotators."""
     settings = results.settings
-    dash: style.Looks = {"linestyle": style.DASHES["dash"], "linewidth": 1}
-    titles = {"labels of the training items": "labelled items", "predictions for new items": "new items"}
-    columns = [(title, {"metric": "accuracy", "setting": key}) for title, key in titles.items()]
-    look: style.Looks = {"y_label": ["accuracy", ""], "height": 2.5, "share_y": "none"}
-    figure, cells = panels.facets(results, [("", {})], columns, x_label="annotators per item", **look)
+    columns = [
+        ("labels of the training items", {"metric": "accuracy", "setting": "labelled items"}),
+        ("predictions for new items", {"metric": "accuracy", "setting": "new items"}),
+    ]
+    options: style.Looks = {"y_label": ["accuracy", ""], "height": 2.5, "share_y": "none"}
+    figure, cells = panels.facets(
+        results,
+        [("", {})],
+        columns,
+        x_label="annotators per item",
+        **options,
+    )
     (left, labelled), (right, new) = cells
-    vote = labelled["method"] == "majority vote"
-    panels.learning_curves(left, labelled[~vote])
-    # the vote is drawn on top, because the equal curve of rMKLR would often hide it
-    panels.learning_curves(left, labelled[vote], zorder=4)
+    is_vote = labelled["method"] == "majority vote"
+    panels.learning_curves(left, labelled[~is_vote])
+    # The vote is drawn on top, because the equal curve of rMKLR would often hide it.
+    panels.learning_curves(left, labelled[is_vote], zorder=4)
     panels.learning_curves(right, new)
+    handles = panels.handles(panels.methods_in(labelled))
+    last = handles[-1]
+    last.set_label(f"{last.get_label()}{_equal_to_vote(labelled)}")
     gold = results.select(metric="accuracy", setting="new items and gold labels")
-    for method in settings.methods:
-        mean = gold.loc[gold["method"] == method, "value"].mean()
-        right.axhline(mean, color=style.colour(method), **dash)
+    handles += _draw_gold_lines(right, gold, list(settings.methods))
     for ax in (left, right):
         ax.set_xticks(settings.annotators)
-    entries = panels.handles(panels.methods_in(labelled))
-    entries[-1].set_label(f"{entries[-1].get_label()}{_equal_to_vote(labelled)}")
-    for method in settings.methods:
+    return panels.shared_legend(figure, handles)
+
+
+def _draw_gold_lines(ax: Axes, gold: pd.DataFrame, methods: list[str]) -> list[Any]:
+    """Draw the accuracy of each method that is trained on gold labels; list the entries."""
+    handles = []
+    for method in methods:
+        look: style.Looks = {
+            "linestyle": style.DASHES["dash"],
+            "linewidth": 1,
+            "color": style.colour(method),
+        }
+        mean = gold.loc[gold["method"] == method, "value"].mean()
+        ax.axhline(mean, **look)
         label = f"{style.label(method)} trained on gold labels"
-        entries.append(panels.plain_handle(label, **dash, color=style.colour(method)))
-    return panels.shared_legend(figure, entries)
+        handles.append(panels.plain_handle(label, **look))
+    return handles
 
 
 def _equal_to_vote(labelled: pd.DataFrame) -> str:
     """Say in the legend that the last method gives the labels of the vote, if so."""
     means = labelled.groupby(["method", "x"])["value"].mean().unstack("x")
-    last = means.loc[panels.methods_in(labelled)[-1]]
-    apart = (last - means.loc["majority vote"]).to_numpy(float)
-    is_equal = np.nanmax(np.abs(apart)) < EQUAL_SHARES
-    return " (left: equal to the vote)" if is_equal else ""
+    last_method = panels.methods_in(labelled)[-1]
+    difference = means.loc[last_method] - means.loc["majority vote"]
+    largest = np.nanmax(np.abs(difference.to_numpy(float)))
+    return " (left: equal to the vote)" if largest < EQUAL_SHARES else ""
 
 
 EQUAL_SHARES = 0.005
@@ -337,20 +444,30 @@ def images(results: panels.Results[kernels.SearchSettings]) -> pd.DataFrame:
     """List the test error next to the published one, and how many of the first images are bikes."""
     methods = list(results.settings.methods)
     ranks = results.settings.ranks
-    rows = []
     errors = results.select(metric="error", method=methods)
-    cells = tables.mean_sd_cells(errors, methods)
+    texts = tables.mean_sd_cells(errors, methods)
+    rows = []
     for method in methods:
-        found = results.select(metric="positive", method=method)["value"].mean()
-        row = {"method": method, "error / %": cells[method]}
-        row["published"] = tables.printed(results.published, method=method)
-        rows.append(row | {f"bikes among the first {ranks}": f"{ranks * found:.1f}"})
+        positive = results.select(metric="positive", method=method)
+        bikes = ranks * positive["value"].mean()
+        row = {
+            "method": method,
+            "error / %": texts[method],
+            "published": tables.printed(results.published, method=method),
+            f"bikes among the first {ranks}": f"{bikes:.1f}",
+        }
+        rows.append(row)
     noise = results.select(metric="noise_share")["value"].mean()
     splits = errors["repetition"].nunique()
-    over = f"mean ± standard deviation over {splits} random splits" if splits > 1 else "of one random split"
+    if splits > 1:
+        average = f"mean ± standard deviation over {splits} random splits"
+        compared = "mean"
+    else:
+        average = "of one random split"
+        compared = "error"
     return tables.noted(
         pd.DataFrame(rows),
-        f"Test error in %, {over}; the lowest {'mean' if splits > 1 else 'error'} is bold.",
+        f"Test error in %, {average}; the lowest {compared} is bold.",
         f"{noise:.1f} % of the training labels are wrong.",
     )
 
@@ -359,23 +476,30 @@ def images(results: panels.Results[kernels.SearchSettings]) -> pd.DataFrame:
 def images_ranked(results: panels.Results[kernels.SearchSettings]) -> Figure:
     """Draw the share of bikes among the first k images of every ranking, with intervals."""
     methods = list(results.settings.methods)
-    y_label = "bikes among them / %"
-    figure, (ax,) = panels.side_by_side([""], x_label="first images k", y_label=y_label, height=2.4)
+    labels_of_axes = {"x_label": "first images k", "y_label": "bikes among them / %"}
+    figure, axes = panels.side_by_side([""], height=2.4, **labels_of_axes)
+    (ax,) = axes
     rows = results.select(metric="positive", method=methods).sort_values("x")
-    found = rows.groupby(["method", "repetition"])["value"].cumsum()
-    panels.learning_curves(ax, rows.assign(value=100 * found / rows["x"]))
+    counts = rows.groupby(["method", "repetition"])["value"].cumsum()
+    shares = 100 * counts / rows["x"]
+    panels.learning_curves(ax, rows.assign(value=shares))
     ax.set_ylim(0, 103)
     return panels.shared_legend(figure, panels.handles(methods))
 
 
-# How near to the published errors each interpretation ("reading") of KLR, rKLR and rKFD is. A cell is one
-# published error: data set, share of flips, method. Its distance is our mean minus the published value, its
-# verdict by its own interval: within the tolerance, outside it, or inconclusive. "Today's" reading, which
-# all other tables use, is the first of a family in the order of the settings.
+# How near to the published errors each interpretation ("reading") of KLR, rKLR and rKFD is. A cell
+# is one published error: data set, share of flips, method. Its distance is our mean minus the
+# published value, its verdict by its own interval: within the tolerance, outside it, or
+# inconclusive. "Today's" reading, which all other tables use, is the first of a family in the order
+# of the settings.
 
 FAMILIES = {"KLR and rKLR": ("KLR", "rKLR"), "rKFD": ("rKFD",)}
 """Methods that share a reading, by the name of the family."""
-MODELS = {"kernel_logistic": "KLR", "robust_kernel_logistic": "rKLR", "robust_kernel_fisher": "rKFD"}
+MODELS = {
+    "kernel_logistic": "KLR",
+    "robust_kernel_logistic": "rKLR",
+    "robust_kernel_fisher": "rKFD",
+}
 """Name of a method -> its name on the slides, in lower case also in published files."""
 APART = "ida_ringnorm"
 """A data set that alone makes more than half of the distance, so that means also leave it out."""
@@ -384,17 +508,22 @@ APART = "ida_ringnorm"
 @panels.table
 def distances(results: Errors) -> pd.DataFrame:
     """List distances and verdicts of each reading by family and method, and by halves."""
-    found = cells(results)
-    halves = two_halves(results.settings.datasets)
-    rows = list[dict[str, str]]()
-    levels = sorted(found["level"].unique())
-    notes = [_about(halves), note_sources(results.table)]
+    all_cells = cells(results)
+    first, second = two_halves(results.settings.datasets)
+    halves = (first, second)
+    rows: list[dict[str, str]] = []
+    levels = sorted(all_cells["level"].unique())
+    notes = [_describe_distances(halves), note_sources(results.table)]
     for family, models in FAMILIES.items():
-        own = found[found["model"].isin(models)]
-        rows += _section(family, own, halves, levels)
-        for model in models if len(models) > 1 else ():
-            rows += _section(model, own[own["model"] == model], halves, levels)
-        notes += [judgement(family, own, *pair) for pair in (halves, halves[::-1]) if len(own)]
+        of_family = all_cells[all_cells["model"].isin(models)]
+        rows += _section(family, of_family, halves, levels)
+        if len(models) > 1:
+            for model in models:
+                of_model = of_family[of_family["model"] == model]
+                rows += _section(model, of_model, halves, levels)
+        if len(of_family):
+            notes.append(judgement(family, of_family, first, second))
+            notes.append(judgement(family, of_family, second, first))
     frame = pd.DataFrame(rows).set_index("method")
     return tables.noted(frame, *notes, *names.notes(results.settings.methods))
 
@@ -402,148 +531,271 @@ def distances(results: Errors) -> pd.DataFrame:
 @panels.table
 def every_cell(results: Errors) -> pd.DataFrame:
     """List each published error with today's reading, and with the one chosen on the other half."""
-    found = cells(results)
-    halves = two_halves(results.settings.datasets)
-    rows = []
-    notes = [_about(halves)]
+    all_cells = cells(results)
+    first, second = two_halves(results.settings.datasets)
+    rows: list[dict[str, object]] = []
+    notes = [_describe_distances((first, second))]
     for family, models in FAMILIES.items():
-        own = found[found["model"].isin(models)]
-        for other, judged in (halves, halves[::-1]) if len(own) else ():
-            reading = chosen(own, other)
-            today = own["reading"].iloc[0]
-            part = own[own["dataset"].isin(judged)].set_index(["reading", "level", "dataset", "model"])
-            for level, dataset, model in part.loc[today].index:
-                before, after = (part.loc[(each, level, dataset, model), :] for each in (today, reading))
-                row = {"flips": level, "data set": data_set(dataset), "method": model}
-                row |= {"published": f"{before['printed']:.2f}", "today's": f"{before['ours']:.2f}"}
-                row |= {
-                    "its verdict": look_up(str(before["verdict"])).label,
-                    "chosen elsewhere": f"{after['ours']:.2f}",
-                }
-                rows.append(row | {"verdict": look_up(str(after["verdict"])).label})
-            notes.append(f"{family}, {_names(judged)}: chosen elsewhere is {reading}.")
-    frame = pd.DataFrame(rows).sort_values(["flips", "data set", "method"], kind="stable")
+        of_family = all_cells[all_cells["model"].isin(models)]
+        if of_family.empty:
+            continue
+        for choosing, judging in ((first, second), (second, first)):
+            reading = chosen(of_family, choosing)
+            judged = of_family[of_family["dataset"].isin(judging)]
+            rows += _compare_readings(judged, _todays(of_family), reading)
+            notes.append(f"{family}, {_names(judging)}: chosen elsewhere is {reading}.")
+    frame = pd.DataFrame(rows)
+    frame = frame.sort_values(["flips", "data set", "method"], kind="stable")
     frame["flips"] = frame["flips"].map(_level)
     return tables.noted(frame.set_index("flips"), *notes, note_sources(results.table))
+
+
+def _todays(of_family: pd.DataFrame) -> str:
+    """Return today's reading of a family."""
+    return str(of_family["reading"].iloc[0])
+
+
+def _compare_readings(
+    judged: pd.DataFrame,
+    today: str,
+    reading: str,
+) -> Iterator[dict[str, object]]:
+    """Write both readings of every cell next to its published value."""
+    by_cell = judged.set_index(["reading", "level", "dataset", "model"])
+    for level, dataset, model in by_cell.loc[today].index:
+        before = by_cell.loc[(today, level, dataset, model), :]
+        after = by_cell.loc[(reading, level, dataset, model), :]
+        yield {
+            "flips": level,
+            "data set": data_set(dataset),
+            "method": model,
+            "published": f"{before['printed']:.2f}",
+            "today's": f"{before['ours']:.2f}",
+            "its verdict": _label(before["verdict"]),
+            "chosen elsewhere": f"{after['ours']:.2f}",
+            "verdict": _label(after["verdict"]),
+        }
+
+
+def _label(verdict: object) -> str:
+    return look_up(str(verdict)).label
 
 
 def cells(results: Errors) -> pd.DataFrame:
     """Compare each reading with each published error that was run, a row for each pair.
 
-    The published values are those of the other artifacts.   Raises RenderError : no published value fits.
+    The published values are those of the other artifacts.
+
+    Raises RenderError : no published value fits.
     """
-    artifact, settings, rows = results.artifact, results.settings, []
-    others = (entries for name, entries in results.published_of.items() if name != artifact)
-    printed = [(entry, entry["where"]) for entries in others for entry in entries]
+    settings = results.settings
     errors = results.table[results.table["metric"] == "error"]
     source = Source.from_table(results.table)
+    published: list[Entry] = []
+    for name, entries in results.published_of.items():
+        if name != results.artifact:
+            published += entries
+    rows: list[dict[str, object]] = []
     for method, spec in settings.methods.items():
         model = MODELS[spec.method]
-        stuck = source.skewed({"method": method, "metric": "error"})
-        run = set(labels(spec.noise or settings.noise)) & set(labels(settings.noise))
-        for entry, where in printed:
-            noise = [where["noise"]] if isinstance(where["noise"], str) else list(where["noise"])
-            fits = where.get("method") == model.lower() and where.get("dataset") in settings.datasets
-            if not (fits and set(noise) <= run):
-                continue
-            place = {"method": method, "dataset": where["dataset"], "noise": noise}
-            values = panels.select(errors, artifact, **place).groupby("repetition")["value"].mean()
-            ours = statistics.mean_se(values.to_numpy(), stuck == "far")
-            se = entry.get("se", entry.get("sd", 0.0) / np.sqrt(entry.get("n", 1)))
-            theirs = statistics.Estimate(entry["value"], se, entry["n"] - 1 if "n" in entry else math.inf)
-            distance = statistics.welch(ours, theirs)
-            row: dict[str, object] = {"model": model, "reading": names.label(settings.methods, method)}
-            row |= {"dataset": where["dataset"], "level": float(noise[0].split()[1])}
-            row |= {"printed": entry["value"], "ours": ours.mean, "distance": distance.mean}
-            # with few runs, a rare one far from the others may be missing
-            unseen = stuck and 1 < values.size < SEEN
-            rows.append(
-                row | {"verdict": INCONCLUSIVE if unseen else judge_distance(distance, entry["margin"])}
-            )
+        noises = set(labels(settings.noise))
+        if spec.noise:
+            noises &= set(labels(spec.noise))
+        far_runs = source.skewed({"method": method, "metric": "error"})
+        for entry in published:
+            cell = entry["where"]
+            is_of_model = cell.get("method") == model.lower()
+            is_of_set = cell.get("dataset") in settings.datasets
+            noise = _list_noise(entry)
+            if is_of_model and is_of_set and noises.issuperset(noise):
+                selected = {"method": method, "dataset": cell["dataset"], "noise": noise}
+                of_cell = panels.select(errors, results.artifact, **selected)
+                reading = names.label(settings.methods, method)
+                row: dict[str, object] = {"model": model, "reading": reading}
+                rows.append(row | _compare_with_published(of_cell, entry, far_runs))
     if not rows:
-        said = "none of the published values is of a method and noise that was run"
-        raise panels.RenderError(f"{artifact}: {said}")
+        problem = "none of the published values is of a method and noise that was run"
+        raise panels.RenderError(f"{results.artifact}: {problem}")
     return pd.DataFrame(rows)
+
+
+def _list_noise(entry: Entry) -> list[str]:
+    """List the noise labels of a published value, one or several that it pools."""
+    noise = entry["where"]["noise"]
+    return [noise] if isinstance(noise, str) else list(noise)
+
+
+def _compare_with_published(
+    rows: pd.DataFrame,
+    entry: Entry,
+    far_runs: str,
+) -> dict[str, object]:
+    """Compare the errors of a cell with its published value.
+
+    far_runs : "far" if single runs lie far from the others, "few" if there are too few runs to see
+    one, else "".
+    """
+    values = rows.groupby("repetition")["value"].mean()
+    ours = statistics.mean_se(values.to_numpy(), far_runs == "far")
+    distance = statistics.welch(ours, _estimate_published(entry))
+    # With few runs, a rare one far from the others may be missing.
+    may_be_unseen = far_runs and 1 < values.size < SEEN
+    if may_be_unseen:
+        verdict = INCONCLUSIVE
+    else:
+        verdict = judge_distance(distance, entry["margin"])
+    first_noise = _list_noise(entry)[0]
+    return {
+        "dataset": entry["where"]["dataset"],
+        "level": float(first_noise.split()[1]),
+        "printed": entry["value"],
+        "ours": ours.mean,
+        "distance": distance.mean,
+        "verdict": verdict,
+    }
+
+
+def _estimate_published(entry: Entry) -> statistics.Estimate:
+    """Make an estimate of a published value, without error where the paper gives none."""
+    sd = entry.get("sd", 0.0)
+    se = entry.get("se", sd / np.sqrt(entry.get("n", 1)))
+    df = entry["n"] - 1 if "n" in entry else math.inf
+    return statistics.Estimate(entry["value"], se, df)
 
 
 def judge_distance(distance: statistics.Estimate, margin: float) -> str:
     """Decide whether a distance lies within the tolerance or outside it, at 5 % each."""
     if statistics.tost(distance, -margin, margin) < 0.05:
         return REPRODUCED
-    return NOT_REPRODUCED if statistics.outside(distance, -margin, margin) < 0.05 else INCONCLUSIVE
+    if statistics.outside(distance, -margin, margin) < 0.05:
+        return NOT_REPRODUCED
+    return INCONCLUSIVE
 
 
-def two_halves(datasets: Iterable[str]) -> tuple[list[str], list[str]]:
+def two_halves(datasets: Iterable[str]) -> Halves:
     """Split data sets into two halves, in turn in alphabetical order."""
     ordered = sorted(datasets)
     return ordered[::2], ordered[1::2]
 
 
-def chosen(own: pd.DataFrame, datasets: list[str]) -> str:
+def chosen(of_family: pd.DataFrame, datasets: list[str]) -> str:
     """Choose the reading with the smallest mean distance on some data sets, else today's."""
-    part = own[own["dataset"].isin(datasets)]
-    means = part["distance"].abs().groupby(part["reading"], sort=False).mean()
-    return str(own["reading"].iloc[0] if part.empty else means.idxmin())
+    part = of_family[of_family["dataset"].isin(datasets)]
+    if part.empty:
+        return _todays(of_family)
+    sizes = part["distance"].abs()
+    means = sizes.groupby(part["reading"], sort=False).mean()
+    return str(means.idxmin())
 
 
-def judgement(family: str, own: pd.DataFrame, choosing: list[str], judging: list[str]) -> str:
+def judgement(
+    family: str,
+    of_family: pd.DataFrame,
+    choosing: list[str],
+    judging: list[str],
+) -> str:
     """Say how well the reading chosen on some data sets does on others, next to today's."""
-    reading = chosen(own, choosing)
-    today = str(own["reading"].iloc[0])
-    part = own[own["dataset"].isin(judging)]
+    reading = chosen(of_family, choosing)
+    today = _todays(of_family)
+    part = of_family[of_family["dataset"].isin(judging)]
     start = f"{family}, chosen on {_names(choosing)}: {reading}"
-    if reading == today or part.empty:
-        return start + (", which is today's." if reading == today else ".")
+    if reading == today:
+        return f"{start}, which is today's."
+    if part.empty:
+        return f"{start}."
     sizes = part["distance"].abs()
     by_set = sizes.groupby([part["reading"], part["dataset"]]).mean()
     means = sizes.groupby(part["reading"]).mean()
-    gain = statistics.mean_se((by_set[reading] - by_set[today]).to_numpy())
-    low, high = statistics.t_interval(gain)
-    interval = f"95 % interval {low:.2f} to {high:.2f} over" if gain.df > 0 else "no interval for"
-    sets = f"{interval} {gain.df + 1:.0f} data set{'s' if gain.df else ''}"
-    verdict = "nearer" if high < 0 else "farther" if low > 0 else "neither is shown to be nearer"
+    differences = by_set[reading] - by_set[today]
+    gain = statistics.mean_se(differences.to_numpy())
     return (
         f"{start}; on the others its mean absolute distance is {means[reading]:.2f} against "
-        f"{means[today]:.2f} of today's, on average over sets {gain.mean:+.2f} ({sets}): {verdict}."
+        f"{means[today]:.2f} of today's, on average over sets {_describe_gain(gain)}."
     )
 
 
+def _describe_gain(gain: statistics.Estimate) -> str:
+    """Write how much farther a reading is than today's, with interval and verdict."""
+    low, high = statistics.t_interval(gain)
+    count = gain.df + 1
+    if gain.df > 0:
+        interval = f"95 % interval {low:.2f} to {high:.2f} over"
+    else:
+        interval = "no interval for"
+    sets = "data sets" if gain.df else "data set"
+    if high < 0:
+        verdict = "nearer"
+    elif low > 0:
+        verdict = "farther"
+    else:
+        verdict = "neither is shown to be nearer"
+    return f"{gain.mean:+.2f} ({interval} {count:.0f} {sets}): {verdict}"
+
+
 def _section(
-    title: str, part: pd.DataFrame, halves: tuple[list[str], list[str]], levels: list[float]
+    title: str,
+    part: pd.DataFrame,
+    halves: Halves,
+    levels: list[float],
 ) -> Iterator[dict[str, str]]:
     """List the readings; the smallest means of a column are bold."""
-    groups = {
-        "first half": part["dataset"].isin(halves[0]),
-        "second half": part["dataset"].isin(halves[1]),
-        "all sets": part["dataset"].notna(),
-        f"without {data_set(APART)}": part["dataset"] != APART,
-    } | {_level(level): part["level"] == level for level in levels}
+    groups = _group_cells(part, halves, levels)
     sizes = part["distance"].abs()
     for reading in part["reading"].unique():
-        own, row = part[part["reading"] == reading], {"method": title, "reading": reading}
-        for column, mask in groups.items():
-            means = sizes[mask].groupby(part["reading"]).mean()
-            text = f"{means[reading]:.2f}" if reading in means.index else ""
-            row[column] = f"**{text}**" if text and means[reading] == means.min() else text
-        row["mean, signed"] = f"{own['distance'].mean():+.2f}"
-        counts = {verdict: int((own["verdict"] == verdict).sum()) for verdict in OF_A_VALUE}
-        yield row | {look_up(verdict).label: str(count) for verdict, count in counts.items()}
+        row = {"method": title, "reading": reading}
+        for column, is_in_group in groups.items():
+            means = sizes[is_in_group].groupby(part["reading"]).mean()
+            row[column] = _write_mean(means, reading)
+        of_reading = part[part["reading"] == reading]
+        signed = of_reading["distance"].mean()
+        row["mean, signed"] = f"{signed:+.2f}"
+        for verdict in OF_A_VALUE:
+            count = (of_reading["verdict"] == verdict).sum()
+            row[_label(verdict)] = str(count)
+        yield row
+
+
+def _group_cells(
+    part: pd.DataFrame,
+    halves: Halves,
+    levels: list[float],
+) -> dict[str, pd.Series]:
+    """Choose the cells of each column of a section."""
+    first, second = halves
+    groups = {
+        "first half": part["dataset"].isin(first),
+        "second half": part["dataset"].isin(second),
+        "all sets": part["dataset"].notna(),
+        f"without {data_set(APART)}": part["dataset"] != APART,
+    }
+    for level in levels:
+        groups[_level(level)] = part["level"] == level
+    return groups
+
+
+def _write_mean(means: pd.Series, reading: str) -> str:
+    """Write the mean of a reading, bold if it is the smallest, or "" where there is none."""
+    if reading not in means.index:
+        return ""
+    text = f"{means[reading]:.2f}"
+    return f"**{text}**" if means[reading] == means.min() else text
 
 
 def _names(datasets: Iterable[str]) -> str:
-    return ", ".join(map(data_set, datasets))
+    return ", ".join(data_set(name) for name in datasets)
 
 
 def _level(level: float) -> str:
     return f"{100 * level:g} %" if level else "clean"
 
 
-def _about(halves: tuple[list[str], list[str]]) -> str:
+def _describe_distances(halves: Halves) -> str:
+    first, second = halves
     return (
-        "Distances in points of error; the mean over symmetric and asymmetric flips is compared with the "
-        "published value. Verdicts are those of each cell alone; most are "
+        "Distances in points of error; the mean over symmetric and asymmetric flips is compared "
+        "with the published value. Verdicts are those of each cell alone; most are "
         "inconclusive because of single runs far from the others. "
-        f"First half: {_names(halves[0])}; second half: {_names(halves[1])}. "
-        "A reading that was chosen by its distance to print is calibrated: its distance counts on the other "
-        "half only."
+        f"First half: {_names(first)}; second half: {_names(second)}. "
+        "A reading that was chosen by its distance to print is calibrated: its distance counts on "
+        "the other half only."
     )

@@ -56,7 +56,8 @@ def test_a_clear_difference_is_marked_and_a_constant_one_too():
     worse, same = np.random.default_rng(0).normal(0, 0.01, (2, 20))
     for sign, mark in ((1, " (+)"), (-1, " (-)")):
         differences = {("a", "svm"): sign * (0.1 + worse), ("a", "ldm"): same - same.mean()}
-        found = boosting._marks({pair: pd.Series(values) for pair, values in differences.items()})
+        columns = {pair: pd.Series(values) for pair, values in differences.items()}
+        found = boosting._mark_significant(columns)
         assert found == {("a", "svm"): mark}
 
 
