@@ -156,3 +156,14 @@ def test_every_mark_names_a_verdict_and_artifacts_and_is_followed_by_its_number(
             paper, artifact, *_ = [*name.split("/"), "TITLE"]
             file = ROOT / f"src/papers/{paper}/{artifact}"
             assert file.is_file() or file.with_suffix(".yaml").is_file(), name
+
+
+def test_the_claims_on_other_data_are_those_of_the_limitations():
+    text = (ROOT / "docs/limitations.md").read_text(encoding="utf-8")
+    listed = text.partition("flag `data_differ`")[2].partition("These have no flag")[0]
+    flagged = set()
+    for file in (ROOT / "results/reference").glob("*/*/verdicts.csv"):
+        with file.open(newline="", encoding="utf-8") as lines:
+            rows = list(csv.DictReader(lines))
+        flagged |= {row["id"] for row in rows if "data_differ" in row["flags"].split()}
+    assert set(re.findall(r"\b[A-Z]{2,3}-\d+[a-z]?\b", listed)) == flagged

@@ -9,6 +9,7 @@ from verdict_inputs import below, claim, printed
 from reproduction.judge.controls import replace_method
 from reproduction.judge.sentences import Sentences
 from reproduction.judge.verdicts import judge
+from reproduction.spec.verdict_words import describe
 
 
 def run_of(gap, sd=1.0, n=20, seed=0, methods=("ours", "theirs")):
@@ -86,3 +87,16 @@ def test_an_order_of_methods_and_a_claim_without_methods_have_no_others():
         assert replace_method(claim(check), ["ours", "theirs", "third"]) == []
     variants = replace_method(claim(below()), ["ours", "theirs", "third"])
     assert [variant["checks"][0]["a"]["method"] for variant in variants] == ["third"]
+
+
+def test_a_claim_on_other_data_says_so_next_to_its_verdict():
+    elsewhere = claim(below(), data_differ=True, expected="on set a")
+    frame = run_of(gap=5.0)
+    found = judged(frame, [], elsewhere, claim(below(), id="other"))
+    assert describe(found.loc["c"]) == "reproduced (data differ)"
+    assert describe(found.loc["other"]) == "reproduced"
+    strict = judged(frame, published_gap(0.01), elsewhere).loc["c"]
+    assert strict["flags"] == "too_strict data_differ"
+    stand_in = judged(frame.assign(source="stand-in"), [], elsewhere).loc["c"]
+    assert (stand_in["verdict"], stand_in["flags"]) == ("not_comparable", "")
+    assert judge({"claims": [elsewhere]}, frame, "smoke").loc[0, "flags"] == ""

@@ -277,6 +277,10 @@ class Claim(Model):
         description="a theorem or an identity; its verdict is exact; every check has rows: every",
     )
     not_comparable: Text | None = Field(default=None, description="why no verdict is possible")
+    data_differ: Literal[True] | None = Field(
+        default=None,
+        description="judged without data sets of the paper, or on others; expected names its data",
+    )
     form_of: Text | None = Field(
         default=None,
         description="id of the claim that decides this statement; this is a looser or other form",
@@ -305,6 +309,15 @@ class Claim(Model):
             raise ValueError("place: a claim of kind ours has no place in a paper; remove it")
         if self.kind != OURS and self.place is None:
             raise ValueError("place: name the section, figure or table that the claim is from")
+        return self
+
+    @model_validator(mode="after")
+    def _names_other_data(self) -> Self:
+        """Refuse a claim on other data that names none of them, or that has no verdict."""
+        if self.data_differ and self.not_comparable:
+            raise ValueError("data_differ: a claim that is not comparable has no mark; remove it")
+        if self.data_differ and not self.expected:
+            raise ValueError("data_differ: name the data in expected")
         return self
 
     @model_validator(mode="after")

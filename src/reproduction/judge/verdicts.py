@@ -81,6 +81,7 @@ from reproduction.spec import strict_yaml
 from reproduction.spec.artifact import expanded
 from reproduction.spec.strict_yaml import Content
 from reproduction.spec.verdict_words import (
+    DATA_DIFFER,
     EXACT,
     INCONCLUSIVE,
     NOT_COMPARABLE,
@@ -168,6 +169,7 @@ def judge(
         if claim_rows:
             _add_controls(claim_rows, claims, artifact, source)
             _credit_weaker_forms(claim_rows)
+            _mark_other_data(claim_rows, artifact["claims"])
     else:
         value_rows = [_row(finding, RAN, finding.figures("", 1)) for finding in values]
         claim_rows = [_row(finding, RAN, finding.figures("", 1)) for finding in claims]
@@ -906,6 +908,13 @@ def _credit_weaker_forms(rows: list[Content]) -> None:
         is_open = row["verdict"] in (INCONCLUSIVE, NOT_REPRODUCED)
         if row["id"] in confirmed and is_open and row["flags"] != TOO_STRICT:
             row |= {"otherwise": row["verdict"], "verdict": PARTIALLY_REPRODUCED}
+
+
+def _mark_other_data(rows: Sequence[Content], claims: Sequence[Asked]) -> None:
+    """Add a flag to the claims that have a verdict without all data sets of the paper."""
+    for row, claim in zip(rows, claims, strict=True):
+        if claim.get("data_differ") and row["verdict"] not in (NOT_COMPARABLE, NOT_JUDGED):
+            row["flags"] = " ".join(filter(None, [row["flags"], DATA_DIFFER]))
 
 
 def _add_new_points(

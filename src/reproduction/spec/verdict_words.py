@@ -22,6 +22,7 @@ RAN = "ran"
 NO_ROWS = "no_rows"
 
 EXACT, PROVISIONAL, TOO_STRICT = "exact", "provisional", "too_strict"
+DATA_DIFFER = "data_differ"
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,7 @@ FLAGS = {
     EXACT: "a theorem or an identity, and no row violates it",
     PROVISIONAL: "a rule about outlying runs keeps a value on this side from a verdict",
     TOO_STRICT: "even exactly true published values rarely pass the check, so it cannot confirm",
+    DATA_DIFFER: "data sets of the paper are replaced or missing; the claim names those it has",
 }
 """Flag of a verdict -> what it means."""
 
