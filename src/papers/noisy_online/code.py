@@ -840,7 +840,10 @@ class ParameterSettings(Trials):
 
 @protocol(
     ParameterSettings,
-    labels=(*shared.REGRET, "analytic", "equal *", "queries_per_round", "query_ratio", "log10_nu"),
+    labels=(
+        *(*shared.REGRET, "theorem_bound_per_round"),
+        *("analytic", "equal *", "queries_per_round", "query_ratio", "log10_nu"),
+    ),
 )
 def parameter_p(settings: ParameterSettings, loop: Loop) -> Iterator[Row]:
     """Measure the regret of Algorithm 4 against p, at equal rounds and at equal copies.
@@ -848,6 +851,7 @@ def parameter_p(settings: ParameterSettings, loop: Loop) -> Iterator[Row]:
     Rows; setting = "equal rounds" or "equal queries", x = p, with the step of the tight moment.
 
     query_ratio : measured copies per round over their expectation. log10_nu : of the tight moment.
+    theorem_bound_per_round : the bound with the moment and the step of the theorem, over T.
     """
     n = settings.instances
     for p in settings.powers:
@@ -863,10 +867,12 @@ def parameter_p(settings: ParameterSettings, loop: Loop) -> Iterator[Row]:
                 regret = task.regret(done.predictions, least)
                 queries = float(done.queries.mean())
                 log_nu = task.log_nu(tight=True) / np.log(10)
+                log_loose = np.log(task.B_w) + task.log_nu(tight=False)
                 values = {"regret": regret, "regret_per_round": regret / T, "bound_ratio": regret / bound}
                 values |= {
                     "queries_per_round": queries,
                     "query_ratio": queries / expected,
                     "log10_nu": log_nu,
+                    "theorem_bound_per_round": float(np.exp((log_loose - np.log(T)) / 2)),
                 }
                 yield from repetition.rows(values, method="analytic", setting=setting, x=p)

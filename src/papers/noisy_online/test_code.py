@@ -237,6 +237,26 @@ def test_every_identity_of_the_table_holds_at_few_samples():
     assert max(values(found, "bound_ratio")) <= 1
 
 
+def test_lemma_1_takes_fewer_copies_and_keeps_its_bound_at_every_p():
+    found = rows("identities", groups=["lemma 1"], samples=1000)
+    names = ["number of copies at p = 1.25", "number of copies at p = 1.5", "number of copies"]
+    names += ["number of copies at p = 3", "number of copies at p = 4"]
+    copies = [values(found, "measured", method=name)[0] for name in names]
+    assert copies == sorted(copies, reverse=True)
+    assert len(values(found, "bound_ratio")) == 1 + 4 + 4 * 4  # one f, four f, and four p
+
+
+def test_the_bound_of_theorem_6_is_that_of_the_exact_moment_for_this_kernel_and_loss():
+    found = rows("parameter_p", range(2))
+    regrets = np.array(values(found, "regret_per_round"))
+    exact = regrets / values(found, "bound_ratio")
+    assert np.allclose(values(found, "theorem_bound_per_round"), exact)
+    at_equal_rounds = values(found, "theorem_bound_per_round", setting="equal rounds", x=2)
+    four_times = rows("parameter_p", range(2), rounds=4000)
+    later = values(four_times, "theorem_bound_per_round", setting="equal rounds", x=2)
+    assert np.allclose(at_equal_rounds, 2 * np.array(later))
+
+
 def test_tuning_takes_a_factor_of_the_grid_at_every_horizon():
     protocol, chosen = smoke("two_copies", horizons=[64, 128])
     tuned = protocol.tune(chosen, Loop({}, SEEDS))["synthetic"]["naive_tuned"]
