@@ -85,6 +85,8 @@ def test_an_order_of_methods_and_a_claim_without_methods_have_no_others():
     without = {"statistic": "value", "where": {"metric": "error"}, "below": 0}
     for check in (order, without):
         assert replace_method(claim(check), ["ours", "theirs", "third"]) == []
+    quantities = claim(below()) | {"no_others": True}
+    assert replace_method(quantities, ["ours", "theirs", "third"]) == []
     variants = replace_method(claim(below()), ["ours", "theirs", "third"])
     assert [variant["checks"][0]["a"]["method"] for variant in variants] == ["third"]
 

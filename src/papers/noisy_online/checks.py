@@ -165,7 +165,10 @@ def lemma1_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
 
 
 def _lemma1_at_other_p(
-    n: int, rng: np.random.Generator, mean: float, draw: Callable[[np.random.Generator, int], Floats]
+    n: int,
+    rng: np.random.Generator,
+    mean: float,
+    draw: Callable[[np.random.Generator, int], Floats],
 ) -> Iterator[Found]:
     """Measure Lemma 1 at p = 1.25, 1.5, 3 and 4, for four f and one law of X with E X^2 = 1."""
     for p in (1.25, 1.5, 3.0, 4.0):

@@ -276,6 +276,10 @@ class Claim(Model):
         default=None,
         description="a theorem or an identity; its verdict is exact; every check has rows: every",
     )
+    no_others: Literal[True] | None = Field(
+        default=None,
+        description="the methods of its rows are quantities, so no other method can take its place",
+    )
     not_comparable: Text | None = Field(default=None, description="why no verdict is possible")
     data_differ: Literal[True] | None = Field(
         default=None,

@@ -251,8 +251,11 @@ def replace_method(claim: Asked, methods: Sequence[str]) -> list[dict[str, Any]]
     Returns
     -------
     list of dict
-        A claim for each other method; empty if the checks name no method, or order methods.
+        A claim for each other method; empty if the checks name no method, or order methods, or if
+        the methods of its rows are quantities (``no_others``).
     """
+    if claim.get("no_others"):
+        return []
     tested: set[str] = set()
     for check in claim["checks"]:
         if "method" in check.get(trend_of(check) or "", {}):
