@@ -93,7 +93,9 @@ LEFT_OUT: Counter[str] = Counter()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes longest starts first: cluster, workflow, then files by their number of tests.
+    """What takes longest starts first: cluster, workflow, the site, then files by their number of tests.
+
+    Tests of the site follow each other, so that one worker builds it for all.
 
     Counting lines doubles the time of what runs in Python. It is left out where it would count the
     same lines again: in nightly tests, and in nine of ten cases of a test that has more than 100.
@@ -106,8 +108,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     tests = Counter(item.path for item in items)
     workflow = {item.path for item in items if item.get_closest_marker("workflow")}
 
-    def place(item: pytest.Item) -> tuple[bool, bool, int]:
-        return item.path.parent.name != "cluster", item.path not in workflow, -tests[item.path]
+    def place(item: pytest.Item) -> tuple[bool, bool, bool, int]:
+        folder = item.path.parent.name
+        return folder != "cluster", item.path not in workflow, folder != "site", -tests[item.path]
 
     items.sort(key=place)
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-FOLDERS = ("src", "docs", "tests", "examples", "benchmarks", "workflow", ".ci")
+NIGHTLY = pytest.param("tests", marks=pytest.mark.nightly)
+FOLDERS = ("src", "docs", NIGHTLY, "examples", "benchmarks", "workflow", ".ci")
 
 HIDES = """
 def errors(kind):

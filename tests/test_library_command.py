@@ -90,9 +90,11 @@ def test_words_reach_the_script_of_their_command(words, handed_on, monkeypatch, 
 OF_PYTHON = [name for name in COMMANDS if name not in ("lint", "test")]
 
 
-@pytest.mark.parametrize(
-    ("name", "program"), [*zip(OF_PYTHON, cycle(["./run", "noisylabels"]), strict=False)]
-)
+PROGRAMS = [*zip(OF_PYTHON, cycle(["./run", "noisylabels"]), strict=False)]
+FURTHER = [pytest.param(*case, marks=pytest.mark.nightly) for case in PROGRAMS[2:]]
+
+
+@pytest.mark.parametrize(("name", "program"), [*PROGRAMS[:2], *FURTHER])
 def test_each_command_says_how_it_is_typed_with_the_name_of_the_program(name, program, tmp_path):
     variables = os.environ | {"PYTHONPATH": str(ROOT / "src"), "NOISYLABELS_COMMAND": program}
     command = [sys.executable, "-P", "-m", "noisylabels", name, "--help"]

@@ -5,6 +5,7 @@ Who may import whom is configured in pyproject.toml, and `tests/test_tools.py` c
 
 import ast
 import importlib
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -29,11 +30,14 @@ FURTHER = [
 ]
 PUBLIC = [tuple(reversed(where.split(":"))) for where in [*METHODS.values(), *FURTHER]]
 
+ENVIRONMENT = {
+    "PYTHONPATH": str(SOURCES),
+    "NUMBA_CACHE_DIR": os.environ["NUMBA_CACHE_DIR"],
+}
+
 
 def python(code):
-    done = subprocess.run(
-        [sys.executable, "-c", code], env={"PYTHONPATH": str(SOURCES)}, capture_output=True, text=True
-    )
+    done = subprocess.run([sys.executable, "-c", code], env=ENVIRONMENT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
 

@@ -71,6 +71,10 @@ def test_a_new_paper_has_no_fault_and_runs_one_repetition(paper):
         assert artifact.source.endswith(": title, authors, year")
 
 
+NIGHTLY = [pytest.param(word, marks=pytest.mark.nightly) for word in WORDS[1:]]
+
+
+@pytest.mark.parametrize("paper", [WORDS[0], *NIGHTLY], indirect=True)
 def test_its_own_test_passes(paper):
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(paper)]
     path = os.pathsep.join([str(paper.parent), str(ROOT / "src")])

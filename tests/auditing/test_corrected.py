@@ -38,9 +38,17 @@ def flipped(K=2, n=1500, seed=0, distance=1.5):
     return X, y, observed
 
 
-@pytest.mark.parametrize("method", ["importance", "likelihood"])
-def test_scikit_learn_contract(method):
-    check_classifier(CorrectedClassifier(method=method))
+@pytest.mark.parametrize(
+    "model",
+    [
+        CorrectedClassifier(GaussianNB(), "prune"),
+        pytest.param(CorrectedClassifier(method="importance"), marks=pytest.mark.nightly),
+        pytest.param(CorrectedClassifier(method="likelihood"), marks=pytest.mark.nightly),
+    ],
+    ids=repr,
+)
+def test_scikit_learn_contract(model):
+    check_classifier(model)
 
 
 @pytest.mark.parametrize("method", ["importance", "forward", "backward"])
@@ -98,7 +106,7 @@ def test_the_likelihood_learns_the_flips_of_a_model_that_follows_them():
     assert found.score(X, y) > GaussianNB().fit(X, observed).score(X, y)
 
 
-@pytest.mark.parametrize("K", [2, 3])
+@pytest.mark.parametrize("K", [2, pytest.param(3, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("flips", ["given", "joint"])
 def test_errors_on_true_labels_fall(method, K, flips):

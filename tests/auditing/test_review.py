@@ -72,7 +72,9 @@ def test_intervals_cover_and_the_bound_on_the_list_holds(rate):
 
 
 @pytest.mark.parametrize("by", ["rate", "doubt"])
-@pytest.mark.parametrize("rate", [0.0, 0.02, 0.3])
+@pytest.mark.parametrize(
+    "rate", [0.02, *(pytest.param(rate, marks=pytest.mark.nightly) for rate in (0.0, 0.3))]
+)
 def test_two_strata_cover_and_lists_hold(rate, by):
     w, s = population(rate=rate, seed=1)
     doubted = s > 0.35

@@ -11,6 +11,7 @@ from reproduction.data.transport import Network
 pytestmark = pytest.mark.data
 
 
+@pytest.mark.nightly  # by default the smoke run checks what it prepares
 def test_what_a_smoke_run_fetched_has_the_registered_content():
     fetched = sorted(ROOT.glob("data/raw/*/source.json"))
     if not fetched:

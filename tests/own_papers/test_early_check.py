@@ -63,6 +63,7 @@ def test_reversed_classes_and_noise_without_flips_stop_the_paper(paper):
     assert mistake.endswith(f" (1 more: ./run check {paper})")
 
 
+@pytest.mark.nightly
 def test_the_steps_of_what_is_asked_for_are_left_out_with_the_reason(paper):
     add_noise(paper)
     other = write_paper(paper.parent / f"{paper.name}_other")
@@ -78,6 +79,7 @@ def test_the_steps_of_what_is_asked_for_are_left_out_with_the_reason(paper):
     assert steps.decide(made)[0] is made  # a preview tries nothing
 
 
+@pytest.mark.nightly
 def test_a_process_that_ends_gives_a_warning_and_stops_nothing(paper):
     add_method(paper, "def fit(self, X, y):\n    os._exit(7)")
     made, mistakes = find_mistakes(paper)

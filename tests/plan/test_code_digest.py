@@ -94,6 +94,7 @@ def other_pythons():
 
 
 @pytest.mark.skipif(not other_pythons(), reason="no further Python on this machine")
+@pytest.mark.nightly
 def test_every_version_of_python_describes_code_in_the_same_words():
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
     texts = set()

@@ -143,7 +143,11 @@ def shuffled(load):
     return X[order], y[order]
 
 
-SETS = [(load_wine, "classes"), (load_breast_cancer, "binary"), (load_diabetes, "regression")]
+SETS = [
+    (load_wine, "classes"),
+    pytest.param(load_breast_cancer, "binary", marks=pytest.mark.nightly),
+    (load_diabetes, "regression"),
+]
 
 
 @pytest.mark.parametrize(("load", "task"), SETS)

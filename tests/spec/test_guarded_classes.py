@@ -58,6 +58,7 @@ PROTOCOLS = {
 """A result -> its protocol: one of each that takes a user's class."""
 SLOW = [
     "audit/correcting",
+    "audit/court_probabilities",
     "audit/finding_flips",
     "audit/flip_rates",
     "crowdlab/cifar10h",
@@ -68,6 +69,8 @@ SLOW = [
     "ors/fig2",
     "pnorm/room",
     "robust_sgd/options",
+    "studies/auditing_where_flips_fall",
+    "studies/rates_against_rows",
 ]
 NIGHTLY = [pytest.param(name, marks=pytest.mark.nightly) for name in SLOW]
 CASES = [*(name for name in PROTOCOLS if name not in SLOW), *NIGHTLY]

@@ -34,7 +34,9 @@ def test_the_mean_of_the_estimator_over_the_flips_is_the_loss(loss, rates):
         np.testing.assert_allclose(mean, loss(t, y), atol=1e-12)
 
 
-@pytest.mark.parametrize("rates", RATES)
+@pytest.mark.parametrize(
+    "rates", [RATES[0], *(pytest.param(rates, marks=pytest.mark.nightly) for rates in RATES[1:])]
+)
 def test_the_solver_minimises_the_sum_of_the_unbiased_losses(problem, rates):
     """Solve in the coordinates f = K a + b, with the loss by its definition."""
     gram, y = problem
