@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,37 +24,52 @@ PAPER = {"fig2": "Fig. 2, regression", "fig4": "Fig. 4, equaliser", "fig5": "Fig
 COMPARED = {"fig2": "M=5", "fig4": "M=5", "fig5": "simulated room"}
 """Figure -> the task of it that the comparison of the tuning modes shows."""
 ROUNDS: style.Looks = {"x_label": "round t / 1000", "y_label": "cumulative MSE", "x_unit": 1e3}
-SECONDS: style.Looks = {"x_label": "time / s", "y_label": "cumulative MSE / speech power", "x_unit": 16e3}
+SECONDS: style.Looks = {
+    "x_label": "time / s",
+    "y_label": "cumulative MSE / speech power",
+    "x_unit": 16e3,
+}
 """Seconds of one sample of speech; other rates are refused when speech is read."""
 
 
 @panels.figure
 def regression_curves(results: panels.Results[code.CurvesSettings]) -> Figure:
     """Draw Fig. 2: cumulative error, by way of tuning r and by knowledge of the variance."""
-    rows = {MODES.get(mode, mode): {"setting": mode} for mode in results.settings.modes}
-    return _curves(results, rows, _sides(results.settings.methods), **ROUNDS)
+    settings = results.settings
+    rows = {MODES.get(mode, mode): {"setting": mode} for mode in settings.modes}
+    columns = _sides(settings.methods)
+    return _curves(results, rows, columns, **ROUNDS)
 
 
 @panels.figure
 def equalizer_curves(results: panels.Results[code.CurvesSettings]) -> Figure:
     """Draw Fig. 4: cumulative error, by knowledge of the variance and by the largest variance M."""
-    own = results.settings
-    rows = {title: where | {"setting": "shared_r"} for title, where in _sides(own.methods).items()}
-    columns = {task: {"noise": task} for task in own.tasks}
-    return _curves(results, rows, columns, **ROUNDS, share_y="none")
+    settings = results.settings
+    rows = {}
+    for title, selected in _sides(settings.methods).items():
+        rows[title] = selected | {"setting": "shared_r"}
+    columns = {task: {"noise": task} for task in settings.tasks}
+    return _curves(results, rows, columns, share_y="none", **ROUNDS)
 
 
 @panels.figure
 def speech_curves(results: panels.Results[code.CurvesSettings]) -> Figure:
     """Draw Fig. 5: error over the power of the speech, by room and by knowledge of the variance."""
-    own = results.settings
-    rows = {task: {"noise": task, "setting": "shared_r"} for task in own.tasks if ";" not in task}
-    return _curves(results, rows, _sides(own.methods), **SECONDS)
+    settings = results.settings
+    rows = {}
+    for task in settings.tasks:
+        if ";" not in task:
+            rows[task] = {"noise": task, "setting": "shared_r"}
+    columns = _sides(settings.methods)
+    return _curves(results, rows, columns, **SECONDS)
 
 
 def _sides(rules: names.Methods) -> dict[str, style.Looks]:
     """Split the rules into those that know the variance and those that do not; some are in both."""
-    return {f"variance {side}": {"method": names.shown_in(rules, side)} for side in ("known", "unknown")}
+    sides = {}
+    for side in ("known", "unknown"):
+        sides[f"variance {side}"] = {"method": names.shown_in(rules, side)}
+    return sides
 
 
 def _curves(
@@ -65,160 +80,288 @@ def _curves(
     **options: Any,
 ) -> Figure:
     """Draw learning curves in a grid; a panel shows the results that fit its row and column."""
-    lists = [where.get("method", []) for where in (*rows.values(), *columns.values())]
-    legend = panels.handles(dict.fromkeys(itertools.chain.from_iterable(lists)))
-    options |= {"table": results.select(metric="mse"), "share_y": share_y, "legend": legend}
-    figure, cells = panels.facets(results, list(rows.items()), list(columns.items()), **options)
-    final = min(rows.loc[rows["x"] == rows["x"].max(), "value"].min() for _, rows in cells)
-    for ax, _ in cells if share_y == "none" else cells[:: len(columns)]:
-        # below these values there is only the silence before the first word
-        panels.log_axis(ax.yaxis, low=0.6 * final)
+    methods: dict[str, None] = {}
+    for selected in (*rows.values(), *columns.values()):
+        methods |= dict.fromkeys(selected.get("method", []))
+    figure, cells = panels.facets(
+        results,
+        list(rows.items()),
+        list(columns.items()),
+        table=results.select(metric="mse"),
+        legend=panels.handles(methods),
+        share_y=share_y,
+        **options,
+    )
+    lowest_errors = []
+    for _, rows_of_cell in cells:
+        is_last = rows_of_cell["x"] == rows_of_cell["x"].max()
+        lowest_errors.append(rows_of_cell.loc[is_last, "value"].min())
+    # Below these values there is only the silence before the first word.
+    low = 0.6 * min(lowest_errors)
+    has_own_axes = share_y == "none"
+    cells_with_axes = cells if has_own_axes else cells[:: len(columns)]
+    for ax, _ in cells_with_axes:
+        panels.log_axis(ax.yaxis, low=low)
     return figure
 
 
 @panels.figure
 def label_budgets(results: panels.Results[code.BudgetSettings]) -> Figure:
     """Draw Fig. 6: error over the budget B, a panel per noise model, solid with scaling."""
-    own = results.settings
-    look: style.Looks = {
-        "x_label": "budget B / labels per round",
-        "y_label": "MSE, all rounds",
-        "height": 2.9,
-    }
-    figure, axes = panels.side_by_side([f"{noise} variance" for noise in own.noise], share_y="all", **look)
-    dashes = {"scaling": "-", "no scaling": style.DASHES["short"]}
-    for ax, noise in zip(axes, own.noise, strict=True):
-        for setting, dash in dashes.items():
-            rows = results.select(noise=noise, setting=setting, metric="mse", method=own.strategies)
-            panels.learning_curves(ax, rows, hollow=setting == "no scaling", linestyle=dash)
-        ax.set_xticks(np.arange(1, max(own.budgets) + 1))
+    settings = results.settings
+    titles = [f"{noise} variance" for noise in settings.noise]
+    labels = {"x_label": "budget B / labels per round", "y_label": "MSE, all rounds"}
+    figure, axes = panels.side_by_side(titles, height=2.9, share_y="all", **labels)
+    short = style.DASHES["short"]
+    ticks = np.arange(1, max(settings.budgets) + 1)
+    for ax, noise in zip(axes, settings.noise, strict=True):
+        rows = results.select(noise=noise, metric="mse", method=settings.strategies)
+        scaled = panels.select(rows, results.artifact, setting="scaling")
+        panels.learning_curves(ax, scaled, linestyle="-")
+        unscaled = panels.select(rows, results.artifact, setting="no scaling")
+        panels.learning_curves(ax, unscaled, hollow=True, linestyle=short)
+        ax.set_xticks(ticks)
     panels.log_axis(axes[0].yaxis)
-    kinds = panels.full_and_hollow("scaling", "no scaling", linestyles=list(dashes.values()))
-    return panels.shared_legend(figure, panels.handles(own.strategies) + kinds)
+    handles = panels.handles(settings.strategies)
+    handles += panels.full_and_hollow("scaling", "no scaling", linestyles=["-", short])
+    return panels.shared_legend(figure, handles)
 
 
 @panels.figure
 def budget_trace(results: panels.Results[code.TraceSettings]) -> Figure:
     """Draw Fig. 7: labels per round so far with the budget, and the threshold a."""
-    budget = results.settings.budgets[0]
-    where = {"noise": results.settings.noise[0], "setting": f"B={budget:g}"}
-    y_label = ["labels per round up to now, b", "threshold a (squared error)"]
-    figure, (spent, threshold) = panels.side_by_side(["", ""], x_label="round t / 1000", y_label=y_label)
-    looks: style.Looks = {"color": style.colour("self_tuned")}
-    first, others = looks | {"linewidth": 1.6}, looks | {"linewidth": 0.5, "alpha": 0.4}
-    for ax, metric, drawstyle in ((spent, "labels_per_round", "default"), (threshold, "a", "steps-pre")):
-        runs = results.select(metric=metric, **where)
-        for repetition, run in sorted(runs.groupby("repetition"), reverse=True):
-            ax.plot(run["x"] / 1e3, run["value"], drawstyle=drawstyle, **(others if repetition else first))
+    settings = results.settings
+    budget = settings.budgets[0]
+    rows = results.select(noise=settings.noise[0], setting=f"B={budget:g}")
+    y_labels = ["labels per round up to now, b", "threshold a (squared error)"]
+    figure, axes = panels.side_by_side(["", ""], x_label="round t / 1000", y_label=y_labels)
+    spent, threshold = axes
+    colour = style.colour("self_tuned")
+    first: style.Looks = {"color": colour, "linewidth": 1.6}
+    others: style.Looks = {"color": colour, "linewidth": 0.5, "alpha": 0.4}
+    labels_per_round = panels.select(rows, results.artifact, metric="labels_per_round")
+    _draw_runs(spent, labels_per_round, "default", first, others)
+    thresholds = panels.select(rows, results.artifact, metric="a")
+    _draw_runs(threshold, thresholds, "steps-pre", first, others)
     threshold.set_yscale("log", base=2)
-    entries = [panels.plain_handle("first run", **first), panels.plain_handle("other runs", **others)]
+    handles = [
+        panels.plain_handle("first run", **first),
+        panels.plain_handle("other runs", **others),
+    ]
     for level, name, dash in ((budget, "budget B", "dash"), (0.95 * budget, "0.95 B", "dot")):
         line: style.Looks = {"color": "black", "linewidth": 1.0, "linestyle": style.DASHES[dash]}
         spent.axhline(level, **line)
-        entries.append(panels.plain_handle(f"{name} = {level:g}", **line))
-    return panels.shared_legend(figure, entries)
+        handles.append(panels.plain_handle(f"{name} = {level:g}", **line))
+    return panels.shared_legend(figure, handles)
+
+
+def _draw_runs(
+    ax: Axes,
+    rows: pd.DataFrame,
+    drawstyle: Any,
+    first: style.Looks,
+    others: style.Looks,
+) -> None:
+    """Draw every run, the first one on top with its look."""
+    for repetition, run in sorted(rows.groupby("repetition"), reverse=True):
+        look = first if repetition == 0 else others
+        ax.plot(run["x"] / 1e3, run["value"], drawstyle=drawstyle, **look)
 
 
 @panels.figure
 def tuning_modes(results: panels.Results[code.CurvesSettings]) -> Figure:
     """Draw the final error of every rule with a shared r (full) and tuned by itself (hollow)."""
-    methods = {rule: spec for each in results.each() for rule, spec in each.settings.methods.items()}
+    methods: dict[str, Any] = {}
+    for of_artifact in results.each():
+        methods |= of_artifact.settings.methods
     rules = [rule for rule, spec in methods.items() if spec.shown != "tables"]
-    places = {rule: float(place) for place, rule in enumerate(rules)}
     titles = [f"{PAPER[name]},\n{COMPARED[name]}" for name in results.tables]
-    look: style.Looks = {"x_label": "MSE, all rounds", "height": 3.0, "left": 2.6, "share_y": "row"}
-    figure, axes = panels.side_by_side(titles, **look)
-    for ax, each in zip(axes, results.each(), strict=True):
-        shown = {rule: place for rule, place in places.items() if rule in each.settings.methods}
-        where = {"noise": COMPARED[each.artifact], "metric": "mse", "method": list(shown)}
-        for mode in MODES:
-            rows = each.select(setting=mode, **where)
-            panels.final_dots(ax, rows, shown, along="x", hollow=mode != "shared_r")
-        panels.log_axis(ax.xaxis)
+    size: style.Looks = {"height": 3.0, "left": 2.6, "share_y": "row"}
+    figure, axes = panels.side_by_side(titles, x_label="MSE, all rounds", **size)
+    for ax, of_artifact in zip(axes, results.each(), strict=True):
+        _draw_modes(ax, of_artifact, rules)
     axes[0].set_yticks(range(len(rules)), [style.label(rule) for rule in rules])
     axes[0].invert_yaxis()
-    return panels.shared_legend(figure, panels.full_and_hollow(*MODES.values()), handle=1)
+    handles = panels.full_and_hollow(*MODES.values())
+    return panels.shared_legend(figure, handles, handle=1)
+
+
+def _draw_modes(
+    ax: Axes,
+    results: panels.Results[code.CurvesSettings],
+    rules: Sequence[str],
+) -> None:
+    """Draw the final errors of one figure's rules, full and hollow."""
+    methods = results.settings.methods
+    places = {rule: float(i) for i, rule in enumerate(rules) if rule in methods}
+    task = COMPARED[results.artifact]
+    errors = results.select(noise=task, metric="mse", method=list(places))
+    for mode in MODES:
+        rows = panels.select(errors, results.artifact, setting=mode)
+        panels.final_dots(ax, rows, places, along="x", hollow=mode != "shared_r")
+    panels.log_axis(ax.xaxis)
+
+
+PLAIN: style.Looks = {"marker": "", "linewidth": 1.8}
+"""Look of the controls of `conditions`."""
 
 
 @panels.figure
 def conditions(results: panels.Results[code.ConditionsSettings]) -> Figure:
     """Draw the final error of every rule under every condition; lines are the controls."""
-    own = results.settings
-    wrong_labels = any(condition.labels for condition in own.conditions.values())
-    x_label = "corruption of the labels" if wrong_labels else "variance told to the rules"
-    look: style.Looks = {"y_label": "MSE, all rounds", "height": 3.0, "width": style.WIDTH[2], "bottom": 0.6}
-    figure, (ax,) = panels.side_by_side([""], x_label=x_label, **look)
-    middle = names.reference(own.methods)
-    lines = [m for m in own.methods if m == middle or style.label(m).endswith("(control)")]
-    dotted = [method for method in own.methods if method not in lines]
+    settings = results.settings
+    has_wrong_labels = any(condition.labels for condition in settings.conditions.values())
+    x_label = "corruption of the labels" if has_wrong_labels else "variance told to the rules"
+    size: style.Looks = {"height": 3.0, "width": style.WIDTH[2], "bottom": 0.6}
+    figure, axes = panels.side_by_side([""], x_label=x_label, y_label="MSE, all rounds", **size)
+    (ax,) = axes
+    methods = list(settings.methods)
+    lines = _list_controls(settings.methods)
+    dotted = [method for method in methods if method not in lines]
     offsets = np.linspace(-0.3, 0.3, len(dotted))
-    plain: style.Looks = {"marker": "", "linewidth": 1.8}
-    for place, condition in enumerate(own.conditions):
-        rows = results.select(setting=condition, metric="mse", method=list(own.methods))
-        panels.final_dots(ax, rows, dict(zip(dotted, place + offsets, strict=True)))
-        for method in lines:
-            level = panels.mean_interval(rows, ["method"]).loc[[method, method]]
-            ends = [place - 0.42, place + 0.42]
-            panels.curve(ax, ends, level["mean"], level["half_width"], method, **plain)
-    wrapped = [textwrap.fill(name, 10, break_long_words=False) for name in own.conditions]
+    for number, condition in enumerate(settings.conditions):
+        rows = results.select(setting=condition, metric="mse", method=methods)
+        places = dict(zip(dotted, number + offsets, strict=True))
+        panels.final_dots(ax, rows, places)
+        _draw_levels(ax, rows, lines, number)
+    wrapped = [textwrap.fill(name, 10, break_long_words=False) for name in settings.conditions]
     ax.set_xticks(range(len(wrapped)), wrapped)
     ax.grid(visible=False, axis="x")
     panels.log_axis(ax.yaxis)
-    return panels.shared_legend(figure, panels.handles(lines, **plain) + panels.dot_handles(dotted), handle=2)
+    handles = panels.handles(lines, **PLAIN)
+    handles += panels.dot_handles(dotted)
+    return panels.shared_legend(figure, handles, handle=2)
+
+
+def _list_controls(methods: names.Methods) -> list[str]:
+    """List the methods that are drawn as lines: the reference and the controls."""
+    reference = names.reference(methods)
+    controls = []
+    for method in methods:
+        if method == reference or style.label(method).endswith("(control)"):
+            controls.append(method)
+    return controls
+
+
+def _draw_levels(ax: Axes, rows: pd.DataFrame, methods: Sequence[str], x: float) -> None:
+    """Draw the mean of each control as a level line around a condition."""
+    means = panels.mean_interval(rows, ["method"])
+    ends = [x - 0.42, x + 0.42]
+    for method in methods:
+        level = means.loc[[method, method]]
+        panels.curve(ax, ends, level["mean"], level["half_width"], method, **PLAIN)
 
 
 @panels.figure
 def vss(results: panels.Results[code.CurvesSettings]) -> Figure:
     """Draw final errors of ORS, variable-step filters and RLS, and their learning curves."""
-    own = results.settings
-    rules = list(own.methods)
-    tasks = list(own.tasks) if len(own.tasks) > 1 else [""]
-    titles = ["errors at the end", "learning curves (same markers)"]
-    look: style.Looks = {"x_label": ["MSE", "round t / 1000"], "y_label": ["", "MSE"], "share_y": "none"}
-    figure, axes = panels.grid_of_panels(tasks, titles, height=3.0, width=style.WIDTH[3], left=2.6, **look)
-    places = {rule: float(place) for place, rule in enumerate(rules)}
-    for (errors, curves), task in zip(axes, own.tasks, strict=True):
-        where = {"noise": task, "setting": own.modes[0], "method": rules}
-        rows = results.select(metric="mse", **where)
-        panels.learning_curves(curves, rows, x_unit=1e3)
-        panels.final_dots(errors, rows, places, along="x")
-        panels.final_dots(errors, results.select(metric="mse_tail", **where), places, along="x", hollow=True)
-        errors.set_yticks(range(len(rules)), [style.label(rule) for rule in rules])
-        errors.invert_yaxis()
-        panels.log_axis(errors.xaxis, curves.yaxis)
-    return panels.shared_legend(figure, panels.full_and_hollow("all rounds", "last fifth"), handle=1)
+    settings = results.settings
+    rules = list(settings.methods)
+    tasks = list(settings.tasks)
+    row_titles = tasks if len(tasks) > 1 else [""]
+    column_titles = ["errors at the end", "learning curves (same markers)"]
+    labels: style.Looks = {"x_label": ["MSE", "round t / 1000"], "y_label": ["", "MSE"]}
+    size: style.Looks = {"height": 3.0, "width": style.WIDTH[3], "left": 2.6, "share_y": "none"}
+    figure, axes = panels.grid_of_panels(row_titles, column_titles, **labels, **size)
+    places = {rule: float(i) for i, rule in enumerate(rules)}
+    for (left, right), task in zip(axes, tasks, strict=True):
+        rows = results.select(noise=task, setting=settings.modes[0], method=rules)
+        errors = panels.select(rows, results.artifact, metric="mse")
+        panels.learning_curves(right, errors, x_unit=1e3)
+        panels.final_dots(left, errors, places, along="x")
+        tails = panels.select(rows, results.artifact, metric="mse_tail")
+        panels.final_dots(left, tails, places, along="x", hollow=True)
+        left.set_yticks(range(len(rules)), [style.label(rule) for rule in rules])
+        left.invert_yaxis()
+        panels.log_axis(left.xaxis, right.yaxis)
+    handles = panels.full_and_hollow("all rounds", "last fifth")
+    return panels.shared_legend(figure, handles, handle=1)
 
 
 Point = tuple[float, float]
 _LINE: style.Looks = {"color": "black", "linewidth": 1.1}
+_HEAD: style.Looks = {
+    "arrowstyle": "-|>,head_width=0.28,head_length=0.6",
+    "linewidth": 0,
+    "color": _LINE["color"],
+    "shrinkA": 0,
+    "shrinkB": 0,
+}
+"""Head of an arrow."""
 
 
 def _box(ax: Axes, centre: Point, text: str, width: float, colour: str) -> None:
     """Draw a block with round corners around its text."""
     from matplotlib.patches import FancyBboxPatch
 
-    corner, shape = (centre[0] - width / 2, centre[1] - 0.3), "round,pad=0,rounding_size=0.07"
+    x, y = centre
+    corner = (x - width / 2, y - 0.3)
+    shape = "round,pad=0,rounding_size=0.07"
     looks: style.Looks = {"facecolor": colour, "edgecolor": "black", "zorder": 3}
-    ax.add_patch(FancyBboxPatch(corner, width, 0.6, shape, **looks))
-    ax.text(*centre, text, fontsize=10, zorder=4, ha="center", va="center")
+    box = FancyBboxPatch(corner, width, 0.6, shape, **looks)
+    ax.add_patch(box)
+    ax.text(x, y, text, fontsize=10, zorder=4, ha="center", va="center")
 
 
 def _sum(ax: Axes, x: float, y: float) -> None:
     """Draw a circle with a cross, where signals are added."""
     from matplotlib.patches import Circle
 
-    radius, arm = 0.13, 0.078
-    ax.add_patch(Circle((x, y), radius, facecolor="white", edgecolor="black", zorder=3))
+    arm = 0.078
+    circle = Circle((x, y), RADIUS, facecolor="white", edgecolor="black", zorder=3)
+    ax.add_patch(circle)
     ax.plot([x - arm, x + arm], [y, y], zorder=4, **_LINE)
     ax.plot([x, x], [y - arm, y + arm], zorder=4, **_LINE)
 
 
 def _arrow(ax: Axes, *points: Point, **looks: Any) -> None:
     """Draw a polyline with a head at its last point."""
-    ax.plot(*zip(*points, strict=True), solid_joinstyle="miter", zorder=2, **(_LINE | looks))
-    head: style.Looks = {"arrowstyle": "-|>,head_width=0.28,head_length=0.6", "linewidth": 0}
-    head |= {"color": _LINE["color"], "shrinkA": 0, "shrinkB": 0}
-    ax.annotate("", points[-1], points[-2], arrowprops=head, zorder=2)
+    xs, ys = zip(*points, strict=True)
+    line = _LINE | looks
+    ax.plot(xs, ys, solid_joinstyle="miter", zorder=2, **line)
+    ax.annotate("", points[-1], points[-2], arrowprops=_HEAD, zorder=2)
+
+
+# Coordinates of the scheme are inches from the lower left corner. Columns, from left to right:
+FORK = 0.75
+CHANNEL = 1.7
+NOISE = 2.85
+EQUALISER = 4.6
+ERROR = 6.2
+END = 6.85
+# Rows, from the top:
+SIGNAL = 2.1
+STEP = 1.2
+LABEL = 0.42
+RADIUS = 0.13
+"""Radius of the circles where signals are added."""
+BLOCK = 0.75
+"""Half the width of a block of the equaliser."""
+ARROWS: tuple[tuple[Point, ...], ...] = (
+    ((0.35, SIGNAL), (CHANNEL - 0.55, SIGNAL)),
+    ((CHANNEL + 0.55, SIGNAL), (NOISE - RADIUS, SIGNAL)),
+    ((NOISE, SIGNAL + 0.42), (NOISE, SIGNAL + RADIUS)),
+    ((NOISE + RADIUS, SIGNAL), (EQUALISER - BLOCK, SIGNAL)),
+    ((EQUALISER + BLOCK, SIGNAL), (END, SIGNAL)),
+    ((FORK, SIGNAL), (FORK, LABEL), (NOISE - RADIUS, LABEL)),
+    ((NOISE, LABEL + 0.42), (NOISE, LABEL + RADIUS)),
+    ((NOISE + RADIUS, LABEL), (ERROR, LABEL), (ERROR, STEP - RADIUS)),
+    ((ERROR, SIGNAL), (ERROR, STEP + RADIUS)),
+    ((ERROR - RADIUS, STEP), (EQUALISER + BLOCK, STEP)),
+    ((EQUALISER, STEP + 0.3), (EQUALISER, SIGNAL - 0.3)),
+)
+TEXTS: dict[Point, str] = {
+    (0.4, SIGNAL + 0.1): "$s(t)$",
+    (NOISE + 0.08, SIGNAL + 0.36): "noise $n(t)$",
+    (NOISE + 0.35, SIGNAL + 0.1): "$x(t)$",
+    (ERROR + 0.1, SIGNAL + 0.1): "$\\hat s(t)$",
+    (NOISE + 0.08, LABEL + 0.32): "label noise $\\epsilon_t$",
+    (NOISE + 0.35, LABEL + 0.1): "$\\tilde s_t=s(t)+\\epsilon_t$",
+    (NOISE - 1.12, STEP - 0.05): "variance $v_t$, if known",
+    (ERROR + 0.1, STEP + 0.17): "$-$",
+    (ERROR - 0.42, STEP + 0.1): "$e_t$",
+    (EQUALISER + 0.08, (SIGNAL + STEP) / 2 - 0.05): "$w_t$",
+}
 
 
 @panels.figure
@@ -226,47 +369,26 @@ def scheme(results: panels.Results[Any]) -> Figure:
     """Draw Fig. 3: the signal path from s(t) through channel and equaliser, and its labels."""
     from matplotlib.figure import Figure
 
-    # coordinates are inches from the lower left corner
-    figure = Figure(figsize=(style.WIDTH[2], 2.75))
-    ax = figure.add_axes((0, 0, 1, 1), xlim=(0, style.WIDTH[2]), ylim=(0, 2.75))
+    width = style.WIDTH[2]
+    height = 2.75
+    figure = Figure(figsize=(width, height))
+    ax = figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(0, height))
     ax.set_axis_off()
-    fork, channel, noise, equaliser, error, end = 0.75, 1.7, 2.85, 4.6, 6.2, 6.85
-    signal, step, label = 2.1, 1.2, 0.42
-    _box(ax, (channel, signal), "channel $h$", 1.1, "#E3ECF5")
-    _box(ax, (equaliser, signal), "equaliser $w_{t-1}$", 1.5, "#FBE6D8")
-    _box(ax, (equaliser, step), "ORS step $r_t$", 1.5, "#FBE6D8")
-    for line in [
-        [(0.35, signal), (channel - 0.55, signal)],
-        [(channel + 0.55, signal), (noise - 0.13, signal)],
-        [(noise, signal + 0.42), (noise, signal + 0.13)],
-        [(noise + 0.13, signal), (equaliser - 0.75, signal)],
-        [(equaliser + 0.75, signal), (end, signal)],
-        [(fork, signal), (fork, label), (noise - 0.13, label)],
-        [(noise, label + 0.42), (noise, label + 0.13)],
-        [(noise + 0.13, label), (error, label), (error, step - 0.13)],
-        [(error, signal), (error, step + 0.13)],
-        [(error - 0.13, step), (equaliser + 0.75, step)],
-        [(equaliser, step + 0.3), (equaliser, signal - 0.3)],
-    ]:
-        _arrow(ax, *line)
-    _arrow(ax, (noise + 0.5, step), (equaliser - 0.75, step), linestyle=style.DASHES["dash"])
-    for x in (fork, error):  # the signal splits here
-        ax.plot(x, signal, marker="o", markersize=4, color="black", zorder=3)
-    for x, y in [(noise, signal), (noise, label), (error, step)]:
-        _sum(ax, x, y)
-    for point, text in {
-        (0.4, signal + 0.1): "$s(t)$",
-        (noise + 0.08, signal + 0.36): "noise $n(t)$",
-        (noise + 0.35, signal + 0.1): "$x(t)$",
-        (error + 0.1, signal + 0.1): "$\\hat s(t)$",
-        (noise + 0.08, label + 0.32): "label noise $\\epsilon_t$",
-        (noise + 0.35, label + 0.1): "$\\tilde s_t=s(t)+\\epsilon_t$",
-        (noise - 1.12, step - 0.05): "variance $v_t$, if known",
-        (error + 0.1, step + 0.17): "$-$",
-        (error - 0.42, step + 0.1): "$e_t$",
-        (equaliser + 0.08, (signal + step) / 2 - 0.05): "$w_t$",
-    }.items():
-        ax.text(*point, text, fontsize=10, zorder=4)
+    _box(ax, (CHANNEL, SIGNAL), "channel $h$", 1.1, "#E3ECF5")
+    _box(ax, (EQUALISER, SIGNAL), "equaliser $w_{t-1}$", 2 * BLOCK, "#FBE6D8")
+    _box(ax, (EQUALISER, STEP), "ORS step $r_t$", 2 * BLOCK, "#FBE6D8")
+    for points in ARROWS:
+        _arrow(ax, *points)
+    start = (NOISE + 0.5, STEP)
+    end = (EQUALISER - BLOCK, STEP)
+    _arrow(ax, start, end, linestyle=style.DASHES["dash"])
+    for x in (FORK, ERROR):  # the signal splits here
+        ax.plot(x, SIGNAL, marker="o", markersize=4, color="black", zorder=3)
+    _sum(ax, NOISE, SIGNAL)
+    _sum(ax, NOISE, LABEL)
+    _sum(ax, ERROR, STEP)
+    for (x, y), text in TEXTS.items():
+        ax.text(x, y, text, fontsize=10, zorder=4)
     return figure
 
 
@@ -274,28 +396,48 @@ def scheme(results: panels.Results[Any]) -> Figure:
 def final_errors(results: panels.Results[code.CurvesSettings]) -> pd.DataFrame:
     """List error over all rounds and over the last 80 %; the best realisable rule is bold."""
     rows: list[dict[str, str]] = []
-    for each in results.each():
-        own = each.settings
-        controls = names.with_role(each.settings.methods, "control")
-        for task, mode in itertools.product(own.tasks, own.modes):
-            errors = _errors(each.select(metric="mse", noise=task, setting=mode, method=list(own.methods)))
-            cells = {title: tables.mean_se_cells(of, controls) for title, of in errors.items()}
-            section = {"figure": PAPER[each.artifact], "task": task, "tuning": MODES[mode]}
-            for rule in own.methods:
-                rows.append(section | {"rule": rule} | {title: text[rule] for title, text in cells.items()})
+    for of_artifact in results.each():
+        settings = of_artifact.settings
+        for task, mode in itertools.product(settings.tasks, settings.modes):
+            rows += _list_final_errors(of_artifact, task, mode)
+    frame = pd.DataFrame(rows).set_index(["figure", "task", "tuning"])
     return tables.noted(
-        pd.DataFrame(rows).set_index(["figure", "task", "tuning"]),
+        frame,
         "Mean squared error against the clean label, mean ± standard error over the repetitions;",
         "the lowest mean of the rules that see no clean label is bold.",
     )
+
+
+def _list_final_errors(
+    results: panels.Results[code.CurvesSettings],
+    task: str,
+    mode: str,
+) -> list[dict[str, str]]:
+    """Write the errors of every rule of a task that is tuned in one mode."""
+    methods = results.settings.methods
+    controls = names.with_role(methods, "control")
+    errors = results.select(metric="mse", noise=task, setting=mode, method=list(methods))
+    cells = {}
+    for title, by_method in _errors(errors).items():
+        cells[title] = tables.mean_se_cells(by_method, controls)
+    section = {"figure": PAPER[results.artifact], "task": task, "tuning": MODES[mode]}
+    rows = []
+    for rule in methods:
+        row = section | {"rule": rule}
+        for title, texts in cells.items():
+            row[title] = texts[rule]
+        rows.append(row)
+    return rows
 
 
 def _errors(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Title of a column -> errors by method and repetition."""
     wide = rows.pivot(index=["method", "repetition"], columns="x", values="value")
     x = wide.columns.to_numpy(dtype=float)
-    start = int(np.searchsorted(x, 0.2 * x[-1]))
+    first = int(np.searchsorted(x, 0.2 * x[-1]))
     last = len(x) - 1
-    end = wide.iloc[:, last]
-    tail = (x[last] * end - x[start] * wide.iloc[:, start]) / (x[last] - x[start])
-    return {"MSE, all rounds": end.unstack(), "MSE, last 80 %": tail.unstack()}
+    mean_of_all = wide.iloc[:, last]
+    mean_of_first = wide.iloc[:, first]
+    sum_of_tail = x[last] * mean_of_all - x[first] * mean_of_first
+    tail = sum_of_tail / (x[last] - x[first])
+    return {"MSE, all rounds": mean_of_all.unstack(), "MSE, last 80 %": tail.unstack()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from reproduction.spec.settings import Noise
     from robust_sgd.code import ErrorsSettings
 
 Errors: TypeAlias = "panels.Results[ErrorsSettings]"
@@ -25,33 +26,54 @@ ROUNDING = 1e-9
 """Difference of errors in % below which they count as equal."""
 FAR_POINT = -2.2
 """Margin z_A of the mislabelled far point A in Figure 1."""
+SKETCHED = ("log", "hinge", "ramp", "smooth_ramp", "rgomp")
+"""Losses of Figure 1."""
 
 
 @panels.figure
 def sketch_and_losses(results: panels.Results[Any]) -> Figure:
     """Draw Fig. 1: a mislabelled point A far on the wrong side, and its loss by each formula."""
-    from noisylabels.losses.margin import resolve  # imported here, as compiled code is slow to load
+    x_labels = ["feature 1", "margin z = y f(x)"]
+    y_labels = ["feature 2", "loss r(z)"]
+    figure, axes = panels.side_by_side(["", ""], x_label=x_labels, y_label=y_labels, height=2.6)
+    sketch, curves = axes
+    _draw_sketch(sketch)
+    _draw_losses(curves)
+    handles = panels.handles(SKETCHED, marker="")
+    _name_losses(handles, SKETCHED)
+    return panels.shared_legend(figure, handles)
 
-    look: style.Looks = {"x_label": ["feature 1", "margin z = y f(x)"], "y_label": ["feature 2", "loss r(z)"]}
-    figure, (sketch, curves) = panels.side_by_side(["", ""], height=2.6, **look)
-    rng = np.random.default_rng(3)  # two classes, a line between them, and A: negative, labelled +1
+
+def _draw_sketch(ax: Axes) -> None:
+    """Draw two classes, a line between them, and A: negative, labelled +1."""
+    rng = np.random.default_rng(3)
     for sign, marker, colour in ((1, "o", "blue"), (-1, "s", "vermillion")):
         x, y = rng.normal(0, 0.5, (2, 25)) + sign
-        sketch.scatter(x, y, s=12, marker=marker, facecolors="none", edgecolors=style.COLOURS[colour])
-    sketch.plot([-2.6, 2.6], [2.6, -2.6], color="black", linewidth=1)
-    sketch.scatter([-1.9], [-2.0], s=26, marker="o", color=style.COLOURS["blue"])
-    sketch.annotate("A, wrong label", (-1.9, -2.0), (-10, -13), textcoords="offset points", fontsize=8)
-    sketch.set(xlim=(-2.8, 2.8), ylim=(-2.8, 2.8))
+        edges = style.COLOURS[colour]
+        ax.scatter(x, y, s=12, marker=marker, facecolors="none", edgecolors=edges)
+    ax.plot([-2.6, 2.6], [2.6, -2.6], color="black", linewidth=1)
+    ax.scatter([-1.9], [-2.0], s=26, marker="o", color=style.COLOURS["blue"])
+    text_look: style.Looks = {"textcoords": "offset points", "fontsize": 8}
+    ax.annotate("A, wrong label", (-1.9, -2.0), (-10, -13), **text_look)
+    ax.set(xlim=(-2.8, 2.8), ylim=(-2.8, 2.8))
+
+
+def _draw_losses(ax: Axes) -> None:
+    """Draw the losses against the margin, and the margin of A."""
+    from noisylabels.losses.margin import resolve  # imported here, as compiled code is slow to load
+
     z = np.linspace(-3, 3, 601)
-    shown = ("log", "hinge", "ramp", "smooth_ramp", "rgomp")
-    for name in shown:
-        curves.plot(z, resolve(name).value(z), **(style.line(name) | {"marker": ""}))
-    curves.axvline(FAR_POINT, color="black", linewidth=0.8, linestyle=style.DASHES["dot"])
-    curves.annotate("$z_A$", (FAR_POINT, 3.7), (3, 0), textcoords="offset points")
-    entries = panels.handles(shown, marker="")
-    for loss, entry in zip(shown, entries, strict=True):
-        entry.set_label(LOSSES[loss])
-    return panels.shared_legend(figure, entries)
+    for name in SKETCHED:
+        look = style.line(name) | {"marker": ""}
+        ax.plot(z, resolve(name).value(z), **look)
+    ax.axvline(FAR_POINT, color="black", linewidth=0.8, linestyle=style.DASHES["dot"])
+    ax.annotate("$z_A$", (FAR_POINT, 3.7), (3, 0), textcoords="offset points")
+
+
+def _name_losses(handles: Sequence[Any], losses: Sequence[str]) -> None:
+    """Label legend entries with the names of the losses."""
+    for loss, handle in zip(losses, handles, strict=True):
+        handle.set_label(LOSSES[loss])
 
 
 @panels.figure
@@ -59,24 +81,28 @@ def error_curves(results: Errors) -> Figure:
     """Draw Fig. 2: test error after each epoch, a row per data set, a column per noise level."""
     settings = results.settings
     shown = [label for label, method in settings.methods.items() if method.losses]
-    noisy = [noise for noise in settings.noise if noise.parameters.get("rate")] or settings.noise
-    where = {"metric": "error", "method": shown}
-    levels = [(names.noise(level), where | {"noise": level}) for level in labels(noisy)]
+    noisy = [noise for noise in settings.noise if noise.parameters.get("rate")]
+    columns = []
+    for level in labels(noisy or settings.noise):
+        selected = {"metric": "error", "method": shown, "noise": level}
+        columns.append((names.noise(level), selected))
     legend = panels.handles(shown)
-    figure, cells = _facets(results, _sets(results), levels, "epoch", "test error / %", legend=legend)
+    axis_labels = ("epoch", "test error / %")
+    figure, cells = _facets(results, _sets(results), columns, axis_labels, legend=legend)
     for ax, _ in cells:
         _epochs(ax, settings.epochs)
-        # wide bands of few trials may leave the panel
+        # Wide bands of few trials may leave the panel.
         means: Any = [line.get_ydata() for line in ax.get_lines()]
         ax.set_ylim(0.9 * np.min(means), 1.05 * np.max(means))
     return figure
 
 
 def _epochs(ax: Axes, last: int) -> None:
-    ax.set_xticks(range(0, last + 1, max(1, last // 5)))
+    step = max(1, last // 5)
+    ax.set_xticks(range(0, last + 1, step))
 
 
-_LEVELS = (("sky", "blue", "wine", "black"), "osD^")
+_LEVELS = (("sky", "o"), ("blue", "s"), ("wine", "D"), ("black", "^"))
 """Colours and markers of the noise levels."""
 
 
@@ -84,22 +110,34 @@ _LEVELS = (("sky", "blue", "wine", "black"), "osD^")
 def objectives(results: Errors) -> Figure:
     """Draw Fig. 5: the objective of SGD(SRamp) after each epoch, by noise level."""
     settings = results.settings
-    looks = dict[str, style.Looks]()
-    for level, colour, marker in zip(labels(settings.noise), *map(itertools.cycle, _LEVELS), strict=False):
-        looks[level] = {"color": style.COLOURS[colour], "marker": marker, "label": names.noise(level)}
-        looks[level] |= {"markersize": 5}
-    where = {"metric": "objective", "method": settings.objectives[0]}
-    figure, cells = _facets(results, [("", where)], _sets(results), "epoch", "objective G(w)")
-    for ax, rows in cells:
-        for place, (level, look) in enumerate(looks.items()):
-            mean = panels.select(rows, results.artifact, noise=level).groupby("x")["value"].mean()
-            ax.plot(mean.index, mean, markevery=(place, len(looks)), **look)
+    looks: dict[str, style.Looks] = {}
+    levels = labels(settings.noise)
+    for level, (colour, marker) in zip(levels, itertools.cycle(_LEVELS), strict=False):
+        looks[level] = {
+            "color": style.COLOURS[colour],
+            "marker": marker,
+            "label": names.noise(level),
+            "markersize": 5,
+        }
+    rows = [("", {"metric": "objective", "method": settings.objectives[0]})]
+    figure, cells = _facets(results, rows, _sets(results), ("epoch", "objective G(w)"))
+    for ax, values in cells:
+        for number, (level, look) in enumerate(looks.items()):
+            of_level = panels.select(values, results.artifact, noise=level)
+            mean = of_level.groupby("x")["value"].mean()
+            ax.plot(mean.index, mean, markevery=(number, len(looks)), **look)
         _epochs(ax, settings.epochs)
-    return panels.shared_legend(figure, [panels.plain_handle(**look) for look in looks.values()])
+    handles = [panels.plain_handle(**look) for look in looks.values()]
+    return panels.shared_legend(figure, handles)
 
 
-WAYS = {"last slow": "last,\nslow step", "last": "last", "mean slow": "mean,\nslow step"}
-WAYS |= {"mean": "mean", "solved": "solved"}
+WAYS = {
+    "last slow": "last,\nslow step",
+    "last": "last",
+    "mean slow": "mean,\nslow step",
+    "mean": "mean",
+    "solved": "solved",
+}
 """Second part of a method's label -> tick, from the noisiest way of training to the minimum."""
 
 
@@ -109,22 +147,25 @@ def loss_and_optimiser(results: Errors) -> Figure:
 
     Methods are labelled ``loss way``, such as "log mean slow"; the ways are those of `WAYS`.
     """
-    losses = list(dict.fromkeys(method.partition(" ")[0] for method in results.settings.methods))
-    sets = [(name, {"dataset": name, "metric": "error"}) for name in results.settings.datasets]
-    levels = [(names.noise(level), {"noise": level}) for level in labels(results.settings.noise)]
-    figure, cells = _facets(results, sets, levels, "", "test error / %", bottom=0.5)
+    settings = results.settings
+    losses = list(dict.fromkeys(method.partition(" ")[0] for method in settings.methods))
+    sets = [(name, {"dataset": name, "metric": "error"}) for name in settings.datasets]
+    levels = [(names.noise(level), {"noise": level}) for level in labels(settings.noise)]
+    figure, cells = _facets(results, sets, levels, ("", "test error / %"), bottom=0.5)
+    places = np.arange(len(WAYS))
+    middle = (len(losses) - 1) / 2
     for ax, rows in cells:
-        means = panels.mean_interval(rows[rows["x"] == rows["x"].max()], ["method"])
+        last = rows[rows["x"] == rows["x"].max()]
+        means = panels.mean_interval(last, ["method"])
         for k, loss in enumerate(losses):
             values = means.loc[[f"{loss} {way}" for way in WAYS]]
-            x = np.arange(len(WAYS)) + 0.13 * (k - (len(losses) - 1) / 2)
+            x = places + 0.13 * (k - middle)
             ax.errorbar(x, values["mean"], yerr=values["half_width"], **style.dot(loss))
         ax.set_xticks(range(len(WAYS)), list(WAYS.values()))
         ax.grid(visible=False, axis="x")
-    entries = panels.dot_handles(losses)
-    for loss, entry in zip(losses, entries, strict=True):
-        entry.set_label(LOSSES[loss])
-    return panels.shared_legend(figure, entries, handle=1)
+    handles = panels.dot_handles(losses)
+    _name_losses(handles, losses)
+    return panels.shared_legend(figure, handles, handle=1)
 
 
 LOSSES = {
@@ -139,14 +180,41 @@ LOSSES = {
 
 
 def _sets(results: Errors) -> list[tuple[str, dict[str, str]]]:
-    return [(_title(results.table, name), {"dataset": name}) for name in results.settings.datasets]
+    """List title and data set of each column of panels."""
+    table = results.table
+    return [(_title(table, name), {"dataset": name}) for name in results.settings.datasets]
 
 
 def _facets(
-    results: Errors, rows: Any, columns: Any, x_label: str, y_label: str, **options: Any
+    results: Errors,
+    rows: Any,
+    columns: Any,
+    axis_labels: tuple[str, str],
+    **options: Any,
 ) -> tuple[Figure, list[panels.Cell]]:
-    look: style.Looks = {"x_label": x_label, "y_label": y_label, "share_y": "none"} | options
+    """Make `panels.facets` with an own y axis each; labels of the x and of the y axis."""
+    x_label, y_label = axis_labels
+    look: style.Looks = {"x_label": x_label, "y_label": y_label, "share_y": "none"}
+    look |= options
     return panels.facets(results, rows, columns, **look)
+
+
+class NoisePanel(NamedTuple):
+    """The panel of a data set, its results, their rows, and the methods to show."""
+
+    ax: Axes
+    results: Errors
+    rows: pd.DataFrame
+    methods: list[str]
+
+    def rows_of(self, method: str) -> pd.DataFrame:
+        """Select the last errors of a method."""
+        return _last(self.rows[self.rows["method"] == method])
+
+
+def _percent(noise: Noise) -> float:
+    """Return the flip rate of a noise in %."""
+    return 100 * noise.parameters["rate"]
 
 
 @panels.picture
@@ -155,31 +223,44 @@ def errors_by_noise(results: Errors) -> Figure:
 
     Rates above one half have a narrow panel on the right, with another scale.
     """
-    figure, cells = _by_noise(results, "test error / %", "errors")
-    for ax, each, table, shown in cells:
-        above = [noise for noise in each.settings.noise if noise.parameters["rate"] > 0.5]
-        below = [noise for noise in each.settings.noise if noise not in above]
-        x = [100 * noise.parameters["rate"] for noise in below]
-        for method in shown:
-            own = _last(table[table["method"] == method])
-            means = panels.mean_interval(own, ["noise"]).loc[labels(below)]
-            panels.curve(ax, x, means["mean"], means["half_width"], method)
-        ax.set_xticks(x)
-        if above:
-            box = ax.get_position()
-            ax.set_position((box.x0, box.y0, 0.66 * box.width, box.height))
-            side = figure.add_axes((box.x0 + 0.7 * box.width, box.y0, 0.2 * box.width, box.height))
-            for place, noise in enumerate(above):
-                places = {method: place + 0.8 * k / len(shown) - 0.4 for k, method in enumerate(shown)}
-                panels.final_dots(side, _last(table[table["noise"] == noise.label]), places)
-            side.set_xticks(range(len(above)), [f"{100 * noise.parameters['rate']:g}" for noise in above])
-            side.margins(x=0.15)
-            side.yaxis.tick_right()
-            side.spines.left.set_visible(False)
-            side.spines.right.set_visible(True)
-            side.set_title("own axis", fontsize=8, pad=3)
-            _mark_gap(ax, side)
+    figure, noise_panels = _by_noise(results, "test error / %", "errors")
+    for panel in noise_panels:
+        low: list[Noise] = []
+        high: list[Noise] = []
+        for noise in panel.results.settings.noise:
+            side = high if noise.parameters["rate"] > 0.5 else low
+            side.append(noise)
+        rates = [_percent(noise) for noise in low]
+        for method in panel.methods:
+            means = panels.mean_interval(panel.rows_of(method), ["noise"])
+            values = means.loc[labels(low)]
+            panels.curve(panel.ax, rates, values["mean"], values["half_width"], method)
+        panel.ax.set_xticks(rates)
+        if high:
+            _add_high_rates(figure, panel, high)
     return figure
+
+
+def _add_high_rates(figure: Figure, panel: NoisePanel, noises: Sequence[Noise]) -> None:
+    """Make the panel narrower, and add one for the high rates on the right."""
+    box = panel.ax.get_position()
+    panel.ax.set_position((box.x0, box.y0, 0.66 * box.width, box.height))
+    left = box.x0 + 0.7 * box.width
+    side = figure.add_axes((left, box.y0, 0.2 * box.width, box.height))
+    count = len(panel.methods)
+    for number, noise in enumerate(noises):
+        places = {}
+        for k, method in enumerate(panel.methods):
+            places[method] = number + 0.8 * k / count - 0.4
+        rows = panel.rows[panel.rows["noise"] == noise.label]
+        panels.final_dots(side, _last(rows), places)
+    side.set_xticks(range(len(noises)), [f"{_percent(noise):g}" for noise in noises])
+    side.margins(x=0.15)
+    side.yaxis.tick_right()
+    side.spines.left.set_visible(False)
+    side.spines.right.set_visible(True)
+    side.set_title("own axis", fontsize=8, pad=3)
+    _mark_gap(panel.ax, side)
 
 
 def _mark_gap(left: Axes, right: Axes) -> None:
@@ -195,61 +276,99 @@ def variances(results: Errors) -> Figure:
 
     Where there is none, the line is broken, with an open triangle below all values.
     """
-    figure, cells = _by_noise(results, "variance / (% of rows)²", "variances", NONE)
-    for ax, each, table, shown in cells:
-        x = np.array([100 * noise.parameters["rate"] for noise in each.settings.noise])
-        last = [_last(table[table["method"] == method]) for method in shown]
-        groups = [[own.loc[own["noise"] == n, "value"] for n in labels(each.settings.noise)] for own in last]
-        found = np.array([[v.var() if np.ptp(v) > ROUNDING else 0.0 for v in values] for values in groups])
-        least = np.min(found[found > 0], initial=1.0) / 4
-        for k, (method, values) in enumerate(zip(shown, found, strict=True)):
-            apart = x + 0.8 * (k - (len(shown) - 1) / 2)
-            ax.plot(apart, np.where(values > 0, values, np.nan), **style.line(method))
-            ax.plot(apart[values == 0], least + values[values == 0], **NONE | {"color": style.colour(method)})
-        ax.set_xticks(x)
-        panels.log_axis(ax.yaxis)
+    figure, noise_panels = _by_noise(results, "variance / (% of rows)²", "variances", NONE)
+    for panel in noise_panels:
+        rates = np.array([_percent(noise) for noise in panel.results.settings.noise])
+        found_variances = _compute_variances(panel)
+        is_positive = found_variances > 0
+        triangle = np.min(found_variances[is_positive], initial=1.0) / 4
+        middle = (len(panel.methods) - 1) / 2
+        for k, (method, values) in enumerate(zip(panel.methods, found_variances, strict=True)):
+            x = rates + 0.8 * (k - middle)
+            positive = np.where(values > 0, values, np.nan)
+            panel.ax.plot(x, positive, **style.line(method))
+            is_zero = values == 0
+            heights = triangle + values[is_zero]
+            look = NONE | {"color": style.colour(method)}
+            panel.ax.plot(x[is_zero], heights, **look)
+        panel.ax.set_xticks(rates)
+        panels.log_axis(panel.ax.yaxis)
     return figure
 
 
-NONE: style.Looks = {"marker": "v", "linestyle": "none", "markerfacecolor": "white", "label": "no variance"}
+def _compute_variances(panel: NoisePanel) -> Any:
+    """Compute the variance of the error of each method (rows) by noise (columns)."""
+    noises = labels(panel.results.settings.noise)
+    by_method = []
+    for method in panel.methods:
+        last = panel.rows_of(method)
+        by_noise = []
+        for noise in noises:
+            values = last.loc[last["noise"] == noise, "value"]
+            varies = np.ptp(values) > ROUNDING
+            by_noise.append(values.var() if varies else 0.0)
+        by_method.append(by_noise)
+    return np.array(by_method)
+
+
+NONE: style.Looks = {
+    "marker": "v",
+    "linestyle": "none",
+    "markerfacecolor": "white",
+    "label": "no variance",
+}
+"""Look of an error without variance."""
 
 
 def _by_noise(
-    results: Errors, y_label: str, place: str, *more: style.Looks
-) -> tuple[Figure, list[tuple[Axes, Errors, pd.DataFrame, list[str]]]]:
-    """Make a panel per data set with its results, their rows and the methods to show."""
+    results: Errors,
+    y_label: str,
+    drawing: str,
+    *added: style.Looks,
+) -> tuple[Figure, list[NoisePanel]]:
+    """Make a panel per data set; the legend has the methods of a drawing and the added looks."""
     sets = _each_set(results)
+    axis_labels = {"x_label": "flipped training labels / %", "y_label": y_label}
     look: style.Looks = {"left": 0.74, "between": 0.5, "share_y": "none", "share_x": False}
-    x_label = "flipped training labels / %"
-    figure, axes = panels.wrapped(len(sets), 3, x_label=x_label, y_label=y_label, **look)
-    cells = []
-    for ax, (each, name) in zip(axes, sets, strict=True):
-        ax.set_title(_title(each.table, name), pad=3)
-        shown = names.shown_in(each.settings.methods, place)
-        cells.append((ax, each, each.select(dataset=name, metric="error"), shown))
-    drawn = dict.fromkeys(method for *_, shown in cells for method in shown)
-    panels.shared_legend(figure, [*panels.handles(drawn), *(panels.plain_handle(**each) for each in more)])
-    return figure, cells
+    look |= axis_labels
+    figure, axes = panels.wrapped(len(sets), 3, **look)
+    noise_panels = []
+    drawn: dict[str, None] = {}
+    for ax, (of_set, name) in zip(axes, sets, strict=True):
+        ax.set_title(_title(of_set.table, name), pad=3)
+        shown = names.shown_in(of_set.settings.methods, drawing)
+        drawn |= dict.fromkeys(shown)
+        rows = of_set.select(dataset=name, metric="error")
+        noise_panels.append(NoisePanel(ax, of_set, rows, shown))
+    handles = panels.handles(drawn)
+    handles += [panels.plain_handle(**look) for look in added]
+    panels.shared_legend(figure, handles)
+    return figure, noise_panels
 
 
 @panels.table
 def errors(results: Errors) -> pd.DataFrame:
     """List the test error in % after the last epoch, mean ± standard deviation."""
     rows = []
-    for each, name in _each_set(results):
-        methods = list(each.settings.methods)
-        for level in labels(each.settings.noise):
-            last = _last(each.select(dataset=name, noise=level, metric="error", method=methods))
-            cells = tables.mean_sd_cells(last, methods)
-            rows.append({"data set": _title(each.table, name), "training labels": level} | cells)
+    for of_set, name in _each_set(results):
+        methods = list(of_set.settings.methods)
+        title = _title(of_set.table, name)
+        for level in labels(of_set.settings.noise):
+            values = of_set.select(dataset=name, noise=level, metric="error", method=methods)
+            cells = tables.mean_sd_cells(_last(values), methods)
+            rows.append({"data set": title, "training labels": level} | cells)
     frame = pd.DataFrame(rows).set_index(["data set", "training labels"])
-    said = "Test error in %, mean ± standard deviation over the trials; the lowest mean is bold."
-    return tables.noted(frame, said)
+    average = "mean ± standard deviation over the trials"
+    return tables.noted(frame, f"Test error in %, {average}; the lowest mean is bold.")
 
 
 def _each_set(results: Errors) -> list[tuple[Errors, str]]:
     """List every data set with the results in which it occurs."""
-    return [(each, name) for each in results.each() for name in each.settings.datasets]
+    sets = []
+    for of_artifact in results.each():
+        for name in of_artifact.settings.datasets:
+            sets.append((of_artifact, name))
+    return sets
 
 
 @panels.table
@@ -260,20 +379,25 @@ def clean_errors(results: Errors) -> pd.DataFrame:
     """
     frame = errors(results)
     clean = frame.xs("symmetric 0", level="training labels").T
-    titles = {name: title for title, (_, name) in zip(clean.columns, _each_set(results), strict=True)}
+    sets = _each_set(results)
+    titles = {name: title for title, (_, name) in zip(clean.columns, sets, strict=True)}
+    published = {name: of_set.published for of_set, name in sets}
     ordered_sets = _in_order(titles, PUBLISHED_SETS)
-    published = {name: each.published for each, name in _each_set(results)}
     rows = []
     for method in _in_order(clean.index, PUBLISHED_METHODS):
-        ours = {titles[name]: clean.loc[method, titles[name]] for name in ordered_sets}
-        theirs = {
-            titles[name]: tables.printed(published[name], dataset=name, method=method) or DASH
-            for name in ordered_sets
-        }
-        start = {"method": style.label(method)}
-        rows += [start | {"error": "ours"} | ours, start | {"error": "published"} | theirs]
-    said = f"{frame.attrs['note']} {DASH}: no published value, because the program ran out of memory."
-    return tables.noted(pd.DataFrame(rows).set_index(["method", "error"]), said)
+        label = style.label(method)
+        ours = {"method": label, "error": "ours"}
+        theirs = {"method": label, "error": "published"}
+        for name in ordered_sets:
+            title = titles[name]
+            ours[title] = clean.loc[method, title]
+            text = tables.printed(published[name], dataset=name, method=method)
+            theirs[title] = text or DASH
+        rows.append(ours)
+        rows.append(theirs)
+    note = frame.attrs["note"]
+    meaning = f"{DASH}: no published value, because the program ran out of memory."
+    return tables.noted(pd.DataFrame(rows).set_index(["method", "error"]), f"{note} {meaning}")
 
 
 DASH = "-"
@@ -293,47 +417,65 @@ PUBLISHED_METHODS = (
 """Columns and rows of Table 1, in the order of the paper."""
 
 
-def _in_order(found: Iterable[str], order: Sequence[str]) -> list[str]:
+def _in_order(unordered: Iterable[str], order: Sequence[str]) -> list[str]:
     """Sort names as a published table has them; others follow in their own order."""
-    listed = list(found)
-    return [name for name in order if name in listed] + [name for name in listed if name not in order]
+    listed = list(unordered)
+    published = [name for name in order if name in listed]
+    unpublished = [name for name in listed if name not in order]
+    return published + unpublished
 
 
 @panels.table
 def redrawn_errors(results: Errors) -> pd.DataFrame:
     """Draw `errors` over the paper's trials, and over trials with new flips and splits."""
-    parts = {}
-    for trials, metric in (("orders", "error"), ("redrawn", "redrawn_error")):
-        rows = {name: table[table["metric"] == metric] for name, table in results.tables.items()}
-        chosen = {name: table.assign(metric="error") for name, table in rows.items()}
-        parts[trials] = errors(replace(results, tables=chosen))
-    frame = pd.concat(parts, names=["trials differ in"]).reorder_levels([1, 2, 0])
-    return tables.noted(frame.sort_index(sort_remaining=False), parts["orders"].attrs["note"])
+    of_orders = _list_errors_of(results, "error")
+    of_redrawn = _list_errors_of(results, "redrawn_error")
+    parts = {"orders": of_orders, "redrawn": of_redrawn}
+    frame = pd.concat(parts, names=["trials differ in"])
+    frame = frame.reorder_levels([1, 2, 0])
+    return tables.noted(frame.sort_index(sort_remaining=False), of_orders.attrs["note"])
+
+
+def _list_errors_of(results: Errors, metric: str) -> pd.DataFrame:
+    """List `errors` of another metric."""
+    chosen = {}
+    for name, table in results.tables.items():
+        rows = table[table["metric"] == metric]
+        chosen[name] = rows.assign(metric="error")
+    return errors(replace(results, tables=chosen))
 
 
 @panels.table
 def theorem_bounds(results: panels.Results[Any]) -> pd.DataFrame:
     """Draw the mean gap of constant-step SGD, and both bounds of Theorem 1."""
     titles = {"gap": "mean gap", "published": "published bound", "corrected": "corrected bound"}
+    groups = results.table.groupby(["noise", "method", "setting"], sort=False)
     rows = []
-    for keys, group in results.table.groupby(["noise", "method", "setting"], sort=False):
+    for (noise, start, step), group in groups:
         means = group.groupby("metric")["value"].mean()
-        section = dict(zip(["labels", "start", "eta x 6 beta"], keys, strict=True))
-        rows.append(section | {title: f"{means[metric]:.3g}" for metric, title in titles.items()})
+        row = {"labels": noise, "start": start, "eta x 6 beta": step}
+        for metric, title in titles.items():
+            row[title] = f"{means[metric]:.3g}"
+        rows.append(row)
+    frame = pd.DataFrame(rows).set_index(["labels", "start"])
     return tables.noted(
-        pd.DataFrame(rows).set_index(["labels", "start"]),
-        "Gap: excess of the objective over its minimum, mean over steps and runs; eta: the constant step,",
-        "beta: the smoothness. A published bound below the gap does not hold.",
+        frame,
+        "Gap: excess of the objective over its minimum, mean over steps and runs;",
+        "eta: the constant step, beta: the smoothness.",
+        "A published bound below the gap does not hold.",
     )
 
 
 def _last(rows: pd.DataFrame) -> pd.DataFrame:
     """Select the rows at the last x of their method."""
-    return rows[rows["x"] == rows.groupby("method")["x"].transform("max")]
+    last = rows.groupby("method")["x"].transform("max")
+    return rows[rows["x"] == last]
 
 
 def _title(table: pd.DataFrame, name: str) -> str:
     """Name a data set, marked if a stand-in took its place."""
     sources = table.loc[table["dataset"] == name, "source"]
-    shown = names.data_set(name)
-    return f"{shown} (stand-in)" if sources.str.contains("stand-in").any() else shown
+    title = names.data_set(name)
+    if sources.str.contains("stand-in").any():
+        return f"{title} (stand-in)"
+    return title
