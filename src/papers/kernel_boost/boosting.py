@@ -333,13 +333,14 @@ def bounds(settings: BoundsSettings, loop: Loop) -> Iterator[Row]:
 
 
 ENTRIES = ("gaussian", "rademacher")
+SHARE_OF_ZEROS = 0.95  # entries that are 0, of a projection with the entries -1, 0 and 1
 POINTS = 1000  # each set of margins has its curve
 
 
 @protocol(
     FlipProbabilitySettings,
     labels=(
-        *("k=*", "formula", *ENTRIES, "margin", "some without margin"),
+        *("k=*", "formula", *ENTRIES, "mostly zero", "margin", "some without margin"),
         *("f", "gaussian_slack", "sub_gaussian_slack", "symmetry", "share", "z", "flip_term"),
     ),
 )
@@ -350,6 +351,8 @@ def flip_probability(settings: FlipProbabilitySettings, loop: Loop) -> Iterator[
     symmetry, |f(pi - theta) - (1 - f)|.
     setting "gaussian" or "rademacher" (x = theta): share of random projections that flip the sign;
     z, its distance to f in standard errors; sub_gaussian_slack, bound - share + 4 standard errors.
+    setting "mostly zero" (x = theta = 0): sub_gaussian_slack, the bound minus the probability that
+    the projection of an axis is 0, if 95 % of the entries are 0 and the others 1 or -1.
     setting "margin" (x = smallest margin): flip_term, the mean of min(1, 2 f_k) over points whose
     margins cos theta spread evenly from x to 1.
     setting "some without margin": the same for points with the margin 0.9, of which 1 % have none.
@@ -374,6 +377,9 @@ def flip_probability(settings: FlipProbabilitySettings, loop: Loop) -> Iterator[
             for metric, column in curves.items():
                 points = zip(thetas, column, strict=True)
                 yield from of_k.curve(metric, points, setting="formula")
+            all_zero = SHARE_OF_ZEROS**k
+            slack = float(projections.sub_gaussian_bound(1.0, k)) - all_zero
+            yield of_k.row("sub_gaussian_slack", slack, setting="mostly zero", x=0.0)
             for x in settings.margins:
                 term = _flip_term(np.linspace(x, 1.0, POINTS), k)
                 yield of_k.row("flip_term", term, setting="margin", x=x)

@@ -219,6 +219,8 @@ def test_curves_simulations_and_margins_of_the_flip_probability():
     assert rows["formula", "k=1", "f"].to_numpy()[:9] == pytest.approx(theta / np.pi)
     assert rows["gaussian", "k=5", "z"].abs().max() < 4.5
     assert ("gaussian", "k=1", "z") not in rows.index
+    slack = rows["mostly zero", "k=5", "sub_gaussian_slack"]
+    assert slack.to_numpy() == pytest.approx([np.exp(-5 / 8) - 0.95**5] * 2)
     small, large = rows["margin", "k=5", "flip_term"].to_numpy()[:2]
     assert large < small
     few = 0.99 * 2 * betainc(2.5, 2.5, 0.05) + 0.01
