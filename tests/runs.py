@@ -1,5 +1,6 @@
 """Snakemake in a scratch folder: on the files of this checkout, or on a copy that a test may edit."""
 
+import json
 import os
 import shutil
 import sys
@@ -10,6 +11,16 @@ import preloaded
 from checkouts import ROOT, copy_checkout
 
 OVERLAY = "scale: smoke\npapers: [ors]\nformats: [png]\n"
+
+
+def stable_bytes(file: Path) -> bytes:
+    """The bytes of a file; of a record without the versions, times and speed of its machine."""
+    content = file.read_bytes()
+    if file.name != "record.json":
+        return content
+    record = json.loads(content)
+    del record["informs"]
+    return json.dumps(record).encode()
 
 
 class Run:
@@ -40,9 +51,13 @@ class Run:
         return output
 
     def files(self) -> dict[str, bytes]:
-        """Every result and figure with its bytes."""
-        found = [f for part in ("results", "figures") for f in (self.folder / part).rglob("*") if f.is_file()]
-        return {str(file.relative_to(self.folder)): file.read_bytes() for file in sorted(found)}
+        """Every result and figure with its bytes; of a record, what does not depend on the machine."""
+        found = {}
+        for part in ("results", "figures"):
+            for file in sorted((self.folder / part).rglob("*")):
+                if file.is_file():
+                    found[str(file.relative_to(self.folder))] = stable_bytes(file)
+        return found
 
     def edit(self, file: str, old: str, new: str) -> None:
         """Change the first ``old`` of a file of the copied checkout."""

@@ -1,4 +1,4 @@
-"""A Slurm of one machine for all tests of this folder; without one they are skipped."""
+"""A Slurm on one machine for all tests of this folder; without one they are skipped."""
 
 import fcntl
 

@@ -1,6 +1,7 @@
-"""A Slurm of one machine: controller, node and munge on loopback, with its own state folder."""
+"""A Slurm on one machine: controller, two nodes and munge on loopback, in a folder of its own."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -24,14 +25,13 @@ AuthType=auth/munge
 AuthInfo=socket={state}/munge.socket
 CryptoType=crypto/munge
 SlurmctldPort=16817
-SlurmdPort=16818
 SlurmctldTimeout=10
 StateSaveLocation={state}/controller
-SlurmdSpoolDir={state}/node
+SlurmdSpoolDir={state}/%n
 SlurmctldPidFile={state}/slurmctld.pid
-SlurmdPidFile={state}/slurmd.pid
+SlurmdPidFile={state}/%n.pid
 SlurmctldLogFile={state}/slurmctld.log
-SlurmdLogFile={state}/slurmd.log
+SlurmdLogFile={state}/%n.log
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 SelectType=select/cons_tres
@@ -48,10 +48,13 @@ JobCompType=jobcomp/none
 MinJobAge=300
 KillWait=5
 SlurmdParameters=config_overrides
-NodeName=localhost CPUs=4 RealMemory=8000 State=UNKNOWN
-PartitionName=debug Nodes=localhost Default=YES MaxTime=INFINITE State=UP
+NodeName=first NodeHostname=localhost Port=16818 CPUs=2 RealMemory=4000 State=UNKNOWN
+NodeName=second NodeHostname=localhost Port=16819 CPUs=2 RealMemory=4000 State=UNKNOWN
+PartitionName=debug Nodes=first,second Default=YES MaxTime=INFINITE State=UP
 """
 )
+
+NODES = ("first", "second")
 
 
 def lacking() -> str:
@@ -79,7 +82,7 @@ class Slurm:
     def start(self) -> None:
         """Write the settings, start the daemons, wait until the node takes jobs."""
         self.state.mkdir(mode=0o755)
-        for folder in ("controller", "node"):
+        for folder in ("controller", *NODES):
             (self.state / folder).mkdir()
         SETTINGS.parent.mkdir(exist_ok=True)
         SETTINGS.write_text(CONF.format(state=self.state))
@@ -90,7 +93,8 @@ class Slurm:
         files = [f"--{name}={self.state}/munge.{name.partition('-')[0]}" for name in named]
         _call("munged", "--force", *files)
         self.start_controller()
-        _call("slurmd", "-N", "localhost")
+        for node in NODES:
+            _call("slurmd", "-N", node)
         self._wait()
 
     def start_controller(self) -> None:
@@ -104,16 +108,22 @@ class Slurm:
         """Is a job running?"""
         return "R" in _call("squeue", "--noheader", "--format=%t", check=False).split()
 
+    def used_nodes(self) -> set[str]:
+        """Names of the nodes on which jobs of the last five minutes ran."""
+        jobs = _call("scontrol", "show", "jobs", "--oneliner")
+        return set(re.findall(r" NodeList=(\w+)", jobs))
+
     def stop(self) -> None:
         """End the daemons by their pid files and remove the settings."""
         _call("scancel", "--user=root", check=False)
-        for name in ("slurmd.pid", "slurmctld.pid", "munge.pid"):
-            self._end(name)
+        for name in (*NODES, "slurmctld", "munge"):
+            self._end(f"{name}.pid")
         SETTINGS.unlink(missing_ok=True)
 
     def _wait(self) -> None:
         for _ in range(300):
-            if "idle" in _call("sinfo", "--noheader", "--format=%t", check=False):
+            states = _call("sinfo", "--noheader", "--Node", "--format=%t", check=False).split()
+            if states == ["idle"] * len(NODES):
                 return
             time.sleep(0.1)
         raise RuntimeError((self.state / "slurmctld.log").read_text()[-2000:])

@@ -1,4 +1,4 @@
-"""On a real Slurm of one machine: the bytes of a local run, even if jobs or the controller fail."""
+"""On a real Slurm of two nodes: the bytes of a local run, even if jobs or the controller fail."""
 
 import re
 import subprocess
@@ -6,6 +6,7 @@ import time
 
 import pytest
 import yaml
+from one_machine import NODES
 from runs import ROOT, Run, copied
 
 pytestmark = [pytest.mark.workflow, pytest.mark.nightly]
@@ -50,14 +51,14 @@ def overdue(slurm, tmp_path_factory):
     process.wait()
 
 
-def test_three_artifacts_have_the_bytes_of_a_local_run_and_only_experiments_are_submitted(
-    slurm, local, tmp_path
-):
+def test_two_nodes_give_the_bytes_of_a_local_run(slurm, local, tmp_path):
+    """Only experiments are submitted."""
     run = scratch(tmp_path)
     started = time.monotonic()
     output = run.snakemake(*THREE, options=SLURM)
     print(f"three artifacts: {time.monotonic() - started:.0f} s")
     assert submissions(output) == 3
+    assert slurm.used_nodes() == {*NODES}
     assert run.files() == local
 
 
