@@ -15,7 +15,7 @@ from noisylabels.noise.additive import rotation
 from noisylabels.online import theory
 from noisylabels.online.analytic import AnalyticKernel
 from noisylabels.online.linear import KnownCovariance, NaiveOGD, TwoCopy
-from noisylabels.validation import Floats
+from noisylabels.validation import Floats, Ints
 from reproduction.run.protocol_loop import Loop, Repetition, Row
 from reproduction.spec.protocol import protocol
 from reproduction.spec.settings import Distinct, Positive, Settings, Some, Trials
@@ -58,28 +58,41 @@ def identities(settings: IdentitiesSettings, loop: Loop) -> Iterator[Row]:
     bound and bound_ratio = predicted / bound.
     """
     measured: dict[str, Callable[[int, np.random.Generator], Iterator[Found]]] = {
-        "gradients": gradient_identities, "lemma 1": lemma1_identities,
-        "surrogate kernels": kernel_identities, "copies": copies_identities,
-        "scored on noise": scoring_identities, "bounds": moment_identities,
-    }  # fmt: skip
+        "gradients": gradient_identities,
+        "lemma 1": lemma1_identities,
+        "surrogate kernels": kernel_identities,
+        "copies": copies_identities,
+        "scored on noise": scoring_identities,
+        "bounds": moment_identities,
+    }
     for repetition in loop:
         for group in settings.groups:
-            results = measured[group](settings.samples, repetition.rng(group))
-            for name, samples, predicted, *bound in results:
-                values = {"predicted": predicted}
-                if samples is not None:
-                    mean = float(samples.mean())
-                    se = float(samples.std(ddof=1)) / np.sqrt(len(samples))
-                    values |= {"measured": mean, "se": se, "z": (mean - predicted) / se}
+            rng = repetition.rng(group)
+            for name, samples, predicted, *bound in measured[group](settings.samples, rng):
+                values = _measure(samples, predicted)
                 if bound:
-                    values |= {"bound": bound[0], "bound_ratio": predicted / bound[0]}
+                    values["bound"] = bound[0]
+                    values["bound_ratio"] = predicted / bound[0]
                 yield from repetition.rows(values, setting=group, method=name)
+
+
+def _measure(samples: Floats | None, predicted: float) -> dict[str, float]:
+    """Compare the mean of the samples, if there are any, with its prediction."""
+    values = {"predicted": predicted}
+    if samples is not None:
+        mean = float(samples.mean())
+        se = float(samples.std(ddof=1)) / np.sqrt(len(samples))
+        values["measured"] = mean
+        values["se"] = se
+        values["z"] = (mean - predicted) / se
+    return values
 
 
 X = np.array([0.5, -0.3, 0.6])
 W = np.array([0.4, 0.7, -0.2])
 SIGMA = np.array([[0.30, 0.10, 0.00], [0.10, 0.25, -0.05], [0.00, -0.05, 0.20]])
-Y, NOISE_Y = 0.8, 0.3
+Y = 0.8
+NOISE_Y = 0.3
 
 
 def gradient_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
@@ -88,43 +101,88 @@ def gradient_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
     first = X + rng.standard_normal((n, 3)) @ root.T
     second = X + rng.standard_normal((n, 3)) @ root.T
     y = Y + NOISE_Y * rng.standard_normal(n)
-    gradient = 2 * (W @ X - Y) * X
     residual = first @ W - y
     one_copy = 2 * residual[:, None] * first
     two_copies = 2 * residual[:, None] * second
     known_covariance = one_copy - 2 * SIGMA @ W
+    gradient = 2 * (W @ X - Y) * X
     bias = 2 * (SIGMA @ W)
     for i in range(3):
-        exact_i = float(gradient[i])
-        yield f"two copies: gradient {i + 1}", two_copies[:, i], exact_i
-        biased_i = float(gradient[i] + bias[i])
-        yield f"one copy: gradient {i + 1} + 2 (Sigma w)", one_copy[:, i], biased_i
-        yield f"known covariance: gradient {i + 1}", known_covariance[:, i], exact_i
+        exact = float(gradient[i])
+        yield f"two copies: gradient {i + 1}", two_copies[:, i], exact
+        biased = float(gradient[i] + bias[i])
+        yield f"one copy: gradient {i + 1} + 2 (Sigma w)", one_copy[:, i], biased
+        yield f"known covariance: gradient {i + 1}", known_covariance[:, i], exact
     B_w = float(W @ W)
     B_x = float(X @ X + np.trace(SIGMA))
     B_y = Y**2 + NOISE_Y**2
-    exact = 4 * ((W @ X - Y) ** 2 + W @ SIGMA @ W + NOISE_Y**2) * B_x
+    squared_residual = (W @ X - Y) ** 2 + W @ SIGMA @ W + NOISE_Y**2
+    second_moment = float(4 * squared_residual * B_x)
     G_1 = theory.two_copy_moment(B_w, B_x, B_y)
-    yield "two copies: squared length", (two_copies**2).sum(axis=1), float(exact), G_1
+    yield "two copies: squared length", _squared_lengths(two_copies), second_moment, G_1
     M_4 = float(theory.gaussian_fourth_moment(X[None, :], SIGMA)[0])
-    yield "fourth moment of a copy", (first**2).sum(axis=1) ** 2, M_4
+    yield "fourth moment of a copy", _squared_lengths(first) ** 2, M_4
     largest_variance = float(np.linalg.eigvalsh(SIGMA)[-1])
     G_2 = theory.known_covariance_moment(B_w, M_4, B_x, B_y, largest_variance)
+    second_moment = _exact_moment_of_known_covariance()
+    lengths = _squared_lengths(known_covariance)
+    yield "known covariance: squared length", lengths, second_moment, G_2
+
+
+def _squared_lengths(rows: Floats) -> Floats:
+    return (rows**2).sum(axis=1)
+
+
+def _exact_moment_of_known_covariance() -> float:
+    """Integrate the squared length of the estimate with a known covariance."""
     z, mass = _gauss_hermite(6, 3)  # exact up to degree 11, and 4 is needed here
     x = X + z @ np.linalg.cholesky(SIGMA).T
-    gradients = 2 * (x @ W - Y)[:, None] * x - 2 * SIGMA @ W
-    lengths = (gradients**2).sum(axis=1)
-    exact = float(mass @ (lengths + 4 * NOISE_Y**2 * (x**2).sum(axis=1)))
-    yield "known covariance: squared length", (known_covariance**2).sum(axis=1), exact, G_2
+    residual = x @ W - Y
+    gradients = 2 * residual[:, None] * x - 2 * SIGMA @ W
+    by_label_noise = 4 * NOISE_Y**2 * _squared_lengths(x)
+    return float(mass @ (_squared_lengths(gradients) + by_label_noise))
 
 
 def _gauss_hermite(nodes: int, d: int) -> tuple[Floats, Floats]:
     """Make the points (nodes^d, d) and masses of the standard normal law."""
     z, weights = np.polynomial.hermite_e.hermegauss(nodes)
     weights = weights / weights.sum()
-    points = np.stack([a.ravel() for a in np.meshgrid(*[z] * d)], axis=1)
-    factors = np.stack([a.ravel() for a in np.meshgrid(*[weights] * d)])
+    coordinates = np.meshgrid(*[z] * d)
+    points = np.stack([coordinate.ravel() for coordinate in coordinates], axis=1)
+    grids = np.meshgrid(*[weights] * d)
+    factors = np.stack([grid.ravel() for grid in grids])
     return points, np.prod(factors, axis=0)
+
+
+Law = Callable[[np.random.Generator, int], Floats]
+"""Draws a number of independent copies."""
+
+
+HALF_ROOT = np.sqrt(0.5)
+
+
+def _draw_narrow_normal(rng: np.random.Generator, count: int) -> Floats:
+    return 0.5 + HALF_ROOT * rng.standard_normal(count)
+
+
+def _draw_normal(rng: np.random.Generator, count: int) -> Floats:
+    return HALF_ROOT + HALF_ROOT * rng.standard_normal(count)
+
+
+def _draw_bernoulli(rng: np.random.Generator, count: int) -> Floats:
+    return 2 * HALF_ROOT * rng.integers(0, 2, count)
+
+
+def _draw_student(rng: np.random.Generator, count: int) -> Floats:
+    return np.sqrt(3 / 5) * rng.standard_t(5, count)
+
+
+LAWS: dict[str, tuple[float, Law]] = {
+    "normal": (HALF_ROOT, _draw_normal),
+    "Bernoulli": (HALF_ROOT, _draw_bernoulli),
+    "Student": (0.0, _draw_student),
+}
+"""Laws of X with E X^2 = 1, with their means."""
 
 
 def lemma1_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
@@ -134,48 +192,41 @@ def lemma1_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
     at other p, with the normal law and second moments by their formula alone.
     """
     p = 2.0
-    gamma = 1 / np.cumprod(np.concatenate([[1.0], np.arange(1.0, 61.0)]))
-    normal = lambda g, m: 0.5 + np.sqrt(0.5) * g.standard_normal(m)  # noqa: E731
-    theta, counts = theory.estimates(gamma, p, normal, rng, n)
+    factorials = np.cumprod(np.concatenate([[1.0], np.arange(1.0, 61.0)]))
+    gamma = 1 / factorials
+    theta, counts = theory.estimates(gamma, p, _draw_narrow_normal, rng, n)
     yield "estimate of exp(E X)", theta, float(np.exp(0.5))
+    moment = theory.second_moment(gamma, p, 0.75)
     bound = theory.second_moment_bound(gamma, p, 0.75)
-    yield "its second moment", theta**2, theory.second_moment(gamma, p, 0.75), bound
+    yield "its second moment", theta**2, moment, bound
     yield "number of copies", counts.astype(float), 1 / (p - 1)
     for z in (2, 5):
-        yield f"P(copies >= {z})", (theory.degrees(rng, p, n) >= z).astype(float), p**-z
-    for other in (1.25, 4.0):
-        counts = theory.degrees(rng, other, n)
-        yield f"number of copies at p = {other:g}", counts.astype(float), 1 / (other - 1)
-    root = np.sqrt(0.5)
-    laws: dict[str, tuple[float, Callable[[np.random.Generator, int], Floats]]] = {
-        "normal": (root, lambda g, m: root + root * g.standard_normal(m)),
-        "Bernoulli": (root, lambda g, m: 2 * root * g.integers(0, 2, m)),
-        "Student": (0.0, lambda g, m: np.sqrt(3 / 5) * g.standard_t(5, m)),
-    }
+        has_copies = theory.degrees(rng, p, n) >= z
+        yield f"P(copies >= {z})", has_copies.astype(float), p**-z
+    for other_p in (1.25, 4.0):
+        counts = theory.degrees(rng, other_p, n)
+        yield f"number of copies at p = {other_p:g}", counts.astype(float), 1 / (other_p - 1)
     for name, gamma in taylor().items():
-        for law, (mean, draw) in laws.items():
+        moment = theory.second_moment(gamma, p, 1.0)
+        bound = theory.second_moment_bound(gamma, p, 1.0)
+        for law, (mean, draw) in LAWS.items():
             theta, _ = theory.estimates(gamma, p, draw, rng, n)
             truth = float(np.polynomial.polynomial.polyval(mean, gamma))
             yield f"estimate of f(E X) for {name} and the {law} law", theta, truth
             if law == "normal":
-                moment = theory.second_moment(gamma, p, 1.0)
-                bound = theory.second_moment_bound(gamma, p, 1.0)
                 yield f"its second moment for {name}", theta**2, moment, bound
-    yield from _lemma1_at_other_p(n, rng, *laws["normal"])
+    yield from _lemma1_at_other_p(n, rng)
 
 
-def _lemma1_at_other_p(
-    n: int,
-    rng: np.random.Generator,
-    mean: float,
-    draw: Callable[[np.random.Generator, int], Floats],
-) -> Iterator[Found]:
-    """Measure Lemma 1 at p = 1.25, 1.5, 3 and 4, for four f and one law of X with E X^2 = 1."""
+def _lemma1_at_other_p(n: int, rng: np.random.Generator) -> Iterator[Found]:
+    """Measure Lemma 1 at p = 1.25, 1.5, 3 and 4, for four f and the normal law of X."""
+    mean, draw = LAWS["normal"]
     for p in (1.25, 1.5, 3.0, 4.0):
         counts = theory.degrees(rng, p, n)
         if p in (1.5, 3.0):  # the numbers at 1.25 and 4 are measured above
             yield f"number of copies at p = {p:g}", counts.astype(float), 1 / (p - 1)
-        yield f"P(copies >= 2) at p = {p:g}", (counts >= 2).astype(float), p**-2
+        has_copies = counts >= 2
+        yield f"P(copies >= 2) at p = {p:g}", has_copies.astype(float), p**-2
         for name, gamma in taylor().items():
             theta, _ = theory.estimates(gamma, p, draw, rng, n)
             truth = float(np.polynomial.polynomial.polyval(mean, gamma))
@@ -191,29 +242,40 @@ def taylor(degree: int = 160) -> dict[str, Floats]:
     Terms beyond the degree are below 1e-100 here.
     """
     n = np.arange(degree + 1)
-    even = n % 2 == 0
-    signs = np.where(n // 2 % 2, -1.0, 1.0)
-    half = np.exp(-gammaln(n // 2 + 1))  # 1 / (n/2)!
-    erf = 2 / np.sqrt(np.pi) * signs * half / np.maximum(n, 1)
+    is_even = n % 2 == 0
+    half = n // 2
+    signs = np.where(half % 2, -1.0, 1.0)
+    inverse_factorials = np.exp(-gammaln(n + 1))
+    inverse_factorials_of_half = np.exp(-gammaln(half + 1))
+    erf = 2 / np.sqrt(np.pi) * signs * inverse_factorials_of_half / np.maximum(n, 1)
+    erf_of_half = erf * 0.5**n
+    gaussian = signs * inverse_factorials_of_half
     return {
-        "exp(a)": np.exp(-gammaln(n + 1)),
-        "erf(a / 2)": np.where(even, 0.0, erf * 0.5**n),
-        "erf(a)": np.where(even, 0.0, erf),
-        "exp(-a^2)": np.where(even, signs * half, 0.0),
+        "exp(a)": inverse_factorials,
+        "erf(a / 2)": np.where(is_even, 0.0, erf_of_half),
+        "erf(a)": np.where(is_even, 0.0, erf),
+        "exp(-a^2)": np.where(is_even, gaussian, 0.0),
     }
 
 
 def copies_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
     """Measure how many copies a round of Algorithm 4 needs, by p alone."""
     n = max(n // 10, 1000)
+
+    def draw_noise(rounds: Ints) -> Floats:
+        return 0.3 * rng.standard_normal((len(rounds), 1))
+
+    loss = analytic_loss("squared")
+    X = np.zeros((n, 1))
+    y = np.zeros(n)
     for name, kernel in {"dot-product": tensor.linear(), "Gaussian": tensor.gaussian(4.0)}.items():
+        is_gaussian = name == "Gaussian"
         for p in (1.25, 1.5, 2.0, 4.0):
-            learner = AnalyticKernel(kernel, analytic_loss("squared"), 1e-9, rng, p)
-            noise = lambda rounds: 0.3 * rng.standard_normal((len(rounds), 1))  # noqa: E731
-            counts = learner.run(np.zeros((n, 1)), noise, np.zeros(n)).queries
-            expected = theory.mean_queries(p, gaussian=name == "Gaussian")
+            learner = AnalyticKernel(kernel, loss, 1e-9, rng, p)
+            counts = learner.run(X, draw_noise, y).queries
+            expected = theory.mean_queries(p, gaussian=is_gaussian)
             largest_number = 40 * int(np.ceil(expected)) + 40
-            law = theory.pmf(p, largest_number, gaussian=name == "Gaussian")
+            law = theory.pmf(p, largest_number, gaussian=is_gaussian)
             mode = int(law.argmax())
             is_mode = (counts == mode).astype(float)
             case = f"{name} kernel at p = {p:g}"
@@ -233,35 +295,56 @@ def kernel_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
 
     Then equation (8), and the inner products of Algorithm 3.
     """
-    noisy = A + rng.standard_normal((n, 2)) * np.sqrt(V)
-    second = A + rng.standard_normal((n, 2)) * np.sqrt(V)
+    sd = np.sqrt(V)
+    noisy = A + rng.standard_normal((n, 2)) * sd
+    second = A + rng.standard_normal((n, 2)) * sd
     gauss = surrogate.gaussian_pair(1.0, V)
     exact = float(gauss.kernel(A, Z)[0, 0])
     yield "surrogate of the Gaussian kernel", gauss.surrogate(noisy, Z)[:, 0], exact
     blurred = float(gauss.blurred(A, Z, V)[0, 0])
     yield "plain Gaussian kernel: blurred", gauss.kernel(noisy, Z)[:, 0], blurred
-    Sigma = np.array([[0.15, 0.08], [0.08, 0.20]])
-    values, U = rotation(Sigma)
-    full = A + rng.standard_normal((n, 2)) @ np.linalg.cholesky(Sigma).T
-    rotated = surrogate.gaussian_pair(1.0, values).surrogate(full @ U, Z @ U)[:, 0]
+    rotated = _draw_rotated_surrogate(n, rng)
     yield "full covariance: rotated", rotated, exact
+    half_distance = float(((A - Z) ** 2).sum()) / 2
     for c in (1.5, 3.0):
         radial = surrogate.rational_pair(c, V)
-        z = float(((A - Z) ** 2).sum()) / 2
-        name = f"surrogate of the radial kernel cut at {c:g}"
-        yield name, radial.surrogate(noisy, Z)[:, 0], float(surrogate.truncated_rational(z, c))
-    inner = float(ALPHA @ gauss.kernel(CENTRES, A)[:, 0])
-    by_second = gauss.surrogate(second, CENTRES) @ ALPHA
+        estimates = radial.surrogate(noisy, Z)[:, 0]
+        truncated = float(surrogate.truncated_rational(half_distance, c))
+        yield f"surrogate of the radial kernel cut at {c:g}", estimates, truncated
+    yield from _inner_product_identities(gauss, noisy, second)
+
+
+def _draw_rotated_surrogate(n: int, rng: np.random.Generator) -> Floats:
+    """Draw the surrogate of the Gaussian kernel on noise with a full covariance."""
+    Sigma = np.array([[0.15, 0.08], [0.08, 0.20]])
+    values, U = rotation(Sigma)
+    root = np.linalg.cholesky(Sigma)
+    noisy = A + rng.standard_normal((n, 2)) @ root.T
+    pair = surrogate.gaussian_pair(1.0, values)
+    return pair.surrogate(noisy @ U, Z @ U)[:, 0]
+
+
+def _inner_product_identities(
+    pair: surrogate.SurrogatePair,
+    first: Floats,
+    second: Floats,
+) -> Iterator[Found]:
+    """Measure the inner products of Algorithm 3, and the gradient along a gap of the kernel."""
+    y = 0.3
+    exact_kernel = float(pair.kernel(A, Z)[0, 0])
+    inner = float(ALPHA @ pair.kernel(CENTRES, A)[:, 0])
+    by_second = pair.surrogate(second, CENTRES) @ ALPHA
     yield "inner product with the second copy", by_second, inner
-    by_first = gauss.surrogate(noisy, CENTRES) @ ALPHA
-    gap = by_first - gauss.surrogate(noisy, Z)[:, 0]
-    clean = 2 * (inner - 0.3) * (inner - exact)
-    yield "gradient times gap: two copies", 2 * (by_second - 0.3) * gap, clean
-    from_one_copy = 2 * (by_first - 0.3) * gap
+    by_first = pair.surrogate(first, CENTRES) @ ALPHA
+    gap = by_first - pair.surrogate(first, Z)[:, 0]
+    clean = 2 * (inner - y) * (inner - exact_kernel)
+    yield "gradient times gap: two copies", 2 * (by_second - y) * gap, clean
+    from_one_copy = 2 * (by_first - y) * gap
     points, mass = _gauss_hermite(80, 2)
-    points = A + points * np.sqrt(V)
-    value = gauss.surrogate(points, CENTRES) @ ALPHA
-    biased = float(mass @ (2 * (value - 0.3) * (value - gauss.surrogate(points, Z)[:, 0])))
+    copies = A + points * np.sqrt(V)
+    value = pair.surrogate(copies, CENTRES) @ ALPHA
+    gap_of_copies = value - pair.surrogate(copies, Z)[:, 0]
+    biased = float(mass @ (2 * (value - y) * gap_of_copies))
     yield "gradient times gap: one copy twice", from_one_copy, biased
 
 
@@ -272,18 +355,21 @@ def moment_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
     exact moments and, as the bound, those of the theorems. There are no samples.
     """
     kernels = {
-        "linear": tensor.linear(), "polynomial": tensor.polynomial(2, scale=0.25),
+        "linear": tensor.linear(),
+        "polynomial": tensor.polynomial(2, scale=0.25),
         "Gaussian": tensor.gaussian(4.0),
-    }  # fmt: skip
+    }
     p = 1.5
     losses = ("absolute", "hinge")
     for (name, kernel), loss, s in product(kernels.items(), losses, (0.25, 0.5, 1.0, 2.0)):
         smooth = analytic_loss(f"smoothed_{loss}", s)
         moment = theory.feature_moment(kernel, p, 1.2)
-        exact = theory.log_gradient_moment(smooth, p, 1.0, moment, tight=True) / np.log(10)
-        moment = theory.feature_moment_bound(kernel, p, 1.2)
-        bound = theory.log_gradient_moment(smooth, p, 1.0, moment, tight=False) / np.log(10)
+        log_nu = theory.log_gradient_moment(smooth, p, 1.0, moment, tight=True)
+        loose_moment = theory.feature_moment_bound(kernel, p, 1.2)
+        log_loose_nu = theory.log_gradient_moment(smooth, p, 1.0, loose_moment, tight=False)
         case = f"{name} kernel and smoothed {loss} s = {s:g}"
+        exact = log_nu / np.log(10)
+        bound = log_loose_nu / np.log(10)
         yield f"{case}: log10 of the rounds", None, exact, bound
 
 
@@ -295,15 +381,20 @@ def scoring_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
     """
     w = tasks.target([0.6, -0.5, 0.4], 0.9)
     length = float(np.linalg.norm(w))
+    x = w / length
+    y = np.full(n, length)
     for v in (0.1, 0.25, 1.0):
-        first = w / length + np.sqrt(v) * rng.standard_normal((n, 3))
-        second = w / length + np.sqrt(v) * rng.standard_normal((n, 3))
+        sd = np.sqrt(v)
+        first = x + sd * rng.standard_normal((n, 3))
+        second = x + sd * rng.standard_normal((n, 3))
+        prediction = first @ w
+        yield f"w* itself at v = {v:g}", (prediction - y) ** 2, length**2 * v
         floor = theory.scored_on_noise(w, v)
-        y = np.full(n, length)
-        yield f"w* itself at v = {v:g}", (first @ w - y) ** 2, length**2 * v
-        yield f"best fixed vector at v = {v:g}", (first @ w / (1 + v) - y) ** 2, floor
-        step = theory.best_step(1.0, theory.two_copy_moment(1.0, 1 + 3 * v, length**2), n)
-        played = TwoCopy(step, 1.0).run(first, first.copy(), second, y).predictions
+        best_prediction = prediction / (1 + v)
+        yield f"best fixed vector at v = {v:g}", (best_prediction - y) ** 2, floor
+        G_1 = theory.two_copy_moment(1.0, 1 + 3 * v, length**2)
+        learner = TwoCopy(theory.best_step(1.0, G_1, n), 1.0)
+        played = learner.run(first, first.copy(), second, y).predictions
         mean_loss = float(((played - y) ** 2).mean())
         yield f"floor beside Algorithm 1 at v = {v:g}", None, floor, mean_loss
 
@@ -354,29 +445,37 @@ def curves(settings: CurvesSettings, loop: Loop) -> Iterator[Row]:
 
 def _truncated_kernels(x: Floats, cuts: list[float], repetition: Repetition) -> Iterator[Row]:
     """Compute the radial kernel and its truncations at every cut c."""
-    k = surrogate.rational(x**2)
+    squares = x**2
+    k = surrogate.rational(squares)
     for c in cuts:
-        k_c = surrogate.truncated_rational(x**2, c)
-        here = repetition.with_columns(setting=f"c = {c:g}")
-        yield from here.curve("kernel", zip(x, k, strict=True), method="k")
-        yield from here.curve("kernel", zip(x, k_c, strict=True), method="k_c")
-        yield here.row("gap_error", np.abs(k - k_c).max() - np.exp(-c), method="k_c")
-        yield here.row("smallest_ratio_error", (k_c / k).min() - (1 - np.exp(-c)), method="k_c")
+        k_c = surrogate.truncated_rational(squares, c)
+        of_cut = repetition.with_columns(setting=f"c = {c:g}")
+        yield from of_cut.curve("kernel", zip(x, k, strict=True), method="k")
+        yield from of_cut.curve("kernel", zip(x, k_c, strict=True), method="k_c")
+        gap = np.exp(-c)
+        largest_gap = np.abs(k - k_c).max()
+        yield of_cut.row("gap_error", largest_gap - gap, method="k_c")
+        smallest_ratio = (k_c / k).min()
+        yield of_cut.row("smallest_ratio_error", smallest_ratio - (1 - gap), method="k_c")
 
 
 def _smoothed_losses(x: Floats, sharpness: list[float], repetition: Repetition) -> Iterator[Row]:
     """Compute the exact losses and their smoothings at every sharpness s."""
-    exact_losses = {"absolute": (x, np.abs(x)), "hinge": (x - 1.0, np.maximum(1.0 - x, 0))}
+    margin = x - 1.0
+    absolute = np.abs(x)
+    hinge = np.maximum(1.0 - x, 0)
+    exact_losses = {"absolute": (x, absolute), "hinge": (margin, hinge)}
     for setting, (b, exact) in exact_losses.items():
         points = zip(x, exact, strict=True)
         yield from repetition.curve("loss", points, setting=setting, method="exact")
         for s in sharpness:
             smoothed = analytic_loss(f"smoothed_{setting}", s).value(b)
             excess = smoothed - exact
-            here = repetition.with_columns(setting=setting, method=f"s = {s:g}")
-            yield from here.curve("loss", zip(x, smoothed, strict=True))
-            yield here.row("gap_error", excess.max() - smoothing_gap(s, hinge=setting == "hinge"))
-            yield here.row("smallest_excess", excess.min())
+            gap = smoothing_gap(s, hinge=setting == "hinge")
+            of_loss = repetition.with_columns(setting=setting, method=f"s = {s:g}")
+            yield from of_loss.curve("loss", zip(x, smoothed, strict=True))
+            yield of_loss.row("gap_error", excess.max() - gap)
+            yield of_loss.row("smallest_excess", excess.min())
 
 
 # Two worlds that one noisy copy cannot tell apart (Theorems 8 and 9)
@@ -414,39 +513,48 @@ def impossibility(settings: ImpossibilitySettings, loop: Loop) -> Iterator[Row]:
     World A: x_t = 3 or -1 by a fair coin, no noise. World B: x_t = 1, noise 2 or -2. y_t = 1 in
     both. A single copy is 3 or -1 by a fair coin either way, so a learner of one copy plays the
     same weights in both worlds. No weight is good in both: 0.3056 per round is lost in one of
-    them. Two
-    copies differ in B.
+    them. Two copies differ in B.
 
     "worse": the larger regret of the two worlds. largest_difference: between the weights of the two
     worlds. The constants of other losses and the test of the two streams are rows of repetition 0.
     """
-    from scipy.stats import ks_2samp
-
     for repetition in loop:
         runs: dict[tuple[str, str], tasks.Runs] = {}
         for T in settings.horizons:
             for method, weights in _weights(T, repetition).items():
-                regrets = {}
-                for world, (F, best) in WORLDS.items():
-                    regrets[world] = float((F(weights[world]) - F(best)).sum())
-                regrets["worse"] = max(regrets.values())
-                for world, regret in regrets.items():
-                    runs.setdefault((method, world), {})[T] = (regret, None)
+                for world, regret in _regrets(weights).items():
+                    by_horizon = runs.setdefault((method, world), {})
+                    by_horizon[T] = (regret, None)
                 difference = float(np.abs(weights["A"] - weights["B"]).max())
                 yield repetition.row("largest_difference", difference, method=method, x=T)
         for (method, world), by_horizon in runs.items():
             of_method = repetition.with_columns(method=method, noise=world)
             yield from tasks.regret_rows(of_method, by_horizon, settings.exponent_horizons)
         if repetition.number == 0:
-            T = settings.horizons[-1]
-            # T copies of A, and T independent ones of B.
-            a = theory.copies(repetition.seeds.generator("streams", "A"), T)[:, 0]
-            b = theory.copies(repetition.seeds.generator("streams", "B"), T)[:, 0]
-            p = float(ks_2samp(a, b, method="asymp").pvalue)
-            yield repetition.row("ks_p_value", p, method="streams", x=T)
+            yield _compare_streams(settings.horizons[-1], repetition)
             for name, loss in one_copy_losses().items():
                 constants = theory.worlds(loss, points=settings.grid)._asdict()
                 yield from repetition.rows(constants, method="constants", setting=name)
+
+
+def _regrets(weights: dict[str, Floats]) -> dict[str, float]:
+    """Compute the regret of the weights (T,) in each world, and in the worse one."""
+    regrets = {}
+    for world, (F, best) in WORLDS.items():
+        excess = F(weights[world]) - F(best)
+        regrets[world] = float(excess.sum())
+    regrets["worse"] = max(regrets.values())
+    return regrets
+
+
+def _compare_streams(T: int, repetition: Repetition) -> Row:
+    """Test whether T copies of A and T independent ones of B have the same distribution."""
+    from scipy.stats import ks_2samp
+
+    copies_of_A = theory.copies(repetition.seeds.generator("streams", "A"), T)
+    copies_of_B = theory.copies(repetition.seeds.generator("streams", "B"), T)
+    test = ks_2samp(copies_of_A[:, 0], copies_of_B[:, 0], method="asymp")
+    return repetition.row("ks_p_value", float(test.pvalue), method="streams", x=T)
 
 
 def _weights(T: int, repetition: Repetition) -> dict[str, dict[str, Floats]]:
@@ -456,25 +564,37 @@ def _weights(T: int, repetition: Repetition) -> dict[str, dict[str, Floats]]:
     """
     first = theory.copies(repetition.rng(f"copy 1 {T}"), T)
     second = theory.copies(repetition.rng(f"copy 2 {T}"), T)
-    y = np.ones(T)
-    one = np.ones((T, 1))  # the weight is the prediction on x = 1
-    eta = theory.best_step(RADIUS2, theory.two_copy_moment(RADIUS2, 9.0, 1.0), T)
+    shifted = 1 + (first - 1)  # the clean instance of B and its noise
+    weights_of_worlds = {
+        "A": _play(first, first.copy(), 0.0),
+        "B": _play(shifted, second, 4.0),
+    }
     weights: dict[str, dict[str, Floats]] = {}
-    for world, truth in (("A", 0.0), ("B", 4.0)):
-        x = first if world == "A" else 1 + (first - 1)  # the clean instance and its noise
-        other = x.copy() if world == "A" else second
-        played = {
-            "naive": NaiveOGD(eta, RADIUS2).run(one, x, y).predictions,
-            "constant": np.full(T, 1 / np.sqrt(5)),
-            "running_mean": _running_mean(x[:, 0]),
-            "two_copy": TwoCopy(eta, RADIUS2).run(one, x, other, y).predictions,
-        }
-        for method, variance in (("told_0", 0.0), ("told_4", 4.0), ("told_truth", truth)):
-            learner = KnownCovariance(eta, RADIUS2)
-            played[method] = learner.run(one, x, y, variances=np.array([variance])).predictions
+    for world, played in weights_of_worlds.items():
         for method, w in played.items():
             weights.setdefault(method, {})[world] = w
     return weights
+
+
+def _play(first: Floats, second: Floats, variance: float) -> dict[str, Floats]:
+    """Compute the weights (T,) of each method from two copies (T, 1) and the true variance."""
+    T = len(first)
+    y = np.ones(T)
+    instance = np.ones((T, 1))  # the weight is the prediction on x = 1
+    eta = theory.best_step(RADIUS2, theory.two_copy_moment(RADIUS2, 9.0, 1.0), T)
+    naive = NaiveOGD(eta, RADIUS2).run(instance, first, y)
+    two_copy = TwoCopy(eta, RADIUS2).run(instance, first, second, y)
+    played = {
+        "naive": naive.predictions,
+        "constant": np.full(T, 1 / np.sqrt(5)),
+        "running_mean": _running_mean(first[:, 0]),
+        "two_copy": two_copy.predictions,
+    }
+    for method, assumed in (("told_0", 0.0), ("told_4", 4.0), ("told_truth", variance)):
+        learner = KnownCovariance(eta, RADIUS2)
+        run = learner.run(instance, first, y, variances=np.array([assumed]))
+        played[method] = run.predictions
+    return played
 
 
 def _running_mean(x: Floats) -> Floats:
@@ -482,20 +602,23 @@ def _running_mean(x: Floats) -> Floats:
 
     It is the best weight if the mean were the instance.
     """
-    mean = np.cumsum(x)[:-1] / np.arange(1, len(x))
+    counts = np.arange(1, len(x))
+    mean = np.cumsum(x)[:-1] / counts
     with np.errstate(divide="ignore"):
-        return np.concatenate([[0.0], np.clip(1 / mean, -1.5, 1.5)])
+        weights = np.clip(1 / mean, -1.5, 1.5)
+    return np.concatenate([[0.0], weights])
 
 
 def one_copy_losses() -> dict[str, Function]:
     """List the losses of a prediction a at label 1 for which constants are computed."""
 
-    def at_one(loss: AnalyticLoss) -> Function:
+    def at_label_1(loss: AnalyticLoss) -> Function:
         return lambda a: loss.loss(a, np.ones_like(a))
 
-    losses = {name: at_one(analytic_loss(name)) for name in ("squared", "exponential")}
+    losses = {name: at_label_1(analytic_loss(name)) for name in ("squared", "exponential")}
     for name in ("hinge", "absolute"):
-        losses[f"smoothed {name} s = 1"] = at_one(analytic_loss(f"smoothed_{name}", 1.0))
+        smoothed = analytic_loss(f"smoothed_{name}", 1.0)
+        losses[f"smoothed {name} s = 1"] = at_label_1(smoothed)
     losses["logistic"] = lambda a: np.logaddexp(0, -a)
     losses["hinge"] = lambda a: np.maximum(0, 1 - a)
     return losses
