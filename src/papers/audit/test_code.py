@@ -28,10 +28,10 @@ PEOPLE = {key: SETTINGS[key] for key in ("datasets", "cross_fits", "folds", "met
 }
 
 
-def clouds(n=160, apart=4.0, **more):
+def clouds(n=160, distance=4.0, **added):
     y = np.where(np.arange(n) % 2, 1, -1).astype(np.int8)
-    X = np.random.default_rng(0).normal(y[:, None] * apart / 2, 1, (n, 2))
-    return Dataset("clouds", "test", "v", {"X": X, "y": y} | more, "")
+    X = np.random.default_rng(0).normal(y[:, None] * distance / 2, 1, (n, 2))
+    return Dataset("clouds", "test", "v", {"X": X, "y": y} | added, "")
 
 
 def run(protocol, data, repetitions=range(2), **changes):
@@ -42,12 +42,13 @@ def run(protocol, data, repetitions=range(2), **changes):
 def test_every_method_sees_the_same_rows_flips_and_folds():
     twins = SETTINGS | {"methods": {"one": PLAIN, "two": PLAIN}}
     settings = typed("audit.code:finding_flips", twins)
-    found = list(on_splits(settings, Loop({"clouds": clouds()}, Seeds(1, "audit"), range(2))))
-    assert len(found) == 2 * 2 * 2
-    for one, two in zip(found[::2], found[1::2], strict=True):
-        np.testing.assert_array_equal(one.observed, two.observed)
-        np.testing.assert_array_equal(one.cross.p, two.cross.p)
-    assert (found[0].observed != found[4].observed).any()
+    loop = Loop({"clouds": clouds()}, Seeds(1, "audit"), range(2))
+    rows_of_splits = list(on_splits(settings, loop))
+    assert len(rows_of_splits) == 2 * 2 * 2
+    for first, second in zip(rows_of_splits[::2], rows_of_splits[1::2], strict=True):
+        np.testing.assert_array_equal(first.observed, second.observed)
+        np.testing.assert_array_equal(first.cross.p, second.cross.p)
+    assert (rows_of_splits[0].observed != rows_of_splits[4].observed).any()
 
 
 def test_flips_of_separate_clouds_are_found():
@@ -62,19 +63,19 @@ def test_flips_of_separate_clouds_are_found():
 def test_the_scores_are_those_of_the_labels_found():
     wrong = np.array([1, 1, 1, 0, 0]) > 0
     flipped = np.array([1, 1, 0, 1, 0]) > 0
-    found = scores_of_list(wrong, np.array([5, 4, 3, 2, 1]), flipped)
-    assert found["precision"] == found["recall"] == found["f1"] == pytest.approx(2 / 3)
-    assert found["average_precision"] == pytest.approx((1 + 1 + 3 / 4) / 3)
-    none = scores_of_list(~flipped & wrong, np.arange(5.0), flipped & ~flipped)
-    assert none == {"found": 0.2, "flipped": 0.0}
+    scores = scores_of_list(wrong, np.array([5, 4, 3, 2, 1]), flipped)
+    assert scores["precision"] == scores["recall"] == scores["f1"] == pytest.approx(2 / 3)
+    assert scores["average_precision"] == pytest.approx((1 + 1 + 3 / 4) / 3)
+    without_flips = scores_of_list(~flipped & wrong, np.arange(5.0), flipped & ~flipped)
+    assert without_flips == {"found": 0.2, "flipped": 0.0}
     assert scores_of_list(wrong & ~wrong, np.arange(5.0), flipped)["precision"] == 0
 
 
 def test_rates_of_separate_clouds_are_right_by_every_estimate():
     frame = run("flip_rates", clouds(1500, 6.0), methods={"rlr": ROBUST})
     assert set(frame["setting"]) == set(ESTIMATES)
-    off = frame[frame["metric"].isin(["bias", "absolute_error"])]
-    assert (off["value"].abs() < 0.1).all()
+    of_errors = frame[frame["metric"].isin(["bias", "absolute_error"])]
+    assert (of_errors["value"].abs() < 0.1).all()
     one_class = frame[frame["noise"] == "negative_only 0.4"]
     assert np.mean(values(one_class, metric="omega01")) == pytest.approx(0.4, abs=0.08)
     assert np.mean(values(one_class, metric="omega10")) < 0.08
@@ -87,16 +88,17 @@ def test_a_model_without_flip_matrix_has_no_own_estimate():
 
 def crowd():
     plain = clouds()
-    made = simulate(plain.arrays["y"], np.random.default_rng(1), workers=20, per_item=5)
-    labels = {"item": made.item, "worker": made.worker, "response": made.response}
+    simulated = simulate(plain.arrays["y"], np.random.default_rng(1), workers=20, per_item=5)
+    labels = {"item": simulated.item, "worker": simulated.worker, "response": simulated.response}
     return dataclasses.replace(plain, arrays=plain.arrays | labels)
 
 
 def test_wrong_votes_of_a_crowd_are_found_and_more_votes_are_wrong_less_often():
     frame = run("finding_errors", crowd(), range(3))
     assert min(values(frame, metric="average_precision", noise="vote of 1")) > 0.8
-    one, five = (np.mean(values(frame, metric="flipped", noise=f"vote of {m}")) for m in (1, 5))
-    assert five < one - 0.1
+    one_vote = np.mean(values(frame, metric="flipped", noise="vote of 1"))
+    five_votes = np.mean(values(frame, metric="flipped", noise="vote of 5"))
+    assert five_votes < one_vote - 0.1
     assert frame.equals(run("finding_errors", crowd(), range(3)))
 
 
@@ -119,8 +121,8 @@ def test_finders_stand_in_place_of_classifiers_and_their_doubts_narrow_a_review(
     assert np.mean(values(frame, metric="covers")) > 0.7
     assert np.mean(values(frame, metric="width")) < 0.9
     assert set(frame[frame["metric"].isin(["covers", "width"])]["method"]) == {"ensemble"}
-    none = review(np.zeros(100), np.arange(100.0), np.arange(50))[1]
-    assert none == {"covers": 1.0, "width": 1.0}
+    effort = review(np.zeros(100), np.arange(100.0), np.arange(50))[1]
+    assert effort == {"covers": 1.0, "width": 1.0}
 
 
 def test_a_set_without_labels_of_people_is_refused():
@@ -138,5 +140,6 @@ def test_corrections_see_the_same_flips_and_mend_what_a_forest_learns():
     errors = {way: np.mean(values(frame, metric="error", setting=way)) for way in ways["ways"]}
     assert min(errors["prune"], errors["forward"]) < errors["plain"] - 5
     alone = settings | {"ways": ["plain"]}
-    same = values(table("audit.code:correcting", alone, clouds(400), range(2)), metric="error")
-    np.testing.assert_array_equal(same, values(frame, metric="error", setting="plain"))
+    other_table = table("audit.code:correcting", alone, clouds(400), range(2))
+    of_other_range = values(other_table, metric="error")
+    np.testing.assert_array_equal(of_other_range, values(frame, metric="error", setting="plain"))

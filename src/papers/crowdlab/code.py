@@ -187,11 +187,11 @@ def simulated(settings: SimulatedSettings, loop: Loop) -> Iterator[Row]:
             label = (truth[:, None] + np.where(is_right, 0, shift)) % K
             for x in settings.labels:
                 counts = 1 + np.floor(x * share_of_labels)
-                item, place = np.nonzero(np.arange(annotators.shape[1]) < counts[:, None])
+                item, worker = np.nonzero(np.arange(annotators.shape[1]) < counts[:, None])
                 labels = {
                     "item": item,
-                    "annotator": annotators[item, place],
-                    "label": label[item, place],
+                    "annotator": annotators[item, worker],
+                    "label": label[item, worker],
                 }
                 with_noise = repetition.with_columns(noise=noise, x=x)
                 p = trained(settings, X, labels, truth, repetition)
@@ -219,13 +219,13 @@ def votes(settings: VotesSettings, loop: Loop) -> Iterator[Row]:
         uniform = repetition.rng("counts").integers(1, 6, size=len(truth))
         n_votes = {COMPLETE: total, UNIFORM: uniform}
         item = image[shuffled]
-        place = np.arange(len(item)) - np.repeat(total.cumsum() - total, total)
+        position = np.arange(len(item)) - np.repeat(total.cumsum() - total, total)
         for noise in settings.kinds:
-            used = place < n_votes[noise][item]
+            is_used = position < n_votes[noise][item]
             labels = {
-                "item": item[used],
-                "annotator": annotators[item[used], place[used]],
-                "label": label[shuffled][used],
+                "item": item[is_used],
+                "annotator": annotators[item[is_used], position[is_used]],
+                "label": label[shuffled][is_used],
             }
             with_noise = repetition.with_columns(noise=noise)
             yield from judged(with_noise, settings, labels, truth, {"network": p})
@@ -233,14 +233,14 @@ def votes(settings: VotesSettings, loop: Loop) -> Iterator[Row]:
 
 def drawn(
     item: NDArray[Any],
-    most: NDArray[Any],
+    largest_count: NDArray[Any],
     rng: np.random.Generator,
 ) -> NDArray[Any]:
     """Draw up to ``most`` (n,) labels of every item, and return their places by ascending items."""
     order = np.lexsort([rng.random(len(item)), item])
     counts = np.bincount(item)
-    place = np.arange(len(item)) - np.repeat(counts.cumsum() - counts, counts)
-    return order[place < most[item[order]]]
+    position = np.arange(len(item)) - np.repeat(counts.cumsum() - counts, counts)
+    return order[position < largest_count[item[order]]]
 
 
 def trained(
@@ -379,8 +379,8 @@ def printed(settings: PrintedSettings, loop: Loop) -> Iterator[Row]:
     """Read the authors' results as rows: noise is their data set, setting is their network."""
     table = pd.read_csv(Path(__file__).with_name("printed.csv"))
     for repetition in loop:
-        for method, where in settings.chosen.items():
-            is_chosen = (table[list(where)].fillna("") == pd.Series(where)).all(axis=1)
+        for method, cell in settings.chosen.items():
+            is_chosen = (table[list(cell)].fillna("") == pd.Series(cell)).all(axis=1)
             for metric in settings.metrics:
                 rows = table[is_chosen].dropna(subset=[metric])
                 for row in rows.to_dict("records"):

@@ -24,8 +24,8 @@ def curves(results):
         line[0].set_ylabel(y_label)
     for line, metric in zip(axes, NAMES, strict=True):
         for ax, noise in zip(line, kinds, strict=True):
-            where = {"metric": metric, "noise": noise, "setting": VOTE if metric == "auroc" else OWN}
-            panels.learning_curves(ax, results.select(**where))
+            selected = {"metric": metric, "noise": noise, "setting": VOTE if metric == "auroc" else OWN}
+            panels.learning_curves(ax, results.select(**selected))
             ax.set_xticks(results.settings.labels)
     panels.shared_legend(figure, panels.handles(results.settings.methods))
     return figure
@@ -37,11 +37,13 @@ def means(results):
     lines = []
     for (_, _), rows in results.table.groupby(["noise", "setting"], sort=False):
         for method, part in rows.groupby("method", sort=False):
-            where = {"noise": part["noise"].iloc[0], "setting": part["setting"].iloc[0], "method": method}
+            selected = {"noise": part["noise"].iloc[0], "setting": part["setting"].iloc[0], "method": method}
             cells = {metric: cell(part[part["metric"] == metric]["value"]) for metric in SHOWN}
             for metric in SHOWN:
-                cells[metric] += printed(results.published, where | {"metric": metric})
-            lines.append({"labels": where["noise"], "scored": where["setting"], "method": method} | cells)
+                cells[metric] += printed(results.published, selected | {"metric": metric})
+            lines.append(
+                {"labels": selected["noise"], "scored": selected["setting"], "method": method} | cells
+            )
     frame = pd.DataFrame(lines)
     if not len(results.published):
         frame = frame.drop(columns="lift 100").rename(columns={"labels": "data set", "scored": "network"})
@@ -61,9 +63,9 @@ def cell(values):
     return f"{values.mean():.{places}f}{error}"
 
 
-def printed(published, where):
+def printed(published, cell):
     """Write the range of the networks' published values in brackets."""
-    values = [v["value"] for v in published if all(v["where"].get(key) == w for key, w in where.items())]
+    values = [v["value"] for v in published if all(v["where"].get(key) == w for key, w in cell.items())]
     if not values:
         return ""
     places = 1 if values[0] > 1 else 4

@@ -19,9 +19,9 @@ def test_ties_of_the_vote_are_broken_by_the_classifier_and_nothing_else_is():
 def test_labels_are_drawn_without_replacement_and_all_are_equally_likely():
     item = np.repeat([2, 0, 1], [4, 2, 1])
     rng = np.random.default_rng(0)
-    kept = [drawn(item, np.array([1, 5, 3]), rng) for _ in range(4000)]
-    assert all(np.bincount(item[each]).tolist() == [1, 1, 3] for each in kept)
-    often = np.bincount(np.concatenate(kept), minlength=7) / 4000
+    draws = [drawn(item, np.array([1, 5, 3]), rng) for _ in range(4000)]
+    assert all(np.bincount(item[draw]).tolist() == [1, 1, 3] for draw in draws)
+    often = np.bincount(np.concatenate(draws), minlength=7) / 4000
     np.testing.assert_allclose(often, [0.75] * 4 + [0.5] * 2 + [1.0], atol=0.03)
 
 
@@ -30,15 +30,15 @@ def test_a_perfect_ranking_and_one_by_chance():
     coins = np.random.default_rng(0).random(1000)
     best = ranked(wrong, wrong.astype(float), coins, [50, 200])
     assert best == {"auroc": 1.0, "auprc": 1.0, "lift 50": 10.0, "lift 200": 5.0}
-    none = ranked(wrong, np.zeros(1000), coins, [200])
-    assert none["auroc"] == 0.5
-    assert abs(none["lift 200"] - 1) < 0.4
+    of_ties = ranked(wrong, np.zeros(1000), coins, [200])
+    assert of_ties["auroc"] == 0.5
+    assert abs(of_ties["lift 200"] - 1) < 0.4
 
 
 def test_labels_that_are_sure_beyond_rounding_are_still_ranked():
     labels = np.zeros((40, 60))
     labels[20:] = 1
     labels[0, :3] = 1
-    found = OneCoin([0, 1], smoothing=1).fit(labels)
-    assert found.confidence_[0] == found.confidence_[1] == 1.0
-    assert quality(found, found.labels_)[0] < quality(found, found.labels_)[1] < 0
+    model = OneCoin([0, 1], smoothing=1).fit(labels)
+    assert model.confidence_[0] == model.confidence_[1] == 1.0
+    assert quality(model, model.labels_)[0] < quality(model, model.labels_)[1] < 0

@@ -452,6 +452,6 @@ def _mark_significant(
 
 def _two_sided(estimate: statistics.Estimate) -> float:
     """Compute the p-value of the two-sided t-test against 0."""
-    above = statistics.t_above(estimate)
-    below = statistics.t_below(estimate)
-    return min(1.0, 2 * min(above, below))
+    p_above = statistics.t_above(estimate)
+    p_below = statistics.t_below(estimate)
+    return min(1.0, 2 * min(p_above, p_below))

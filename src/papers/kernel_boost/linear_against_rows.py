@@ -49,11 +49,11 @@ def linear_against_rows(settings: RowsSettings, loop: Loop) -> Iterator[Row]:
         for column, noise in enumerate(settings.noise):
             for label, method in settings.methods.items():
                 for n in settings.rows:
-                    here = repetition.with_columns(noise=noise.label, method=label, x=n)
-                    model = here.build(method).fit(X[:n], noisy[:n, column])
+                    of_method = repetition.with_columns(noise=noise.label, method=label, x=n)
+                    model = of_method.build(method).fit(X[:n], noisy[:n, column])
                     w = np.ravel(model.coef_)
                     bias = float(np.ravel(model.intercept_)[0])
-                    yield here.row("excess", 100 * (true_error(w, bias) - BAYES))
+                    yield of_method.row("excess", 100 * (true_error(w, bias) - BAYES))
 
 
 def true_error(w: Floats, bias: float) -> float:

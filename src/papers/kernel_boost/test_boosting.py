@@ -66,9 +66,9 @@ def test_who_takes_no_rates_is_not_given_any_and_other_noise_has_none(change, me
 
 
 def test_on_clean_labels_a_booster_that_knows_it_is_adaboost(errors):
-    where = {"noise": "independent 0", "metric": "error"}
-    ada = values(errors, method="ada", **where)
-    informed = values(errors, method="informed", **where)
+    selected = {"noise": "independent 0", "metric": "error"}
+    ada = values(errors, method="ada", **selected)
+    informed = values(errors, method="informed", **selected)
     assert np.array_equal(ada, informed)
 
 
@@ -89,10 +89,10 @@ def test_the_last_round_of_a_curve_is_the_error(errors):
     rounds = run("curves", methods=BOOSTERS, drawn=drawn)
     for method in BOOSTERS:
         for noise in SETTINGS["noise"]:
-            where = {"method": method, "noise": noise}
-            last = values(rounds, metric="test_error", x=ROUNDS, **where)
-            assert np.array_equal(last, values(errors, metric="error", **where))
-            assert len(values(rounds, metric="train_error", **where)) == 2 * ROUNDS
+            selected = {"method": method, "noise": noise}
+            last = values(rounds, metric="test_error", x=ROUNDS, **selected)
+            assert np.array_equal(last, values(errors, metric="error", **selected))
+            assert len(values(rounds, metric="train_error", **selected)) == 2 * ROUNDS
     learned = values(rounds, metric="gamma01", x=ROUNDS, method="learns")
     assert np.array_equal(np.sort(learned), np.sort(values(errors, metric="gamma01")))
 
@@ -105,8 +105,8 @@ def test_errors_after_some_rounds_of_a_run_are_those_of_shorter_runs(errors):
     shorter_runs = dict.fromkeys(BOOSTERS, errors)
     shorter_runs["tree"] = run("errors", methods=short)
     for method, shorter in shorter_runs.items():
-        where = {"metric": "error", "method": method}
-        assert np.array_equal(values(grid, x=ROUNDS, **where), values(shorter, **where))
+        selected = {"metric": "error", "method": method}
+        assert np.array_equal(values(grid, x=ROUNDS, **selected), values(shorter, **selected))
 
 
 @pytest.mark.parametrize(
@@ -119,11 +119,11 @@ def test_the_training_error_has_fallen_in_the_first_round_within_a_twentieth(pat
 def test_without_trusted_labels_the_calibration_is_that_of_the_table(errors):
     counts = run("calibration", methods=BOOSTERS, trusted=[0, 20])
     for method in BOOSTERS:
-        where = {"metric": "error", "method": method, "noise": "negative_only 0.3"}
-        assert np.array_equal(values(counts, x=0, **where), values(errors, **where))
+        selected = {"metric": "error", "method": method, "noise": "negative_only 0.3"}
+        assert np.array_equal(values(counts, x=0, **selected), values(errors, **selected))
     for method in ("ada", "informed"):
-        where = {"metric": "error", "method": method}
-        assert np.array_equal(values(counts, x=0, **where), values(counts, x=20, **where))
+        selected = {"metric": "error", "method": method}
+        assert np.array_equal(values(counts, x=0, **selected), values(counts, x=20, **selected))
     assert set(counts.loc[counts["metric"] == "gamma_error", "method"]) == {"learns"}
 
 
@@ -202,10 +202,10 @@ def test_features_as_they_are_keep_their_scale():
         return values(rows, metric="error")
 
     scaled = errors_on(POINTS, standardise=True)
-    same = errors_on(tiny, standardise=True)
+    standardised = errors_on(tiny, standardise=True)
     raw = errors_on(POINTS, standardise=False)
     shrunk = errors_on(tiny, standardise=False)
-    np.testing.assert_allclose(same, scaled)
+    np.testing.assert_allclose(standardised, scaled)
     # Weights that are large enough for tiny features cost more than the errors.
     assert raw.mean() < 0.2 < shrunk.mean()
 
@@ -223,8 +223,10 @@ def test_curves_simulations_and_margins_of_the_flip_probability():
     assert slack.to_numpy() == pytest.approx([np.exp(-5 / 8) - 0.95**5] * 2)
     small, large = rows["margin", "k=5", "flip_term"].to_numpy()[:2]
     assert large < small
-    few = 0.99 * 2 * betainc(2.5, 2.5, 0.05) + 0.01
-    assert rows["some without margin", "k=5", "flip_term"].to_numpy() == pytest.approx([few, few])
+    probability = 0.99 * 2 * betainc(2.5, 2.5, 0.05) + 0.01
+    assert rows["some without margin", "k=5", "flip_term"].to_numpy() == pytest.approx(
+        [probability, probability]
+    )
 
 
 @pytest.mark.parametrize("k", [1, 5, 20])

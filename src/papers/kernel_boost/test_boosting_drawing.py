@@ -9,41 +9,41 @@ from kernel_boost import boosting_drawing as boosting
 
 def test_the_last_rows_are_means_over_the_sets_beside_the_published_ones():
     inputs = Inputs("kernel_boost/boosters")
-    where = {"noise": "independent 0.3", "method": "GentleBoost"}
+    selected = {"noise": "independent 0.3", "method": "GentleBoost"}
     inputs.published["boosters"] = [
-        {"value": 21.12, "where": where | {"dataset": inputs.settings["boosters"]["datasets"]}},
-        {"value": 20.62, "sd": 1.6, "where": where | {"dataset": "ida_banana"}},
+        {"value": 21.12, "where": selected | {"dataset": inputs.settings["boosters"]["datasets"]}},
+        {"value": 20.62, "sd": 1.6, "where": selected | {"dataset": "ida_banana"}},
     ]
     frame = inputs.draw()
-    by_set = inputs.rows(metric="error", **where).groupby("dataset")["value"]
+    by_set = inputs.rows(metric="error", **selected).groupby("dataset")["value"]
     cells = frame.loc[boosting.ALL].set_index("error")["GentleBoost"]
     assert cells["ours"].strip("*") == f"{by_set.mean().mean():.2f} ± {by_set.std().mean():.2f}"
     assert cells["published"] == "21.12"
     assert frame.loc["banana"].set_index("error").loc["published", "GentleBoost"] == "20.62 ± 1.60"
     assert "rBoost/LR 0." in frame.attrs["note"]
-    other = Inputs("kernel_boost/boosters_asymmetric")
-    where = {"noise": "negative_only 0.3", "dataset": "ida_heart", "method": "AdaBoost/LR"}
-    cell = other.draw().loc["heart"].set_index("error").loc["ours", "AdaBoost/LR"]
-    errors = other.rows(metric="error", **where)["value"]
+    asymmetric = Inputs("kernel_boost/boosters_asymmetric")
+    selected = {"noise": "negative_only 0.3", "dataset": "ida_heart", "method": "AdaBoost/LR"}
+    cell = asymmetric.draw().loc["heart"].set_index("error").loc["ours", "AdaBoost/LR"]
+    errors = asymmetric.rows(metric="error", **selected)["value"]
     assert cell.strip("*").split()[0] == f"{errors.mean():.2f}"
 
 
 def test_the_choice_of_rounds_and_flips_is_the_symmetric_row_nearest_on_the_choosing_cells():
     inputs = Inputs("kernel_boost/boosters_grid")
     table = inputs.tables["boosters_grid"]
-    where = [entry["where"] for entry in inputs.published["boosters"]]
+    cells = [entry["where"] for entry in inputs.published["boosters"]]
     printed = {
-        (at["noise"], at["dataset"], at["method"]): entry["value"]
-        for entry, at in zip(inputs.published["boosters"], where, strict=True)
-        if isinstance(at["dataset"], str)
+        (cell["noise"], cell["dataset"], cell["method"]): entry["value"]
+        for entry, cell in zip(inputs.published["boosters"], cells, strict=True)
+        if isinstance(cell["dataset"], str)
     }
     assert len(printed) == 2 * 7 * 8
     inputs.tables["boosters_grid"] = table = table[table["metric"] == "error"].copy()
     flips = table["noise"].where(table["noise"] == "negative_only 0.3", "independent 0.3")
     keys = zip(flips, table["dataset"], table["method"], strict=True)
     choosing = (table["method"] == "AdaBoost/LR") | (table["dataset"] == "ida_image")
-    near = choosing & (table["noise"] == "independent 0.15") & (table["x"] == 200)
-    far = np.where(near, 1.0, np.where(choosing, 2.0, 3.0))
+    is_nearest = choosing & (table["noise"] == "independent 0.15") & (table["x"] == 200)
+    far = np.where(is_nearest, 1.0, np.where(choosing, 2.0, 3.0))
     table["value"] = np.array([printed[key] for key in keys]) + far
     frame = inputs.draw()
     chosen = frame[frame["chosen on"].str.startswith("**")]
@@ -53,12 +53,12 @@ def test_the_choice_of_rounds_and_flips_is_the_symmetric_row_nearest_on_the_choo
 
 
 def test_a_clear_difference_is_marked_and_a_constant_one_too():
-    worse, same = np.random.default_rng(0).normal(0, 0.01, (2, 20))
+    worse, equal = np.random.default_rng(0).normal(0, 0.01, (2, 20))
     for sign, mark in ((1, " (+)"), (-1, " (-)")):
-        differences = {("a", "svm"): sign * (0.1 + worse), ("a", "ldm"): same - same.mean()}
+        differences = {("a", "svm"): sign * (0.1 + worse), ("a", "ldm"): equal - equal.mean()}
         columns = {pair: pd.Series(values) for pair, values in differences.items()}
-        found = boosting._mark_significant(columns)
-        assert found == {("a", "svm"): mark}
+        signs = boosting._mark_significant(columns)
+        assert signs == {("a", "svm"): mark}
 
 
 def test_the_grey_lines_are_the_true_rates():

@@ -30,8 +30,8 @@ IMAGES = TRAINING | {
 def pairs(**crowd):
     plain = two_classes("pairs", n=80)
     labels = simulate(plain.arrays["y"], np.random.default_rng(2), workers=20, per_item=3, **crowd)
-    more = {"item": labels.item, "worker": labels.worker, "response": labels.response}
-    return dataclasses.replace(plain, arrays=plain.arrays | more)
+    columns = {"item": labels.item, "worker": labels.worker, "response": labels.response}
+    return dataclasses.replace(plain, arrays=plain.arrays | columns)
 
 
 def of_crowd(data, **changes):

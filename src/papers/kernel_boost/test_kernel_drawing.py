@@ -47,7 +47,7 @@ def test_pooled_cells_hold_both_kinds_of_noise_beside_the_published_values():
     assert row["klr, published"] == "7.82 ± 1.88"
     unpaired = mannwhitneyu(klr["value"], rklr["value"], method="asymptotic").pvalue
     assert row["p unpaired"] == f"{unpaired:.2g}"
-    means = [each.groupby("repetition")["value"].mean() for each in (klr, rklr)]
+    means = [errors.groupby("repetition")["value"].mean() for errors in (klr, rklr)]
     assert row["p paired"] == f"{statistics.signed_rank(*means):.2g}"
     assert set(frame.loc["20 % symmetric", "klr, published"]) == {""}
     high = Inputs("kernel_boost/klr_vs_rklr_high").draw()
@@ -57,11 +57,11 @@ def test_pooled_cells_hold_both_kinds_of_noise_beside_the_published_values():
 
 def test_a_level_that_was_not_run_is_left_out_and_none_is_an_error():
     inputs = Inputs("kernel_boost/klr_vs_rklr")
-    own = inputs.settings["rivals"]
-    own["noise"] = [noise for noise in own["noise"] if not noise.endswith(" 0.2")]
+    settings = inputs.settings["rivals"]
+    settings["noise"] = [noise for noise in settings["noise"] if not noise.endswith(" 0.2")]
     assert not any(title.startswith("20 %") for title in inputs.draw().index)
-    own["noise"] = ["independent 0"]
-    own["methods"] = {name: own["methods"][name] for name in ("klr", "rklr")}
+    settings["noise"] = ["independent 0"]
+    settings["methods"] = {name: settings["methods"][name] for name in ("klr", "rklr")}
     with pytest.raises(panels.RenderError, match="none of the noise rates"):
         inputs.draw()
 
@@ -69,8 +69,8 @@ def test_a_level_that_was_not_run_is_left_out_and_none_is_an_error():
 def test_rmklr_is_tested_against_the_better_of_two():
     inputs = Inputs("kernel_boost/rivals")
     frame = inputs.draw()
-    found = inputs.rows(metric="error", dataset="ida_heart", noise="independent 0.1")
-    expected = found[found["method"] != "rmklr"].groupby("method")["value"].mean().idxmin()
+    rows = inputs.rows(metric="error", dataset="ida_heart", noise="independent 0.1")
+    expected = rows[rows["method"] != "rmklr"].groupby("method")["value"].mean().idxmin()
     row = frame.loc["10 % symmetric"].set_index("data set").loc["heart"]
     assert row["rMKLR against"] == expected
     assert "no independent evidence" in frame.attrs["note"]

@@ -22,15 +22,15 @@ def test_rows_are_medians_of_process_time(monkeypatch):
     monkeypatch.setattr(kernels.time, "process_time", lambda: ticks.pop(0))
     calls, original = [], kernels.train
 
-    def watched(candidates, split, noisy, *rest):
+    def watched(candidates, split, noisy, *arguments):
         calls.append((len(candidates), len(split.X_test), noisy.shape[1]))
-        return original(candidates, split, noisy, *rest)
+        return original(candidates, split, noisy, *arguments)
 
     monkeypatch.setattr(kernels, "train", watched)
-    found = rows("kernel_boost.kernels:timing", timed, dataset())
-    measured = {(row["metric"], row["setting"], row["value"]) for row in found}
+    timings = rows("kernel_boost.kernels:timing", timed, dataset())
+    measured = {(row["metric"], row["setting"], row["value"]) for row in timings}
     assert measured == {("cpu_seconds", "cv", 2.0)}
-    order = [(row["repetition"], row["method"]) for row in found]
+    order = [(row["repetition"], row["method"]) for row in timings]
     assert order == [*product((0, 1), ("klr", "svm"))]
     # First both methods, to compile; then each three times.
     assert calls == [(2, 1, 1), *[(1, 1, 1)] * 12]
@@ -74,26 +74,26 @@ def test_methods_and_conditions_do_not_change_each_other(accuracies):
     one_noise = {"noise": ["independent 0.3"]}
     for fewer in (one_method, one_noise):
         part = features(**fewer)
-        both = part.merge(accuracies, on=[c for c in results.COLUMNS if c not in ("value", "x")])
-        assert len(both) == len(part)
-        np.testing.assert_array_equal(both["value_x"], both["value_y"])
+        pairs = part.merge(accuracies, on=[c for c in results.COLUMNS if c not in ("value", "x")])
+        assert len(pairs) == len(part)
+        np.testing.assert_array_equal(pairs["value_x"], pairs["value_y"])
 
 
 def test_the_true_rate_is_given_unless_the_settings_say_another(monkeypatch):
     from noisylabels.classifiers.multi_kernel import StPMKLLikeClassifier
 
-    given = []
+    received = []
     original = StPMKLLikeClassifier.fit_bank
 
     def fit_bank(bank, D, D_out, labels, **parameters):
-        given.append(parameters["rho"])
+        received.append(parameters["rho"])
         return original(bank, D, D_out, labels, **parameters)
 
     monkeypatch.setattr(StPMKLLikeClassifier, "fit_bank", fit_bank)
     features(range(1))
-    own = {"method": "stpmkl_like", "parameters": {"rho": 0.1, "max_iter": 5}}
-    features(range(1), methods={"stpmkl": own})
-    assert given == [[0.0, 0.3], 0.1]
+    method = {"method": "stpmkl_like", "parameters": {"rho": 0.1, "max_iter": 5}}
+    features(range(1), methods={"stpmkl": method})
+    assert received == [[0.0, 0.3], 0.1]
 
 
 @pytest.mark.parametrize(

@@ -31,10 +31,10 @@ def test_points_of_the_three_kinds_have_the_published_shares():
     X, y = draw_points(8000, np.random.default_rng(1))
     agreeing = X * (2.0 * y[:, np.newaxis] - 1.0) > 0
     first = agreeing[:, :11].sum(axis=1)
-    others = agreeing[:, 11:].sum(axis=1)
+    other_entries = agreeing[:, 11:].sum(axis=1)
     counts = {}
     for pair in ((11, 10), (11, 0), (5, 6)):
-        counts[pair] = np.mean((first == pair[0]) & (others == pair[1]))
+        counts[pair] = np.mean((first == pair[0]) & (other_entries == pair[1]))
     assert counts[11, 10] == pytest.approx(0.25, abs=0.02)
     assert counts[11, 0] == pytest.approx(0.25, abs=0.02)
     assert counts[5, 6] == pytest.approx(0.5, abs=0.02)
@@ -61,6 +61,6 @@ def test_the_exact_error_is_that_of_many_points(bias):
 
 def test_more_rows_lower_the_excess_under_symmetric_flips():
     frame = table("kernel_boost.linear_against_rows:linear_against_rows", LINEAR, None, range(3))
-    few = values(frame, x=200, noise="independent 0.3").mean()
-    many = values(frame, x=6400, noise="independent 0.3").mean()
-    assert 0 < many < few / 3
+    at_200_rows = values(frame, x=200, noise="independent 0.3").mean()
+    at_6400_rows = values(frame, x=6400, noise="independent 0.3").mean()
+    assert 0 < at_6400_rows < at_200_rows / 3

@@ -47,7 +47,7 @@ def _repetition(settings: LinearSettings, task: Task, repetition: Repetition) ->
     for horizon in settings.horizons:
         T = horizon * task.rounds
         clean = task.draw(T, repetition.rng(f"clean {T}"))
-        noise = settings.noise.of(task, T)
+        noise = settings.noise.make(task, T)
         copies = shared.Copies(clean, noise.law, repetition.rng)
         y = copies.targets(settings.noise.target)
         moments = estimate_moments(copies.copy(1), copies.copy(2), y, noise.variances)

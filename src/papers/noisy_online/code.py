@@ -1,12 +1,13 @@
 """Experiments on online learning from noisy instances: regret of the learners.
 
-Regret is on the clean data. Every horizon is a separate run; all learners of a repetition share the clean
-sequence, its copies and its noisy targets. The protocols of the theorems are offered from here too.
+Regret is on the clean data. Every horizon is a separate run; all learners of a repetition share the
+clean sequence, its copies and its noisy targets. The protocols of the theorems are offered from
+here too.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Literal, NamedTuple, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -74,17 +75,27 @@ class NoiseSettings(Model):
     cycle: Count = Field(description="rounds after which the shape changes")
     target: shared.TargetNoise
 
-    def of(self, task: shared.LinearTask, T: int, rng: np.random.Generator | None = None) -> "Noise":
+    def make(
+        self,
+        task: shared.LinearTask,
+        T: int,
+        rng: np.random.Generator | None = None,
+    ) -> "Noise":
         """Make the noise of a sequence; with ``rng`` its covariance changes every round.
 
         The changing covariance is diagonal: a uniform share of the total, in random proportions.
         """
-        total = float(np.trace(task.A)) if self.total == "instances" else self.total
+        total = self.total
+        if total == "instances":
+            total = float(np.trace(task.A))
         variances = np.full(task.d, total / task.d)
         if rng is not None:
             parts = rng.exponential(size=(T, task.d))
-            variances = parts * (total * rng.random(T) / parts.sum(axis=1))[:, None]
-        return Noise(variances, FeatureNoise(variances=variances, shapes=list(self.shapes), cycle=self.cycle))
+            totals = total * rng.random(T)
+            scale = totals / parts.sum(axis=1)
+            variances = parts * scale[:, None]
+        law = FeatureNoise(variances=variances, shapes=list(self.shapes), cycle=self.cycle)
+        return Noise(variances, law)
 
 
 class Noise(NamedTuple):
@@ -104,11 +115,23 @@ class Learner(Model):
 
     method: Literal["two_copy", "known_covariance", "naive_ogd", "oracle_ogd"]
     step: Literal["G1", "G2", "agnostic", "tuned"] = Field(
-        description="that of Algorithm 1 or 2, sqrt(B_w/T), or the best multiple of the first on pilots"
+        description="of Algorithm 1 or 2, sqrt(B_w/T), or the best multiple of the first on pilots"
     )
     copies: Count = Field(1, description="copies that the naive learner averages")
-    told: NonNegative | None = Field(None, description="the given covariance is this many times too large")
+    told: NonNegative | None = Field(
+        None,
+        description="the given covariance is this many times too large",
+    )
     changing: bool = Field(False, description="the covariance changes every round")
+
+    @property
+    def covariance_factor(self) -> float:
+        """Return the given covariance as a multiple of the true one."""
+        return 1.0 if self.told is None else self.told
+
+    def has_theorem(self) -> bool:
+        """Decide whether a theorem bounds the regret: an unbiased method, the true covariance."""
+        return self.method in ("two_copy", "known_covariance") and self.told is None
 
 
 class LinearSettings(Trials):
@@ -131,33 +154,43 @@ class LinearSettings(Trials):
             w = shared.target(self.task.direction, self.task.length)
             yield "synthetic", shared.sphere(w, self.task.spread), loop.seeds
         elif self.task.kind == "diabetes":
-            base = shared.real(*shared.diabetes(), self.task.components, None)
+            X, y = shared.diabetes()
+            base = shared.real(X, y, self.task.components, None)
             yield "diabetes", shared.base_set(base, "package"), loop.seeds
         else:
             for name, dataset, seeds in loop.data_sets(self.datasets):
-                X, y = dataset.arrays["X"], dataset.arrays["y"]
-                base = shared.real(np.asarray(X, dtype=float), y.astype(float), self.task.components, None)
+                X = np.asarray(dataset.arrays["X"], dtype=float)
+                y = dataset.arrays["y"].astype(float)
+                base = shared.real(X, y, self.task.components, None)
                 yield name, shared.base_set(base, dataset.source), seeds
 
 
 class World:
     """A clean sequence of T rounds and its copies, shared by all learners of a repetition.
 
-    T, clean, least: rounds, the sequence, and the clean loss of the best vector of the ball.
+    T, clean, best_loss: rounds, the sequence, and the clean loss of the best vector of the ball.
     """
 
     def __init__(
-        self, settings: LinearSettings, task: shared.LinearTask, repetition: Repetition, T: int
+        self,
+        settings: LinearSettings,
+        task: shared.LinearTask,
+        repetition: Repetition,
+        T: int,
     ) -> None:
-        self.T, self._settings, self._task = T, settings, task
+        self.T = T
+        self._settings = settings
+        self._task = task
         self.clean: shared.Clean = task.draw(T, repetition.rng(f"clean {T}"))
-        self.least = shared.best_linear(*self.clean, settings.ball).loss
-        self._noises = {False: settings.noise.of(task, T)}
+        self.best_loss = shared.best_linear(*self.clean, settings.ball).loss
+        self._best = shared.best_quadratic(task.A, task.b, settings.ball)
+        self._noises = {False: settings.noise.make(task, T)}
         if any(learner.changing for learner in settings.learners.values()):
-            self._noises[True] = settings.noise.of(task, T, repetition.rng(f"covariances {T}"))
-        self._copies = {
-            key: shared.Copies(self.clean, n.law, repetition.rng) for key, n in self._noises.items()
-        }
+            rng = repetition.rng(f"covariances {T}")
+            self._noises[True] = settings.noise.make(task, T, rng)
+        self._copies = {}
+        for is_changing, noise in self._noises.items():
+            self._copies[is_changing] = shared.Copies(self.clean, noise.law, repetition.rng)
         self._targets = self._copies[False].targets(settings.noise.target)
 
     def noise(self, learner: Learner) -> Noise:
@@ -174,41 +207,75 @@ class World:
         v = np.atleast_2d(noise.variances)
         # bound of the fourth moment for Gaussian noise; Rademacher and uniform noise have less
         total = size + v.sum(axis=1)
-        M_4 = float((total**2 + 2 * (v**2).sum(axis=1) + 4 * size * v.max(axis=1)).max())
-        return {
-            "two_copy": theory.two_copy_moment(B_w, B_x, B_y),
-            "known_covariance": theory.known_covariance_moment(B_w, M_4, B_x, B_y, float(v.max())),
-        }
+        sum_of_squares = (v**2).sum(axis=1)
+        fourth_moments = total**2 + 2 * sum_of_squares + 4 * size * v.max(axis=1)
+        M_4 = float(fourth_moments.max())
+        largest_variance = float(v.max())
+        G_1 = theory.two_copy_moment(B_w, B_x, B_y)
+        G_2 = theory.known_covariance_moment(B_w, M_4, B_x, B_y, largest_variance)
+        return {"two_copy": G_1, "known_covariance": G_2}
 
     def step(self, learner: Learner, factor: float = 1.0) -> tuple[float, float | None]:
         """Compute the step of the rule times a factor, and the bound where a theorem has one."""
         B_w = self._settings.ball
-        G = self.gradients(learner)
-        rules = {"agnostic": 1.0, "G2": G["known_covariance"]}
-        eta = factor * theory.best_step(B_w, rules.get(learner.step, G["two_copy"]), self.T)
-        if learner.method not in G or learner.told is not None:
+        moments = self.gradients(learner)
+        if learner.step == "agnostic":
+            G = 1.0
+        elif learner.step == "G2":
+            G = moments["known_covariance"]
+        else:
+            G = moments["two_copy"]
+        eta = factor * theory.best_step(B_w, G, self.T)
+        if not learner.has_theorem():
             return eta, None
-        return eta, theory.regret(B_w, G[learner.method], self.T, eta)
+        return eta, theory.regret(B_w, moments[learner.method], self.T, eta)
 
     def run(self, learner: Learner, eta: float, average_from: float) -> Run:
         """Run a learner through all rounds; its average begins after a share of them."""
-        X, y, copies, B_w = self.clean.X, self._targets, self._copies[learner.changing], self._settings.ball
-        since = {"average_from": int(average_from * self.T)}
+        X = self.clean.X
+        y = self._targets
+        copies = self._copies[learner.changing]
+        B_w = self._settings.ball
+        first_averaged = int(average_from * self.T)
         match learner.method:
             case "oracle_ogd":
-                return OracleOGD(eta, B_w).run(X, self.clean.y, **since)
+                oracle = OracleOGD(eta, B_w)
+                return oracle.run(X, self.clean.y, average_from=first_averaged)
             case "two_copy":
-                return TwoCopy(eta, B_w).run(X, copies.copy(1), copies.copy(2), y, **since)
+                two_copy = TwoCopy(eta, B_w)
+                first = copies.copy(1)
+                second = copies.copy(2)
+                return two_copy.run(X, first, second, y, average_from=first_averaged)
             case "known_covariance":
-                told = (1.0 if learner.told is None else learner.told) * self.noise(learner).variances
-                return KnownCovariance(eta, B_w).run(X, copies.copy(1), y, variances=told, **since)
+                known = KnownCovariance(eta, B_w)
+                variances = learner.covariance_factor * self.noise(learner).variances
+                options: dict[str, Any] = {"variances": variances, "average_from": first_averaged}
+                return known.run(X, copies.copy(1), y, **options)
             case "naive_ogd":
-                return NaiveOGD(eta, B_w, learner.copies).run(X, copies.mean(learner.copies), y, **since)
+                naive = NaiveOGD(eta, B_w, learner.copies)
+                mean = copies.mean(learner.copies)
+                return naive.run(X, mean, y, average_from=first_averaged)
 
     def loss(self, learner: Learner, factor: float) -> float:
         """Compute the total clean loss of a learner with a multiple of its step."""
-        predictions = self.run(learner, self.step(learner, factor)[0], 0.0).predictions
-        return float(((predictions - self.clean.y) ** 2).sum())
+        eta, _ = self.step(learner, factor)
+        return self.clean_loss(self.run(learner, eta, 0.0))
+
+    def clean_loss(self, run: Run) -> float:
+        """Compute the total clean loss of the predictions of a run."""
+        return float(((run.predictions - self.clean.y) ** 2).sum())
+
+    def measure(self, learner: Learner, run: Run, bound: float | None) -> dict[str, float]:
+        """Compare the mean weights of a run with the best vector, and their limit if known."""
+        excess = self._task.excess(run.average, self._best)
+        values = {"weight_ratio": _along(run.average, self._best), "excess_risk": excess}
+        if bound is not None:
+            values["excess_bound_ratio"] = excess * self.T / bound
+        limit = _predicted(learner, self._task, self.noise(learner), self._settings.ball)
+        if limit is not None:
+            values["weight_ratio_predicted"] = _along(limit, self._best)
+            values["regret_per_round_predicted"] = self._task.excess(limit, self._best)
+        return values
 
 
 LINEAR_LABELS = (*shared.REGRET, "excess_*", "weight_ratio*", "regret_per_round_predicted")
@@ -220,7 +287,8 @@ def linear(settings: LinearSettings, loop: Loop) -> Iterator[Row]:
 
     Regret rows, x = rounds T; weight_ratio <v, u> / ||u||^2 and excess_risk of the mean v of w_t.
 
-    u is the best vector of the ball; the average is over the rounds after the share ``average_from``.
+    u is the best vector of the ball; the average is over the rounds after the share
+    ``average_from``.
     The rows .._predicted are the limits that theory has for the biased learners.
     """
     for name, task, seeds in settings.tasks(loop):
@@ -237,32 +305,27 @@ def _repetition(
     repetition: Repetition,
     tuned: Mapping[str, Mapping[str, float]],
 ) -> Iterator[Row]:
-    best = shared.best_quadratic(task.A, task.b, settings.ball)
+    """Make the rows of all learners on the sequences of a repetition."""
     runs: dict[str, shared.Runs] = {label: {} for label in settings.learners}
     measures: dict[str, dict[int, dict[str, float]]] = {label: {} for label in settings.learners}
     for horizon in settings.horizons:
         world = World(settings, task, repetition, horizon * task.rounds)
         for label, learner in settings.learners.items():
-            eta, bound = world.step(learner, tuned[label][str(horizon)] if learner.step == "tuned" else 1.0)
-            done = world.run(learner, eta, settings.average_from)
-            runs[label][world.T] = float(((done.predictions - world.clean.y) ** 2).sum()) - world.least, bound
-            excess = task.excess(done.average, best)
-            found = {"weight_ratio": _along(done.average, best), "excess_risk": excess}
-            if bound is not None:
-                found["excess_bound_ratio"] = excess * world.T / bound
-            limit = _predicted(learner, task, world.noise(learner), settings.ball)
-            if limit is not None:
-                found["weight_ratio_predicted"] = _along(limit, best)
-                found["regret_per_round_predicted"] = task.excess(limit, best)
-            measures[label][world.T] = found
+            factor = tuned[label][str(horizon)] if learner.step == "tuned" else 1.0
+            eta, bound = world.step(learner, factor)
+            run = world.run(learner, eta, settings.average_from)
+            regret = world.clean_loss(run) - world.best_loss
+            runs[label][world.T] = (regret, bound)
+            measures[label][world.T] = world.measure(learner, run, bound)
+    horizons = settings.exponent_horizons
     for label in settings.learners:
-        here = repetition.with_columns(method=label)
-        lasts = settings.exponent_horizons
-        for T, found in measures[label].items():
-            yield from here.rows(found, x=T)
-        yield from shared.regret_rows(here, runs[label], lasts)
-        excesses = {T: found["excess_risk"] for T, found in measures[label].items()}
-        yield from shared.exponents(here, "excess_exponent", excesses, lasts)
+        of_learner = repetition.with_columns(method=label)
+        excesses = {}
+        for T, values in measures[label].items():
+            yield from of_learner.rows(values, x=T)
+            excesses[T] = values["excess_risk"]
+        yield from shared.regret_rows(of_learner, runs[label], horizons)
+        yield from shared.exponents(of_learner, "excess_exponent", excesses, horizons)
 
 
 def _along(w: Floats, best: Floats) -> float:
@@ -270,27 +333,37 @@ def _along(w: Floats, best: Floats) -> float:
     return float(w @ best / (best @ best))
 
 
-def _predicted(learner: Learner, task: shared.LinearTask, noise: Noise, B_w: float) -> Floats | None:
+def _predicted(
+    learner: Learner,
+    task: shared.LinearTask,
+    noise: Noise,
+    B_w: float,
+) -> Floats | None:
     """Find the weights to which a biased learner tends; None for an unbiased one.
 
     Where a biased learner goes, argmin w'(A + S)w - 2b'w in the ball; None for one that is
     unbiased.
 
-    S is the rest of the covariance: all of it over the number of copies, or 1 - c of it if c Sigma is given.
+    S is the rest of the covariance: all of it over the number of copies, or 1 - c of it if c Sigma
+    is given.
     """
-    biased = learner.method == "naive_ogd" or (
-        learner.method == "known_covariance" and learner.told is not None
-    )
-    if not biased or noise.variances.ndim > 1:
+    is_misled = learner.method == "known_covariance" and learner.told is not None
+    is_biased = learner.method == "naive_ogd" or is_misled
+    if not is_biased or noise.variances.ndim > 1:
         return None
-    left = 1 / learner.copies if learner.told is None else 1 - learner.told
-    return shared.best_quadratic(task.A + left * np.diag(noise.variances), task.b, B_w)
+    if learner.told is None:
+        share = 1 / learner.copies
+    else:
+        share = 1 - learner.told
+    rest_of_covariance = share * np.diag(noise.variances)
+    return shared.best_quadratic(task.A + rest_of_covariance, task.b, B_w)
 
 
 class TunedSettings(LinearSettings):
     """Settings of `linear` for learners at the best multiple of the theorem's step.
 
-    The naive learner is compared at its own best step too, so that no loss is owed to the step of another.
+    The naive learner is compared at its own best step too, so that no loss is owed to the step of
+    another.
     """
 
     pilots: Count = Field(description="sequences on which steps are tuned, never evaluated")
@@ -299,18 +372,30 @@ class TunedSettings(LinearSettings):
 
 def tune_linear(settings: TunedSettings, loop: Loop) -> dict[str, dict[str, dict[str, float]]]:
     """Tune the step of each learner at every horizon by the mean regret over pilot sequences."""
+    tuned = {}
+    for label, learner in settings.learners.items():
+        if learner.step == "tuned":
+            tuned[label] = learner
     chosen: dict[str, dict[str, dict[str, float]]] = {}
     for name, task, seeds in settings.tasks(loop):
-        tuned = {label: each for label, each in settings.learners.items() if each.step == "tuned"}
+        pilots = [Repetition(seeds, f"pilot {i}", {}) for i in range(settings.pilots)]
         chosen[name] = {label: {} for label in tuned}
         for horizon in settings.horizons:
-            pilots = [Repetition(seeds, f"pilot {i}", {}) for i in range(settings.pilots)]
-            worlds = [World(settings, task, pilot, horizon * task.rounds) for pilot in pilots]
+            T = horizon * task.rounds
+            worlds = [World(settings, task, pilot, T) for pilot in pilots]
             for label, learner in tuned.items():
-                chosen[name][label][str(horizon)] = min(
-                    settings.factors, key=lambda f: sum(world.loss(learner, f) for world in worlds)
-                )
+                factor = _choose_factor(worlds, learner, settings.factors)
+                chosen[name][label][str(horizon)] = factor
     return chosen
+
+
+def _choose_factor(worlds: list[World], learner: Learner, factors: list[float]) -> float:
+    """Choose the multiple of the step with the smallest loss on all sequences."""
+
+    def sum_losses(factor: float) -> float:
+        return sum(world.loss(learner, factor) for world in worlds)
+
+    return min(factors, key=sum_losses)
 
 
 @protocol(TunedSettings, tune=tune_linear, labels=LINEAR_LABELS)
@@ -325,18 +410,32 @@ def linear_tuned(settings: TunedSettings, loop: Loop) -> Iterator[Row]:
 class Rival:
     """A competitor of the learner, u = sum_j gamma_j Psi(c_j), with its mean clean loss.
 
-    norm, surrogate_norm, alpha : gamma' K gamma, gamma' K~ gamma, and the angle between its two parts.
+    norm, surrogate_norm, alpha : gamma' K gamma, gamma' K~ gamma, and the angle between its two
+    parts.
     angle_ball : B~ of Theorem 3, for all predictors of this norm and angle.
     """
 
     def __init__(self, centres: Floats, gamma: Floats, pair: SurrogatePair, loss: float) -> None:
-        self.centres, self.gamma, self.pair, self.loss = centres, gamma, pair, loss
+        self.centres = centres
+        self.gamma = gamma
+        self.pair = pair
+        self.loss = loss
         K = pair.kernel(centres, centres)
         K_tilde = pair.surrogate(centres, centres)
         self.norm = float(gamma @ K @ gamma)
         self.surrogate_norm = float(gamma @ K_tilde @ gamma)
         self.alpha = theory.angle(gamma, K)
         self.angle_ball = theory.surrogate_ball(self.norm, self.alpha, pair.domination)
+
+    def describe(self) -> dict[str, float]:
+        """List the metrics of its geometry."""
+        return {
+            "cos_alpha": float(np.cos(self.alpha)),
+            "norm": self.norm,
+            "surrogate_norm": self.surrogate_norm,
+            "angle_ball": self.angle_ball,
+            "constant": self.pair.diagonal,
+        }
 
 
 class GaussianKernel(Model):
@@ -374,8 +473,10 @@ class Expansion(Model):
 
     @model_validator(mode="after")
     def _lengths(self) -> Self:
-        if len({len(centre) for centre in self.centres}) > 1 or len(self.centres) != len(self.coefficients):
-            raise ValueError("centres: all need one length, and coefficients one number for each")
+        lengths = {len(centre) for centre in self.centres}
+        if len(lengths) > 1 or len(self.centres) != len(self.coefficients):
+            rule = "all need one length, and coefficients one number for each"
+            raise ValueError(f"centres: {rule}")
         return self
 
     def base(self, kernel: Kernel) -> shared.Task:
@@ -388,15 +489,18 @@ class Expansion(Model):
             X = rng.uniform(-1, 1, (T, d))
             return shared.Clean(X, plain.kernel(X, centres) @ gamma)
 
-        size = max(gamma[gamma > 0].sum(), -gamma[gamma < 0].sum())  # k <= 1
-        return shared.Task(draw, d, float(size))
+        highest = gamma[gamma > 0].sum()  # k <= 1
+        lowest = gamma[gamma < 0].sum()
+        return shared.Task(draw, d, float(max(highest, -lowest)))
 
     def rivals(self, pair: SurrogatePair) -> dict[str, Rival]:
         """List the one rival, which made the labels."""
-        return {"": Rival(*self._arrays(), pair, 0.0)}
+        centres, gamma = self._arrays()
+        return {"": Rival(centres, gamma, pair, 0.0)}
 
     def _arrays(self) -> tuple[Floats, Floats]:
-        return np.array(self.centres, dtype=float), np.array(self.coefficients, dtype=float)
+        centres = np.array(self.centres, dtype=float)
+        return centres, np.array(self.coefficients, dtype=float)
 
 
 class Diabetes(Model):
@@ -408,7 +512,8 @@ class Diabetes(Model):
     balls: Distinct[shared.Ball]
 
     def _data(self) -> shared.Clean:
-        return shared.real(*shared.diabetes(), self.components, self.deviation)
+        X, y = shared.diabetes()
+        return shared.real(X, y, self.components, self.deviation)
 
     def base(self, kernel: Kernel) -> shared.Task:
         """Make the task from which the sequences come."""
@@ -416,12 +521,14 @@ class Diabetes(Model):
 
     def rivals(self, pair: SurrogatePair) -> dict[str, Rival]:
         """Find the best function of each ball."""
-        (X, y), found = self._data(), {}
+        X, y = self._data()
         K = pair.kernel(X, X)
+        rivals = {}
         for B_w in self.balls:
             best = shared.best_kernel(K, y, B_w)
-            found[f"B = {B_w:g}"] = Rival(X, best.coefficients, pair, best.loss / len(y))
-        return found
+            mean_loss = best.loss / len(y)
+            rivals[f"B = {B_w:g}"] = Rival(X, best.coefficients, pair, mean_loss)
+        return rivals
 
 
 class Sweep(Model):
@@ -475,9 +582,12 @@ class Round:
         T: int,
         variance: float | None = None,
     ) -> None:
-        self.T, self.pair = T, pair
+        self.T = T
+        self.pair = pair
         self.clean: shared.Clean = task.draw(T, repetition.rng(f"clean {T}"))
-        law = FeatureNoise(variances=np.full(task.d, settings.variance if variance is None else variance))
+        if variance is None:
+            variance = settings.variance
+        law = FeatureNoise(variances=np.full(task.d, variance))
         self._copies = shared.Copies(self.clean, law, repetition.rng)
         self._y = self._copies.targets(settings.target)
         self._B_y = task.y_size**2 + settings.target**2
@@ -495,20 +605,22 @@ class Round:
 
     def learn(self, method: str, eta: float, ball: float) -> tuple[SurrogateKernel, Floats]:
         """Run the learner; return it and its predictions on the clean instances."""
+        X = self.clean.X
         first = self._copies.copy(1)
         if method.startswith("naive_kernel"):
             naive = NaiveKernelOGD(self.pair, eta, ball)
-            return naive, naive.run(self.clean.X, first, self._y).predictions
+            return naive, naive.run(X, first, self._y).predictions
         learner = SurrogateKernel(self.pair, eta, ball)
-        second = self._copies.copy(1 if method == "same_copy" else 2)
-        return learner, learner.run(self.clean.X, first, second, self._y).predictions
+        second = first if method == "same_copy" else self._copies.copy(2)
+        return learner, learner.run(X, first, second, self._y).predictions
 
 
 KERNEL_LABELS = (
-    *shared.REGRET, "m = *", "B = *", "rival", "truth", "truncation", "sweep", "naive_kernel_tuned", "tuned",
-    "cos_alpha", "norm", "surrogate_norm", "angle_ball", "constant", "surface", "sweep_*", "truncation_error",
-    "bound_over_root_T",
-)  # fmt: skip
+    *shared.REGRET,
+    *("m = *", "B = *", "rival", "truth", "truncation", "sweep", "naive_kernel_tuned", "tuned"),
+    *("cos_alpha", "norm", "surrogate_norm", "angle_ball", "constant", "surface"),
+    *("sweep_*", "truncation_error", "bound_over_root_T"),
+)
 
 
 @protocol(KernelSettings, labels=KERNEL_LABELS)
@@ -517,11 +629,12 @@ def kernel(settings: KernelSettings, loop: Loop) -> Iterator[Row]:
 
     Regret rows; setting = "m = ..", the multiple of the theorem's step, after "B = .." of a rival.
 
-    The naive learner with its own best step has the setting "tuned". Repetition 0 also has the geometry of
-    the rivals (method "rival") and the learned functions on a grid, if requested.
+    The naive learner with its own best step has the setting "tuned". Repetition 0 also has the
+    geometry of the rivals (method "rival") and the learned functions on a grid, if requested.
     """
     task = settings.task.base(settings.kernel)
-    rivals = settings.task.rivals(pair_of(settings.kernel, task.d, settings.variance))
+    pair = pair_of(settings.kernel, task.d, settings.variance)
+    rivals = settings.task.rivals(pair)
     dataset = "diabetes" if isinstance(settings.task, Diabetes) else "synthetic"
     for trial in loop:
         repetition = trial.with_columns(dataset=dataset, source=task.source)
@@ -530,12 +643,7 @@ def kernel(settings: KernelSettings, loop: Loop) -> Iterator[Row]:
         yield from _sweeps(settings, task, repetition)
         if repetition.number == 0:
             for name, rival in rivals.items():
-                values = {
-                    "cos_alpha": float(np.cos(rival.alpha)), "norm": rival.norm,
-                    "surrogate_norm": rival.surrogate_norm, "angle_ball": rival.angle_ball,
-                    "constant": rival.pair.diagonal,
-                }  # fmt: skip
-                yield from repetition.rows(values, method="rival", setting=name)
+                yield from repetition.rows(rival.describe(), method="rival", setting=name)
             if settings.surface is not None:
                 yield from _surface(settings, settings.surface, task, rivals[""], repetition)
 
@@ -548,63 +656,111 @@ def _curves(
     repetition: Repetition,
     tuned: Mapping[str, float],
 ) -> Iterator[Row]:
+    """Make the rows of regret of all learners against a rival."""
     ball = settings.ball(rival)
     runs: dict[tuple[str, str], shared.Runs] = {}
-    jobs = [(method, f"m = {m:g}", m) for m in settings.factors for method in settings.learners]
     for horizon in settings.horizons:
         T = horizon * task.rounds
         sequence = Round(settings, task, rival.pair, repetition, T)
-        best = [("naive_kernel_tuned", "tuned", tuned[str(horizon)])] if tuned else []
-        for method, multiple, factor in jobs + best:
+        for method, multiple, factor in _list_steps(settings, tuned, horizon):
             eta, bound = sequence.step(ball, factor)
             regret = sequence.loss(method, eta, ball) - rival.loss * T
-            run = regret, bound if method == "surrogate" else None
-            runs.setdefault((method, f"{name} {multiple}".lstrip()), {})[T] = run
-    for (method, setting), found in runs.items():
-        here = repetition.with_columns(method=method, setting=setting)
-        yield from shared.regret_rows(here, found, settings.exponent_horizons)
+            has_bound = method == "surrogate"
+            setting = f"{name} {multiple}".lstrip()
+            by_horizon = runs.setdefault((method, setting), {})
+            by_horizon[T] = (regret, bound if has_bound else None)
+    for (method, setting), by_horizon in runs.items():
+        of_learner = repetition.with_columns(method=method, setting=setting)
+        yield from shared.regret_rows(of_learner, by_horizon, settings.exponent_horizons)
+
+
+def _list_steps(
+    settings: KernelSettings,
+    tuned: Mapping[str, float],
+    horizon: int,
+) -> list[tuple[str, str, float]]:
+    """List method, setting and multiple of the step of the learners, the tuned one last."""
+    steps: list[tuple[str, str, float]] = []
+    for factor in settings.factors:
+        for method in settings.learners:
+            steps.append((method, f"m = {factor:g}", factor))
+    if tuned:
+        steps.append(("naive_kernel_tuned", "tuned", tuned[str(horizon)]))
+    return steps
 
 
 def _surface(
-    settings: KernelSettings, surface: Surface, task: shared.Task, rival: Rival, repetition: Repetition
+    settings: KernelSettings,
+    surface: Surface,
+    task: shared.Task,
+    rival: Rival,
+    repetition: Repetition,
 ) -> Iterator[Row]:
     """Make rows of the learned functions; x is the number of a point, from the lower left."""
     side = np.linspace(-1, 1, surface.side)
-    grid = np.column_stack([a.ravel() for a in np.meshgrid(side, side)])
+    coordinates = np.meshgrid(side, side)
+    grid = np.column_stack([coordinate.ravel() for coordinate in coordinates])
     sequence = Round(settings, task, rival.pair, repetition, surface.horizon)
     ball = settings.ball(rival)
     eta, _ = sequence.step(ball, surface.factor)
-    shown = {"truth": rival.pair.kernel(grid, rival.centres) @ rival.gamma}
+    truth = rival.pair.kernel(grid, rival.centres) @ rival.gamma
+    yield from repetition.curve("surface", enumerate(truth), method="truth")
     for method in ("surrogate", "naive_kernel"):
-        shown[method] = sequence.learn(method, eta, ball)[0].predict(grid)
-    for method, values in shown.items():
+        learner, _ = sequence.learn(method, eta, ball)
+        values = learner.predict(grid)
         yield from repetition.curve("surface", enumerate(values), method=method)
 
 
 def _sweeps(settings: KernelSettings, task: shared.Task, repetition: Repetition) -> Iterator[Row]:
-    """Make rows over variances: regret at one horizon, bound, constant of the surrogate.
-
-    Over truncations, x = c: the largest error e^-c of the kernel, and sqrt(B~ G_5), the bound over sqrt T.
-    """
-    if sweep := settings.variances:
-        for variance in sweep.values:
-            pair = pair_of(settings.kernel, task.d, variance)
-            ball = settings.ball(settings.task.rivals(pair)[""])
-            place = Repetition(repetition.seeds, f"sweep {repetition.number}", {})
-            sequence = Round(settings, task, pair, place, sweep.horizon, variance)
-            eta, bound = sequence.step(ball, sweep.factor)
-            here = repetition.with_columns(setting="sweep", x=variance)
-            for method in ("surrogate", "naive_kernel"):
-                yield here.row("sweep_regret", sequence.loss(method, eta, ball), method=method)
-            values = {"sweep_bound": bound, "sweep_constant": pair.diagonal}
-            yield from here.rows(values, method="surrogate")
+    """Make rows over variances and over truncations, where the settings have them."""
+    if settings.variances:
+        for variance in settings.variances.values:
+            yield from _sweep(settings, settings.variances, variance, task, repetition)
     for c in settings.truncations or []:
-        B_y = task.y_size**2 + settings.target**2
-        pair = pair_of(settings.kernel.model_copy(update={"c": c}), task.d, settings.variance)
-        ball = settings.task.rivals(pair)[""].angle_ball
-        price = float(np.sqrt(ball * theory.surrogate_moment(ball, pair.diagonal, B_y)))
-        values = {"truncation_error": float(np.exp(-c)), "bound_over_root_T": price}
-        yield from repetition.rows(values, method="rival", setting="truncation", x=c)
+        yield from _truncate(settings, c, task, repetition)
+
+
+def _sweep(
+    settings: KernelSettings,
+    sweep: Sweep,
+    variance: float,
+    task: shared.Task,
+    repetition: Repetition,
+) -> Iterator[Row]:
+    """Make rows of one variance: regret at one horizon, bound, constant of the surrogate."""
+    pair = pair_of(settings.kernel, task.d, variance)
+    ball = settings.ball(settings.task.rivals(pair)[""])
+    drawn = Repetition(repetition.seeds, f"sweep {repetition.number}", {})
+    sequence = Round(settings, task, pair, drawn, sweep.horizon, variance)
+    eta, bound = sequence.step(ball, sweep.factor)
+    of_variance = repetition.with_columns(setting="sweep", x=variance)
+    for method in ("surrogate", "naive_kernel"):
+        loss = sequence.loss(method, eta, ball)
+        yield of_variance.row("sweep_regret", loss, method=method)
+    values = {"sweep_bound": bound, "sweep_constant": pair.diagonal}
+    yield from of_variance.rows(values, method="surrogate")
+
+
+def _truncate(
+    settings: KernelSettings,
+    c: float,
+    task: shared.Task,
+    repetition: Repetition,
+) -> Iterator[Row]:
+    """Make rows of one truncation, x = c.
+
+    They are the largest error e^-c of the kernel, and sqrt(B~ G_5), the bound over sqrt T.
+    """
+    B_y = task.y_size**2 + settings.target**2
+    truncated = settings.kernel.model_copy(update={"c": c})
+    pair = pair_of(truncated, task.d, settings.variance)
+    ball = settings.task.rivals(pair)[""].angle_ball
+    G_5 = theory.surrogate_moment(ball, pair.diagonal, B_y)
+    values = {
+        "truncation_error": float(np.exp(-c)),
+        "bound_over_root_T": float(np.sqrt(ball * G_5)),
+    }
+    yield from repetition.rows(values, method="rival", setting="truncation", x=c)
 
 
 class TunedKernelSettings(KernelSettings):
@@ -620,18 +776,28 @@ def tune_kernel(settings: TunedKernelSettings, loop: Loop) -> dict[str, float]:
     task = settings.task.base(settings.kernel)
     pair = pair_of(settings.kernel, task.d, settings.variance)
     ball = settings.ball(settings.task.rivals(pair)[""])
-    places = [Repetition(loop.seeds, f"pilot {i}", {}) for i in range(settings.pilots)]
+    repetitions = [Repetition(loop.seeds, f"pilot {i}", {}) for i in range(settings.pilots)]
     chosen: dict[str, float] = {}
     for T in settings.horizons:
         if settings.pilot_horizon < T:
             chosen[str(T)] = chosen[str(settings.pilot_horizon)]
             continue
-        pilots = [Round(settings, task, pair, place, T) for place in places]
-        chosen[str(T)] = min(
-            settings.pilot_factors,
-            key=lambda m: sum(pilot.loss("naive_kernel", pilot.step(ball, m)[0], ball) for pilot in pilots),
-        )
+        pilots = [Round(settings, task, pair, repetition, T) for repetition in repetitions]
+        chosen[str(T)] = _choose_pilot_factor(pilots, ball, settings.pilot_factors)
     return chosen
+
+
+def _choose_pilot_factor(pilots: list[Round], ball: float, factors: list[float]) -> float:
+    """Choose the multiple of the step with which the naive learner has the smallest loss."""
+
+    def sum_losses(factor: float) -> float:
+        losses = []
+        for pilot in pilots:
+            eta, _ = pilot.step(ball, factor)
+            losses.append(pilot.loss("naive_kernel", eta, ball))
+        return sum(losses)
+
+    return min(factors, key=sum_losses)
 
 
 @protocol(TunedKernelSettings, tune=tune_kernel, labels=KERNEL_LABELS)
@@ -652,7 +818,9 @@ class AnalyticProblem(Model):
     data: Literal["line", "classes", "product", "xor", "hills", "sides"]
     scale: Positive = Field(1.0, description="of the targets")
     ball: shared.Ball
-    sd: NonNegative | list[NonNegative] = Field(description="standard deviations of the noise on the inputs")
+    sd: NonNegative | list[NonNegative] = Field(
+        description="standard deviations of the noise on the inputs",
+    )
 
 
 class WithP(AnalyticProblem):
@@ -673,10 +841,17 @@ class AnalyticTask:
     p: float
 
     @classmethod
-    def of(cls, spec: AnalyticProblem, p: float, n: int, rng: np.random.Generator) -> "AnalyticTask":
+    def make(
+        cls,
+        spec: AnalyticProblem,
+        p: float,
+        n: int,
+        rng: np.random.Generator,
+    ) -> "AnalyticTask":
         """Make the task of the settings with n instances."""
         base = analytic_base(spec.data, n, spec.scale, rng)
-        sd = np.broadcast_to(np.asarray(spec.sd, dtype=float), base.X.shape[1:]).copy()
+        deviations = np.asarray(spec.sd, dtype=float)
+        sd = np.broadcast_to(deviations, base.X.shape[1:]).copy()
         kernel = shared.tensor_kernel(spec.kernel)
         loss = analytic_loss(spec.loss, spec.s)
         return cls(base, sd, kernel, loss, spec.ball, p)
@@ -684,17 +859,19 @@ class AnalyticTask:
     def passes(self, T: int) -> shared.Clean:
         """Make T rounds of passes over the base set."""
         X, y = self.base
-        return shared.Clean(np.tile(X, (T // len(y), 1)), np.tile(y, T // len(y)))
+        passes = T // len(y)
+        return shared.Clean(np.tile(X, (passes, 1)), np.tile(y, passes))
 
     def log_nu(self, *, tight: bool) -> float:
         """Compute the log of the bound of E ||g~ Psi~||^2, tight or loose."""
         moment = feature_moment if tight else feature_moment_bound
-        B_x = float((self.base.X**2).sum(axis=1).max() + (self.sd**2).sum())  # max_t E ||x~_t||^2
+        largest = (self.base.X**2).sum(axis=1).max()
+        B_x = float(largest + (self.sd**2).sum())  # max_t E ||x~_t||^2
         B_y = float(np.abs(self.base.y).max())
         B_psi = moment(self.kernel, self.p, B_x)
         return theory.log_gradient_moment(self.loss, self.p, self.B_w, B_psi, B_y=B_y, tight=tight)
 
-    def least(self) -> float:
+    def best_loss(self) -> float:
         """Compute the loss of one pass of the best predictor of the ball on clean data."""
         highest = HIGHEST if self.kernel.degree is None else self.kernel.degree
         features = self.kernel.features(self.base.X, highest)
@@ -708,16 +885,18 @@ class AnalyticTask:
 
         return shared.best_smooth(measure_loss, measure_slope, features, self.B_w).loss
 
-    def regret(self, predictions: Floats, least: float) -> float:
+    def regret(self, predictions: Floats, best_loss: float) -> float:
         """Compute the loss of T predictions less that of the best predictor."""
         passes = len(predictions) // len(self.base.y)
-        return float(self.loss.loss(predictions, np.tile(self.base.y, passes)).sum()) - least * passes
+        losses = self.loss.loss(predictions, np.tile(self.base.y, passes))
+        return float(losses.sum()) - best_loss * passes
 
     def step(self, T: int, factor: float) -> tuple[float, float]:
         """Compute the step with the tight moment times a factor, and the bound."""
         log_nu = self.log_nu(tight=True)
         eta = factor * theory.best_step_of_log(self.B_w, log_nu, T)
-        bound = (factor + 1 / factor) / 2 * np.exp((np.log(self.B_w) + log_nu + np.log(T)) / 2)
+        log_bound = (np.log(self.B_w) + log_nu + np.log(T)) / 2
+        bound = (factor + 1 / factor) / 2 * np.exp(log_bound)
         return eta, float(bound)
 
     def learn(self, repetition: Repetition, name: str, eta: float, T: int) -> AnalyticRun:
@@ -727,23 +906,29 @@ class AnalyticTask:
 
         def copies(rounds: Ints) -> Floats:
             noise = rng.standard_normal((len(rounds), len(self.sd)))
-            return np.asarray(self.base.X[rounds % len(self.base.y)] + self.sd * noise)
+            clean = self.base.X[rounds % len(self.base.y)]
+            return np.asarray(clean + self.sd * noise)
 
         X, y = self.passes(T)
-        return AnalyticKernel(self.kernel, self.loss, eta, coin, self.p, self.B_w).run(X, copies, y)
+        learner = AnalyticKernel(self.kernel, self.loss, eta, coin, self.p, self.B_w)
+        return learner.run(X, copies, y)
 
     def plug_in(self, repetition: Repetition, name: str, eta: float, T: int) -> Floats:
         """Predict T rounds with the naive learner."""
         X, y = self.passes(T)
-        noisy = X + self.sd * repetition.rng(f"{name} one copy {T}").standard_normal(X.shape)
-        return NaiveFeatureOGD(self.kernel, self.loss, eta, self.B_w, HIGHEST).run(X, noisy, y)
+        rng = repetition.rng(f"{name} one copy {T}")
+        noisy = X + self.sd * rng.standard_normal(X.shape)
+        learner = NaiveFeatureOGD(self.kernel, self.loss, eta, self.B_w, HIGHEST)
+        return learner.run(X, noisy, y)
 
 
 def analytic_base(data: str, n: int, scale: float, rng: np.random.Generator) -> shared.Clean:
     """Make n clean examples of a shape such as line, classes, product, xor, hills or sides.
 
-    line : y = scale (<(0.7, -0.5), x> + U[-0.1, 0.1]).   classes : y = sign <(0.8, -0.6), x>, 5 % flipped.
-    product : y = 1.2 x_1 x_2 + 0.3 x_1 + U[-0.1, 0.1].    xor : y = sign x_1 x_2, 5 % flipped.
+    line : y = scale (<(0.7, -0.5), x> + U[-0.1, 0.1]).
+    classes : y = sign <(0.8, -0.6), x>, 5 % flipped.
+    product : y = 1.2 x_1 x_2 + 0.3 x_1 + U[-0.1, 0.1].
+    xor : y = sign x_1 x_2, 5 % flipped.
     hills : y = scale f(x) + U[-0.05, 0.05], f = exp(-(x - .6)^2 / 4) - exp(-(x + .6)^2 / 4).
     sides : y = sign f(x), 5 % flipped.
     """
@@ -751,18 +936,29 @@ def analytic_base(data: str, n: int, scale: float, rng: np.random.Generator) -> 
     flips = np.where(rng.random(n) < 0.05, -1.0, 1.0)
     if data in ("hills", "sides"):
         x = rng.uniform(-1, 1, n)
-        f = np.exp(-((x - 0.6) ** 2) / 4) - np.exp(-((x + 0.6) ** 2) / 4)
-        return shared.Clean(x[:, None], np.sign(f) * flips if data == "sides" else scale * f + 0.05 * uniform)
+        right_hill = np.exp(-((x - 0.6) ** 2) / 4)
+        left_hill = np.exp(-((x + 0.6) ** 2) / 4)
+        f = right_hill - left_hill
+        if data == "sides":
+            return shared.Clean(x[:, None], np.sign(f) * flips)
+        return shared.Clean(x[:, None], scale * f + 0.05 * uniform)
+    X = _draw_in_disc(n, rng)
+    if data == "line":
+        y = scale * (X @ np.array([0.7, -0.5]) + 0.1 * uniform)
+    elif data == "classes":
+        y = np.sign(X @ np.array([0.8, -0.6])) * flips
+    elif data == "product":
+        y = 1.2 * X[:, 0] * X[:, 1] + 0.3 * X[:, 0] + 0.1 * uniform
+    else:
+        y = np.sign(X[:, 0] * X[:, 1]) * flips
+    return shared.Clean(X, y)
+
+
+def _draw_in_disc(n: int, rng: np.random.Generator) -> Floats:
+    """Draw n points uniformly in the unit disc."""
     radius = np.sqrt(rng.random(n))
     angle = rng.uniform(0, 2 * np.pi, n)
-    X = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
-    targets = {
-        "line": scale * (X @ np.array([0.7, -0.5]) + 0.1 * uniform),
-        "classes": np.sign(X @ np.array([0.8, -0.6])) * flips,
-        "product": 1.2 * X[:, 0] * X[:, 1] + 0.3 * X[:, 0] + 0.1 * uniform,
-        "xor": np.sign(X[:, 0] * X[:, 1]) * flips,
-    }
-    return shared.Clean(X, targets[data])
+    return np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
 
 
 class AnalyticSettings(Trials):
@@ -787,7 +983,10 @@ class AnalyticSettings(Trials):
 
 @protocol(
     AnalyticSettings,
-    labels=(*shared.REGRET, "m = *", "analytic", "plug_in", "queries_*", "loose_ratio", "log10_*"),
+    labels=(
+        *shared.REGRET,
+        *("m = *", "analytic", "plug_in", "queries_*", "loose_ratio", "log10_*"),
+    ),
 )
 def analytic(settings: AnalyticSettings, loop: Loop) -> Iterator[Row]:
     """Measure the regret of Algorithm 4 on all tasks.
@@ -799,33 +998,52 @@ def analytic(settings: AnalyticSettings, loop: Loop) -> Iterator[Row]:
     log10_nu, log10_nu_loose : of the moments.
     """
     for name, spec in settings.tasks.items():
-        task = AnalyticTask.of(spec, spec.p, settings.instances, loop.seeds.generator("base", name))
-        least = task.least()
+        rng = loop.seeds.generator("base", name)
+        task = AnalyticTask.make(spec, spec.p, settings.instances, rng)
+        best_loss = task.best_loss()
         n = len(task.base.y)
-        lengths = [n * passes for passes in settings.horizons if passes <= settings.most[name]]
-        log_nu, log_nu_loose = (task.log_nu(tight=tight) for tight in (True, False))
+        largest = settings.most[name]
+        lengths = [n * passes for passes in settings.horizons if passes <= largest]
         for trial in loop:
             repetition = trial.with_columns(noise=name)
             for factor in settings.factors:
-                runs: dict[str, shared.Runs] = {"analytic": {}, "plug_in": {}}
-                here = repetition.with_columns(setting=f"m = {factor:g}")
-                for T in lengths:
-                    eta, bound = task.step(T, factor)
-                    done = task.learn(repetition, name, eta, T)
-                    runs["analytic"][T] = task.regret(done.predictions, least), bound
-                    runs["plug_in"][T] = task.regret(task.plug_in(repetition, name, eta, T), least), None
-                    values = {"queries_per_round": float(done.queries.mean())}
-                    if factor == 1:
-                        loose = float(np.exp((np.log(task.B_w) + log_nu_loose + np.log(T)) / 2))
-                        values["loose_ratio"] = runs["analytic"][T][0] / loose
-                    yield from here.rows(values, method="analytic", x=T)
-                for method, found in runs.items():
-                    yield from shared.regret_rows(
-                        here.with_columns(method=method), found, settings.exponent_horizons
-                    )
+                yield from _run_step(settings, task, repetition, name, best_loss, factor, lengths)
             if repetition.number == 0:
-                logs = {"log10_nu": log_nu / np.log(10), "log10_nu_loose": log_nu_loose / np.log(10)}
+                logs = {
+                    "log10_nu": task.log_nu(tight=True) / np.log(10),
+                    "log10_nu_loose": task.log_nu(tight=False) / np.log(10),
+                }
                 yield from repetition.rows(logs, method="analytic")
+
+
+def _run_step(
+    settings: AnalyticSettings,
+    task: AnalyticTask,
+    repetition: Repetition,
+    name: str,
+    best_loss: float,
+    factor: float,
+    lengths: list[int],
+) -> Iterator[Row]:
+    """Make the rows of both learners on a task with a multiple of the step."""
+    of_step = repetition.with_columns(setting=f"m = {factor:g}")
+    runs: dict[str, shared.Runs] = {"analytic": {}, "plug_in": {}}
+    log_nu_loose = task.log_nu(tight=False)
+    for T in lengths:
+        eta, bound = task.step(T, factor)
+        run = task.learn(repetition, name, eta, T)
+        regret = task.regret(run.predictions, best_loss)
+        runs["analytic"][T] = (regret, bound)
+        predictions = task.plug_in(repetition, name, eta, T)
+        runs["plug_in"][T] = (task.regret(predictions, best_loss), None)
+        values = {"queries_per_round": float(run.queries.mean())}
+        if factor == 1:
+            log_bound = (np.log(task.B_w) + log_nu_loose + np.log(T)) / 2
+            values["loose_ratio"] = regret / float(np.exp(log_bound))
+        yield from of_step.rows(values, method="analytic", x=T)
+    for method, by_length in runs.items():
+        of_method = of_step.with_columns(method=method)
+        yield from shared.regret_rows(of_method, by_length, settings.exponent_horizons)
 
 
 class ParameterSettings(Trials):
@@ -855,24 +1073,32 @@ def parameter_p(settings: ParameterSettings, loop: Loop) -> Iterator[Row]:
     """
     n = settings.instances
     for p in settings.powers:
-        task = AnalyticTask.of(settings.task, p, n, loop.seeds.generator("base", "p"))
-        least = task.least()
-        expected = mean_queries(p, gaussian=task.kernel.sigma2 is not None)
-        lengths = {"equal rounds": settings.rounds, "equal queries": settings.queries / expected}
+        rng = loop.seeds.generator("base", "p")
+        task = AnalyticTask.make(settings.task, p, n, rng)
+        best_loss = task.best_loss()
+        is_gaussian = task.kernel.sigma2 is not None
+        expected = mean_queries(p, gaussian=is_gaussian)
+        log_nu = task.log_nu(tight=True)
+        log_loose = np.log(task.B_w) + task.log_nu(tight=False)
+        lengths = {
+            "equal rounds": settings.rounds,
+            "equal queries": settings.queries / expected,
+        }
         for setting, length in lengths.items():
             T = n * max(1, round(length / n))
             eta, bound = task.step(T, 1.0)
+            theorem_bound = float(np.exp((log_loose - np.log(T)) / 2))
             for repetition in loop:
-                done = task.learn(repetition, f"p = {p:g}", eta, T)
-                regret = task.regret(done.predictions, least)
-                queries = float(done.queries.mean())
-                log_nu = task.log_nu(tight=True) / np.log(10)
-                log_loose = np.log(task.B_w) + task.log_nu(tight=False)
-                values = {"regret": regret, "regret_per_round": regret / T, "bound_ratio": regret / bound}
-                values |= {
+                run = task.learn(repetition, f"p = {p:g}", eta, T)
+                regret = task.regret(run.predictions, best_loss)
+                queries = float(run.queries.mean())
+                values = {
+                    "regret": regret,
+                    "regret_per_round": regret / T,
+                    "bound_ratio": regret / bound,
                     "queries_per_round": queries,
                     "query_ratio": queries / expected,
-                    "log10_nu": log_nu,
-                    "theorem_bound_per_round": float(np.exp((log_loose - np.log(T)) / 2)),
+                    "log10_nu": log_nu / np.log(10),
+                    "theorem_bound_per_round": theorem_bound,
                 }
                 yield from repetition.rows(values, method="analytic", setting=setting, x=p)

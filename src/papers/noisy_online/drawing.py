@@ -234,8 +234,8 @@ def averaging(results: panels.Results[code.LinearSettings]) -> Figure:
     counts += entries(["two_copy"], bound=False)
     panels.add_room(figure, below=0.9)
     for ax, handles in ((left, lines), (right, counts)):
-        place: style.Looks = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.14)}
-        ax.legend(handles=handles, ncols=2, handlelength=3, **place)
+        legend_place: style.Looks = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.14)}
+        ax.legend(handles=handles, ncols=2, handlelength=3, **legend_place)
     return figure
 
 

@@ -121,9 +121,10 @@ class LinearTask(Task):
     b: Floats
     x_size: float
 
-    def excess(self, w: Floats, other: Floats) -> float:
+    def excess(self, w: Floats, reference: Floats) -> float:
         """Compute the mean clean loss of w, less that of the other vector."""
-        return float(w @ self.A @ w - 2 * self.b @ w - other @ self.A @ other + 2 * self.b @ other)
+        of_w = w @ self.A @ w - 2 * self.b @ w
+        return float(of_w - reference @ self.A @ reference + 2 * self.b @ reference)
 
 
 def sphere(w: Floats, spread: float) -> LinearTask:

@@ -16,17 +16,17 @@ def moments_of(noise, T=200_000):
 
 
 def test_without_noise_all_three_are_the_same():
-    found = moments_of(0.0, T=500)
-    for A, b in found.values():
-        np.testing.assert_allclose(A, found["least_squares"][0], atol=1e-12)
-        np.testing.assert_allclose(b, found["least_squares"][1], atol=1e-12)
+    moments = moments_of(0.0, T=500)
+    for A, b in moments.values():
+        np.testing.assert_allclose(A, moments["least_squares"][0], atol=1e-12)
+        np.testing.assert_allclose(b, moments["least_squares"][1], atol=1e-12)
 
 
 def test_noise_is_taken_off_the_second_moments_except_by_least_squares():
-    found = moments_of(1.0)
-    np.testing.assert_allclose(found["least_squares"][0], 2 * np.eye(3), atol=0.03)
+    moments = moments_of(1.0)
+    np.testing.assert_allclose(moments["least_squares"][0], 2 * np.eye(3), atol=0.03)
     for name in ("corrected", "two_copies"):
-        A, b = found[name]
+        A, b = moments[name]
         np.testing.assert_allclose(A, np.eye(3), atol=0.03)
         np.testing.assert_allclose(np.linalg.solve(A, b), [1.0, -1.0, 0.5], atol=0.04)
 

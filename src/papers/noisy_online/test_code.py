@@ -31,16 +31,24 @@ def test_no_random_vector_of_the_ball_beats_the_linear_comparator(seed, B_w, d):
     X, y = problem(seed, d=d)
     best = tasks.best_linear(X, y, B_w)
     assert best.coefficients @ best.coefficients <= B_w * (1 + 1e-9)
+    radius = np.sqrt(B_w)
     W = np.random.default_rng(seed + 1).standard_normal((500, d))
-    lengths = np.sqrt(B_w) * np.random.default_rng(2).uniform(0, 1, (500, 1))
+    lengths = radius * np.random.default_rng(2).uniform(0, 1, (500, 1))
     W *= lengths / np.linalg.norm(W, axis=1)[:, None]
-    near = best.coefficients + 1e-3 * W
-    near *= np.minimum(1, np.sqrt(B_w) / np.linalg.norm(near, axis=1))[:, None]
-    losses = ((np.vstack([W, near]) @ X.T - y) ** 2).sum(axis=1)
+    neighbours = best.coefficients + 1e-3 * W
+    shrinking = np.minimum(1, radius / np.linalg.norm(neighbours, axis=1))
+    neighbours *= shrinking[:, None]
+    residuals = np.vstack([W, neighbours]) @ X.T - y
+    losses = (residuals**2).sum(axis=1)
     assert best.loss <= losses.min() * (1 + 1e-10)
+
+
+def test_a_dependent_input_leaves_the_loss_of_least_squares():
+    X, y = problem(0)
     dependent = np.column_stack([X, X[:, 0]])
-    least = np.sum((X @ np.linalg.lstsq(X, y)[0] - y) ** 2)
-    assert np.isclose(tasks.best_linear(dependent, y, 1e6).loss, least)
+    w = np.linalg.lstsq(X, y)[0]
+    smallest_loss = np.sum((X @ w - y) ** 2)
+    assert np.isclose(tasks.best_linear(dependent, y, 1e6).loss, smallest_loss)
 
 
 @pytest.mark.parametrize("B_w", [0.01, 0.05, 0.3, 1e4])
@@ -103,8 +111,9 @@ def test_the_diabetes_data_have_the_norms_that_the_plan_states():
     X, y = tasks.diabetes()
     assert X.shape == (442, 10)
     base = tasks.real(X, y, 5, None)
-    assert np.isclose((base.X**2).sum(axis=1).max(), 1)
-    assert np.isclose((base.X**2).sum(axis=1).mean(), 0.181, atol=5e-4)
+    squared_lengths = (base.X**2).sum(axis=1)
+    assert np.isclose(squared_lengths.max(), 1)
+    assert np.isclose(squared_lengths.mean(), 0.181, atol=5e-4)
     assert np.abs(base.y).max() == 1
     assert np.isclose(tasks.real(X, y, 3, 0.5).X.std(), 0.5)
 
@@ -112,7 +121,8 @@ def test_the_diabetes_data_have_the_norms_that_the_plan_states():
 def test_passes_repeat_the_base_set_in_new_orders():
     base = tasks.Clean(np.arange(8.0)[:, None], np.arange(8.0))
     y = tasks.base_set(base, "made up").draw(24, np.random.default_rng(0)).y
-    assert np.array_equal(np.sort(y.reshape(3, 8), axis=1), np.tile(base.y, (3, 1)))
+    passes = y.reshape(3, 8)
+    assert np.array_equal(np.sort(passes, axis=1), np.tile(base.y, (3, 1)))
     assert not np.array_equal(y[:8], y[8:16])
 
 
@@ -132,7 +142,9 @@ def test_the_excess_of_a_task_is_the_difference_of_mean_losses():
     X, y = problem(6)
     task = tasks.base_set(tasks.Clean(X, y), "made up")
     v, w = np.random.default_rng(0).standard_normal((2, 3))
-    assert np.isclose(task.excess(v, w), ((X @ v - y) ** 2).mean() - ((X @ w - y) ** 2).mean())
+    mean_loss_of_v = ((X @ v - y) ** 2).mean()
+    mean_loss_of_w = ((X @ w - y) ** 2).mean()
+    assert np.isclose(task.excess(v, w), mean_loss_of_v - mean_loss_of_w)
 
 
 def test_a_quadratic_that_is_not_convex_is_refused():
@@ -155,8 +167,8 @@ def rows(name, repetitions=range(1), **changes):
     return list(protocol.run(chosen, Loop({}, SEEDS, repetitions)))
 
 
-def values(rows, metric, **where):
-    wanted = {"metric": metric, **where}.items()
+def values(rows, metric, **selected):
+    wanted = {"metric": metric, **selected}.items()
     return [row["value"] for row in rows if wanted <= row.items()]
 
 
@@ -176,30 +188,31 @@ def world(T=256, **learner):
 
 
 def test_a_learner_that_knows_no_covariance_is_the_naive_one():
-    place, naive = world(method="naive_ogd", step="agnostic")
+    sequence, naive = world(method="naive_ogd", step="agnostic")
     knows_nothing = Learner(method="known_covariance", step="agnostic", told=0)
     runs = []
     for learner in (naive, knows_nothing):
-        eta, _ = place.step(learner)
-        runs.append(place.run(learner, eta, 0.5))
+        eta, _ = sequence.step(learner)
+        runs.append(sequence.run(learner, eta, 0.5))
     assert np.array_equal(runs[0].predictions, runs[1].predictions)
 
 
 def test_only_learners_that_a_theorem_covers_have_a_bound():
-    place, naive = world(method="naive_ogd")
-    assert place.step(naive)[1] is None
-    assert place.step(Learner(method="known_covariance", step="G2", told=0.5))[1] is None
+    sequence, naive = world(method="naive_ogd")
+    assert sequence.step(naive)[1] is None
+    assert sequence.step(Learner(method="known_covariance", step="G2", told=0.5))[1] is None
     two = Learner(method="two_copy", step="G1")
-    eta, bound = place.step(two)
+    eta, bound = sequence.step(two)
     assert np.isclose(bound, 1 / eta)  # with B_w = 1 and the best step
-    assert place.step(two, 2.0)[1] == pytest.approx(1.25 * bound)
+    assert sequence.step(two, 2.0)[1] == pytest.approx(1.25 * bound)
     moments = {"two_copy": 46.8, "known_covariance": 70.7}  # the labels of the plan
-    assert place.gradients(two) == {name: pytest.approx(G, abs=0.05) for name, G in moments.items()}
+    expected = {name: pytest.approx(G, abs=0.05) for name, G in moments.items()}
+    assert sequence.gradients(two) == expected
 
 
 def test_a_changing_covariance_never_exceeds_the_total():
-    place, learner = world(method="known_covariance", step="G2", changing=True)
-    noise = place.noise(learner)
+    sequence, learner = world(method="known_covariance", step="G2", changing=True)
+    noise = sequence.noise(learner)
     assert noise.variances.shape == (256, 3)
     assert noise.total <= 1
     assert len(np.unique(noise.variances[:, 0])) == 256
@@ -207,10 +220,13 @@ def test_a_changing_covariance_never_exceeds_the_total():
 
 def test_copies_have_their_own_noise_and_the_mean_is_that_of_the_first():
     clean = tasks.Clean(np.zeros((50, 2)), np.zeros(50))
-    copies = tasks.Copies(clean, FeatureNoise(variances=np.ones(2)), Repetition(SEEDS, 0, {}).rng)
-    assert not np.allclose(copies.copy(1), copies.copy(2))
-    assert np.allclose(copies.mean(3), (copies.copy(1) + copies.copy(2) + copies.copy(3)) / 3)
-    assert np.allclose(copies.mean(2), (copies.copy(1) + copies.copy(2)) / 2)
+    law = FeatureNoise(variances=np.ones(2))
+    copies = tasks.Copies(clean, law, Repetition(SEEDS, 0, {}).rng)
+    first = copies.copy(1)
+    second = copies.copy(2)
+    assert not np.allclose(first, second)
+    assert np.allclose(copies.mean(3), (first + second + copies.copy(3)) / 3)
+    assert np.allclose(copies.mean(2), (first + second) / 2)
 
 
 def test_predicted_limits_are_the_shrunk_target():
@@ -224,34 +240,34 @@ def test_predicted_limits_are_the_shrunk_target():
 
 
 def test_one_copy_plays_the_same_weights_in_both_worlds_bit_by_bit():
-    found = rows("impossibility", range(2))
+    table = rows("impossibility", range(2))
     for method in ("naive", "told_0", "told_4", "constant", "running_mean"):
-        assert set(values(found, "largest_difference", method=method)) == {0.0}
-        assert min(values(found, "regret_per_round", method=method, noise="worse")) > 0.3055
-    assert min(values(found, "largest_difference", method="two_copy")) > 0
+        assert set(values(table, "largest_difference", method=method)) == {0.0}
+        assert min(values(table, "regret_per_round", method=method, noise="worse")) > 0.3055
+    assert min(values(table, "largest_difference", method="two_copy")) > 0
 
 
 def test_every_identity_of_the_table_holds_at_few_samples():
-    found = rows("identities", samples=20_000)
-    assert max(map(abs, values(found, "z"))) < 4.5
-    assert max(values(found, "bound_ratio")) <= 1
+    table = rows("identities", samples=20_000)
+    assert max(map(abs, values(table, "z"))) < 4.5
+    assert max(values(table, "bound_ratio")) <= 1
 
 
 def test_lemma_1_takes_fewer_copies_and_keeps_its_bound_at_every_p():
-    found = rows("identities", groups=["lemma 1"], samples=1000)
+    table = rows("identities", groups=["lemma 1"], samples=1000)
     names = ["number of copies at p = 1.25", "number of copies at p = 1.5", "number of copies"]
     names += ["number of copies at p = 3", "number of copies at p = 4"]
-    copies = [values(found, "measured", method=name)[0] for name in names]
+    copies = [values(table, "measured", method=name)[0] for name in names]
     assert copies == sorted(copies, reverse=True)
-    assert len(values(found, "bound_ratio")) == 1 + 4 + 4 * 4  # one f, four f, and four p
+    assert len(values(table, "bound_ratio")) == 1 + 4 + 4 * 4  # one f, four f, and four p
 
 
 def test_the_bound_of_theorem_6_is_that_of_the_exact_moment_for_this_kernel_and_loss():
-    found = rows("parameter_p", range(2))
-    regrets = np.array(values(found, "regret_per_round"))
-    exact = regrets / values(found, "bound_ratio")
-    assert np.allclose(values(found, "theorem_bound_per_round"), exact)
-    at_equal_rounds = values(found, "theorem_bound_per_round", setting="equal rounds", x=2)
+    table = rows("parameter_p", range(2))
+    regrets = np.array(values(table, "regret_per_round"))
+    exact = regrets / values(table, "bound_ratio")
+    assert np.allclose(values(table, "theorem_bound_per_round"), exact)
+    at_equal_rounds = values(table, "theorem_bound_per_round", setting="equal rounds", x=2)
     four_times = rows("parameter_p", range(2), rounds=4000)
     later = values(four_times, "theorem_bound_per_round", setting="equal rounds", x=2)
     assert np.allclose(at_equal_rounds, 2 * np.array(later))

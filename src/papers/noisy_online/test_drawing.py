@@ -16,8 +16,9 @@ def test_regret_panels_have_reference_slopes_and_bounds_and_keep_the_last_point(
         return [("two_copy", metric, r, T, factor * T**0.5 + r) for T, r in places]
 
     _, axes = panels.grid_of_panels(["", ""], [""], x_label="", y_label="")
-    few = rows((10.0, 100.0, 1000.0), "regret", 1) + rows((10.0, 100.0, 1000.0), "bound", 5)
-    for ax, drawn in ((axes[0, 0], few), (axes[1, 0], rows((10.0, 8e5), "regret", 1))):
+    horizons = (10.0, 100.0, 1000.0)
+    three_horizons = rows(horizons, "regret", 1) + rows(horizons, "bound", 5)
+    for ax, drawn in ((axes[0, 0], three_horizons), (axes[1, 0], rows((10.0, 8e5), "regret", 1))):
         table = pd.DataFrame(drawn, columns=["method", "metric", "repetition", "x", "value"])
         noisy_online.regret_panel(ax, table, ["two_copy", "naive"])
     assert {"√T", "T"} <= {text.get_text() for text in axes[0, 0].texts}

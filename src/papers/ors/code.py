@@ -193,8 +193,8 @@ class Speech(Model):
         if self.room != "simulated":
             data_sets.append(self.room)
         variants = dict.fromkeys(loop.data[name].variant for name in data_sets)
-        other = [variant for variant in variants if variant != CANONICAL]
-        return {"dataset": "speech", "source": " + ".join(other) or CANONICAL}
+        other_variants = [variant for variant in variants if variant != CANONICAL]
+        return {"dataset": "speech", "source": " + ".join(other_variants) or CANONICAL}
 
 
 def _labels(y: Floats, v: Floats, repetition: Repetition, count: int) -> Floats:

@@ -138,15 +138,15 @@ def budget_trace(results: panels.Results[code.TraceSettings]) -> Figure:
     spent, threshold = axes
     colour = style.colour("self_tuned")
     first: style.Looks = {"color": colour, "linewidth": 1.6}
-    others: style.Looks = {"color": colour, "linewidth": 0.5, "alpha": 0.4}
+    other_runs: style.Looks = {"color": colour, "linewidth": 0.5, "alpha": 0.4}
     labels_per_round = panels.select(rows, results.artifact, metric="labels_per_round")
-    _draw_runs(spent, labels_per_round, "default", first, others)
+    _draw_runs(spent, labels_per_round, "default", first, other_runs)
     thresholds = panels.select(rows, results.artifact, metric="a")
-    _draw_runs(threshold, thresholds, "steps-pre", first, others)
+    _draw_runs(threshold, thresholds, "steps-pre", first, other_runs)
     threshold.set_yscale("log", base=2)
     handles = [
         panels.plain_handle("first run", **first),
-        panels.plain_handle("other runs", **others),
+        panels.plain_handle("other runs", **other_runs),
     ]
     for level, name, dash in ((budget, "budget B", "dash"), (0.95 * budget, "0.95 B", "dot")):
         line: style.Looks = {"color": "black", "linewidth": 1.0, "linestyle": style.DASHES[dash]}
@@ -160,11 +160,11 @@ def _draw_runs(
     rows: pd.DataFrame,
     drawstyle: Any,
     first: style.Looks,
-    others: style.Looks,
+    other_runs: style.Looks,
 ) -> None:
     """Draw every run, the first one on top with its look."""
     for repetition, run in sorted(rows.groupby("repetition"), reverse=True):
-        look = first if repetition == 0 else others
+        look = first if repetition == 0 else other_runs
         ax.plot(run["x"] / 1e3, run["value"], drawstyle=drawstyle, **look)
 
 

@@ -136,14 +136,14 @@ def curves():
 
 
 def test_curves_hold_every_point_once_and_the_cumulative_error_is_the_mean_of_the_windows(curves):
-    found = table(ors.filter_curves, curves)
+    result = table(ors.filter_curves, curves)
     points = {"mse": 10, "mse_window": 10, "mse_tail": 1}
-    counts = found.groupby(["setting", "method", "repetition", "metric"]).size()
+    counts = result.groupby(["setting", "method", "repetition", "metric"]).size()
     assert len(counts) == 2 * len(curves.methods) * 2 * 3
     assert all(count == points[metric] for (*_, metric), count in counts.items())
-    assert not found.duplicated(["setting", "method", "repetition", "metric", "x"]).any()
+    assert not result.duplicated(["setting", "method", "repetition", "metric", "x"]).any()
     index = ["setting", "method", "repetition", "x"]
-    curve_rows = found[found["metric"] != "mse_tail"]
+    curve_rows = result[result["metric"] != "mse_tail"]
     wide = curve_rows.pivot_table(index=index, columns="metric", values="value")
     for _, group in wide.groupby(level=[0, 1, 2]):
         expected = group["mse_window"].expanding().mean()
@@ -159,26 +159,27 @@ def test_blocks_of_repetitions_give_the_rows_of_one_block(curves):
 
 
 def test_every_repetition_is_tuned_on_another_sequence_that_is_never_scored(curves, monkeypatch):
-    seen = []
+    received = []
     original = ors.Regression.sequence
 
     def watched(task, loop, repetition):
-        seen.append(repetition.number)
+        received.append(repetition.number)
         return original(task, loop, repetition)
 
     monkeypatch.setattr(ors.Regression, "sequence", watched)
     tuned = tune(ors.filter_curves, curves)
-    assert seen == ["tuning 0", "tuning 1"]
+    assert received == ["tuning 0", "tuning 1"]
     assert tuned["0"] != tuned["1"]
     rows(ors.filter_curves, curves, tuned)
-    assert seen[2:] == [0, 1]
+    assert received[2:] == [0, 1]
 
 
 def test_a_repetition_depends_on_its_own_tuning_only(curves):
     tuned = tune(ors.filter_curves, curves)
-    other = tuned | {"0": tune(ors.filter_curves, curves, Seeds(2, "other"))["0"]}
-    found, same = (rows(ors.filter_curves, curves, t) for t in (tuned, other))
-    assert [r for r in found if r["repetition"] == 1] == [r for r in same if r["repetition"] == 1]
+    changed = tuned | {"0": tune(ors.filter_curves, curves, Seeds(2, "other"))["0"]}
+    result, of_changed = (rows(ors.filter_curves, curves, t) for t in (tuned, changed))
+    unchanged = [row for row in result if row["repetition"] == 1]
+    assert unchanged == [row for row in of_changed if row["repetition"] == 1]
 
 
 def test_speech_rows_name_their_data_and_its_source():
@@ -193,9 +194,9 @@ def test_speech_rows_name_their_data_and_its_source():
         for name, task in read(EXPERIMENTS / "fig5.yaml")["settings"]["tasks"].items()
     }
     chosen = settings(ors.filter_curves, "fig5", windows=4, repetitions=1, tasks=tasks)
-    found = table(ors.filter_curves, chosen, repetitions=range(1), data=data)
-    assert (set(found["dataset"]), set(found["source"])) == ({"speech"}, {"local"})
-    assert set(found["noise"]) == set(tasks)
+    result = table(ors.filter_curves, chosen, repetitions=range(1), data=data)
+    assert (set(result["dataset"]), set(result["source"])) == ({"speech"}, {"local"})
+    assert set(result["noise"]) == set(tasks)
 
 
 # Budgets of labels
@@ -220,16 +221,16 @@ def test_budgets_are_kept_and_strategies_coincide_at_integers():
     tuned = tune(ors.label_budget, chosen)
     assert tuned["0"]["r"] == 10.0
     assert set(tuned["0"]["a"]["uniform"]["scaling"]) == {"1.5"}
-    found = table(ors.label_budget, chosen, tuned)
+    result = table(ors.label_budget, chosen, tuned)
     index = ["setting", "repetition", "x", "metric"]
-    wide = found.pivot_table(index=index, columns="method", values="value")
+    wide = result.pivot_table(index=index, columns="method", values="value")
     for B in (1, 2):
         last = wide.xs(B, level="x")
         spent = last.xs("labels_per_round", level="metric")[["const", "begin", "auto"]]
         assert (spent == B).all(axis=None)
         errors = last.xs("mse", level="metric")
-        for other in ("begin", "auto"):
-            assert errors["const"].to_numpy() == pytest.approx(errors[other].to_numpy())
+        for key in ("begin", "auto"):
+            assert errors["const"].to_numpy() == pytest.approx(errors[key].to_numpy())
     spent = wide.xs(1.5, level="x").xs("labels_per_round", level="metric")
     assert np.abs(spent[["const", "begin", "auto"]].to_numpy() - 1.5).max() < 0.1
 
@@ -242,22 +243,23 @@ def beliefs(name="wrong_variance", **changes):
 
 
 def test_rules_that_use_no_variance_do_not_depend_on_the_given_one():
-    found = table(ors.conditions, beliefs())
-    spread = found.groupby(["method", "repetition"])["value"].agg(lambda v: v.max() - v.min())
+    result = table(ors.conditions, beliefs())
+    spread = result.groupby(["method", "repetition"])["value"].agg(lambda v: v.max() - v.min())
     assert (spread[["clean", "noisy"]] == 0).all()
     assert (spread[["beta", "one"]] > 0).all()
 
 
 def test_the_true_condition_is_the_undisturbed_sequence():
-    one = beliefs(conditions={"one": {"factor": 1.0}})
-    found, same = (table(ors.conditions, each, repetitions=range(1)) for each in (beliefs(), one))
-    truth = found[found["setting"] == "true"].set_index("method")["value"]
-    assert truth.equals(same.set_index("method")["value"])
+    one_condition = beliefs(conditions={"one": {"factor": 1.0}})
+    result = table(ors.conditions, beliefs(), repetitions=range(1))
+    of_one_condition = table(ors.conditions, one_condition, repetitions=range(1))
+    truth = result[result["setting"] == "true"].set_index("method")["value"]
+    assert truth.equals(of_one_condition.set_index("method")["value"])
 
 
 def test_other_labels_keep_the_clean_target():
-    found = table(ors.conditions, beliefs("other_noise"))
-    clean = found[found["method"] == "clean"].groupby("repetition")["value"].nunique()
+    result = table(ors.conditions, beliefs("other_noise"))
+    clean = result[result["method"] == "clean"].groupby("repetition")["value"].nunique()
     assert (clean == 1).all()
 
 

@@ -18,13 +18,13 @@ def labels_of_lines(ax):
 
 def test_known_and_unknown_variance_show_their_own_rules():
     figure = Inputs("ors/fig2").draw()
-    known = labels_of_lines(figure.axes[0])
+    labels_of_known = labels_of_lines(figure.axes[0])
     unknown = labels_of_lines(figure.axes[1])
     in_legend = [text.get_text() for text in figure.legends[0].get_texts()]
     rules = ["clean", "noisy", "beta", "opt", "one", "one_pred", "two"]
     rules_without_variance = ["clean", "noisy", "one_pred_u", "two_u", "two_noisy"]
     with names.using(HOME / "ors"):
-        assert known >= set(map(style.label, rules))
+        assert labels_of_known >= set(map(style.label, rules))
         assert unknown == set(map(style.label, rules_without_variance))
         assert style.label("two_full") not in in_legend
 
@@ -55,15 +55,15 @@ def test_the_last_errors_are_those_after_a_fifth_of_the_rounds_and_the_best_rule
     """Make errors of exactly 1 in the first fifth of the rounds, and of c > 1 afterwards."""
     inputs = Inputs("ors/fig2", few=2)
     table, x = inputs.tables["fig2"], inputs.tables["fig2"]["x"]
-    at = np.unique(x)
-    start = at[np.searchsorted(at, 0.2 * at[-1])]
+    points = np.unique(x)
+    start = points[np.searchsorted(points, 0.2 * points[-1])]
     c = table["method"].map({m: 2.0 + i for i, m in enumerate(inputs.settings["fig2"]["methods"])})
     table["value"] = (np.minimum(x, start) + c * np.maximum(x - start, 0)) / x
     frame = ors.final_errors(inputs.results())
     shared = frame.loc["Fig. 2, regression", "M=5", "one r for all rules"].set_index("rule")
     assert shared.loc["noisy", "MSE, last 80 %"] == "**3**"
     assert shared.loc["beta", "MSE, last 80 %"] == "4"
-    assert shared.loc["noisy", "MSE, all rounds"] == f"**{3 - 2 * start / at[-1]:.3g}**"
+    assert shared.loc["noisy", "MSE, all rounds"] == f"**{3 - 2 * start / points[-1]:.3g}**"
     bold = frame["MSE, all rounds"].str.startswith("**")
     # the control has a lower error, but it is not a rule
     assert set(frame["rule"][bold]) == {"noisy"}

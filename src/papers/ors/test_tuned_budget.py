@@ -20,14 +20,14 @@ SETTINGS = {
 def test_r_is_the_best_of_the_grid_on_the_sequence_of_the_tuning():
     settings = typed("ors.tuned_budget:tuned_budget", SETTINGS)
     loop = Loop({}, Seeds(1, "test"), range(1))
-    found = tune_r(settings, loop)["0"]
-    assert len(found) == 2 * 2 * 2 * 2
+    tuned = tune_r(settings, loop)["0"]
+    assert len(tuned) == 2 * 2 * 2 * 2
     sequence = settings.draw(Repetition(loop.seeds, "tuning 0", {}), "uniform")
     errors = {}
     for r in (1.0, 10.0, 100.0):
         options = {"r": r, "B": 2.5, "strategy": "const", "scaling": True}
         errors[r] = run_budget(**sequence, **options).loss.mean()
-    assert found[name_place("uniform", "scaling", "const", 2.5)] == min(errors, key=errors.get)
+    assert tuned[name_place("uniform", "scaling", "const", 2.5)] == min(errors, key=errors.get)
 
 
 def test_strategies_coincide_at_one_label():
@@ -35,7 +35,7 @@ def test_strategies_coincide_at_one_label():
     errors = {}
     for row in all_rows:
         if row["metric"] == "mse" and row["x"] == 1:
-            place = row["noise"], row["setting"], row["repetition"]
-            errors.setdefault(place, set()).add(row["value"])
+            cell = row["noise"], row["setting"], row["repetition"]
+            errors.setdefault(cell, set()).add(row["value"])
     assert len(errors) == 2 * 2 * 2
     assert all(len(values) == 1 for values in errors.values())

@@ -36,9 +36,9 @@ def tune_r(settings: TunedSettings, loop: Loop) -> dict[str, dict[str, float]]:
             for scaling in SCALING:
                 for strategy in settings.strategies:
                     for B in settings.budgets:
-                        place = name_place(noise, scaling, strategy, B)
+                        cell = name_place(noise, scaling, strategy, B)
                         errors = [_loss(sequence, scaling, strategy, B, r) for r in values]
-                        best[place] = values[errors.index(min(errors))]
+                        best[cell] = values[errors.index(min(errors))]
         return best
 
     return tuned_apart(loop, settings.repetitions, tune_on)
@@ -59,9 +59,9 @@ def tuned_budget(settings: TunedSettings, loop: Loop) -> Iterator[Row]:
                     for B in settings.budgets:
                         r = tuned[name_place(noise, scaling, strategy, B)]
                         columns = {"noise": noise, "setting": scaling, "method": strategy}
-                        here = repetition.with_columns(**columns, x=B)
-                        yield here.row("mse", _loss(sequence, scaling, strategy, B, r))
-                        yield here.row("r", r)
+                        of_budget = repetition.with_columns(**columns, x=B)
+                        yield of_budget.row("mse", _loss(sequence, scaling, strategy, B, r))
+                        yield of_budget.row("r", r)
 
 
 def name_place(noise: str, scaling: str, strategy: str, B: float) -> str:

@@ -67,10 +67,10 @@ def mapped(images: Images, rng: np.random.Generator) -> Images:
     shift = rng.uniform(-1, 1, (n, 2, 1))
     matrix = rng.uniform(-1, 1, (n, 2, 2))
     places = grid + shift + matrix @ grid / middle + middle
-    seen = []
-    for image, place in zip(images, places, strict=True):
-        seen.append(map_coordinates(image, place, order=1))
-    return np.rint(np.reshape(seen, images.shape))
+    warped = []
+    for image, coordinates in zip(images, places, strict=True):
+        warped.append(map_coordinates(image, coordinates, order=1))
+    return np.rint(np.reshape(warped, images.shape))
 
 
 def fields(rng: np.random.Generator, size: float) -> Images:

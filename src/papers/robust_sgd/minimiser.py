@@ -105,9 +105,9 @@ class MarginMinimiser(Weighted, LinearBinaryClassifier):
             return float((a * loss.value(margins)).mean() + 0.5 * lam * (v @ v)), gradient
 
         options: Any = {"maxiter": rounds, "maxfun": 2 * rounds, "gtol": 1e-5, "ftol": 1e-10}
-        found = minimize(objective, np.zeros(d + 1), jac=True, method="L-BFGS-B", options=options)
-        self.coef_ = found.x[np.newaxis, :-1].copy()
-        self.intercept_ = found.x[-1:].copy()
-        self.n_iter_ = int(found.nit)
-        self.converged_ = bool(found.success)
+        minimum = minimize(objective, np.zeros(d + 1), jac=True, method="L-BFGS-B", options=options)
+        self.coef_ = minimum.x[np.newaxis, :-1].copy()
+        self.intercept_ = minimum.x[-1:].copy()
+        self.n_iter_ = int(minimum.nit)
+        self.converged_ = bool(minimum.success)
         return self

@@ -111,10 +111,10 @@ def test_flips_beyond_one_half_are_the_complement_of_those_below():
 
 def test_redrawn_trials_have_flips_and_a_split_of_their_own():
     plain = whole_run(ONE)
-    both = whole_run(ONE | {"redraw": True})
-    redrawn = both[both["metric"] == "redrawn_error"]
-    others = both[both["metric"] != "redrawn_error"].reset_index(drop=True)
-    pd.testing.assert_frame_equal(plain, others)
+    redrawn_run = whole_run(ONE | {"redraw": True})
+    redrawn = redrawn_run[redrawn_run["metric"] == "redrawn_error"]
+    other_rows = redrawn_run[redrawn_run["metric"] != "redrawn_error"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(plain, other_rows)
     assert (len(redrawn), redrawn["value"].nunique()) == (2, 2)
     assert values(whole_run(ONE | {"resample_noise": True}), metric="error").std() > 0
 
@@ -122,10 +122,10 @@ def test_redrawn_trials_have_flips_and_a_split_of_their_own():
 def test_a_redrawn_official_split_keeps_its_sizes():
     test = {f"{name}_test": values for name, values in toy(n=500).arrays.items()}
     official = Dataset("toy", "package", "canonical", toy().arrays | test, "")
-    given = clean_problem(None, official, True)
+    official_problem = clean_problem(None, official, True)
     drawn = [clean_problem(shared(k), official, True) for k in (0, 1)]
-    assert {len(p.y_test) for p in (given, *drawn)} == {len(given.y_test)}
-    assert {len(p.clean) for p in (given, *drawn)} == {1500}
+    assert {len(p.y_test) for p in (official_problem, *drawn)} == {len(official_problem.y_test)}
+    assert {len(p.clean) for p in (official_problem, *drawn)} == {1500}
     assert not np.array_equal(drawn[0].X_test, drawn[1].X_test)
 
 
@@ -187,19 +187,20 @@ def test_folds_that_are_left_out_change_no_choice(label):
     problem = replace(problem, X=X)
     y = problem.noisy
     fold = np.arange(len(X)) % 5
-    found = robust_sgd.validation_errors(method, problem, fold, settings, shared("tuning"), noise)
+    errors = robust_sgd.validation_errors(method, problem, fold, settings, shared("tuning"), noise)
     points = method.grid(settings)
-    every = np.empty_like(found)
+    errors_of_all = np.empty_like(errors)
     for k in range(5):
         rng = shared("tuning").rng(f"shuffle {noise} fold {k}")
         for j, point in enumerate(points):
             model = method.model(point, settings.epochs, rng).fit(X[fold != k], y[fold != k])
-            every[k, j] = np.mean(model.predict(X[fold == k]) != y[fold == k])
-    fitted = np.isfinite(found)
+            errors_of_all[k, j] = np.mean(model.predict(X[fold == k]) != y[fold == k])
+    fitted = np.isfinite(errors)
     assert 0 < fitted.sum() < fitted.size
-    np.testing.assert_array_equal(found[fitted], every[fitted])
+    np.testing.assert_array_equal(errors[fitted], errors_of_all[fitted])
     for rule in ("one_se", "minimum"):
-        assert robust_sgd.choose(points, found, rule) == robust_sgd.choose(points, every, rule)
+        chosen = robust_sgd.choose(points, errors, rule)
+        assert chosen == robust_sgd.choose(points, errors_of_all, rule)
 
 
 def test_theorem_1_needs_the_variance_at_the_optimum():

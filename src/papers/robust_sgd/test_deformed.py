@@ -29,10 +29,10 @@ def test_a_constant_field_moves_a_ramp_by_its_size_and_values_stay_bytes():
     """First differences move the image x = 5 column + 3 row exactly."""
     row, column = np.indices((28, 28)).astype(float)
     image = (5 * column + 3 * row)[None]
-    one = np.ones_like(image)
+    ones = np.ones_like(image)
     expected = np.floor(np.clip(image + 5 * 0.5 - 3 * 0.2, 0, 255))
-    assert np.array_equal(deformed.displaced(image, 0.5 * one, -0.2 * one), expected)
-    values = deformed.displaced(BLOB, 50 * one, -50 * one)
+    assert np.array_equal(deformed.displaced(image, 0.5 * ones, -0.2 * ones), expected)
+    values = deformed.displaced(BLOB, 50 * ones, -50 * ones)
     assert (values.min(), values.max()) == (0, 255)
     assert (values == np.rint(values)).all()
 
@@ -50,10 +50,10 @@ def test_fields_are_smooth_and_of_the_published_size():
 def test_an_affine_map_moves_no_pixel_by_more_than_its_six_parameters():
     """A flat image stays flat inside, as no map reaches further out than 3 pixels."""
     flat = np.full((50, 28, 28), 100.0)
-    seen = deformed.mapped(flat, np.random.default_rng(0))
-    assert (seen[:, 3:-3, 3:-3] == 100).all()
-    many = deformed.mapped(np.repeat(BLOB, 20, axis=0), np.random.default_rng(1))
-    assert len({image.tobytes() for image in many}) == 20
+    mapped = deformed.mapped(flat, np.random.default_rng(0))
+    assert (mapped[:, 3:-3, 3:-3] == 100).all()
+    mapped_blobs = deformed.mapped(np.repeat(BLOB, 20, axis=0), np.random.default_rng(1))
+    assert len({image.tobytes() for image in mapped_blobs}) == 20
 
 
 @pytest.mark.parametrize(
@@ -66,8 +66,8 @@ def test_a_set_is_four_seeded_copies_with_the_labels_of_their_digits(load, monke
     monkeypatch.setattr(deformed, "POOL", 10)
     monkeypatch.setattr(deformed, "COPIES", 2)
     first = load({"a": Path("a")})
-    again = load({"a": Path("a")})
-    assert np.array_equal(first["X"], again["X"])
+    second_load = load({"a": Path("a")})
+    assert np.array_equal(first["X"], second_load["X"])
     assert np.array_equal(first["y"], np.tile(y, 2))
     assert first["X"].dtype == np.float32
     assert (first["X"][first["y"] > 0] == 0).all()

@@ -48,9 +48,9 @@ def test_rates_above_one_half_have_a_panel_beside_the_others():
     inputs = one_set()
     table, settings = inputs.tables["table1"], inputs.settings["table1"]
     low, high = settings["noise"][0], "symmetric 0.9"
-    above = table[table["noise"] == low].assign(noise=high, value=800.0)
+    high_rates = table[table["noise"] == low].assign(noise=high, value=800.0)
     settings["noise"] = [low, high]
-    inputs.tables["table1"] = pd.concat([table, above])
+    inputs.tables["table1"] = pd.concat([table, high_rates])
     figure = robust_sgd.errors_by_noise(inputs.results())
     main, side = (ax for ax in figure.axes if ax.get_visible())
     assert [tick.get_text() for tick in side.get_xticklabels()] == ["90"]
@@ -60,8 +60,8 @@ def test_rates_above_one_half_have_a_panel_beside_the_others():
 def test_tables_have_means_and_deviations_beside_printed_ones_and_redrawn_trials_below():
     inputs = Inputs("robust_sgd/table1", few=30)
     cell = {"dataset": "a7a", "noise": "symmetric 0", "method": "log", "metric": "error"}
-    where = cell | {"x": "last"}
-    published = {"table1": [{"id": "p", "value": 15.16, "sd": 0.06, "where": where}]}
+    selected = cell | {"x": "last"}
+    published = {"table1": [{"id": "p", "value": 15.16, "sd": 0.06, "where": selected}]}
     results = dataclasses.replace(inputs.results(), published_of=published)
     table = robust_sgd.clean_errors(results)
     assert table.index.names == ["method", "error"]
@@ -76,8 +76,9 @@ def test_tables_have_means_and_deviations_beside_printed_ones_and_redrawn_trials
     ours = table.loc[("log", "ours"), "a7a"]
     assert ours.strip("*") == f"{last.mean():.2f} ± {last.std():.2f}"
     errors = inputs.rows(metric="error")
-    both = pd.concat([errors, errors.assign(metric="redrawn_error", value=errors["value"] + 1)])
-    table = robust_sgd.redrawn_errors(dataclasses.replace(results, tables={"table1": both}))
+    redrawn = errors.assign(metric="redrawn_error", value=errors["value"] + 1)
+    two_metrics = pd.concat([errors, redrawn])
+    table = robust_sgd.redrawn_errors(dataclasses.replace(results, tables={"table1": two_metrics}))
     assert table.index.names == ["data set", "training labels", "trials differ in"]
     assert table.index.get_level_values(2).tolist()[:4] == ["orders", "redrawn"] * 2
     ours, theirs = (float(table["log"].iloc[k].strip("*").split()[0]) for k in (1, 0))
@@ -95,11 +96,11 @@ def test_every_loss_is_drawn_for_every_way_of_training():
 
 
 def test_theorem_table():
-    where = {"noise": "symmetric 0", "setting": "0.5", "method": "from zero"}
+    cell = {"noise": "symmetric 0", "setting": "0.5", "method": "from zero"}
     means = [("gap", 0.1), ("published", 0.2), ("corrected", 0.3)]
     rows = []
     for metric, mean in means:
-        rows.append(where | {"metric": metric, "value": mean - 0.01})
-        rows.append(where | {"metric": metric, "value": mean + 0.01})
+        rows.append(cell | {"metric": metric, "value": mean - 0.01})
+        rows.append(cell | {"metric": metric, "value": mean + 0.01})
     table = robust_sgd.theorem_bounds(Results({"theorem1": pd.DataFrame(rows)}, {}))
     assert table.iloc[0].tolist() == ["0.5", "0.1", "0.2", "0.3"]

@@ -47,8 +47,8 @@ def test_squared_hinge_equals_liblinear(problem):
     theirs = LinearSVC(**options).fit(with_constant(X), y)
     ours = MarginMinimiser("squared_hinge", lam=LAM).fit(X, y)
     np.testing.assert_allclose(weights(ours), theirs.coef_[0], atol=1e-4)
-    near = LiblinearClassifier(LAM).fit(X, y)
-    np.testing.assert_allclose(weights(ours), weights(near), atol=2e-2)
+    classifier = LiblinearClassifier(LAM).fit(X, y)
+    np.testing.assert_allclose(weights(ours), weights(classifier), atol=2e-2)
 
 
 @pytest.mark.parametrize("name", ["log", "squared_hinge", "smooth_ramp", "rgomp"])

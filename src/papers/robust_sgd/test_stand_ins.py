@@ -60,6 +60,6 @@ def test_covtype_has_one_area_and_one_soil_a_row():
 def test_susy_has_the_registered_shape_by_default_and_is_the_same_in_every_run():
     shape = load_registry(REGISTRY)["susy"].stand_in.shape
     n = inspect.signature(stand_ins.susy).parameters["n"].default
-    one, two = (stand_ins.susy({}, n=100) for _ in range(2))
-    assert (n - n // 10, one["X"].shape[1]) == (shape.rows, shape.columns)
-    assert all(np.array_equal(one[key], two[key]) for key in one)
+    first, second = (stand_ins.susy({}, n=100) for _ in range(2))
+    assert (n - n // 10, first["X"].shape[1]) == (shape.rows, shape.columns)
+    assert all(np.array_equal(first[key], second[key]) for key in first)

@@ -64,8 +64,8 @@ def list_archived_choices():
 
 def test_what_two_results_tune_alike_they_choose_alike():
     """Random numbers depend on data set and noise, so that results can share a tuning."""
-    repeated = [found for found in list_archived_choices().values() if len(found) > 1]
+    repeated = [choices for choices in list_archived_choices().values() if len(choices) > 1]
     assert repeated
-    for found in repeated:
-        choices = [choice for _, _, choice in found]
-        assert all(choice == choices[0] for choice in choices), found
+    for results_and_choices in repeated:
+        choices = [choice for _, _, choice in results_and_choices]
+        assert all(choice == choices[0] for choice in choices), choices

@@ -108,8 +108,8 @@ def choosing(settings: ChoosingSettings, loop: Loop) -> Iterator[Row]:
                 for rule, values in scores.items():
                     chosen[rule, scope] = tried[column].candidates[int(np.argmin(values))]
                 true = true_rates(observed, split.clean)
-                off = np.abs([omega[0, 1] - true[0], omega[1, 0] - true[1]]).mean()
-                yield of_noise.row("anchor_error", off, method=scope, setting=RULES[-1])
+                distance = np.abs([omega[0, 1] - true[0], omega[1, 0] - true[1]]).mean()
+                yield of_noise.row("anchor_error", distance, method=scope, setting=RULES[-1])
             errors = {}
             for candidate in dict.fromkeys(chosen.values()):
                 predicted = fit_and_predict(settings, candidate, D, D_test, noisy[:, [column]])
@@ -139,17 +139,17 @@ def try_candidates(
     n_trusted = max(1, round(settings.trusted * n))
     order = repetition.rng("trusted").permutation(n)
     trusted = np.sort(order[:n_trusted])
-    rest = np.sort(order[n_trusted:])
-    fold_of_rest = random_folds(len(rest), settings.folds, repetition.rng("folds of the rest"))
+    untrusted = np.sort(order[n_trusted:])
+    fold_of_rest = random_folds(len(untrusted), settings.folds, repetition.rng("folds of the rest"))
     clean = split.clean[trusted]
     candidates = []
     parts: list[dict[str, Floats]] = []
     for width in useful:
         K = rbf(D, float(width))
-        found = {}
+        losses = {}
         for label in settings.methods:
             shape = (n_columns, len(penalties))
-            found[label] = {
+            losses[label] = {
                 "scores": np.empty((*shape, n)),
                 "probability": np.empty((*shape, n)),
                 "wrong": np.zeros(shape),
@@ -160,13 +160,13 @@ def try_candidates(
             train = np.flatnonzero(fold != k)
             held = np.flatnonzero(fold == k)
             for label, (scores, p) in _fits(settings, K, train, held, noisy, penalties):
-                found[label]["scores"][:, :, held] = scores
-                found[label]["probability"][:, :, held] = p
-            train = rest[fold_of_rest != k]
+                losses[label]["scores"][:, :, held] = scores
+                losses[label]["probability"][:, :, held] = p
+            train = untrusted[fold_of_rest != k]
             for label, (scores, _) in _fits(settings, K, train, trusted, noisy, penalties):
-                found[label]["wrong"] += ((scores > 0) != clean).sum(axis=2)
-                found[label]["loss"] += np.logaddexp(0.0, (1 - 2 * clean) * scores).sum(axis=2)
-        parts += found.values()
+                losses[label]["wrong"] += ((scores > 0) != clean).sum(axis=2)
+                losses[label]["loss"] += np.logaddexp(0.0, (1 - 2 * clean) * scores).sum(axis=2)
+        parts += losses.values()
     joined = {}
     for key in ("scores", "probability", "wrong", "loss"):
         joined[key] = np.concatenate([part[key] for part in parts], axis=1)
@@ -216,7 +216,7 @@ def score_candidates(
     """
     p = np.clip(tried.probability, LEAST, 1 - LEAST)
     loss = -np.log(np.where(observed == 1, p, 1 - p)).sum(axis=1)
-    is_other = np.array([one.method not in methods for one in tried.candidates])
+    is_other = np.array([candidate.method not in methods for candidate in tried.candidates])
     of_best = p[np.argmin(np.where(is_other, np.inf, loss))]
     omega = rates.anchor(np.column_stack([1 - of_best, of_best]), observed)
     if not np.linalg.cond(omega) <= rates.LARGEST_CONDITION:
@@ -235,10 +235,10 @@ def score_candidates(
     return scores, omega
 
 
-def _by_rank(first: NDArray[Any], then: Floats) -> Floats:
+def _by_rank(first: NDArray[Any], second: Floats) -> Floats:
     """Rank by the first values, and equal ones by the others."""
     ranks = np.empty(len(first))
-    ranks[np.lexsort((then, first))] = np.arange(len(first))
+    ranks[np.lexsort((second, first))] = np.arange(len(first))
     return ranks
 
 

@@ -53,10 +53,10 @@ def choosing(results: panels.Results[choosing_study.ChoosingSettings]) -> Figure
         by_rule = means.to_dict("index")
         for number, method in enumerate(methods):
             shift = (number - (len(methods) - 1) / 2) * REACH
-            for place, rule in enumerate(RULES):
+            for y, rule in enumerate(RULES):
                 values = by_rule[rule, method]
                 looks = style.dot(method) | {"xerr": float(values["half_width"])}
-                ax.errorbar(float(values["mean"]), place + shift, **looks)
+                ax.errorbar(float(values["mean"]), y + shift, **looks)
         ax.set_yticks(range(len(RULES)), RULES)
         ax.set_ylim(len(RULES) - 0.5, -0.5)
     return panels.shared_legend(figure, panels.dot_handles(methods))

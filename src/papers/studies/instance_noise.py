@@ -147,8 +147,8 @@ def choose_flips(
     from scipy.stats import rankdata  # imported here, because it is slow to load
 
     n = len(distance)
-    place = (rankdata(distance) - 1) / max(n - 1, 1)
-    keys_of_rows = SIGNS[shape] * strength * place + rng.gumbel(size=n)
+    rank = (rankdata(distance) - 1) / max(n - 1, 1)
+    keys_of_rows = SIGNS[shape] * strength * rank + rng.gumbel(size=n)
     return np.argsort(-keys_of_rows, kind="stable")[: round(share * n)]
 
 

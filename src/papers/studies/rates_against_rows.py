@@ -56,12 +56,12 @@ def against_rows(settings: RowsSettings, loop: Loop) -> Iterator[Row]:
                     X, _ = standardised(everything[:n], everything[:0])
                     observed = labels[:n].astype(np.intp)
                     for label, method in settings.methods.items():
-                        here = of_law.with_columns(noise=noise.label, method=label, x=n)
+                        of_method = of_law.with_columns(noise=noise.label, method=label, x=n)
                         seed = int(repetition.rng(f"folds {law} {n}").integers(2**31))
-                        model = here.build(method)
+                        model = of_method.build(method)
                         for name, omega in estimate(model, X, observed, settings.folds, seed):
                             values = measure(omega, noise)
-                            yield from here.rows(values, setting=name)
+                            yield from of_method.rows(values, setting=name)
 
 
 def estimate(
@@ -72,8 +72,8 @@ def estimate(
     p = fit.mean
     of_folds = fit.omega.mean(axis=0)
     if not np.isnan(of_folds).any():
-        _, _, own = probabilities(model.fit(X, observed), X[:1])  # type: ignore[attr-defined]
-        yield "own", own
+        _, _, learned = probabilities(model.fit(X, observed), X[:1])  # type: ignore[attr-defined]
+        yield "own", learned
         yield "cross-fitted", of_folds
     yield "confident joint", rates.from_joint(p, observed)
     yield "anchor", rates.anchor(p, observed)

@@ -47,9 +47,9 @@ def test_rows_at_one_distance_are_equally_likely():
 
 def test_more_flips_contain_fewer():
     distance = np.random.default_rng(0).random(50)
-    few = choose_flips(distance, "near", 0.1, 4.0, np.random.default_rng(5))
-    many = choose_flips(distance, "near", 0.3, 4.0, np.random.default_rng(5))
-    assert set(few) < set(many)
+    flips_of_10 = choose_flips(distance, "near", 0.1, 4.0, np.random.default_rng(5))
+    flips_of_30 = choose_flips(distance, "near", 0.3, 4.0, np.random.default_rng(5))
+    assert set(flips_of_10) < set(flips_of_30)
 
 
 def test_flips_far_from_the_boundary_do_the_most_harm():
@@ -71,7 +71,7 @@ def test_labels_that_a_perfect_model_doubts_are_ranked_perfectly():
     observed = true.copy()
     observed[[3, 60]] = 1 - observed[[3, 60]]
     p = np.where(true[:, None] == [0, 1], 0.9, 0.1)
-    found = measure_audit(p, observed, observed != true, np.arange(100))
-    assert found["average_precision"] == found["precision"] == found["recall"] == 1.0
-    assert found["covers"] == 1.0
-    assert found["joint_bias"] == pytest.approx(0.0, abs=1e-9)
+    measured = measure_audit(p, observed, observed != true, np.arange(100))
+    assert measured["average_precision"] == measured["precision"] == measured["recall"] == 1.0
+    assert measured["covers"] == 1.0
+    assert measured["joint_bias"] == pytest.approx(0.0, abs=1e-9)

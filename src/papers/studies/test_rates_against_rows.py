@@ -35,15 +35,15 @@ def test_twonorm_is_split_by_the_sum_of_its_columns():
 
 def test_errors_are_those_of_both_rates():
     noise = Noise.parse("class_conditional 0.3 0.1")  # rates of class 1 and of class 0
-    found = measure(np.array([[0.9, 0.1], [0.3, 0.7]]), noise)
-    assert found["absolute_error"] == pytest.approx(0.0)
-    found = measure(np.array([[0.7, 0.3], [0.1, 0.9]]), noise)
-    assert found["absolute_error"] == pytest.approx(0.2)
+    measured = measure(np.array([[0.9, 0.1], [0.3, 0.7]]), noise)
+    assert measured["absolute_error"] == pytest.approx(0.0)
+    measured = measure(np.array([[0.7, 0.3], [0.1, 0.9]]), noise)
+    assert measured["absolute_error"] == pytest.approx(0.2)
 
 
 def test_more_rows_bring_the_flip_rates_of_a_right_model_closer():
     frame = table("studies.rates_against_rows:against_rows", SETTINGS, None, range(3))
-    own = {"method": "rlr", "setting": "own", "metric": "absolute_error"}
-    assert values(frame, x=2000, **own).mean() < values(frame, x=200, **own).mean()
+    selected = {"method": "rlr", "setting": "own", "metric": "absolute_error"}
+    assert values(frame, x=2000, **selected).mean() < values(frame, x=200, **selected).mean()
     assert set(frame["setting"]) == set(ESTIMATES)
     assert set(frame[frame["method"] == "logistic"]["setting"]) == set(ESTIMATES[2:])

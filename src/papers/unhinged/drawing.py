@@ -55,8 +55,8 @@ def _grouped_handles(rows: pd.DataFrame) -> list[Any]:
     groups: list[list[str]] = []
     for method in panels.methods_in(rows):
         is_close = np.isclose(means.to_numpy(), means[[method]].to_numpy(), atol=1e-9)
-        same = np.all(is_close, axis=0)
-        equal = [group for group in groups if same[means.columns.get_loc(group[0])]]
+        is_equal = np.all(is_close, axis=0)
+        equal = [group for group in groups if is_equal[means.columns.get_loc(group[0])]]
         if equal:
             equal[0].append(method)
         else:

@@ -37,8 +37,8 @@ def identification(settings, loop):
         for freedom in settings.freedom:
             y = clean + 0.1 * repetition.rng("noise").standard_t(freedom, len(X))
             for label, method in settings.methods.items():
-                here = repetition.with_columns(noise=f"t {freedom:g}", method=label)
+                of_method = repetition.with_columns(noise=f"t {freedom:g}", method=label)
                 error = (method.build().run(X, y) - clean) ** 2
                 windows = [part.mean() for part in np.array_split(error, 20)]
-                yield from here.curve("excess", enumerate(windows, start=1))
-                yield here.row("steady", windows[-1])
+                yield from of_method.curve("excess", enumerate(windows, start=1))
+                yield of_method.row("steady", windows[-1])
