@@ -52,18 +52,26 @@ def instances(rng: np.random.Generator, kind: str, T: int, n: int) -> Floats:
     the rows are uniform on the sphere ("unit") or among the n unit vectors ("unit vectors").
     """
     if kind == "unit vectors":
-        return np.eye(n)[rng.integers(0, n, T)]
+        entries = rng.integers(0, n, T)
+        return np.eye(n)[entries]
     if kind == "signs":
-        return np.where(rng.integers(0, 2, (T, n), dtype=np.int8) > 0, 1.0, -1.0)
+        bits = rng.integers(0, 2, (T, n), dtype=np.int8)
+        return np.where(bits > 0, 1.0, -1.0)
     if kind == "heavy":
         return rng.standard_t(3, (T, n))
     X = rng.standard_normal((T, n))
     if kind == "unit":
-        return X / np.sqrt(np.einsum("ij,ij->i", X, X))[:, None]
+        lengths = np.sqrt(np.einsum("ij,ij->i", X, X))
+        return X / lengths[:, None]
     return X
 
 
-def ones(n: int, k: int) -> Floats:
+def sum_squares(values: Floats) -> float:
+    """Compute the sum of squares."""
+    return float((values**2).sum())
+
+
+def first_ones(n: int, k: int) -> Floats:
     """Make n weights: k ones, then zeros."""
     return np.where(np.arange(n) < k, 1.0, 0.0)
 
@@ -86,7 +94,7 @@ class Theorem:
     x_size: float
 
     @classmethod
-    def of(cls, p: float | str, X: Floats) -> "Theorem":
+    def measure(cls, p: float | str, X: Floats) -> "Theorem":
         """Measure X_p on all rows of the run, in two passes over the data."""
         p = exponent(p, X.shape[1])
         block = max(1, 2**16 // X.shape[1])
@@ -110,7 +118,7 @@ class Theorem:
 
 def theorems_of(X: Floats) -> dict[str, Theorem]:
     """Make the theorems of LMS and of p-norm LMS with p = 2 ln n."""
-    return {"lms": Theorem.of(2.0, X), "pnorm_lms": Theorem.of("auto", X)}
+    return {"lms": Theorem.measure(2.0, X), "pnorm_lms": Theorem.measure("auto", X)}
 
 
 def checked(repetition: Repetition, name: str, loss: float, bound: float) -> float:
@@ -119,8 +127,8 @@ def checked(repetition: Repetition, name: str, loss: float, bound: float) -> flo
     Raises RuntimeError : the loss is above its bound; the message names the place.
     """
     columns = repetition.columns.items()
-    place = " ".join(f"{key} {value}" for key, value in columns if value != "")
-    return theory.checked_ratio(loss, bound, f"{name}, {place}")
+    description = " ".join(f"{key} {value}" for key, value in columns if value != "")
+    return theory.checked_ratio(loss, bound, f"{name}, {description}")
 
 
 def bounded(
@@ -219,24 +227,42 @@ def _filtering(s: Filtering, repetition: Repetition) -> Iterator[Row]:
     labels = str(rng.choice(["noisy", "adversarial"]))
     X = instances(rng, kind, T, n)
     u = _draw_target(rng, n)
-    noise = rng.uniform(0, s.most_noise) * rng.standard_normal(T)
+    clean = X @ u
+    sd = rng.uniform(0, s.most_noise)
+    noise = sd * rng.standard_normal(T)
     if labels == "noisy":
-        y = X @ u + noise
+        y = clean + noise
     else:
         y = rng.standard_normal(T) * rng.uniform(0.1, 10)
-    theorem = Theorem.of(rng.uniform(2, 2 + 2 * np.log(n)), X)
+    theorem = Theorem.measure(rng.uniform(2, 2 + 2 * np.log(n)), X)
     yhat = theorem.filter().run(X, y)
     repetition = repetition.with_columns(noise=labels, setting=kind)
     of_pnorm = repetition.with_columns(method="pnorm_lms")
-    loss = float(((X @ u - yhat) ** 2).sum())
-    energy = float(((y - X @ u) ** 2).sum())
-    yield from bounded(of_pnorm, "filtering", loss, energy + theorem.penalty(u), theorem.p)
+    loss = sum_squares(clean - yhat)
+    bound = sum_squares(y - clean) + theorem.penalty(u)
+    yield from bounded(of_pnorm, "filtering", loss, bound, theorem.p)
     slack = smallest_slack(X, y, u, yhat, theorem)
     yield of_pnorm.row("smallest_step_slack", slack, x=theorem.p)
-    eta = Theorem.of(2.0, X).eta
+    matrix = rng.standard_normal((n, n))
+    rotation = np.linalg.qr(matrix)[0]
+    yield from _compare_filters(X, y, yhat, rotation, theorem, repetition)
+
+
+def _compare_filters(
+    X: Floats,
+    y: Floats,
+    yhat: Floats,
+    rotation: Floats,
+    theorem: Theorem,
+    repetition: Repetition,
+) -> Iterator[Row]:
+    """Compare p-norm LMS at p = 2 with LMS, and both filters with themselves on rotated rows.
+
+    yhat : predictions of p-norm LMS on the rows X.
+    """
+    eta = Theorem.measure(2.0, X).eta
     yhat_lms = LMS(eta).run(X, y)
     yhat_at_p_2 = PNormLMS(eta, 2.0).run(X, y)
-    rotation = np.linalg.qr(rng.standard_normal((n, n)))[0]
     rotated = X @ rotation
     lms_rotated = LMS(eta).run(rotated, y)
     pnorm_rotated = theorem.filter().run(rotated, y)
@@ -246,7 +272,8 @@ def _filtering(s: Filtering, repetition: Repetition) -> Iterator[Row]:
         ("lms", "difference_after_rotation", lms_rotated - yhat_lms),
         ("pnorm_lms", "difference_after_rotation", pnorm_rotated - yhat),
     ):
-        yield repetition.row(metric, float(np.abs(difference).max()) / scale, method=method)
+        largest = float(np.abs(difference).max())
+        yield repetition.row(metric, largest / scale, method=method)
 
 
 def _draw_target(rng: np.random.Generator, n: int) -> Floats:
@@ -268,12 +295,17 @@ def smallest_slack(X: Floats, y: Floats, u: Floats, yhat: Floats, theorem: Theor
 
     Raises RuntimeError: a step below 0 (beyond rounding), which the theorem excludes.
     """
+    clean = X @ u
     steps = theorem.eta * (y - yhat)[:, None] * X
-    theta = np.vstack([np.zeros(X.shape[1]), np.cumsum(steps, axis=0)])
+    start = np.zeros(X.shape[1])
+    theta = np.vstack([start, np.cumsum(steps, axis=0)])
     d = divergence_dual(u, theta, theorem.p)
-    progress = 0.5 * theorem.eta * ((X @ u - yhat) ** 2 - (y - X @ u) ** 2)
+    gained = (clean - yhat) ** 2
+    lost = (y - clean) ** 2
+    progress = 0.5 * theorem.eta * (gained - lost)
     slack = float((-np.diff(d) - progress).min()) / d[0]
-    if slack < -theory.TOLERANCE * max(1.0, d.max() / d[0]):
+    largest = max(1.0, d.max() / d[0])
+    if slack < -theory.TOLERANCE * largest:
         progress_message = "a step of p-norm LMS makes less progress than the theorem says"
         raise RuntimeError(f"{progress_message}: slack {slack:.3g}")
     return slack
@@ -291,23 +323,27 @@ class _PredictionRun(NamedTuple):
 
 def _prediction(s: Prediction, repetition: Repetition) -> Iterator[Row]:
     """Check the prediction bound on a grid of alpha, and at the best alpha of the bound."""
-    u = ones(s.n, s.ones)
+    u = first_ones(s.n, s.ones)
     X = instances(repetition.rng("prediction x"), "gaussian", s.rounds, s.n)
     standard = repetition.rng("prediction noise").standard_normal(s.rounds)
     planned: list[_PredictionRun] = []
     for method, theorem in theorems_of(X).items():
+        penalty = theorem.penalty(u)
         for noise in s.noises:
-            energy = float((noise * standard) @ (noise * standard))
+            scaled = noise * standard
+            energy = float(scaled @ scaled)
             of_method = repetition.with_columns(noise=f"sd {noise:g}", method=method)
             on_grid = of_method.with_columns(setting="grid")
             for alpha in s.alphas:
                 planned.append(_PredictionRun(on_grid, theorem, noise, alpha, energy))
-            best = theory.best_alpha(energy, theorem.penalty(u))
+            best = theory.best_alpha(energy, penalty)
             tuned = of_method.with_columns(setting="tuned")
             planned.append(_PredictionRun(tuned, theorem, noise, best, energy))
-    labels = np.array([X @ u + run.noise * standard for run in planned])
+    clean = X @ u
+    labels = np.array([clean + run.noise * standard for run in planned])
     filters = [run.theorem.filter(run.alpha) for run in planned]
-    losses = ((PNormLMS.run_many(filters, X, labels) - labels) ** 2).sum(axis=1)
+    residuals = PNormLMS.run_many(filters, X, labels) - labels
+    losses = (residuals**2).sum(axis=1)
     for run, loss in zip(planned, losses, strict=True):
         bound = theory.prediction(run.energy, run.theorem.penalty(u), run.alpha)
         if run.repetition.columns["setting"] == "tuned":
@@ -324,12 +360,14 @@ def _expected(s: Expected, loop: Loop) -> Iterator[Row]:
     """
     rng = loop.seeds.generator("shared", "expected x")
     X = instances(rng, "unit", s.rounds, s.n) * np.sqrt(s.n)
-    u = ones(s.n, s.ones) / np.sqrt(s.ones)
+    u = first_ones(s.n, s.ones) / np.sqrt(s.ones)
     clean = X @ u
     eps = s.noise**2
-    marks = np.unique(np.geomspace(1, s.rounds, s.points).round().astype(int))
+    spaced = np.geomspace(1, s.rounds, s.points)
+    rounds = np.unique(spaced.round().astype(int))
     theorems = theorems_of(X)
     for repetition in runs(loop, s.runs):
+        of_run = repetition.with_columns(noise=f"sd {s.noise:g}", setting="expected")
         noise = s.noise * repetition.rng("expected noise").standard_normal(s.rounds)
         filters = [theorem.filter() for theorem in theorems.values()]
         predictions = PNormLMS.run_many(filters, X, clean + noise)
@@ -337,16 +375,16 @@ def _expected(s: Expected, loop: Loop) -> Iterator[Row]:
         for (method, theorem), yhat in zip(theorems.items(), predictions, strict=True):
             K = theorem.penalty(u)
             total = np.cumsum((clean - yhat) ** 2)
-            columns = {"noise": f"sd {s.noise:g}", "method": method, "setting": "expected"}
-            of_method = repetition.with_columns(**columns)
-            yield from bounded(of_method, "filtering", float(total[-1]), energy + K, s.rounds)
-            for t in marks:
-                loss = total[t - 1] / t
-                bound = eps + K / t
+            of_method = of_run.with_columns(method=method)
+            bound = energy + K
+            yield from bounded(of_method, "filtering", float(total[-1]), bound, s.rounds)
+            for t in rounds:
+                mean_loss = total[t - 1] / t
+                expected_bound = eps + K / t
                 metrics = {
-                    "mean_loss": loss,
-                    "expected_bound": bound,
-                    "expected_ratio": loss / bound,
+                    "mean_loss": mean_loss,
+                    "expected_bound": expected_bound,
+                    "expected_ratio": mean_loss / expected_bound,
                 }
                 yield from of_method.rows(metrics, x=int(t))
 
@@ -407,7 +445,8 @@ def sparsity(settings: SparsitySettings, loop: Loop) -> Iterator[Row]:
         for (name, task), n in itertools.product(s.tasks.items(), s.sizes):
             T = min(s.rounds_per_input * n, task.most_rounds)
             X = instances(repetition.rng(f"x {name} {n}"), task.instances, T, n)
-            u = ones(n, n if task.ones == "all" else task.ones)
+            count = n if task.ones == "all" else task.ones
+            u = first_ones(n, count)
             noise = s.noise * repetition.rng(f"noise {name} {n}").standard_normal(T)
             yield from _compared(X, u, noise, repetition.with_columns(setting=name))
     for repetition in loop:
@@ -422,20 +461,20 @@ def _compared(X: Floats, u: Floats, noise: Floats, repetition: Repetition) -> It
     energy = float(noise @ noise)
     yield repetition.row("noise_energy", energy, method="target", x=n)
     for method, theorem in theorems_of(X).items():
+        of_method = repetition.with_columns(method=method)
         f = LMS(theorem.eta) if method == "lms" else theorem.filter()
         yhat = f.run(X, y)
-        loss = float(((clean - yhat) ** 2).sum())
         bound = energy + theorem.penalty(u)
-        yield from bounded(repetition.with_columns(method=method), "filtering", loss, bound, n)
-        yield repetition.row("prediction_loss", ((y - yhat) ** 2).sum(), method=method, x=n)
+        yield from bounded(of_method, "filtering", sum_squares(clean - yhat), bound, n)
+        yield of_method.row("prediction_loss", sum_squares(y - yhat), x=n)
     budget = float(np.abs(u).sum())
     largest_entry = float(np.abs(X).max())
     rate = 1.0 / (3.0 * (budget * largest_entry) ** 2)
     yhat = EGPlusMinus(rate, budget).run(X, y)
-    repetition = repetition.with_columns(method="eg_pm")
+    of_eg = repetition.with_columns(method="eg_pm")
     bound = theory.eg_plus_minus(energy, budget, largest_entry, n)
-    yield from bounded(repetition, "prediction", float(((y - yhat) ** 2).sum()), bound, n)
-    yield repetition.row("filtering_loss", ((clean - yhat) ** 2).sum(), x=n)
+    yield from bounded(of_eg, "prediction", sum_squares(y - yhat), bound, n)
+    yield of_eg.row("filtering_loss", sum_squares(clean - yhat), x=n)
 
 
 def _interpolated(s: Interpolation, repetition: Repetition) -> Iterator[Row]:
@@ -443,21 +482,24 @@ def _interpolated(s: Interpolation, repetition: Repetition) -> Iterator[Row]:
     X = instances(repetition.rng("x"), "signs", s.rounds, s.n)
     noise = s.noise * repetition.rng("noise").standard_normal(s.rounds)
     energy = float(noise @ noise)
-    theorems = [Theorem.of(p, X) for p in s.powers]
-    targets = {k: ones(s.n, k) / np.sqrt(k) for k in s.ones}
-    labels = np.repeat([X @ u + noise for u in targets.values()], len(theorems), axis=0)
+    theorems = [Theorem.measure(p, X) for p in s.powers]
+    targets_of_k = {k: first_ones(s.n, k) / np.sqrt(k) for k in s.ones}
+    labels_of_k = [X @ u + noise for u in targets_of_k.values()]
+    labels = np.repeat(labels_of_k, len(theorems), axis=0)
     filters = []
-    for _ in targets:
+    for _ in targets_of_k:
         filters += [theorem.filter() for theorem in theorems]
     predictions = PNormLMS.run_many(filters, X, labels)
-    losses = ((labels - noise - predictions) ** 2).sum(axis=1)
-    losses = losses.reshape(len(targets), len(theorems))
-    for (k, u), losses_of_target in zip(targets.items(), losses, strict=True):
+    errors = labels - noise - predictions
+    losses = (errors**2).sum(axis=1)
+    losses_of_k = losses.reshape(len(targets_of_k), len(theorems))
+    for (k, u), losses_of_target in zip(targets_of_k.items(), losses_of_k, strict=True):
         of_target = repetition.with_columns(setting=f"k={k}", method="pnorm_lms")
         for theorem, loss in zip(theorems, losses_of_target, strict=True):
             bound = energy + theorem.penalty(u)
             yield from bounded(of_target, "filtering", float(loss), bound, theorem.p)
-        yield of_target.row("best_p", theorems[int(np.argmin(losses_of_target))].p)
+        best = int(np.argmin(losses_of_target))
+        yield of_target.row("best_p", theorems[best].p)
 
 
 # Rows of a Hadamard matrix
@@ -505,7 +547,7 @@ def hadamard(settings: HadamardSettings, loop: Loop) -> Iterator[Row]:
 
     for n in settings.sizes:
         H = sylvester(n, dtype=float)
-        theorem = Theorem.of("auto", H[:1])  # all rows have the norm n^(1/p)
+        theorem = Theorem.measure("auto", H[:1])  # all rows have the norm n^(1/p)
         filters: dict[str, tuple[Filter, float]] = {
             "lms": (LMS(1.0 / n), float(n)),
             "pnorm_lms": (theorem.filter(), (theorem.p - 1.0) * theorem.x_size**2),
@@ -529,22 +571,27 @@ def _one_pass(
 ) -> Iterator[Row]:
     """Run a filter over all rows once, and measure its error on the way."""
     n = len(X)
+    log_n = math.log(n)
     u = np.eye(n)[column]
+    is_lms = repetition.columns["method"] == "lms"
     f._start(n)
     loss = 0.0
     largest_scaled_error = 0.0
     for n_seen, k in itertools.pairwise([0, *marks(n)]):
         if k > n_seen:
+            rows = X[n_seen:k]
             y = X[n_seen:k, column]
-            loss += float(((f.run(X[n_seen:k], y) - y) ** 2).sum())
-        error = float(((f.w - u) ** 2).sum())
-        if repetition.columns["method"] == "lms" and abs(error - (1 - k / n)) > 1e-9:
-            place = f"after {k} of {n} Hadamard rows"
-            raise RuntimeError(f"LMS error {error:.12g} {place} is not 1 - k/n")
+            loss += sum_squares(f.run(rows, y) - y)
+        error = sum_squares(f.w - u)
+        exact = 1 - k / n
+        if is_lms and abs(error - exact) > 1e-9:
+            seen_rows = f"after {k} of {n} Hadamard rows"
+            raise RuntimeError(f"LMS error {error:.12g} {seen_rows} is not 1 - k/n")
         yield repetition.row("error", error, x=k)
         yield from bounded(repetition, "online", loss, bound, k)
-        if k >= 2 * math.log(n):
-            largest_scaled_error = max(largest_scaled_error, error * k / math.log(n))
+        if k >= 2 * log_n:
+            scaled_error = error * k / log_n
+            largest_scaled_error = max(largest_scaled_error, scaled_error)
         if k == n // 4:
             yield repetition.row("error_at_quarter", error)
     yield repetition.row("largest_error_k_over_ln_n", largest_scaled_error)
@@ -587,18 +634,25 @@ def hinfinity(settings: HInfinitySettings, loop: Loop) -> Iterator[Row]:
             X = repetition.rng(f"x {T}").standard_normal((T, n))
             y = repetition.rng(f"y {T}").standard_normal(T)
             yield from _exact(X, y, repetition.with_columns(x=T), settings.steps)
-        T = settings.ascent_rounds
         for p in settings.powers:
-            X = repetition.rng(f"ascent x {p}").standard_normal((T, n))
-            rng = repetition.rng(f"starts {p}")
-            size = Theorem.of(p, X).x_size
-            ratios = []
-            for _ in range(settings.starts):
-                point = rng.standard_normal(n + T)
-                start = point / np.linalg.norm(point)
-                ratios.append(theory.ascend(X, p, size, start, settings.climbs)[0])
-            of_ascent = repetition.with_columns(setting="ascent", method=f"p={p:g}", x=T)
-            yield _ratio(of_ascent, max(ratios))
+            yield _ascend(settings, p, repetition)
+
+
+def _ascend(settings: HInfinitySettings, p: Number, repetition: Repetition) -> Row:
+    """Measure the largest ratio that gradient ascent reaches from several starts."""
+    T = settings.ascent_rounds
+    n = settings.n
+    X = repetition.rng(f"ascent x {p}").standard_normal((T, n))
+    rng = repetition.rng(f"starts {p}")
+    size = Theorem.measure(p, X).x_size
+    ratios = []
+    for _ in range(settings.starts):
+        point = rng.standard_normal(n + T)
+        start = point / np.linalg.norm(point)
+        ratio, *_ = theory.ascend(X, p, size, start, settings.climbs)
+        ratios.append(ratio)
+    of_ascent = repetition.with_columns(setting="ascent", method=f"p={p:g}", x=T)
+    return _ratio(of_ascent, max(ratios))
 
 
 def _ratio(repetition: Repetition, value: float) -> Row:
@@ -615,22 +669,24 @@ def _exact(X: Floats, y: Floats, repetition: Repetition, steps: list[float]) -> 
     These are the worst u for random labels (by a pencil of matrices), and the worst u and noise (by
     the transfer matrix).
     """
-    size = Theorem.of(2.0, X).x_size
+    size = Theorem.measure(2.0, X).x_size
     gains_of_filters = {}
     for step in steps:
         method = "lms" if step == 1 else f"lms x {step:g}"
         gains_of_filters[method] = step / size**2 * X
     gains_of_filters["rls"] = theory.rls_gains(X)
     for method, gains in gains_of_filters.items():
+        is_lms = method == "lms"
         worst = theory.worst_ratio(X, gains, size)
-        if method == "lms" and abs(worst - 1) > theory.TOLERANCE:
+        if is_lms and abs(worst - 1) > theory.TOLERANCE:
             worst_case = f"the worst case over u and noise is {worst:.12g}"
             raise RuntimeError(f"LMS: {worst_case}, not exactly 1")
-        worst_of_labels = theory.worst_target(X, _predictions(X, gains, y), y, size)[0]
+        yhat = _predictions(X, gains, y)
+        worst_of_labels, *_ = theory.worst_target(X, yhat, y, size)
         ratios = {"worst u and noise": worst, "worst u for given labels": worst_of_labels}
         for setting, value in ratios.items():
             of_method = repetition.with_columns(method=method, setting=setting)
-            if method == "lms":
+            if is_lms:
                 yield _ratio(of_method, value)
             else:
                 yield of_method.row("ratio", value)
@@ -648,9 +704,9 @@ def _predictions(X: Floats, gains: Floats, y: Floats) -> Floats:
 
 def _adversaries(settings: HInfinitySettings, repetition: Repetition) -> Iterator[Row]:
     """Run the one-shot and the silent adversary against the filters themselves."""
-    silent = "silent adversary"
+    n = settings.n
     one_shot = "one-shot adversary"
-    games = [(silent, T) for T in settings.silent_rounds]
+    games = [("silent adversary", T) for T in settings.silent_rounds]
     games.append((one_shot, 1))
     for p in (2.0, *settings.powers):
         f: Filter
@@ -661,10 +717,12 @@ def _adversaries(settings: HInfinitySettings, repetition: Repetition) -> Iterato
             of_method = repetition.with_columns(method=f"p={p:g}")
             f = PNormLMS(theory.rate(p, 1.0), p)
         for setting, T in games:
-            X, y, u = theory.silent(settings.n, T, 1.0, p, clean=setting == one_shot)
-            f._start(settings.n)
-            ratio = theory.ratio(X, y, u, f.run(X, y), p, 1.0)
-            yield _ratio(of_method.with_columns(setting=setting, x=T), ratio)
+            X, y, u = theory.silent(n, T, 1.0, p, clean=setting == one_shot)
+            f._start(n)
+            yhat = f.run(X, y)
+            ratio = theory.ratio(X, y, u, yhat, p, 1.0)
+            of_game = of_method.with_columns(setting=setting, x=T)
+            yield _ratio(of_game, ratio)
 
 
 # Moving targets
@@ -702,11 +760,14 @@ def targets(scenario: str, T: int, n: int) -> Floats:
     """
     a = np.zeros(n)
     a[:3] = 1.0
+    middle = n // 2
     b = np.zeros(n)
-    b[n // 2 : n // 2 + 3] = -1.0
-    share = np.arange(T) / (T - 1)
+    b[middle : middle + 3] = -1.0
+    rounds = np.arange(T)
+    share = rounds / (T - 1)
     if scenario != "drift":
-        share = np.floor(np.arange(T) * (_count_jumps(scenario) + 1) / T) % 2
+        n_parts = _count_jumps(scenario) + 1
+        share = np.floor(rounds * n_parts / T) % 2
     return np.outer(1 - share, a) + np.outer(share, b)
 
 
@@ -735,7 +796,7 @@ def moving(settings: MovingSettings, loop: Loop) -> Iterator[Row]:
     T = settings.rounds
     n = settings.n
     paths = {scenario: targets(scenario, T, n) for scenario in settings.scenarios}
-    prices: dict[tuple[str, str, int | str], dict[int, _PathPrice]] = {}
+    prices: _Prices = {}
     for repetition in loop:
         X = instances(repetition.rng("x"), "signs", T, n)
         noise = settings.noise * repetition.rng("noise").standard_normal(T)
@@ -746,32 +807,63 @@ def moving(settings: MovingSettings, loop: Loop) -> Iterator[Row]:
         filters = [tracker.filter() for tracker in trackers]
         predictions = PNormLMS.run_many(filters, X, labels)
         for tracker, yhat in zip(trackers, predictions, strict=True):
-            scenario = tracker.scenario
-            method = tracker.method
-            setting = f"U={tracker.radius_factor} eta={tracker.rate_factor:g}"
-            labelled = repetition.with_columns(noise=scenario, setting=setting, method=method)
-            errors = (clean[scenario] - yhat) ** 2
-            loss = float(errors.sum())
-            if tracker.has_bound():
-                path = path_length(paths[scenario], dual(tracker.theorem.p))
-                yield from bounded(labelled, "filtering", loss, tracker.bound(energy, path))
-                price = _PathPrice(tracker.price(path), loss - energy)
-                metrics = {"path_price": price.price, "excess_loss": price.excess_loss}
-                yield from labelled.rows(metrics)
-                if scenario.startswith("jumps"):
-                    by_jumps = prices.setdefault((method, setting, repetition.number), {})
-                    by_jumps[_count_jumps(scenario)] = price
-            else:
-                yield labelled.row("filtering_loss", loss)
-            for x, part in ((0.5, errors[: T // 2]), (1.0, errors)):
-                yield labelled.row("settled_error", part[-T // 8 :].mean(), x=x)
-            factors = (tracker.radius_factor, tracker.rate_factor)
-            if scenario in settings.all_factors and factors in SHOWN_FACTORS:
-                starts = window_starts(T, settings.windows)
-                means = window_means(errors, starts)
-                ends = np.append(starts[1:], T)
-                yield from labelled.curve("tracking_error", zip(ends, means, strict=True))
+            of_tracker = repetition.with_columns(
+                noise=tracker.scenario,
+                setting=tracker.setting(),
+                method=tracker.method,
+            )
+            errors = (clean[tracker.scenario] - yhat) ** 2
+            u = paths[tracker.scenario]
+            yield from _check_tracking(tracker, of_tracker, errors, u, energy, prices)
+            yield from _measure_tracking(settings, tracker, of_tracker, errors)
     yield from _loss_slopes(loop, prices)
+
+
+def _check_tracking(
+    tracker: "_Tracker",
+    repetition: Repetition,
+    errors: Floats,
+    u: Floats,
+    energy: float,
+    prices: "_Prices",
+) -> Iterator[Row]:
+    """Check the loss against the bound where there is one, and store the price of the path.
+
+    errors : squared errors of the rounds; u : targets (T, n); energy : of the noise.
+    """
+    loss = float(errors.sum())
+    if not tracker.has_bound():
+        yield repetition.row("filtering_loss", loss)
+        return
+    path = path_length(u, dual(tracker.theorem.p))
+    yield from bounded(repetition, "filtering", loss, tracker.bound(energy, path))
+    price = _PathPrice(tracker.price(path), loss - energy)
+    metrics = {"path_price": price.price, "excess_loss": price.excess_loss}
+    yield from repetition.rows(metrics)
+    if tracker.scenario.startswith("jumps"):
+        key = (tracker.method, tracker.setting(), repetition.number)
+        by_jumps = prices.setdefault(key, {})
+        by_jumps[_count_jumps(tracker.scenario)] = price
+
+
+def _measure_tracking(
+    settings: MovingSettings,
+    tracker: "_Tracker",
+    repetition: Repetition,
+    errors: Floats,
+) -> Iterator[Row]:
+    """Measure settled errors, and for some trackers the error over time."""
+    T = settings.rounds
+    eighth = -T // 8
+    first_half = errors[: T // 2]
+    yield repetition.row("settled_error", first_half[eighth:].mean(), x=0.5)
+    yield repetition.row("settled_error", errors[eighth:].mean(), x=1.0)
+    factors = (tracker.radius_factor, tracker.rate_factor)
+    if tracker.scenario in settings.all_factors and factors in SHOWN_FACTORS:
+        starts = window_starts(T, settings.windows)
+        means = window_means(errors, starts)
+        ends = np.append(starts[1:], T)
+        yield from repetition.curve("tracking_error", zip(ends, means, strict=True))
 
 
 class _PathPrice(NamedTuple):
@@ -779,6 +871,10 @@ class _PathPrice(NamedTuple):
 
     price: float
     excess_loss: float
+
+
+_Prices = dict[tuple[str, str, int | str], dict[int, _PathPrice]]
+"""Method, setting and repetition -> number of jumps -> terms of the bound."""
 
 
 SHOWN_FACTORS = ((1, 1), (1, 0.2), ("inf", 1))
@@ -798,6 +894,10 @@ class _Tracker:
     radius_factor: int | float | str
     rate_factor: float
     radius: float
+
+    def setting(self) -> str:
+        """Write the factors as a setting of the result table."""
+        return f"U={self.radius_factor} eta={self.rate_factor:g}"
 
     def filter(self) -> PNormLMS:
         """Make the filter."""
@@ -827,19 +927,25 @@ def _list_trackers(
     paths: dict[str, Floats],
 ) -> list[_Tracker]:
     """List the filters of all scenarios, with every combination of factors if required."""
-    T = settings.rounds
-    factors = list(itertools.product(settings.radius_factors, settings.rate_factors))
+    all_factors = list(itertools.product(settings.radius_factors, settings.rate_factors))
     trackers = []
     for scenario in settings.scenarios:
+        factors = [(U, eta) for U, eta in all_factors if (U, eta) == (1, 1)]
+        if scenario in settings.all_factors:
+            factors = all_factors
         for method, theorem in theorems.items():
-            # The largest ||u_t||_q is that of the first, the middle or the last target.
-            q = dual(theorem.p)
-            size = max(float(norm(paths[scenario][t], q)) for t in (0, T - 1, T // 2))
+            size = _largest_norm(paths[scenario], dual(theorem.p))
             for U, eta in factors:
-                if (U, eta) == (1, 1) or scenario in settings.all_factors:
-                    radius = float(U) * size
-                    trackers.append(_Tracker(scenario, method, theorem, U, eta, radius))
+                radius = float(U) * size
+                trackers.append(_Tracker(scenario, method, theorem, U, eta, radius))
     return trackers
+
+
+def _largest_norm(u: Floats, q: float) -> float:
+    """Compute the largest ||u_t||_q: that of the first, the middle or the last target."""
+    T = len(u)
+    norms = [float(norm(u[t], q)) for t in (0, T - 1, T // 2)]
+    return max(norms)
 
 
 def _count_jumps(scenario: str) -> int:
@@ -847,18 +953,18 @@ def _count_jumps(scenario: str) -> int:
     return int(scenario.split()[1])
 
 
-def _loss_slopes(
-    loop: Loop,
-    prices: dict[tuple[str, str, int | str], dict[int, _PathPrice]],
-) -> Iterator[Row]:
+def _loss_slopes(loop: Loop, prices: _Prices) -> Iterator[Row]:
     """Compute the loss that one more jump adds, over the price that it adds."""
     for (method, setting, number), by_jumps in prices.items():
-        for fewer, more in itertools.pairwise(sorted(by_jumps)):
-            added_loss = by_jumps[more].excess_loss - by_jumps[fewer].excess_loss
-            added_price = by_jumps[more].price - by_jumps[fewer].price
-            columns: Row = {"method": method, "setting": setting, "repetition": number}
-            repetition = Repetition(loop.seeds, number, columns)
-            yield repetition.row("loss_slope", added_loss / added_price, noise=f"jumps {more}")
+        columns: Row = {"method": method, "setting": setting, "repetition": number}
+        repetition = Repetition(loop.seeds, number, columns)
+        for n_before, n_jumps in itertools.pairwise(sorted(by_jumps)):
+            before = by_jumps[n_before]
+            after = by_jumps[n_jumps]
+            added_loss = after.excess_loss - before.excess_loss
+            added_price = after.price - before.price
+            slope = added_loss / added_price
+            yield repetition.row("loss_slope", slope, noise=f"jumps {n_jumps}")
 
 
 # A room response from speech
@@ -937,18 +1043,22 @@ def echo(settings: RoomSettings, reflection: float, loop: Loop, number: int | st
 
     speech = loop.data["speech"].arrays
     signal = np.asarray(speech["signal"], dtype=float)
+    signal = (signal - signal.mean()) / signal.std()
     rate = int(speech["rate"])
     seconds = settings.tuning_seconds if number == TUNING else settings.seconds
     T = min(len(signal), round(seconds * rate))
     rng = loop.seeds.generator(number, "piece")
-    signal = (signal - signal.mean()) / signal.std()
     first = int(rng.integers(len(signal) - T + 1))
-    padded = np.concatenate([np.zeros(settings.taps - 1), signal[first : first + T]])
+    piece = signal[first : first + T]
+    silence = np.zeros(settings.taps - 1)
+    padded = np.concatenate([silence, piece])
     h = audio.simulated(taps=settings.taps, rate=rate, reflection=reflection)
     clean = np.convolve(padded, h, "valid")
-    variance = float(clean.var()) * 10 ** (-settings.snr / 10)
+    ratio = 10 ** (-settings.snr / 10)
+    variance = float(clean.var()) * ratio
     noise = loop.seeds.generator(number, "noise").standard_normal(T)
-    return Echo(padded, clean + np.sqrt(variance) * noise, h, variance)
+    heard = clean + np.sqrt(variance) * noise
+    return Echo(padded, heard, h, variance)
 
 
 def tune_room(settings: RoomSettings, loop: Loop) -> dict[str, dict[str, dict[str, float]]]:
@@ -957,19 +1067,26 @@ def tune_room(settings: RoomSettings, loop: Loop) -> dict[str, dict[str, dict[st
     Returns ``{room: {method: parameters}}``.
     """
     tuned: dict[str, dict[str, dict[str, float]]] = {}
-    for room, reflection in settings.rooms.items():
+    for name, reflection in settings.rooms.items():
         task = echo(settings, reflection, loop, TUNING)
-        tuned[room] = {}
+        tuned[name] = {}
         for label, method in settings.methods.items():
-            grids = [grid_values(method.grids[name]) for name in method.tune]
-            candidates = []
-            for values in itertools.product(*grids):
-                candidates.append(dict(zip(method.tune, values, strict=True)))
+            candidates = _list_candidates(method)
             scores = [0.0]
             if len(candidates) > 1:
                 scores = [_score(task, method, c, settings.points) for c in candidates]
-            tuned[room][label] = candidates[int(np.argmin(scores))]
+            best = int(np.argmin(scores))
+            tuned[name][label] = candidates[best]
     return tuned
+
+
+def _list_candidates(method: TunedFilter) -> list[dict[str, float]]:
+    """List every combination of the values of the tuned parameters."""
+    grids = [grid_values(method.grids[name]) for name in method.tune]
+    candidates = []
+    for values in itertools.product(*grids):
+        candidates.append(dict(zip(method.tune, values, strict=True)))
+    return candidates
 
 
 def _score(task: Echo, method: TunedFilter, chosen: dict[str, float], points: int) -> float:

@@ -46,10 +46,14 @@ def test_a_step_without_the_progress_of_the_theorem_is_an_error():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((30, 4))
     u = np.ones(4)
-    size = Theorem.of(3.0, X).x_size
-    assert pnorm.smallest_slack(X, X @ u, u, np.zeros(30), Theorem(3.0, 100 * size)) > -1e-9
+    y = X @ u
+    yhat = np.zeros(30)
+    size = Theorem.measure(3.0, X).x_size
+    larger = Theorem(3.0, 100 * size)
+    assert pnorm.smallest_slack(X, y, u, yhat, larger) > -1e-9
+    smaller = Theorem(3.0, 0.01 * size)
     with pytest.raises(RuntimeError, match="less progress"):
-        pnorm.smallest_slack(X, X @ u, u, np.zeros(30), Theorem(3.0, 0.01 * size))
+        pnorm.smallest_slack(X, y, u, yhat, smaller)
 
 
 @pytest.mark.parametrize(("scenario", "length"), [("jumps 1", 1), ("jumps 4", 4), ("drift", 1)])
@@ -64,19 +68,25 @@ def test_path_lengths(scenario, length):
 def test_instances_are_rows_of_their_kind(kind):
     X = pnorm.instances(np.random.default_rng(0), kind, 200, 7)
     assert X.shape == (200, 7)
-    assert kind != "signs" or set(np.unique(X)) == {-1.0, 1.0}
-    assert not kind.startswith("unit") or np.allclose((X**2).sum(axis=1), 1)
-    assert kind != "unit vectors" or set(np.count_nonzero(X, axis=1)) == {1}
+    if kind == "signs":
+        assert set(np.unique(X)) == {-1.0, 1.0}
+    if kind.startswith("unit"):
+        squared_lengths = (X**2).sum(axis=1)
+        assert np.allclose(squared_lengths, 1)
+    if kind == "unit vectors":
+        assert set(np.count_nonzero(X, axis=1)) == {1}
     assert X.any(axis=0).all()
-    assert Theorem.of("auto", X).x_size >= np.abs(X).max()
+    assert Theorem.measure("auto", X).x_size >= np.abs(X).max()
 
 
 def test_the_extreme_cases_are_those_of_the_slide():
-    tasks = load(Path(pnorm.__file__).with_name("sparsity.yaml"), "full").settings.comparison.tasks
+    file = Path(pnorm.__file__).with_name("sparsity.yaml")
+    tasks = load(file, "full").settings.comparison.tasks
     for name, size_of_rows, size_of_target in (("sparse target", 7, 1), ("dense target", 1, 7)):
         task = tasks[name]
         X = pnorm.instances(np.random.default_rng(0), task.instances, 200, 7)
-        u = pnorm.ones(7, 7 if task.ones == "all" else task.ones)
+        count = 7 if task.ones == "all" else task.ones
+        u = pnorm.first_ones(7, count)
         assert set(np.count_nonzero(X, axis=1)) == {size_of_rows}
         assert set(np.abs(X[X != 0])) == {1.0}
         assert np.count_nonzero(u) == size_of_target
