@@ -11,7 +11,7 @@ from reproduction.run import records
 from reproduction.show import names
 from reproduction.show.panels import RenderError
 from reproduction.show.rendering import draw
-from reproduction.spec import user_modules
+from reproduction.spec import errors_of_users
 from reproduction.spec.artifact import load, without_groups
 
 parser = argparse.ArgumentParser(description=__doc__)
@@ -37,5 +37,5 @@ for key, record in zip(options.keys, options.records, strict=True):
         failures.append(str(error))
     except Exception as error:  # the other figures are drawn all the same
         traceback.print_exc()
-        failures.append(f"{name}: {user_modules.describe_error(error)}")
+        failures.append(f"{name}: {errors_of_users.describe_error(error)}")
 sys.exit("; ".join(failures) or None)

@@ -7,9 +7,12 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reproduction.run import compute_ahead
+
+if TYPE_CHECKING:
+    from reproduction.run.job import Job
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("kind", choices=("tune", "run", "experiment", "collect"))
@@ -67,7 +70,7 @@ def work(
     request : what `Plan.job` describes, and the repetitions.
     context : the cell, and whether the first repetition is run again and compared.
     """
-    from reproduction.run import learning_check, results
+    from reproduction.run import results
     from reproduction.run.atomic_files import replacing
     from reproduction.run.job import Job
 
@@ -84,7 +87,7 @@ def work(
         return tuned
     parameters: dict[str, Any] = next(iter(tuned.values()), {})
     if context.get("is_run_twice"):
-        learning_check.refuse_wrong_methods(job)
+        refuse_wrong_methods(job)
     rows, points = job.run(request["repetitions"], parameters)
     if context.get("is_run_twice"):
         job.check_repeatable(rows, request["repetitions"], parameters)
@@ -93,6 +96,14 @@ def work(
     with replacing(options.points) as part:
         points.write(part)
     return tuned
+
+
+def refuse_wrong_methods(job: "Job") -> None:
+    """Refuse a job with a method of a user that learns the wrong way round."""
+    if any(method.custom for method in job.settings.select_methods().values()):
+        from reproduction.run import learning_check
+
+        learning_check.refuse_wrong_methods(job)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from reproduction.spec.key_tables import (
     format_vocabulary,
     list_protocols,
 )
-from reproduction.spec.strict_yaml import near
+from reproduction.spec.suggestions import near
 
 parser = argparse.ArgumentParser(prog=f"{name_program()} settings", description=__doc__)
 parser.add_argument("protocol", nargs="?", help="one alone, such as stock:classification")

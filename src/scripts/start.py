@@ -45,7 +45,8 @@ def check_configuration(words: list[str], scale: str = "") -> None:
         The one that a word names, "" where files may choose it.
     """
     from reproduction.run.command_line import check_scale, check_values
-    from reproduction.spec.strict_yaml import near, read
+    from reproduction.spec.strict_yaml import read
+    from reproduction.spec.suggestions import near
 
     options = configuration_words(words)
     try:

@@ -15,8 +15,8 @@ from reproduction.run.command_line import COMMANDS as RUNNABLE
 from reproduction.run.command_line import read_request
 from reproduction.spec.artifact import merge
 from reproduction.spec.configuration import Config
+from reproduction.spec.mistakes import check
 from reproduction.spec.papers import paper_pages
-from reproduction.spec.strict_yaml import check
 
 SHOWN = re.compile(r"^(?:\w+=\S+ )*(?:\./run|snakemake)\b.*", re.M)
 IN_A_SENTENCE = re.compile(r"`((?:\w+=\S+ )?(?:\./run|snakemake)(?: [^`]*)?)`")

@@ -18,7 +18,7 @@ from verdict_inputs import (
 
 from reproduction.judge.claims import Claim, PublishedRule
 from reproduction.run.results import write_rows
-from reproduction.spec.strict_yaml import ArtifactError, check
+from reproduction.spec.mistakes import ArtifactError, check
 
 
 def rule(**changes):

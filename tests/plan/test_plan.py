@@ -10,7 +10,7 @@ from project import EXPERIMENTS, load_data_sets, load_project
 
 from reproduction.plan import plan
 from reproduction.run import console
-from reproduction.spec.settings import DISPLAY
+from reproduction.spec.display_keys import DISPLAY
 
 PAPERS = ["ors", "robust_sgd", "kernel_boost"]
 

@@ -9,7 +9,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.linear_model import LogisticRegression
 
 from noisylabels import NLMS
-from reproduction.run import learning_check
+from reproduction.run import label_check, learning_check
 from reproduction.spec.settings import Method
 
 HERE = __name__
@@ -154,8 +154,8 @@ SETS = [
 @pytest.mark.parametrize(("rows", "way"), [(1, "up"), (-1, "down")])
 def test_labels_that_are_shifted_by_a_row_are_named_with_the_way_back(load, task, rows, way):
     X, y = shuffled(load)
-    assert learning_check.describe_labels({"X": X, "y": y}, task) == ""
-    doubt = learning_check.describe_labels({"X": X, "y": np.roll(y, rows)}, task)
+    assert label_check.describe_labels({"X": X, "y": y}, task) == ""
+    doubt = label_check.describe_labels({"X": X, "y": np.roll(y, rows)}, task)
     assert "trees predict y from X no better than chance" in doubt
     assert f"moved {way} by one row" in doubt
 
@@ -163,17 +163,17 @@ def test_labels_that_are_shifted_by_a_row_are_named_with_the_way_back(load, task
 def test_labels_in_random_order_are_doubted_and_those_of_a_test_part_too():
     X, y = shuffled(load_wine)
     wrong = np.random.default_rng(1).permutation(y)
-    doubt = learning_check.describe_labels({"X": X, "y": wrong}, "classes")
+    doubt = label_check.describe_labels({"X": X, "y": wrong}, "classes")
     assert doubt.endswith("are their rows in the same order?")
     arrays = {"X": X, "y": y, "X_test": X, "y_test": wrong}
-    assert "y_test from X_test" in learning_check.describe_labels(arrays, "classes")
+    assert "y_test from X_test" in label_check.describe_labels(arrays, "classes")
 
 
 def test_nothing_is_said_where_it_is_not_known():
     X, y = shuffled(load_wine)
-    assert learning_check.describe_labels({"X": X, "y": y}, "crowd") == ""
-    assert learning_check.describe_labels({"X": X[:12], "y": np.arange(12) % 3}, "classes") == ""
-    assert learning_check.describe_labels({"y": y}, "classes") == ""
+    assert label_check.describe_labels({"X": X, "y": y}, "crowd") == ""
+    assert label_check.describe_labels({"X": X[:12], "y": np.arange(12) % 3}, "classes") == ""
+    assert label_check.describe_labels({"y": y}, "classes") == ""
 
 
 class SeesTheLabel(NLMS):

@@ -8,7 +8,7 @@ from project import artifact_paths
 
 from reproduction.data import registry
 from reproduction.spec import artifact as artifacts
-from reproduction.spec import strict_yaml
+from reproduction.spec import mistakes
 from reproduction.spec.artifact import LONGEST, SCALES, Artifact, ArtifactError, check_code, load, load_all
 from reproduction.spec.settings import Settings
 
@@ -258,7 +258,7 @@ def test_settings_are_parsed_once_for_each_scale(scale, times, monkeypatch):
 
     def count(model, *arguments):
         parsed.append(model)
-        return strict_yaml.check(model, *arguments)
+        return mistakes.check(model, *arguments)
 
     monkeypatch.setattr(artifacts, "check", count)
     artifact = load(EXPERIMENTS / f"{BUDGETS}.yaml", scale)

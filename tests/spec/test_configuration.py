@@ -14,8 +14,9 @@ from reproduction.plan.plan import unknown_target
 from reproduction.run.results import COLUMNS
 from reproduction.spec import configuration, key_tables
 from reproduction.spec.artifact import expanded
+from reproduction.spec.mistakes import ArtifactError
 from reproduction.spec.papers import HOME
-from reproduction.spec.strict_yaml import ArtifactError, read
+from reproduction.spec.strict_yaml import read
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = ROOT / "config"

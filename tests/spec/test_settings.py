@@ -13,14 +13,13 @@ from pydantic import Field, ValidationError
 import noisylabels
 from noisylabels import METHODS
 from noisylabels.filters.lms import NLMS
+from reproduction.spec.class_check import SIGNATURES, check_keywords
 from reproduction.spec.settings import (
-    SIGNATURES,
     Distinct,
     Method,
     Methods,
     Noise,
     Settings,
-    check_keywords,
     method_class,
 )
 

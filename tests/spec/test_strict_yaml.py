@@ -6,7 +6,9 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import Field
 
-from reproduction.spec.strict_yaml import ArtifactError, Model, check, read
+from reproduction.spec.mistakes import ArtifactError, check
+from reproduction.spec.models import Model
+from reproduction.spec.strict_yaml import read
 
 BOMB = "a0: &a0 [[], []]\n" + "".join(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 40))
 

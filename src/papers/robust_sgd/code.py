@@ -34,9 +34,10 @@ from reproduction.run.points import Scored
 from reproduction.run.protocol_loop import Loop, Repetition, Row
 from reproduction.run.splits import Floats, Indices, Labels, stratified_folds, stratified_mask
 from reproduction.spec import settings as keys
+from reproduction.spec.models import is_with_code
 from reproduction.spec.protocol import protocol
 from reproduction.spec.settings import Noise
-from reproduction.spec.strict_yaml import is_with_code, near
+from reproduction.spec.suggestions import near
 
 Matrix = Any
 """Features (n, d), dense or CSR."""

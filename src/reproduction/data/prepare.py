@@ -24,8 +24,9 @@ from reproduction.data.registry import is_users, loader_module, sha256_of
 from reproduction.paths import SOURCES
 from reproduction.run import reading
 from reproduction.run.atomic_files import replacing
-from reproduction.spec.strict_yaml import near
-from reproduction.spec.user_modules import describe_error, import_module, module_file
+from reproduction.spec.errors_of_users import describe_error
+from reproduction.spec.suggestions import near
+from reproduction.spec.user_modules import import_module, module_file
 
 MEMORY, MEMORY_PER_BYTE = 1 << 30, 16
 """Address space of an isolated reader in bytes: fixed, and per byte of its files."""

@@ -18,8 +18,10 @@ from pydantic import (
     model_validator,
 )
 
+from reproduction.spec.mistakes import ArtifactError, check
+from reproduction.spec.models import Model
 from reproduction.spec.papers import full_name
-from reproduction.spec.strict_yaml import ArtifactError, Content, Model, check, read
+from reproduction.spec.strict_yaml import Content, read
 
 REGISTRY = Path(__file__).resolve().parents[3] / "config/datasets.yaml"
 

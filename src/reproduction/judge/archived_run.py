@@ -33,7 +33,7 @@ from reproduction.run import records, results
 from reproduction.run.atomic_files import replacing
 from reproduction.run.points import Points
 from reproduction.spec.artifact import Artifact
-from reproduction.spec.settings import without_display
+from reproduction.spec.display_keys import without_display
 from reproduction.spec.strict_yaml import Content
 from reproduction.spec.verdict_words import NOT_JUDGED, PUBLISHED
 

@@ -28,7 +28,9 @@ from reproduction.judge.check_statistics import (
     StatisticName,
 )
 from reproduction.run.results import COLUMNS
-from reproduction.spec.strict_yaml import Content, Model, check
+from reproduction.spec.mistakes import check
+from reproduction.spec.models import Model
+from reproduction.spec.strict_yaml import Content
 from reproduction.spec.verdict_words import CLAIM_KINDS, OURS, ClaimKind, define_words
 
 # Words

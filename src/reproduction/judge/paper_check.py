@@ -26,10 +26,11 @@ from reproduction.data import registry
 from reproduction.paths import CHECKOUT
 from reproduction.plan.plan import Plan, configured
 from reproduction.spec.artifact import Artifact, check_together, load
+from reproduction.spec.mistakes import ArtifactError
 from reproduction.spec.papers import HOME, artifact_files, find_paper
 from reproduction.spec.protocol import find_protocol
 from reproduction.spec.settings import Method, Noise
-from reproduction.spec.strict_yaml import ArtifactError, Content
+from reproduction.spec.strict_yaml import Content
 
 if TYPE_CHECKING:
     from reproduction.data.prepared import Dataset

@@ -77,7 +77,7 @@ from reproduction.judge.outlying_runs import SEEN, Outlying, compare_in_two_part
 from reproduction.run.points import Points
 from reproduction.run.records import verify
 from reproduction.run.results import read_table
-from reproduction.spec import strict_yaml
+from reproduction.spec import mistakes
 from reproduction.spec.artifact import expanded
 from reproduction.spec.strict_yaml import Content
 from reproduction.spec.verdict_words import (
@@ -189,9 +189,9 @@ def _find(
 ) -> "Finding":
     """Check an entry of an artifact and measure its subject; an error names the entry."""
     try:
-        strict_yaml.check(model, entry, f"{kind} {entry.get('id', '?')}")
+        mistakes.check(model, entry, f"{kind} {entry.get('id', '?')}")
         return find(_start_row(artifact, entry), entry, source, scale)
-    except strict_yaml.ArtifactError as error:
+    except mistakes.ArtifactError as error:
         raise VerdictError(str(error)) from None
     except VerdictError as error:
         raise type(error)(f"{kind} {entry['id']}: {error}") from None

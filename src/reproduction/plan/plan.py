@@ -22,10 +22,11 @@ from reproduction.show import names as names_of
 from reproduction.show.panels import Shown
 from reproduction.spec import configuration, user_modules
 from reproduction.spec.artifact import NAME, SCALES, Artifact, Cell, check_code, load_all, merge
+from reproduction.spec.display_keys import without_display
 from reproduction.spec.papers import HOME, artifact_files, list_papers
 from reproduction.spec.protocol import find_protocol
-from reproduction.spec.settings import without_display
-from reproduction.spec.strict_yaml import Content, near, read
+from reproduction.spec.strict_yaml import Content, read
+from reproduction.spec.suggestions import near
 
 TARGETS_OF_TASKS = {"binary": "two classes", "classes": "classes", "regression": "real"}
 """Task in the registry -> what a protocol learns from such a data set."""

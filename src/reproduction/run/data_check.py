@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from reproduction.data.array_rules import find_target
 from reproduction.data.registry import OWN, Entry
-from reproduction.run import learning_check
+from reproduction.run import label_check
 
 FEWEST = 20
 """Number of rows below which a column may equal the label by chance."""
@@ -47,7 +47,7 @@ def describe_data(arrays: Mapping[str, Array], task: str, read_names: Names = li
     columns = dict(find_label_columns(arrays))
     if columns:
         doubts.append(_describe_columns(columns, read_names()))
-    doubt = learning_check.describe_labels(arrays, task)
+    doubt = label_check.describe_labels(arrays, task)
     if doubt:
         doubts.append(f"warning: {doubt}")
     return doubts

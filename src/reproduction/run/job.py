@@ -21,10 +21,10 @@ from reproduction.run.points import KEY, Points
 from reproduction.run.protocol_loop import Loop
 from reproduction.run.results import COLUMNS, KEY_COLUMNS, format_value, key_of
 from reproduction.run.results import Row as Row
-from reproduction.spec.protocol import Protocol, find_protocol
+from reproduction.spec.models import WITH_CODE, texts
+from reproduction.spec.protocol import Protocol, import_protocol
 from reproduction.spec.settings import Settings
-from reproduction.spec.strict_yaml import near, texts
-from reproduction.spec.user_modules import describe_error, is_of_user
+from reproduction.spec.suggestions import near
 
 if TYPE_CHECKING:
     from reproduction.data.prepared import Dataset
@@ -48,11 +48,11 @@ class Job:
             from reproduction.data.prepared import load_prepared
 
             data = {dataset.id: dataset for dataset in map(load_prepared, data_files)}
-        found = find_protocol(given["protocol"])
+        found = import_protocol(given["protocol"])
         for dataset in data.values():
             _check_target(found, dataset)
-        settings = found.settings.model_validate(given["settings"])
-        settings.check_custom()
+        # the main process has checked the classes before it planned this job
+        settings = found.settings.model_validate(given["settings"], context={WITH_CODE: False})
         words = [*texts(given["settings"]), *settings.list_labels()]
         return cls(found, settings, Seeds(given["seed"], given["experiment"]), data, words)
 
@@ -127,6 +127,8 @@ class Job:
         except (Exception, SystemExit) as error:
             if str(error).startswith(f"protocol {place}: "):
                 raise
+            from reproduction.spec.errors_of_users import describe_error
+
             traceback.print_exc()
             where = describe_place(place_in_loop)
             raise ValueError(f"protocol {place}: {where}{describe_error(error)}") from None
@@ -149,8 +151,11 @@ def _refuse_unseeded() -> Iterator[None]:
     before = _read_global_generators()
 
     def default_rng(seed: Any = None) -> np.random.Generator:
-        if seed is None and is_of_user(sys._getframe(1).f_code.co_filename):
-            raise ValueError("np.random.default_rng() has no seed, so no two runs are equal")
+        if seed is None:
+            from reproduction.spec.errors_of_users import is_of_user
+
+            if is_of_user(sys._getframe(1).f_code.co_filename):
+                raise ValueError("np.random.default_rng() has no seed, so no two runs are equal")
         return original(seed)
 
     np.random.default_rng = default_rng

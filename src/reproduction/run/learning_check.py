@@ -1,8 +1,7 @@
-"""Mistakes that no shape shows: a method that learns the wrong way round, or labels of other rows.
+"""Methods that learn the wrong way round, which no shape shows.
 
-Both are tried on what must work. A method is fitted to clean groups of points far apart; one that
-is wrong on most of them has its classes in another order than its labels. Labels that no trees can
-predict from their rows may be those of other rows.
+A method is fitted to clean groups of points far apart. One that is wrong on most of them has its
+classes in another order than its labels.
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reproduction.run.protocol_loop import seeded
+from reproduction.spec.errors_of_users import describe_error
 from reproduction.spec.settings import Method
-from reproduction.spec.user_modules import describe_error
 
 if TYPE_CHECKING:
     from reproduction.run.job import Job
@@ -26,23 +25,11 @@ ROWS = 40
 DISTANCE = 3.0
 """Distance of the groups from the origin, ten of their standard deviations."""
 SPREAD = 0.3
-MOST_ROWS = 2000
-"""Largest number of rows that the trees are fitted to."""
-FEWEST = 10
-"""Rows of each class below which no answer is given."""
-FOLDS = 5
 SEED = 20240611
-FAR_ABOVE_CHANCE = 5.0
-"""Standard errors above chance from which moved labels count as the right ones."""
-ABOVE_CHANCE = 2.0
-"""Standard errors above chance from which labels belong to their rows."""
 TRUSTED = ("sklearn.", "noisylabels.")
 """First parts of the names of modules that have tests of their own."""
 
 Array = NDArray[Any]
-
-
-# Methods
 
 
 def refuse_wrong_methods(job: Job) -> None:
@@ -186,67 +173,3 @@ def _describe_wrong(wrong: list[str], shares: Mapping[str, float], count: int) -
         return f"the most probable class of predict_proba is right on {right} {where}; {remedy}"
     remedy = "values above 0 are for classes_[1], and column k for classes_[k]"
     return f"decision_function is right on {right} {where}; {remedy}"
-
-
-# Labels
-
-
-def describe_labels(arrays: Mapping[str, Array], task: str) -> str:
-    """Say that trees cannot predict the targets from their rows; "" if they can or it is unknown.
-
-    Parameters
-    ----------
-    arrays : mapping
-        Prepared arrays, with X (n, ...) and y (n,).
-    task : str
-        ``binary``, ``classes`` or ``regression``; nothing is said of others.
-    """
-    if task not in ("binary", "classes", "regression"):
-        return ""
-    for suffix in ("", "_test"):
-        X = arrays.get(f"X{suffix}")
-        y = arrays.get(f"y{suffix}")
-        if X is None or y is None or X.dtype.kind not in "biuf" or len(X) != len(y):
-            continue
-        X = X.reshape(len(X), -1)
-        errors = _above_chance(X, y, task)
-        if errors is None or errors > ABOVE_CHANCE:
-            continue
-        told = f"trees predict y{suffix} from X{suffix} no better than chance"
-        for rows in (-1, 1):
-            moved = _above_chance(X, np.roll(y, rows), task)
-            if moved is not None and moved > FAR_ABOVE_CHANCE:
-                way = "up" if rows < 0 else "down"
-                return f"{told}, but well if y{suffix} is moved {way} by one row; correct its order"
-        return f"{told}; are their rows in the same order?"
-    return ""
-
-
-def _above_chance(X: Array, y: Array, task: str) -> float | None:
-    """Measure by how many standard errors trees beat chance; None for few rows.
-
-    Predictions are cross-validated: of classes the mean recall, of real values the correlation.
-    """
-    from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
-    from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict
-
-    kept = np.random.default_rng(SEED).permutation(len(y))[:MOST_ROWS]
-    X = X[kept]
-    y = y[kept]
-    if task == "regression":
-        if len(y) < 2 * FEWEST or y.std() == 0:
-            return None
-        folds = KFold(FOLDS, shuffle=True, random_state=0)
-        trees = ExtraTreesRegressor(50, random_state=0)
-        predicted = cross_val_predict(trees, X, y, cv=folds)
-        return float(np.corrcoef(predicted, y)[0, 1] * np.sqrt(len(y)))
-    values, sizes = np.unique(y, return_counts=True)
-    if len(values) < 2 or sizes.min() < FEWEST:
-        return None
-    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
-    trees = ExtraTreesClassifier(50, class_weight="balanced", random_state=0)
-    predicted = cross_val_predict(trees, X, y, cv=folds)
-    recalls = [(predicted[y == value] == value).mean() for value in values]
-    chance = 1 / len(values)
-    error = np.sqrt((chance * (1 - chance) / sizes).sum()) / len(values)
-    return float((np.mean(recalls) - chance) / error)

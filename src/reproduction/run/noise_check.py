@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reproduction.run.splits import read_target
+from reproduction.spec.errors_of_users import describe_error
 from reproduction.spec.noise_kinds import Target, find_custom
 from reproduction.spec.settings import Noise
-from reproduction.spec.user_modules import describe_error
 
 ROWS = 4000
 """Smallest number of rows on which noise is tried."""

@@ -23,7 +23,7 @@ from pydantic import Field, model_validator
 from noisylabels.filters.base import NoisySequence
 from noisylabels.validation import Floats
 from reproduction.run.protocol_loop import Loop, Repetition
-from reproduction.spec.settings import Method, Methods, Model, Repeated, Some, among, check_keywords
+from reproduction.spec.settings import Method, Methods, Model, Repeated, Some, among
 
 T = TypeVar("T")
 Mode = Literal["shared_r", "per_variant"]
@@ -77,6 +77,8 @@ class TunedFilter(Method):
         """Check the class, which must be a filter of sequences."""
         user = "an experiment with adaptive filters"
         self.require("losses", user, "inherit it from `noisylabels.filters.base.Filter`")
+        from reproduction.spec.class_check import check_keywords
+
         check_keywords(self.cls, self.parameters, self.tune)
 
 

@@ -11,7 +11,9 @@ from typing import NamedTuple
 
 from pydantic import Field
 
-from reproduction.spec.strict_yaml import Content, Model, check, read
+from reproduction.spec.mistakes import check
+from reproduction.spec.models import Model
+from reproduction.spec.strict_yaml import Content, read
 from reproduction.spec.verdict_words import (
     OURS,
     PATTERN,

@@ -26,8 +26,11 @@ from pydantic import Field, field_validator
 from reproduction.spec import noise_kinds
 from reproduction.spec.metrics import Better
 from reproduction.spec.metrics import better as better_by_name
+from reproduction.spec.mistakes import check
+from reproduction.spec.models import Model
 from reproduction.spec.papers import full_name
-from reproduction.spec.strict_yaml import Content, Model, check, near, read
+from reproduction.spec.strict_yaml import Content, read
+from reproduction.spec.suggestions import near
 from reproduction.spec.user_modules import module_file
 
 if TYPE_CHECKING:

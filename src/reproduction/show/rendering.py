@@ -11,7 +11,8 @@ from reproduction.run.results import read_table
 from reproduction.show import names, style
 from reproduction.show import tables as writer
 from reproduction.show.panels import RenderError, Results, Shown, add_room
-from reproduction.spec.user_modules import check_declared, import_module, module_file
+from reproduction.spec.declarations import check_declared
+from reproduction.spec.user_modules import import_module, module_file
 
 STOCK = "reproduction.show.stock"
 """Module with figures and tables for any result table."""

@@ -36,10 +36,13 @@ from reproduction.judge.claims import (
 )
 from reproduction.show import names, rendering
 from reproduction.spec.captions import check_caption, check_summary
+from reproduction.spec.mistakes import ArtifactError, check
+from reproduction.spec.models import Model, texts
 from reproduction.spec.papers import HOME, artifact_files, check_short, find_papers, full_name
 from reproduction.spec.protocol import find_protocol
 from reproduction.spec.settings import Distinct, Selection, Settings
-from reproduction.spec.strict_yaml import ArtifactError, Content, Model, check, near, read, texts
+from reproduction.spec.strict_yaml import Content, read
+from reproduction.spec.suggestions import near
 from reproduction.spec.verdict_words import NOT_COMPARABLE, PUBLISHED
 
 # ``part``: the full scale with the data sets and repetitions of the configuration's ``only``.

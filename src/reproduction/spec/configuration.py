@@ -10,8 +10,12 @@ from pydantic import Field, NonNegativeInt, PositiveInt, field_validator, model_
 from reproduction.data.prepare import find_loader
 from reproduction.data.registry import LOCAL, Entry, UserFile, loaders, users_file
 from reproduction.spec.artifact import NO_QUICK, merge
-from reproduction.spec.settings import Distinct, check_keywords
-from reproduction.spec.strict_yaml import ArtifactError, Content, Model, check, near, read
+from reproduction.spec.class_check import check_keywords
+from reproduction.spec.mistakes import ArtifactError, check
+from reproduction.spec.models import Model
+from reproduction.spec.settings import Distinct
+from reproduction.spec.strict_yaml import Content, read
+from reproduction.spec.suggestions import near
 
 
 class LocalTable(Model):

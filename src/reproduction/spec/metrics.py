@@ -14,7 +14,7 @@ from typing import Any, Literal
 from pydantic_core import CoreSchema, core_schema
 
 from reproduction.spec.noise_kinds import CUSTOM
-from reproduction.spec.strict_yaml import near
+from reproduction.spec.suggestions import near
 from reproduction.spec.user_modules import find_function
 
 Better = Literal["higher", "lower"]

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisylabels.noise import flip_models
-from reproduction.spec.strict_yaml import near
+from reproduction.spec.suggestions import near
 from reproduction.spec.user_modules import find_function
 
 Target = Literal["two classes", "classes", "real"]

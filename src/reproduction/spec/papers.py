@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from reproduction.paths import SOURCES
-from reproduction.spec.strict_yaml import ArtifactError, near
+from reproduction.spec.mistakes import ArtifactError
+from reproduction.spec.suggestions import near
 
 HOME = SOURCES / "papers"
 """The folder of the repository's papers."""

@@ -11,7 +11,7 @@ from reproduction.run.protocol_loop import Loop
 from reproduction.run.results import Row as Row
 from reproduction.spec.noise_kinds import Target
 from reproduction.spec.settings import Settings
-from reproduction.spec.user_modules import check_declared, import_module
+from reproduction.spec.user_modules import import_module
 
 S = TypeVar("S", bound=Settings)
 Run = Callable[[S, Loop], Iterable[Row]]
@@ -123,7 +123,34 @@ def protocol_module(name: str) -> str:
 
 
 def find_protocol(name: str) -> Protocol:
-    """Find a protocol by name.
+    """Find a protocol by name, of a module that declares it.
+
+    Parameters
+    ----------
+    name : str
+        ``paper.module:function`` or ``stock:function``.
+
+    Returns
+    -------
+    Protocol
+        The protocol.
+
+    Raises
+    ------
+    ValueError
+        If there is no such module, or no such protocol in it; with the nearest names.
+    """
+    from reproduction.spec.declarations import check_declared
+
+    try:
+        check_declared(protocol_module(name), name.rpartition(":")[2], ("protocol",))
+    except ValueError as error:
+        raise ValueError(f"protocol: {error}") from error
+    return import_protocol(name)
+
+
+def import_protocol(name: str) -> Protocol:
+    """Import a protocol that `find_protocol` has found before, as the job of a plan does.
 
     Parameters
     ----------
@@ -143,7 +170,6 @@ def find_protocol(name: str) -> Protocol:
     module_name, _, function = name.rpartition(":")
     full_module_name = protocol_module(name)
     try:
-        check_declared(full_module_name, function, ("protocol",))
         module = import_module(full_module_name)
     except ModuleNotFoundError as error:
         if not full_module_name.startswith(error.name or "-"):

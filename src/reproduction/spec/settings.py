@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from types import UnionType
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 import pydantic
@@ -23,13 +22,26 @@ from pydantic_core import CoreSchema, core_schema
 
 from noisylabels import METHODS
 from noisylabels.noise import flip_models
+from reproduction.paths import PACKAGES
 from reproduction.spec import noise_kinds
-from reproduction.spec.guarded_classes import guard
-from reproduction.spec.strict_yaml import Model as Model
-from reproduction.spec.strict_yaml import explained, is_with_code, near
+from reproduction.spec.models import Model as Model
+from reproduction.spec.models import is_with_code
+from reproduction.spec.suggestions import near
 from reproduction.spec.user_modules import import_module
 
+if TYPE_CHECKING:
+    from reproduction.spec.class_check import check_keywords as check_keywords
+
 T = TypeVar("T")
+
+
+def __getattr__(name: str) -> Any:
+    """Give the check of keyword arguments, which only checks of settings need and no job."""
+    if name == "check_keywords":
+        from reproduction.spec.class_check import check_keywords
+
+        return check_keywords
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def among(place: str, names: Iterable[object], known: Iterable[object]) -> None:
@@ -205,55 +217,6 @@ def _impossible(label: str) -> str:
     return ""
 
 
-DISPLAY = ("label", "role", "shown", "note")
-"""Keys of a method that only figures and tables read."""
-
-
-def without_display(written: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out of the written settings what no experiment reads."""
-    settings = dict(written)
-    methods = written.get("methods")
-    if not isinstance(methods, Mapping):
-        return settings
-    settings["methods"] = {label: _read_by_experiments(method) for label, method in methods.items()}
-    return settings
-
-
-def _read_by_experiments(method: Any) -> Any:
-    if not isinstance(method, Mapping):
-        return method
-    return {key: entry for key, entry in method.items() if key not in DISPLAY}
-
-
-SIGNATURES = {
-    "fit_many": "fit_many(gram, labels, grid) -> Fits",
-    "fit_distances": "fit_distances(D, D_out, labels, widths, parametrisation) -> Fits",
-    "fit_bank": "fit_bank(bank, D, D_out, labels, **parameters) -> Fits",
-    "fit_epochs": "fit_epochs(X, y) -> Iterator[Any]",
-    "fit_grid": "fit_grid(X, y, train, candidates, rng, epochs) -> Array",
-    "objective": "objective(X, y) -> float",
-    "losses": "losses(filters, data, windows) -> Array",
-    "FLIP_RATE": "the class attribute FLIP_RATE",
-}
-"""Member that experiments need -> the parameters with which a class implements it.
-
-fit_many : class method, one model per column of labels (n, L) of 0 and 1 and value of grid (G,),
-    on the kernel of a `noisylabels.kernels.gaussian.Gram`. A class with GRID needs no grid in the
-    settings. With a keyword ``wanted`` (L, G) it may leave out the others, which can no longer be
-    chosen.
-fit_distances : the same from squared distances D (n, n), D_out (m, n), for methods that choose
-    among kernels of widths (S,) themselves.
-fit_bank : the same with a `noisylabels.kernels.bank.KernelBank`.
-fit_epochs : `fit` that yields the estimator after each epoch, ready to predict.
-fit_grid : weights (d + 1, M), the bias last, of linear models for M candidates with loss, lam and
-    multiplier.
-objective : what the estimator minimises, at its fitted weights.
-losses : mean squared clean error per filter and window, (len(filters), windows); of filters.
-FLIP_RATE : name of the parameter that takes the known flip rate: one number, or one per label
-    column.
-"""
-
-
 def method_module(name: str) -> str:
     """Name the module of a method, of the library or ``package.module:Class``."""
     full_name = name if ":" in name else f"noisylabels.{METHODS[name]}"
@@ -343,7 +306,12 @@ class Method(Model):
         ValueError
             If a user's module or class does not exist.
         """
-        return guard(method_class(self.method))
+        found = method_class(self.method)
+        if found.__module__.partition(".")[0] in PACKAGES:
+            return found  # classes of the project change no argument
+        from reproduction.spec.guarded_classes import guard
+
+        return guard(found)
 
     def build(self, **chosen: Any) -> Any:
         """Build an instance with the fixed parameters and the chosen ones, which win."""
@@ -357,6 +325,8 @@ class Method(Model):
         ValueError
             If something is wrong; the message says what is possible.
         """
+        from reproduction.spec.class_check import check_keywords
+
         check_keywords(self.cls, self.parameters)
 
     def require(self, member: str, user: str, otherwise: str = "") -> None:
@@ -365,7 +335,7 @@ class Method(Model):
         Parameters
         ----------
         member : str
-            Key of `SIGNATURES`.
+            Key of `class_check.SIGNATURES`.
         user : str
             What needs the member, for the message.
         otherwise : str, default ""
@@ -376,6 +346,8 @@ class Method(Model):
         ValueError
             If it lacks the member.
         """
+        from reproduction.spec.class_check import SIGNATURES
+
         if not hasattr(self.cls, member):
             remedy = f"implement {SIGNATURES[member]}"
             if otherwise:
@@ -416,71 +388,6 @@ class Method(Model):
 M = TypeVar("M", bound=Method)
 Methods = Annotated[dict[Label, M], Field(min_length=1)]
 """Label of a method -> the method."""
-PLAIN = (int, float, str, bool, type(None))
-
-
-def check_keywords(
-    function: Callable[..., Any],
-    given: Mapping[str, Any],
-    more: Iterable[str] = (),
-    also: Iterable[str] = (),
-) -> None:
-    """Check keyword arguments against a signature: names, plain types, words of a ``Literal``.
-
-    Parameters
-    ----------
-    function : callable
-        The function or class.
-    given : mapping
-        Keyword arguments by their names.
-    more : iterable of str
-        Names of arguments that are given elsewhere.
-    also : iterable of str
-        Names that are known besides those of the function.
-
-    Raises
-    ------
-    ValueError
-        If a name or value is wrong; the message says what is possible.
-    """
-    keywords = inspect.signature(function).parameters
-    if any(keyword.kind is keyword.VAR_KEYWORD for keyword in keywords.values()):
-        return
-    options = [key for key, keyword in keywords.items() if keyword.default is not keyword.empty]
-    options += also
-    for name in (*given, *more):
-        if name not in keywords and name not in also:
-            raise ValueError(f"no parameter {name!r}{near(name, options)}")
-    for name, value in given.items():
-        _check_entries(name, value)
-        hint: Any = _hint(function, keywords[name]) if name in keywords else Any
-        parts = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
-        if all(part in PLAIN or get_origin(part) is Literal for part in parts):
-            try:
-                checker = pydantic.TypeAdapter(hint, config=pydantic.ConfigDict(strict=True))
-                checker.validate_python(value)
-            except pydantic.ValidationError as error:
-                raise ValueError(f"parameter {name}: {explained(error, value)}") from None
-
-
-def _check_entries(name: str, value: Any) -> None:
-    for entry in value if isinstance(value, list) else ():
-        if isinstance(entry, Mapping):
-            rule = f"{entry!r} in a list; numbers or words are expected"
-            raise ValueError(f"parameter {name}: {rule}")
-
-
-def _hint(function: Callable[..., Any], parameter: inspect.Parameter) -> Any:
-    """Find the annotation of a parameter, or guess it from the default."""
-    if parameter.annotation is parameter.empty:
-        return int | float | None if type(parameter.default) in (int, float) else Any
-    code = function.__init__ if isinstance(function, type) else function  # type: ignore[misc]
-    scope = getattr(getattr(code, "__func__", code), "__globals__", {})
-    try:
-        text = parameter.annotation
-        return eval(text, scope) if isinstance(text, str) else text
-    except NameError:  # imported for type checkers only
-        return Any
 
 
 class Settings(Model):

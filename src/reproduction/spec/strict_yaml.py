@@ -1,192 +1,28 @@
-"""Strict reading of the configuration: YAML without traps, checked by pydantic models.
+"""Strict reading of the configuration: YAML without traps.
 
 `read` takes the core schema of YAML 1.2, in which ``1e3`` is a number, and ``on``, ``1:30`` and a
-date are text; `check` holds content against a model. Both name a mistake in one line: ``file: key:
-rule, got value; did you mean ...?``.
+date are text. It names a mistake in one line: ``file: line: rule``. `check` of
+`reproduction.spec.mistakes` holds the content against a model.
 """
 
-import difflib
 import math
 import re
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from types import UnionType
-from typing import Any, TypeVar
+from typing import Any
 
 import yaml
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    GetCoreSchemaHandler,
-    ValidationError,
-    ValidationInfo,
-    model_validator,
-)
-from pydantic_core import CoreSchema, ErrorDetails, PydanticCustomError
+
+from reproduction.spec.mistakes import ArtifactError
 
 # Characters that a terminal obeys; tab and line feed are text.
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 # Levels and values of a file, its anchors (& and *) written out. Ours have fewer than ten levels
 # and 20,000 values.
 DEEPEST, MOST = 50, 200_000
-LONGEST = 200  # largest number of characters of a value that a message quotes
 Content = dict[str, Any]  # a mapping as read from YAML
-M = TypeVar("M", bound=BaseModel)
-
-
-class ArtifactError(ValueError):
-    """A mistake in a file of the configuration, with the file and the key."""
-
-
-def texts(value: Any) -> Iterator[str]:
-    """Yield every key and text in settings."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        yield from texts([*value, *value.values()])
-    elif isinstance(value, list):
-        for entry in value:
-            yield from texts(entry)
-
-
-def near(word: object, known: Iterable[object], most: int = 2) -> str:
-    """Suggest the nearest known words, as ``; did you mean a or b?``, or list all."""
-    words = list(dict.fromkeys(map(str, known)))
-    return _did_you_mean(str(word), words, most) or f"; known: {', '.join(words) or 'none'}"
-
-
-def _did_you_mean(word: str, words: list[str], most: int = 2) -> str:
-    close = difflib.get_close_matches(word, words, n=most)
-    return f"; did you mean {' or '.join(close)}?" if close else ""
-
-
-def _with_lists(schema: Any) -> Any:
-    """Let the tuples of a schema accept lists, as YAML has no tuples."""
-    parts = schema if isinstance(schema, list) else []
-    if isinstance(schema, dict):
-        parts = list(schema.values())
-        if schema.get("type") == "tuple":
-            schema["strict"] = False
-    for part in parts:
-        _with_lists(part)
-    return schema
-
-
-WITH_CODE = "with_code"
-"""Key in the context of a validation that says whether code may be imported."""
-
-
-def is_with_code(info: ValidationInfo) -> bool:
-    """Decide whether a validation may import the named classes, unless `check` forbids it."""
-    return info.context is None or bool(info.context.get(WITH_CODE, True))
-
-
-class Model(BaseModel):
-    """Base of everything that is read from YAML: unknown keys and conversions are refused."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
-
-    @classmethod
-    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return _with_lists(handler(source))
-
-    @model_validator(mode="before")
-    @classmethod
-    def _known_keys(cls, content: Any) -> Any:
-        known = [field.alias or name for name, field in cls.model_fields.items()]
-        for key, value in content.items() if isinstance(content, dict) else ():
-            if key not in known:
-                message = f"there is no key {str(key)!r}{near(key, known)}"
-            elif value is None:
-                message = f"{key}: is empty; give a value or drop the key"
-            else:
-                continue
-            raise PydanticCustomError("unknown_key", "{message}", {"message": message})
-        return content
-
-
-def check(model: type[M], content: object, where: object, with_code: bool = True) -> M:
-    """Parse content as a model.
-
-    Parameters
-    ----------
-    model : type of pydantic.BaseModel
-        The model.
-    content : object
-        What a file says.
-    where : object
-        The file, for messages.
-    with_code : bool, default True
-        Import the classes that the content names, and check what it says of them.
-
-    Returns
-    -------
-    pydantic.BaseModel
-        An instance of the model.
-
-    Raises
-    ------
-    ArtifactError
-        If a rule is broken: one line with the place, the key, the rule, the value, and known words.
-    """
-    try:
-        return model.model_validate(content, context={WITH_CODE: with_code})
-    except ValidationError as error:
-        raise ArtifactError(f"{where}: {explained(error, content)}") from None
-
-
-def explained(error: ValidationError, content: object) -> str:
-    """Write one mistake as ``key: rule, got value``; of alternatives, the one that got farthest."""
-    errors = error.errors(include_url=False)
-    places = [_place(one, content) for one in errors]
-    deepest = max(places, key=len)
-    here = [one for one, place in zip(errors, places, strict=True) if place == deepest]
-    meant = [one for one in here if not one["type"].endswith("_type")] or here
-    text = " or ".join(dict.fromkeys(map(_rule, meant)))
-    if meant[0]["type"] not in ("missing", "unknown_key", "value_error", "union_tag_not_found"):
-        text += f", got {_shortened(repr(meant[0]['input']))}{_hint(meant[0])}"
-    key = ".".join(map(str, deepest))
-    return text if not key or text.startswith(f"{key}: ") else f"{key}: {text}"
-
-
-def _shortened(value: str) -> str:
-    if len(value) <= LONGEST:
-        return value
-    half = LONGEST // 2
-    return f"{value[:half]} ... {value[-half:]}"
-
-
-def _place(error: ErrorDetails, content: Any) -> tuple[int | str, ...]:
-    """Find the keys of an error's location, without pydantic's names of alternatives."""
-    place: list[int | str] = []
-    for part in error["loc"]:
-        if isinstance(content, list) and isinstance(part, int):
-            content = dict(enumerate(content))
-        if isinstance(content, dict) and part in content:
-            content = content[part]
-            place.append(part)
-    return (*place, error["loc"][-1]) if error["type"] == "missing" else tuple(place)
-
-
-def _rule(error: ErrorDetails) -> str:
-    text = re.sub("^(Value error, |Assertion failed, |Input )| after validation$", "", error["msg"])
-    return "this key is required" if error["type"] == "missing" else text
-
-
-def _hint(error: ErrorDetails) -> str:
-    """Say how to write a number, or name the nearest of the allowed words."""
-    value, kind = error["input"], error["type"]
-    if isinstance(value, str) and kind == "literal_error":
-        return _did_you_mean(value, re.findall(r"'([^']+)'", error["ctx"]["expected"]))
-    if isinstance(value, str | float) and kind.startswith(("int", "float")):
-        with suppress(ValueError, OverflowError):  # not a number, or not a finite one
-            number = float(value)
-            if number == int(number):
-                return f"; write {int(number)}"
-            return "; write a whole number" if kind.startswith("int") else f"; write {number}"
-    return ""
 
 
 class _Trap(yaml.YAMLError):
