@@ -68,32 +68,56 @@ def identities(settings: Identities, loop: Loop) -> Iterator[Row]:
     lowest a-weighted 0-1 loss under noise; affinity, the largest deviation of that loss from an
     affine function of the true error.
     """
-    t = np.linspace(-8, 8, 1601)
     for repetition in loop:
         mass = repetition.rng("points").dirichlet(np.ones(settings.points))
         eta = repetition.rng("eta").random(settings.points)
-        classifiers = np.array(list(product((0, 1), repeat=settings.points)))
-        error = classifiers @ (mass * (1 - eta)) + (1 - classifiers) @ (mass * eta)
         for noise in settings.noise:
             pair = rates(noise)
+            of_noise = repetition.with_columns(noise=noise.label)
             for name, loss in LOSSES.items():
-                estimates = {y: methods.unbiased(loss, t, y, pair) for y in (1, -1)}
-                bias = []
-                for y, rate in zip((1, -1), pair, strict=True):
-                    mean = (1 - rate) * estimates[y] + rate * estimates[-y]
-                    bias.append(mean - loss(t, y))
-                curvature = min(np.diff(estimate, 2).min() for estimate in estimates.values())
-                metrics = {"bias": np.abs(bias).max(), "curvature": curvature}
-                yield from repetition.rows(metrics, noise=noise.label, method=name)
-            observed = (1 - pair[0]) * eta + pair[1] * (1 - eta)
+                metrics = _measure_estimator(loss, pair)
+                yield from of_noise.rows(metrics, method=name)
             for name, a in (("weighted", methods.weight(pair)), ("unweighted", 0.5)):
-                of_false_positives = classifiers @ (a * mass * (1 - observed))
-                of_false_negatives = (1 - classifiers) @ ((1 - a) * mass * observed)
-                weighted = of_false_positives + of_false_negatives
-                deviation = weighted - (1 - sum(pair)) / 2 * error
-                excess = error[weighted.argmin()] - error.min()
-                metrics = {"excess": excess, "affinity": np.ptp(deviation)}
-                yield from repetition.rows(metrics, noise=noise.label, method=name)
+                metrics = _measure_weighted_loss(a, mass, eta, pair)
+                yield from of_noise.rows(metrics, method=name)
+
+
+def _measure_estimator(
+    loss: methods.Loss,
+    pair: methods.Rates,
+) -> dict[str, float]:
+    """Measure bias and curvature of the unbiased estimator of a loss, under a pair of rates."""
+    t = np.linspace(-8, 8, 1601)
+    estimates = {y: methods.unbiased(loss, t, y, pair) for y in (1, -1)}
+    bias = []
+    for y, rate in zip((1, -1), pair, strict=True):
+        mean = (1 - rate) * estimates[y] + rate * estimates[-y]
+        bias.append(mean - loss(t, y))
+    curvature = min(np.diff(estimate, 2).min() for estimate in estimates.values())
+    return {"bias": np.abs(bias).max(), "curvature": curvature}
+
+
+def _measure_weighted_loss(
+    a: float,
+    mass: Floats,
+    eta: Floats,
+    pair: methods.Rates,
+) -> dict[str, float]:
+    """Measure what the lowest a-weighted loss under noise costs, over all classifiers.
+
+    mass, eta : P(x) and P(+1 | x) of every point.
+    """
+    positive = np.array(list(product((0, 1), repeat=len(mass))))
+    negative = 1 - positive
+    error = positive @ (mass * (1 - eta)) + negative @ (mass * eta)
+    observed = (1 - pair[0]) * eta + pair[1] * (1 - eta)
+    of_false_positives = positive @ (a * mass * (1 - observed))
+    of_false_negatives = negative @ ((1 - a) * mass * observed)
+    weighted = of_false_positives + of_false_negatives
+    slope = (1 - sum(pair)) / 2
+    deviation = weighted - slope * error
+    excess = error[weighted.argmin()] - error.min()
+    return {"excess": excess, "affinity": np.ptp(deviation)}
 
 
 class Curves(Repeated):
@@ -120,10 +144,12 @@ def separable(settings: Curves, loop: Loop) -> Iterator[Row]:
     """
     n = max(settings.n)
     for repetition in loop:
-        X = repetition.rng("rows").uniform(-1, 1, (4 * n, 2))
-        X = X[np.abs(X.sum(axis=1)) >= 0.1][: 2 * n]
+        drawn = repetition.rng("rows").uniform(-1, 1, (4 * n, 2))
+        is_outside = np.abs(drawn.sum(axis=1)) >= 0.1
+        X = drawn[is_outside][: 2 * n]
         y = zero_one(X.sum(axis=1))
-        for x, noise, label, predicted in trained(X[:n], y[:n], X[n:], settings, repetition):
+        predictions = trained(X[:n], y[:n], X[n:], settings, repetition)
+        for x, noise, label, predicted in predictions:
             error = 100 * np.mean(predicted != y[n:])
             yield repetition.row("error", error, x=x, noise=noise.label, method=label)
 

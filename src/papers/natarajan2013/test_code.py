@@ -40,17 +40,24 @@ def test_the_mean_of_the_estimator_over_the_flips_is_the_loss(loss, rates):
 def test_the_solver_minimises_the_sum_of_the_unbiased_losses(problem, rates):
     """Solve in the coordinates f = K a + b, with the loss by its definition."""
     gram, y = problem
-    K, zeta = gram.K, 0.1
+    K = gram.K
+    zeta = 0.1
 
     def objective(v):
-        f = K @ v[:-1] + v[-1]
-        squared_norm = v[:-1] @ K @ v[:-1] + v[-1] ** 2
-        return methods.unbiased(methods.logistic, f, y, rates).sum() + zeta * squared_norm
+        a = v[:-1]
+        b = v[-1]
+        f = K @ a + b
+        losses = methods.unbiased(methods.logistic, f, y, rates)
+        squared_norm = a @ K @ a + b**2
+        return losses.sum() + zeta * squared_norm
 
     start = np.zeros(len(K) + 1)
-    v = minimize(objective, start, method="BFGS", options={"gtol": 1e-6}).x
+    minimum = minimize(objective, start, method="BFGS", options={"gtol": 1e-6})
+    a = minimum.x[:-1]
+    b = minimum.x[-1]
+    expected = gram.K_out @ a + b
     scores = methods.UnbiasedLogistic.scores(gram, y, zeta, rates)
-    np.testing.assert_allclose(scores, gram.K_out @ v[:-1] + v[-1], rtol=1e-3, atol=2e-3)
+    np.testing.assert_allclose(scores, expected, rtol=1e-3, atol=2e-3)
 
 
 def test_without_flips_it_is_kernel_logistic_regression(problem):

@@ -49,13 +49,16 @@ def ijcnn1(files: Files, n: int = 49_990, n_test: int = 91_701) -> Arrays:
     def draw(rows: int, part: str) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
         rng = _generator("ijcnn1", part)
         y = _labels(rng, rows, 0.097)
+        is_positive = y == 1
         phase = rng.integers(10, size=rows)
         direction = rng.standard_normal((rows, 12))
-        direction[y == 1, 0] += 4
+        direction[is_positive, 0] += 4
         direction /= np.sqrt((direction**2).sum(axis=1, keepdims=True))
-        radius = np.where(y == 1, 0.55, 0.75) + 0.12 * rng.standard_normal(rows)
+        mean_radius = np.where(is_positive, 0.55, 0.75)
+        radius = mean_radius + 0.12 * rng.standard_normal(rows)
         values = np.clip(centres[phase] + radius[:, None] * direction, -1, 1)
-        return np.hstack([np.eye(10)[phase], values]), y
+        indicators = np.eye(10)[phase]
+        return np.hstack([indicators, values]), y
 
     train = draw(n, "training")
     test = draw(n_test, "test")
@@ -70,15 +73,20 @@ def covtype(files: Files, n: int = 581_012) -> Arrays:
     """
     rng = _generator("covtype")
     y = _labels(rng, n, 0.4876)
-    cluster = rng.integers(5, size=n) + 5 * (y == 1)
+    is_positive = y == 1
+    cluster = rng.integers(5, size=n) + 5 * is_positive
     centres = rng.uniform(0.3, 0.7, (10, 10))
+    spread = 0.15 * rng.standard_normal((n, 10))
     X = np.zeros((n, 54), np.float32)
-    X[:, :10] = np.clip(centres[cluster] + 0.15 * rng.standard_normal((n, 10)), 0, 1)
+    X[:, :10] = np.clip(centres[cluster] + spread, 0, 1)
     area = rng.dirichlet(np.ones(4), 10).cumsum(axis=1)
     soil = rng.dirichlet(np.full(40, 0.5), 10).cumsum(axis=1)
-    for offset, law in ((10, area), (14, soil)):
-        level = (rng.random(n)[:, None] > law[cluster, :-1]).sum(axis=1)
-        X[np.arange(n), offset + level] = 1
+    rows = np.arange(n)
+    for offset, cumulative in ((10, area), (14, soil)):
+        uniform = rng.random(n)
+        is_above = uniform[:, None] > cumulative[cluster, :-1]
+        level = is_above.sum(axis=1)
+        X[rows, offset + level] = 1
     return pack(X, y)
 
 
@@ -91,23 +99,33 @@ def real_sim(files: Files, n: int = 72_309, d: int = 20_958) -> Arrays:
     """
     rng = _generator("real_sim")
     y = _labels(rng, n, 0.31)
-    shared = min(100, d)
+    topics = _draw_topics(rng, d)
+    length = min(51, d)
+    words = np.empty((n, length), np.int32)
+    for label, weights in ((1, (0.75, 0.25)), (-1, (0.25, 0.75))):
+        law = np.average(topics, axis=0, weights=weights)
+        has_label = y == label
+        words[has_label] = _distinct(rng, law, int(has_label.sum()), length)
+    words.sort(axis=1)
+    counts = 1 + np.log(rng.geometric(0.7, words.shape))
+    rows_with_word = np.bincount(words.ravel(), minlength=d)
+    idf = np.log(n / np.maximum(rows_with_word, 1))
+    values = counts * (idf[words] + 1e-3)
+    values /= np.sqrt((values**2).sum(axis=1, keepdims=True))
+    indptr = np.arange(0, words.size + 1, length, dtype=np.int64)
+    matrix = csr_matrix((values.ravel(), words.ravel(), indptr), shape=(n, d))
+    return pack(matrix, y)
+
+
+def _draw_topics(rng: np.random.Generator, d: int) -> NDArray[np.float64]:
+    """Draw the distributions (2, d) of words of two topics, equal on the commonest words."""
+    n_shared = min(100, d)
     zipf = 1 / np.arange(1, d + 1)
     topics = np.tile(zipf, (2, 1))
     for topic in topics:
-        topic[shared:] = rng.permutation(topic[shared:])
+        topic[n_shared:] = rng.permutation(topic[n_shared:])
     topics /= topics.sum(axis=1, keepdims=True)
-    words = np.empty((n, min(51, d)), np.int32)
-    for label, weights in ((1, (0.75, 0.25)), (-1, (0.25, 0.75))):
-        law = np.average(topics, axis=0, weights=weights)
-        words[y == label] = _distinct(rng, law, int((y == label).sum()), words.shape[1])
-    words.sort(axis=1)
-    counts = 1 + np.log(rng.geometric(0.7, words.shape))
-    idf = np.log(n / np.maximum(np.bincount(words.ravel(), minlength=d), 1))
-    values = counts * (idf[words] + 1e-3)
-    values /= np.sqrt((values**2).sum(axis=1, keepdims=True))
-    indptr = np.arange(0, words.size + 1, words.shape[1], dtype=np.int64)
-    return pack(csr_matrix((values.ravel(), words.ravel(), indptr), shape=(n, d)), y)
+    return topics
 
 
 def _distinct(
