@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from reproduction.data.array_rules import check_rules, check_task, find_target
+from reproduction.data.array_rules import check_rules, check_task
+from reproduction.data.prepared import find_target
 
 X = np.arange(12.0).reshape(6, 2)
 Y = np.array([-1, 1, -1, 1, 1, -1])

@@ -14,7 +14,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from noisylabels.noise import flip_matrix as flips
 from noisylabels.seeding import generator
 from noisylabels.validation import (
     Floats,
@@ -167,6 +166,8 @@ class TrueLabelPosterior(FitFlags):
         With K > 2 classes q_nj = P(y_n is classes_[j] | x_n, y_n): (n, K).
         Raises ValueError: a label outside the classes of `fit`; see `decision_function`.
         """
+        from noisylabels.noise import flip_matrix as flips
+
         check_is_fitted(self)
         y = np.asarray(y)
         if not np.isin(y, self.classes_).all():

@@ -19,7 +19,7 @@ from noisylabels.classifiers.kernel import Fits, KernelClassifier, label_columns
 from noisylabels.kernels.gaussian import Basis, Gram, Parametrisation, basis, kernel_matrix, rate, width_of
 from noisylabels.noise import flip_matrix as flips
 from noisylabels.seeding import LARGEST_SEED, generator
-from noisylabels.solvers import flipped_kernel, flipped_softmax
+from noisylabels.solvers import flipped_kernel
 from noisylabels.solvers.flipped_logistic import (
     Bias,
     Penalty,
@@ -71,6 +71,8 @@ class SoftmaxModel(FitFlags):
         penalty (r,) : of each column.   labels (n,) : 0..K-1.   weights (n,) : of the examples.
         Sets flip_matrix_, zeta_, objective_, converged_ and the flags.
         """
+        from noisylabels.solvers import flipped_softmax
+
         K = len(self.classes_)
         omega = flips.start(K) if self.robust else np.eye(K)
         method = flipped_softmax.lbfgs if solver == "lbfgs" else flipped_softmax.em_newton

@@ -37,7 +37,6 @@ from noisylabels.fixed_order.linear_algebra import combined, times
 from noisylabels.kernels.bank import Stack, mixed, responses
 from noisylabels.noise import flip_matrix as flips
 from noisylabels.solvers.flipped_logistic import likelihood, marginal_zeta, posterior
-from noisylabels.solvers.flipped_softmax import contrasts
 from noisylabels.validation import Floats, choice, number, whole
 
 WSolver = Literal["cg10", "newton"]
@@ -469,6 +468,8 @@ class SoftmaxPath(Path):
         prior_factor: str,
         beta: float,
     ) -> None:
+        from noisylabels.solvers.flipped_softmax import contrasts
+
         super().__init__(labels, kernels, prior_factor, beta)
         n = len(labels)
         self.C = contrasts(K) / np.sqrt(2.0)

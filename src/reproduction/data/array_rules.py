@@ -72,13 +72,6 @@ def check_task(y: NDArray[Any], task: str) -> None:
         _require(y.dtype.kind in "iuf", f"task: regression, and y holds {shown}; {remedy}")
 
 
-def find_target(y: NDArray[Any]) -> str:
-    """Decide from its values whether ``y`` holds two classes, several, or real values."""
-    if y.dtype.kind == "f" and bool((y % 1 != 0).any()):
-        return "real"
-    return "two classes" if len(np.unique(y)) <= 2 else "classes"
-
-
 def _check_rows(arrays: Arrays, suffix: str) -> None:
     labels = f"y{suffix}"
     if labels not in arrays:

@@ -45,6 +45,13 @@ def read_only(array: NDArray[Any]) -> NDArray[Any]:
     return array
 
 
+def find_target(y: NDArray[Any]) -> str:
+    """Decide from its values whether ``y`` holds two classes, several, or real values."""
+    if y.dtype.kind == "f" and bool((y % 1 != 0).any()):
+        return "real"
+    return "two classes" if len(np.unique(y)) <= 2 else "classes"
+
+
 def array_digest(arrays: Mapping[str, NDArray[Any]]) -> str:
     """Compute the SHA-256 of arrays.
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reproduction.data.array_rules import find_target
+from reproduction.data.prepared import find_target
 from reproduction.data.registry import OWN, Entry
 from reproduction.run import label_check
 

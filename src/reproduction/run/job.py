@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from noisylabels.seeding import Seeds
-from reproduction.data.array_rules import find_target
+from reproduction.data.prepared import find_target
 from reproduction.run.points import KEY, Points
 from reproduction.run.protocol_loop import Loop
 from reproduction.run.results import COLUMNS, KEY_COLUMNS, format_value, key_of
