@@ -214,7 +214,10 @@ def _deciding_sources(module: str, file: Path | None, known: dict[str, Source]) 
             continue
         sources[name] = _read_source(name, path, known)
         for imported, attribute in sources[name].imports:
-            submodule = _file_of(f"{imported}.{attribute}", folders) if attribute else None
+            if attribute:
+                submodule = _file_of(f"{imported}.{attribute}", folders)
+            else:
+                submodule = None
             if submodule:
                 waiting.append((f"{imported}.{attribute}", submodule))
                 continue
@@ -256,7 +259,10 @@ def _read_source(module: str, file: Path, known: dict[str, Source]) -> Source:
 
 def _parse_source(module: str, file: Path, content: bytes, digest: str) -> Source:
     tree = ast.parse(content)
-    package = module if file.name == "__init__.py" else module.rpartition(".")[0]
+    if file.name == "__init__.py":
+        package = module
+    else:
+        package = module.rpartition(".")[0]
     imports = _find_imports(tree, package)
     definitions = [node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
     plain = [node.name for node in definitions if not _has_fixed_layout(node)]

@@ -137,7 +137,8 @@ def find_separator(text: str) -> str:
             continue
         score = (widths[0] == widths[-1], widths[0])
         if score > best_score:
-            best, best_score = separator, score
+            best = separator
+            best_score = score
     return best
 
 

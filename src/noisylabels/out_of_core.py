@@ -74,7 +74,10 @@ def chunks(
     path = Path(path)
     if rows < 1:
         raise ValueError(f"rows of a chunk must be at least 1, got {rows}")
-    suffix = Path(path.stem).suffix if path.suffix in PACKED else path.suffix
+    if path.suffix in PACKED:
+        suffix = Path(path.stem).suffix
+    else:
+        suffix = path.suffix
     kind = kind or FORMATS.get(suffix)
     if kind == "csv":
         return _csv(path, rows, label, dtype)
@@ -168,5 +171,6 @@ def _svmlight(path: Path, rows: int, features: int, dtype: DTypeLike) -> Iterato
                 raise ValueError(f"{path.name}, row {done + row}: a value is not finite")
             done += len(lines)
             # estimators need indices of 32 bits
-            X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+            X.indices = X.indices.astype(np.int32)
+            X.indptr = X.indptr.astype(np.int32)
             yield X, y

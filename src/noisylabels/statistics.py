@@ -129,14 +129,19 @@ def welch(a: Estimate, b: Estimate) -> Estimate:
     if not variance > 0:  # both are exact, or one is unknown (nan)
         return Estimate(a.mean - b.mean, variance, min(a.df, b.df))
     shares = sum(part**2 / df for part, df in zip(variances, (a.df, b.df), strict=True) if part > 0)
-    df = float(variance**2 / shares) if shares > 0 else float("inf")
+    if shares > 0:
+        df = float(variance**2 / shares)
+    else:
+        df = float("inf")
     skew = (_third_moment(a) - _third_moment(b)) / variance**1.5
     return Estimate(a.mean - b.mean, float(np.sqrt(variance)), df, skew)
 
 
 def _third_moment(estimate: Estimate) -> float:
     # An estimate with an unknown error has no skewness: 0, not nan.
-    return estimate.skew * estimate.se**3 if estimate.skew else 0.0
+    if estimate.skew:
+        return estimate.skew * estimate.se**3
+    return 0.0
 
 
 def t_interval(estimate: Estimate, level: float = 0.95) -> tuple[float, float]:

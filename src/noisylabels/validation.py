@@ -233,7 +233,10 @@ def number(
 def numbers(name: str, values: ArrayLike, **limits: float) -> Floats:
     """Convert one or several numbers to an array (n,), each within the limits of `number`."""
     given = as_array(name, values)
-    array = finite(name, given, (None,)) if given.ndim else np.array([number(name, values, **limits)])
+    if given.ndim:
+        array = finite(name, given, (None,))
+    else:
+        array = np.array([number(name, values, **limits)])
     if not len(array):
         raise ValueError(f"{name}: at least one number is needed, got none")
     for value in array:
@@ -276,10 +279,14 @@ def of_class(name: str, value: Any, kind: type[T]) -> T:
 def shown(value: Any) -> str:
     """Write a value for a message, in one line of at most 60 characters."""
     text = " ".join(repr(value).split())
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    if len(text) <= 60:
+        return text
+    return f"{text[:57]}..."
 
 
 def first_index(bad: NDArray[np.bool_]) -> str:
     """Find the first True, as text: ``3``, or ``(3, 1)`` in a matrix."""
     index = np.argwhere(bad)[0]
-    return str(int(index[0])) if index.size == 1 else str(tuple(int(i) for i in index))
+    if index.size == 1:
+        return str(int(index[0]))
+    return str(tuple(int(i) for i in index))

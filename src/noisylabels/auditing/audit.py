@@ -47,9 +47,15 @@ TELLING = 0.01
 """Share of labels that a column may miss if the report names it as one that predicts them alone."""
 SURE = 3.0
 """Standard errors by which a part of a date must improve the likelihood of held-out labels."""
-FAR, MEDIAN, SIGNIFICANT = 3.5, 0.6745, 0.05
-FEW, RARE, NEAR_HALF = 200, 0.1, 0.4
-"""Rows and share of a class below which the report warns, and flip rate above which it warns."""
+FAR = 3.5
+MEDIAN = 0.6745
+SIGNIFICANT = 0.05
+FEW = 200
+"""Number of rows below which the report warns."""
+RARE = 0.1
+"""Share of a class below which the report warns."""
+NEAR_HALF = 0.4
+"""Flip rate above which the report warns."""
 BIAS = (
     "The flip rates are biased, and no interval shows it. The confident joint counts overlap of the classes "
     "as flips: where they overlap its rates are too high. The model's own rates are too low, often 0: a "
@@ -247,16 +253,27 @@ def audit(
     # a mask marks rows without a label, which are dropped below
     check_labels("y", np.ma.getdata(y) if np.ma.isMaskedArray(y) else y)
     refuse_other_index(X, y, trusted=trusted, groups=groups)
-    given = np.arange(len(np.asarray(y)))[:, np.newaxis] if X is None else X
+    if X is None:
+        given = np.arange(len(np.asarray(y)))[:, np.newaxis]
+    else:
+        given = X
     check = tables.check_labels if pred_probs is None else tables.check_classes
     table = tables.of_arrays(given, y, trusted, check)
-    named = None if groups is None else groups_of(groups, len(np.asarray(y)))[table.rows]
+    if groups is None:
+        named = None
+    else:
+        named = groups_of(groups, len(np.asarray(y)))[table.rows]
     if pred_probs is not None:
         if len(table.rows) < len(np.asarray(y)):
             raise ValueError("y: a row without a label; leave it out, and its probabilities too")
         if X is None:  # without a table, there are only row numbers, which are not features
             table = replace(table, X=np.empty((len(table.rows), 0)), names=[])
-        source, rows = ("y", y) if hasattr(y, "loc") or not hasattr(X, "loc") else ("X", X)
+        if hasattr(y, "loc") or not hasattr(X, "loc"):
+            source = "y"
+            rows = y
+        else:
+            source = "X"
+            rows = X
         p = match_rows(
             pred_probs, getattr(rows, "index", None) if hasattr(rows, "loc") else None, rows=source
         )
@@ -393,8 +410,13 @@ def of_table(
         )
     wanted = model if model is not None else "gradient boosting" if many else cross_fitting.DEFAULT
     name = cross_fitting.chosen(wanted)[0]
-    first = fits[name] if name in fits and repetitions == 1 else fitted(wanted, repetitions)
-    others = ours if compare or (compare is None and not many) else ()
+    if name in fits and repetitions == 1:
+        first = fits[name]
+    else:
+        first = fitted(wanted, repetitions)
+    others: tuple[str, ...] = ()
+    if compare or (compare is None and not many):
+        others = ours
     fits |= {other: fitted(other, 1) for other in others if other not in (*fits, name)}
     fits = {name: first} | fits | {name: first}
     return of_cross_fits(table, fits, list(dict.fromkeys(notes)), copies, units)
@@ -438,7 +460,10 @@ def of_numbers(
     model = model or (boosting if len(y) > MANY else forest)
     # the components come from X alone, without the labels
     words = TruncatedSVD(20, random_state=random_state)
-    X = table.X if table.text is None else np.hstack([table.X, words.fit_transform(table.text)])
+    if table.text is None:
+        X = table.X
+    else:
+        X = np.hstack([table.X, words.fit_transform(table.text)])
     folds = KFold(5, shuffle=True, random_state=random_state)
     if units is not None:
         if units.max() < 4:
@@ -498,7 +523,10 @@ def of_cross_fits(
     found = table.places() | {"label": classes[y], "suggested": classes[flip_rates.suggested(p, y)]}
     found |= {"score": flip_rates.margins(p, y), "wrong": flip_rates.likely_wrong(p, y, Q, a)}
     ranking = pd.DataFrame(found).sort_values("score", kind="stable", ignore_index=True)
-    most = float(flip_rates.wrong_share_of(sureness.limit, y, a)) if informative else 1.0
+    if informative:
+        most = float(flip_rates.wrong_share_of(sureness.limit, y, a))
+    else:
+        most = 1.0
     return Audit(
         classes=classes,
         counts=np.bincount(y),
@@ -524,7 +552,11 @@ def _conflicts(table: tables.Table, y: Classes, classes: NDArray[Any]) -> pd.Dat
     import pandas as pd
 
     has_features = table.X.shape[1] or table.text is not None
-    equal, near = flip_rates.conflicts(table.X, table.text, y) if has_features else ([], [])
+    if has_features:
+        equal, near = flip_rates.conflicts(table.X, table.text, y)
+    else:
+        equal = []
+        near = []
     groups = [*equal, *near]
     rows = np.concatenate([*groups, np.empty(0, dtype=np.intp)])
     like = [table.rows[group[0]] for group in groups for _ in group]
@@ -569,7 +601,10 @@ def telling(table: tables.Table, y: Classes, units: Groups | None = None) -> lis
     y = y[part]
     found = []
     units = numbered(units, part)
-    counts = np.bincount(y) if units is None else cross_fitting.groups_of_classes(y, units)
+    if units is None:
+        counts = np.bincount(y)
+    else:
+        counts = cross_fitting.groups_of_classes(y, units)
     most = min(TELLING, 0.1 * (1 - np.bincount(y).max() / len(y)))
     tree = DecisionTreeClassifier(max_leaf_nodes=8 * K, min_samples_leaf=2, random_state=0)
     for name in table.contents:
@@ -579,7 +614,11 @@ def telling(table: tables.Table, y: Classes, units: Groups | None = None) -> lis
             # A tree that has already seen the rows is too optimistic: it rules out most columns
             # without a cross-fit.
             if np.mean(tree.fit(X, y).predict(X) != y) <= most:
-                folds = 2 if units is None else list(split_folds(y, 2, 0, units))
+                folds: Any
+                if units is None:
+                    folds = 2
+                else:
+                    folds = list(split_folds(y, 2, 0, units))
                 found += [name] if np.mean(cross_val_predict(tree, X, y, cv=folds) != y) <= most else []
     return found
 
@@ -699,7 +738,9 @@ def same(found: Audit) -> Iterator[str]:
 
 def _count(number: int, noun: str) -> str:
     """Write a number with its noun, such as ``1 group`` and ``2 groups``."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    if number == 1:
+        return f"{number} {noun}"
+    return f"{number} {noun}s"
 
 
 def certainty(found: Audit) -> str:
@@ -789,7 +830,9 @@ def doubts(found: Audit) -> Iterator[str]:
 def percent(share: float) -> str:
     """Write a share as ``12 %``, below ten with one decimal."""
     value = 100.0 * float(share)
-    return f"{value:.0f} %" if value >= 10 or value == 0 else f"{value:.1f} %"
+    if value >= 10 or value == 0:
+        return f"{value:.0f} %"
+    return f"{value:.1f} %"
 
 
 def off_diagonal(found: Audit) -> list[dict[Any, Any]]:

@@ -58,9 +58,10 @@ MARKED = 0.2
 FEWEST_NUMBERS = 5
 """Different numbers that a column with marks has at least; with fewer they are categories."""
 LONGEST_SHOWN = 40
-SENTINEL_SHARE, SENTINEL_DISTANCE = 0.01, 1.0
-"""Share of rows, and distance in ranges of other values, from which a number may mean "not known".
-"""
+SENTINEL_SHARE = 0.01
+"""Share of rows from which a number may mean "not known"."""
+SENTINEL_DISTANCE = 1.0
+"""Distance of such a number from the other values, in units of their range."""
 MOST_CATEGORIES = 50
 MOST_CELLS = 1 << 27
 """Largest number of cells of the encoded columns; they need 1 GiB."""
@@ -197,7 +198,10 @@ def _encode_numbers(name: str, column: NumericColumn, locate: Place) -> Encoded:
     filled = np.where(missing, np.median(values[~missing]), values)
     X = filled[:, np.newaxis]
     is_constant = bool(filled.min() == filled.max())
-    dates = [name] if column.form and column.form != DURATION else []
+    if column.form and column.form != DURATION:
+        dates = [name]
+    else:
+        dates = []
     return _with_gaps(name, X, [name], missing, is_constant, "the median", notes, dates)
 
 
@@ -375,7 +379,9 @@ def read_numbers(name: str, column: Sequence[str | None], locate: Place) -> Nume
 
 def _shorten(text: str) -> str:
     """Shorten a text to 40 characters for a message."""
-    return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 3]}..."
+    if len(text) <= LONGEST_SHOWN:
+        return text
+    return f"{text[: LONGEST_SHOWN - 3]}..."
 
 
 def _kind(form: str) -> str:

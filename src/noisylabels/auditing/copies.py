@@ -37,22 +37,26 @@ MOST_DIRECTIONS = 40
 """Number of random projections that stand for more columns than this."""
 MOST_CELLS = 20_000_000
 """Largest number of cells of a sparse table in which copies are looked for."""
-MOST_NEIGHBOURS, MOST_ROUNDS = 40, 6
+MOST_NEIGHBOURS = 40
+MOST_ROUNDS = 6
 MOST_JOINED = 4
 """Times the number of rows that a gap shows in a group that links may join to one."""
-SAMPLED, SAMPLED_OF_MANY, MANY = 1000, 400, 10_000
-"""Rows whose neighbours show whether a table has near copies, and how many of them in a large
-table.
-"""
+SAMPLED = 1000
+"""Number of rows whose neighbours show whether a table has near copies."""
+SAMPLED_OF_MANY = 400
+"""Number of these rows in a large table."""
+MANY = 10_000
+"""Number of rows from which a table is large."""
 SMALLEST_NOISE = 0.1
 """Standard deviations per column by which near copies are assumed to differ at least."""
 CROWDED = 1.5
 """Ratio of distances below which other rows may hide a near copy."""
 NEAREST_SHARE = 0.35
 """Largest distance of near copies, as a share of the usual distance between two rows."""
-CLEAR_RATIO, CLEAR_ERRORS = 1.15, 4.0
-"""Ratio, and standard errors, by which the gap behind a neighbour must exceed what chance explains.
-"""
+CLEAR_RATIO = 1.15
+"""Ratio by which the gap behind a neighbour must exceed what chance explains."""
+CLEAR_ERRORS = 4.0
+"""Standard errors by which this gap must exceed what chance explains."""
 ACCEPTED = 0.2
 """Share of rows without copies that may be grouped in a table with near copies."""
 
@@ -169,7 +173,10 @@ def find_copies(X: Array, text: Any = None) -> Copies:
     coincident = 0
     if repeated and are_coincident(X, hashes, words, equal, len(first)):
         coincident = int((np.bincount(equal)[equal] > 1).sum())
-    different = X if text is None else np.hstack([X, project_words(text)])
+    if text is None:
+        different = X
+    else:
+        different = np.hstack([X, project_words(text)])
     linked = link_near_rows(different[first])
     joined = join(len(first), linked)
     one_of_each = np.unique(joined, return_index=True)[1]

@@ -317,7 +317,10 @@ class CorrectedClassifier(FitFlags, Repeated, MetaEstimatorMixin, ClassifierMixi
         observed = np.eye(len(omega))[y]
         if self.method == "prune":
             Q = flip_rates.joint(p, y, a)
-            weights = np.ones(len(y)) if a is None else a
+            if a is None:
+                weights = np.ones(len(y))
+            else:
+                weights = a
             right = 1.0 - flip_rates.wrong_parts(p, y, Q, weights)
             factors = right / np.maximum(omega[y, y], LEAST)
             return np.asarray(observed * factors[:, np.newaxis])

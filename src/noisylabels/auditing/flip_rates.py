@@ -45,10 +45,14 @@ TEXT_DIRECTIONS = 16
 """Random projections of the words of texts."""
 SAMPLED = 100
 """Rows whose nearest rows give the median distance."""
-SUREST, FEWEST_SURE = 0.2, 30
-"""Share of a class's rows of which its model is surest, and the smallest number of these rows."""
-LEVEL, Z = 0.95, 1.959963984540054
-"""Level of an interval, and the quantile of the normal distribution for it."""
+SUREST = 0.2
+"""Share of a class's rows of which its model is surest."""
+FEWEST_SURE = 30
+"""Smallest number of these rows."""
+LEVEL = 0.95
+"""Level of an interval."""
+Z = 1.959963984540054
+"""Quantile of the normal distribution for this level."""
 
 
 @dataclass(frozen=True)
@@ -551,7 +555,10 @@ def compared(
         except ValueError:
             corrected = Corrected(np.nan, np.nan, np.nan, False)
         row: dict[str, object] = {"method": name}
-        row["kind"] = "plain" if np.array_equal(fit.p, fit.g) else "robust"
+        if np.array_equal(fit.p, fit.g):
+            row["kind"] = "plain"
+        else:
+            row["kind"] = "robust"
         row |= _mean_and_interval(right[name], 0.0, "accuracy", "low", "high")
         row["balanced"] = 1.0 - balanced_error(predicted, y, weights)
         row["corrected"] = 1.0 - corrected.error

@@ -15,8 +15,10 @@ Array = NDArray[np.float64]
 
 LEAST = 0.005
 """Smallest probability that counts; smaller ones are raised to it."""
-CLEARLY, CLEARLY_RIGHT = 5.0, 0.1
-"""Standard errors of the log-likelihood, and accuracy, by which another order must fit better."""
+CLEARLY = 5.0
+"""Standard errors of the log-likelihood by which another order must fit better."""
+CLEARLY_RIGHT = 0.1
+"""Accuracy by which another order must fit better."""
 
 
 def name_class(value: Any) -> str:

@@ -30,7 +30,9 @@ from noisylabels.validation import whole
 if TYPE_CHECKING:
     import pandas as pd
 
-PLAN, NEXT, TAIL = "review_plan.json", 50, 1 - intervals.LEVEL
+PLAN = "review_plan.json"
+NEXT = 50
+TAIL = 1 - intervals.LEVEL
 NO_LIST = "Without reviewed rows no list can be said to be wrong to any share: --review draws them."
 UNKNOWN = Rate(0.5, 0.0, 1.0)
 """A share about which nothing is known."""
@@ -202,7 +204,10 @@ def review(
     doubted = found.doubted[units]
     before = recorded(path, found.table, by, random_state)
     plan, answers = before or (None, Answers({}, {}, []))
-    by = plan.by if plan else by or ("rate" if precision is None else "doubt")
+    if plan:
+        by = plan.by
+    else:
+        by = by or ("rate" if precision is None else "doubt")
     n = len(plan.draws) if plan else 0
     draws = [int(units[i]) for i in drawn(doubted, max(rows, n), by, random_state)]
     planned = path.with_name(PLAN)
@@ -221,7 +226,10 @@ def review(
             new, index=False, lineterminator="\n", encoding="utf-8-sig"
         )
         new.replace(path)
-    strata = [units] if by == "chance" else [units[doubted], units[~doubted]]
+    if by == "chance":
+        strata = [units]
+    else:
+        strata = [units[doubted], units[~doubted]]
     return _estimated(found, units, draws, answers.true, [each for each in strata if len(each)], {
         "precision": precision, "sheet": sheet, "path": path, "drawn": len(draws),
         "model_says": _list_predictions(found, by, draws, answers),
@@ -346,7 +354,10 @@ def _read(path: Path, table: Table) -> Answers:
     for number, fields in filled:
         row = dict(zip(header, map(undo_harmless, fields), strict=True))
         at = f"{path}, line {number}"
-        place = places.get(int(row["row"])) if row["row"].isdecimal() else None
+        if row["row"].isdecimal():
+            place = places.get(int(row["row"]))
+        else:
+            place = None
         if place is None or row.get("key") not in ("", None, keys[place]):
             raise ValueError(f"{at}: row {row['row']!r} with this key is not in the table; restore the line")
         was = str(table.labels[place])
@@ -362,11 +373,17 @@ def _read(path: Path, table: Table) -> Answers:
         if measured(table.labels):
             exactly = exact(true.replace(",", "."))
             value = float(exactly or 0)
-            classes = {} if exactly is None else {true: int(value) if value.is_integer() else value}
+            if exactly is None:
+                classes = {}
+            else:
+                classes = {true: int(value) if value.is_integer() else value}
         told = [value for text, value in classes.items() if _same(true, text)]
         told = told or [value for text, value in classes.items() if true.casefold() == text.casefold()]
         among = f"not one of {', '.join(classes)}" if classes else "not a number"
-        wrong = "" if len(told) == 1 else f"is {true!r}, {among}"
+        if len(told) == 1:
+            wrong = ""
+        else:
+            wrong = f"is {true!r}, {among}"
         if not wrong and answers.true.setdefault(place, told[0]) != told[0]:
             wrong = "is answered twice, differently"
         if wrong:
@@ -430,10 +447,14 @@ def _estimated(
             rates = _flip_rates(true, rows, sampled, found)
     most_wrong = N * plain(TAIL).high
     unknown = N - int(np.isin(units, list(known)).sum())
-    ahead = (n / (n + NEXT)) ** 0.5 if n else float("nan")
+    if n:
+        ahead = (n / (n + NEXT)) ** 0.5
+    else:
+        ahead = float("nan")
     if len(strata) == 1 and n < N:
         ahead *= intervals.finite(n + NEXT, N) / intervals.finite(n, N)
-    listed, precision = None, about["precision"]
+    listed = None
+    precision = about["precision"]
     if precision is not None:
         places = np.argsort(np.searchsorted(found.table.rows, found.ranking["row"]))
         ranked = found.ranking.iloc[np.sort(places[units])]
@@ -470,7 +491,8 @@ def _estimated(
 def _answered(found: Audit | NumericAudit, answers: dict[int, Any]) -> dict[int, Any]:
     """Copy the answers to rows that are equal and have the same label."""
     known: dict[int, Any] = {}
-    equal, labels = found.copies.equal, found.table.labels
+    equal = found.copies.equal
+    labels = found.table.labels
     if len(np.unique(equal)) < len(equal):
         for row, true in answers.items():
             same = (equal == equal[row]) & (labels == labels[row])
@@ -510,7 +532,10 @@ def _flip_rates(
             of_cell = intervals.powered(cell[at], score[rows[at]], score[all_].mean())
             hits = int(cell[at].sum())
             members = int(base[at].sum())
-            alone = (hits / members, *share_interval(hits, members)) if members else (0.5, 0.0, 1.0)
+            if members:
+                alone = (hits / members, *share_interval(hits, members))
+            else:
+                alone = (0.5, 0.0, 1.0)
             few = min(hits, members - hits) < intervals.FEW
             factor = intervals.finite(at.sum(), len(all_))
             parts.append((len(all_) / N, of_class, of_cell, Rate(*alone), few, factor))
@@ -529,7 +554,8 @@ def _flip_rates(
         if any(few for *_, few, _ in parts):
             weights = np.array([max(c * of_class.value, 0.0) for c, of_class, *_ in parts])
             sure = intervals.combined([alone for *_, alone, _, _ in parts], weights / weights.sum())
-            limits = (sure.low, sure.high) if sure.width > limits[1] - limits[0] else limits
+            if sure.width > limits[1] - limits[0]:
+                limits = (sure.low, sure.high)
         table.append([found.classes[j], found.classes[k], min(max(value, limits[0]), limits[1]), *limits])
     return table
 
@@ -538,7 +564,8 @@ def _sentences(found: Review) -> list[str]:
     def between(low: float, high: float) -> str:
         return f"{percent(low)} to {percent(high)}"
 
-    sentences, wrong = [], found.wrong
+    sentences = []
+    wrong = found.wrong
     if not found.reviewed:
         sentences.append(
             f"{found.drawn} rows were drawn: fill in the column `true` of {found.path} and give the same "

@@ -42,7 +42,10 @@ NO_LABELS = object()
 def bounded(X: Any) -> Any:
     """Return X unchanged, or refuse a feature beyond 1e35 in size."""
     with np.errstate(over="ignore"):  # the sum of squares needs one fast pass
-        square = np.einsum("ij,ij->", X, X) if isinstance(X, np.ndarray) else np.dot(X.data, X.data)
+        if isinstance(X, np.ndarray):
+            square = np.einsum("ij,ij->", X, X)
+        else:
+            square = np.dot(X.data, X.data)
     if float(square) <= LARGEST**2:
         return X
     rows, columns = (abs(X) > LARGEST).nonzero()
@@ -239,7 +242,10 @@ class Weighted(Labelled):
         n = len(labels)
         K = len(self.classes_)
         there = np.bincount(labels, minlength=K) > 0
-        a = np.ones(n) if sample_weight is None else nonnegative("sample_weight", sample_weight, (n,))
+        if sample_weight is None:
+            a = np.ones(n)
+        else:
+            a = nonnegative("sample_weight", sample_weight, (n,))
         if not a.any():
             raise ValueError("sample_weight: the weights of all examples are zero")
         a = as_counts(a)
@@ -252,7 +258,8 @@ class Weighted(Labelled):
 
     def _class_weights(self, counts: Floats) -> Floats:
         """Compute the weight of each class (K,) from the counts of its examples."""
-        given, rule = self.class_weight, 'must be None, "balanced" or a dict with the weights of classes'
+        given = self.class_weight
+        rule = 'must be None, "balanced" or a dict with the weights of classes'
         if isinstance(given, str) and given == "balanced":
             return np.asarray(counts.sum() / (len(counts) * np.where(counts > 0, counts, np.inf)))
         if given is not None and not (isinstance(given, dict) and given):
@@ -424,7 +431,8 @@ class LinearBinaryClassifier(DecisionClassifier):
         """Decide f = +-1 for labels (n,) or (K, n) that are all of one class."""
         for k, signs in enumerate(np.atleast_2d(labels)):
             if (signs == signs[0]).all():
-                self.coef_[k], self.intercept_[k] = 0.0, signs[0]
+                self.coef_[k] = 0.0
+                self.intercept_[k] = signs[0]
 
     def _signed(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> tuple[Floats, Floats]:
         """Multiply the rows (x_i, 1) by their labels s_i of -1.0 and +1.0, and return both; sets

@@ -88,7 +88,9 @@ class FlippedExponential:
         negative_weights: str = "flip",
     ) -> None:  # fmt: skip
         choice("negative_weights", negative_weights, get_args(NegativeWeights))
-        self.s, self.loss_weights, self.clip = s, loss_weights, negative_weights == "clip"
+        self.s = s
+        self.loss_weights = loss_weights
+        self.clip = negative_weights == "clip"
         self.assume(gamma)
 
     def assume(self, gamma: tuple[float, float]) -> None:
@@ -326,7 +328,8 @@ class AdaBoostClassifier(BoostingClassifier):
         ZT = np.ones((r, n))
         ZT[1:] = X.T
         rng = generator(self.random_state)
-        robust, resample = self.base == "robust_logistic", self.weighting == "resample"
+        robust = self.base == "robust_logistic"
+        resample = self.weighting == "resample"
 
         def learn(weights: Floats, labels: Floats) -> tuple[Floats, Floats]:
             if resample:
@@ -438,7 +441,11 @@ class RBoostClassifier(TrueLabelPosterior, AdaBoostClassifier):
             known, true = trusted_rows(sample_trusted, self.classes_, len(np.asarray(y)))
             given = given if hasattr(given, "iloc") else np.asarray(given)
             trusted = rows_at(given, known), self.classes_[true]
-        points, labels = (X, s) if trusted is None else self._trusted(*trusted)
+        if trusted is None:
+            points = X
+            labels = s
+        else:
+            points, labels = self._trusted(*trusted)
         loss = FlippedExponential(s, self.gamma, self.loss_weights, self.negative_weights)
         up, down = self.gamma
         omega = flips.from_rates(float(up), float(down))
@@ -452,7 +459,10 @@ class RBoostClassifier(TrueLabelPosterior, AdaBoostClassifier):
             most 0.49.
             """
             nonlocal omega, scores
-            scores = H if trusted is None else scores + alpha * self._outputs(member, points)
+            if trusted is None:
+                scores = H
+            else:
+                scores = scores + alpha * self._outputs(member, points)
             if not self.learn_gamma:
                 return
             A, B = self.calibration_ = weighted_logistic.platt(scores, labels)

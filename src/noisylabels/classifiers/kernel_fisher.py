@@ -140,7 +140,10 @@ def directions(basis: Basis, centred: Floats, mu: Floats, root: Floats | None = 
     lam = basis.lam
     n = len(Q) if root is None else root @ root
     # the constant function in the basis
-    constant_vector = Q.sum(axis=0) if root is None else root @ Q
+    if root is None:
+        constant_vector = Q.sum(axis=0)
+    else:
+        constant_vector = root @ Q
     ridge = mu[:, np.newaxis]
     diagonal = lam**2 + ridge
     tilt = lam * constant_vector / diagonal
@@ -208,7 +211,10 @@ def expectation_maximisation(
     n = points if weights is None else weights.sum()
     root = None if weights is None else np.sqrt(weights)
     a = np.ones(points) if weights is None else weights
-    Q = basis.Q if root is None else basis.Q / root[:, np.newaxis]
+    if root is None:
+        Q = basis.Q
+    else:
+        Q = basis.Q / root[:, np.newaxis]
     QT = np.ascontiguousarray(Q.T)
     fitted = Discriminants(
         v=np.zeros((models, len(basis.lam))),
@@ -433,7 +439,10 @@ class RobustKernelFisherClassifier(TrueLabelPosterior, KernelClassifier):
         model = expectation_maximisation(space, y, mu, self.rounds, self.threshold, a)
         w = space.Q @ model.v[0]
         self.intercept_ = float(model.b[0])
-        self.dual_coef_ = w if a is None else np.sqrt(a) * w
+        if a is None:
+            self.dual_coef_ = w
+        else:
+            self.dual_coef_ = np.sqrt(a) * w
         self.flip_matrix_ = flips.from_rates(float(model.omega01[0]), float(model.omega10[0]))
         self.converged_ = bool(model.converged[0])
         classes_swapped = bool(model.omega01 + model.omega10 >= 1)

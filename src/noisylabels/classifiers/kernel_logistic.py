@@ -186,7 +186,10 @@ class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
             if penalty_of is None and self._without_basis(K, labels):
                 return self
         space = basis(K)
-        a = np.ones(len(labels)) if weights is None else weights
+        if weights is None:
+            a = np.ones(len(labels))
+        else:
+            a = weights
         variant = columns(space, self.bias, self.penalty)
         penalty, penalty_of = self._penalties(variant.mask, float(a.sum()))
         swapped = False
@@ -194,15 +197,25 @@ class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
             swapped = self._by_batch(space, labels)
             if not swapped:
                 return self
-        solver, options = self.solver, {}
+        solver = self.solver
+        options = {}
         if two and (weights is None or penalty_of is not None):
-            solver, options = "em_newton", {"penalty_of": penalty_of}
+            solver = "em_newton"
+            options = {"penalty_of": penalty_of}
         Z = variant.Z
         if weights is not None:
             Z[:, : len(variant.factors)] /= np.sqrt(a)[:, np.newaxis]
         v, b = variant.weights(self._by_columns(Z, penalty, labels, weights, solver, **options).T)
-        w, self.intercept_ = (space.Q @ v[0], float(b[0])) if two else (space.Q @ v.T, b)
-        self.dual_coef_ = w if weights is None else (w.T * np.sqrt(a)).T
+        if two:
+            w = space.Q @ v[0]
+            self.intercept_ = float(b[0])
+        else:
+            w = space.Q @ v.T
+            self.intercept_ = b
+        if weights is None:
+            self.dual_coef_ = w
+        else:
+            self.dual_coef_ = (w.T * np.sqrt(a)).T
         if swapped:
             self._flag(not_converged=not self.converged_, classes_swapped=True)
         return self
@@ -217,8 +230,11 @@ class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
         model = flipped_kernel.fit_one(K, y, float(self.zeta), self.robust, self.bias, TOLERANCE)
         if model is None or not model.converged or flips.permuted(model.omega):
             return False
-        self.dual_coef_, self.intercept_ = model.w, model.bias
-        self.objective_, self.converged_, self.zeta_ = model.objective, True, float(self.zeta)
+        self.dual_coef_ = model.w
+        self.intercept_ = model.bias
+        self.objective_ = model.objective
+        self.converged_ = True
+        self.zeta_ = float(self.zeta)
         if self.robust:
             self.flip_matrix_ = model.omega
         self._flag(not_converged=False)
@@ -273,7 +289,10 @@ class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
         at = column, g = divmod(np.flatnonzero(left), len(zeta))
         if len(column):
             bayes = choice("regularisation", regularisation, get_args(Regularisation)) == "bayes"
-            each = np.full(len(g), marginal_zeta(0.0, y.shape[1], "slides")) if bayes else zeta[g]
+            if bayes:
+                each = np.full(len(g), marginal_zeta(0.0, y.shape[1], "slides"))
+            else:
+                each = zeta[g]
             for _ in range(PRIOR_ROUNDS if bayes else 0):
                 batch = fit_batch(gram.basis, y, column, each, cls.robust, bias=bias, penalty=penalty)
                 each = np.array([marginal_zeta(float(v @ v), y.shape[1], "slides") for v in batch.v])
@@ -282,7 +301,8 @@ class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
             fits.scores[at] = with_majority(f, y[column])
             fits.flagged[at] = ~batch.converged | (batch.omega01 + batch.omega10 >= 1.0) | silent(f)
             if cls.robust:
-                fits.omega01[at], fits.omega10[at] = batch.omega01, batch.omega10
+                fits.omega01[at] = batch.omega01
+                fits.omega10[at] = batch.omega10
         return fits
 
 
@@ -534,7 +554,10 @@ class NystromLogisticRegression(SoftmaxModel, KernelClassifier):
         self.width_ = width_of(self.width, X, self.parametrisation, weights)
         moved, centre = _move_to_origin(X)
         nystroem = self._fit_features(moved)
-        self.X_fit_ = nystroem.components_ if centre is None else nystroem.components_ + centre
+        if centre is None:
+            self.X_fit_ = nystroem.components_
+        else:
+            self.X_fit_ = nystroem.components_ + centre
         self.features_ = len(nystroem.normalization_)
         phi = self._compute_features(nystroem, moved)
         penalty = np.full(phi.shape[1], float(self.zeta))
@@ -543,7 +566,12 @@ class NystromLogisticRegression(SoftmaxModel, KernelClassifier):
         theta = self._by_columns(phi, penalty, labels, weights)
         w = nystroem.normalization_.T @ theta[: self.features_]
         b = theta[self.features_ :].sum(axis=0)
-        self.dual_coef_, self.intercept_ = (w, b) if theta.shape[1] > 1 else (w[:, 0], float(b[0]))
+        if theta.shape[1] > 1:
+            self.dual_coef_ = w
+            self.intercept_ = b
+        else:
+            self.dual_coef_ = w[:, 0]
+            self.intercept_ = float(b[0])
         return self
 
     def _fit_features(self, X: Any) -> Nystroem:
@@ -565,7 +593,10 @@ class NystromLogisticRegression(SoftmaxModel, KernelClassifier):
 
     def _compute_features(self, nystroem: Nystroem, X: Any) -> Floats:
         """Compute the features of rows, and a column of ones if there is a bias, in blocks."""
-        n_columns = self.features_ if self.bias == "none" else self.features_ + 1
+        if self.bias == "none":
+            n_columns = self.features_
+        else:
+            n_columns = self.features_ + 1
         phi = np.ones((X.shape[0], n_columns))
         for rows in gen_batches(len(phi), ROWS_OF_A_BLOCK):
             phi[rows, : self.features_] = nystroem.transform(X[rows])

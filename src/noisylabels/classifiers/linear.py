@@ -237,7 +237,10 @@ class RobustSGDClassifier(Repeated, LinearBinaryClassifier):
             labels = np.searchsorted(self.classes_, y)
             log_probability = log_softmax(f, axis=1)[np.arange(len(labels)), labels]
             return float(-log_probability.mean()) + self.lam * square
-        positive = self.classes_[:, np.newaxis] if several else self.classes_[1]
+        if several:
+            positive = self.classes_[:, np.newaxis]
+        else:
+            positive = self.classes_[1]
         signs = np.where(np.asarray(y) == positive, 1.0, -1.0)
         losses = resolve(self.loss).value(signs * f.T)
         return float(losses.mean() * len(self.coef_)) + 0.5 * self.lam * square
@@ -333,7 +336,10 @@ class RobustSGDClassifier(Repeated, LinearBinaryClassifier):
         self._summed += averaged * len(order)
         if self.average == "epoch" and ends:
             w[:] = total / self._summed
-        learned = total / self._summed if averaged and self.average == "run" else w
+        if averaged and self.average == "run":
+            learned = total / self._summed
+        else:
+            learned = w
         self.coef_ = learned[:, :-1].copy()
         self.intercept_ = objective.bias * learned[:, -1]
 

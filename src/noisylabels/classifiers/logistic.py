@@ -149,7 +149,10 @@ class RobustLogisticRegression(Weighted, TrueLabelPosterior, LinearBinaryClassif
     ) -> Fit:
         """Fit two classes by L-BFGS, and by EM where that fails or the classes swap."""
         if len(omega) == 2:
-            a = np.ones(len(labels)) if weights is None else weights
+            if weights is None:
+                a = np.ones(len(labels))
+            else:
+                a = weights
             fit = fit_two_classes(
                 ZT,
                 labels.astype(float),

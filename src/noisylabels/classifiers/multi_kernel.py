@@ -62,7 +62,8 @@ class MultiKernelClassifier(FitFlags, KernelClassifier):
             mixture = self._learn(self._bank, D, labels, a)[0]
         else:
             mixture = self._learn(self._bank, D, labels[:, np.newaxis].astype(float))[0]
-        self.weights_, self.eta_ = mixture.w, mixture.eta
+        self.weights_ = mixture.w
+        self.eta_ = mixture.eta
         for name, value in mixture.fitted.items():
             setattr(self, name, value)
         self._flag(**mixture.flags)
@@ -232,7 +233,10 @@ class RobustMultiKernelLogisticRegression(TrueLabelPosterior, MultiKernelClassif
             eta = np.repeat(path.eta[:, np.newaxis], len(path.w), axis=1)
             flat = [all(smooth_collapse(bank, stack, D, path.w.T, eta))]
             w = path.classes(path.w)
-            path.w = w if w.shape[1] > 2 else w[:, 1] - w[:, 0]
+            if w.shape[1] > 2:
+                path.w = w
+            else:
+                path.w = w[:, 1] - w[:, 0]
         else:
             w, eta = (np.stack([getattr(path, name) for path in paths], axis=1) for name in ("w", "eta"))
             flat = smooth_collapse(bank, stack, D, w, eta)
@@ -270,7 +274,8 @@ def smooth_collapse(bank: KernelBank, stack: Stack, D: Floats, w: Floats, eta: F
 LOST = 1e-10  # largest diagonal entry that K_i - G_i G_i^T may have
 BOX_SCALE = 0.01  # step in (a, b) relative to p; on heart faster than 0.001, 0.1, 1 and 10
 CHECK = 10  # iterations after which the gap is computed again
-SHRINK, GROW = 0.5, 1.2
+SHRINK = 0.5
+GROW = 1.2
 
 
 @dataclass(frozen=True)
@@ -327,7 +332,10 @@ class _SaddlePoint:
     """The saddle-point problem of one column of labels, with entropy and squares as distances."""
 
     def __init__(self, factors: Factors, s: Floats, rho: float, C: float) -> None:
-        self.factors, self.s, self.rho, self.C = factors, s, rho, C
+        self.factors = factors
+        self.s = s
+        self.rho = rho
+        self.C = C
         self.box = C * np.array([[1.0 - rho], [rho]])
         self.scale_p = np.log(max(len(factors.first), 2))
         self.scale_z = BOX_SCALE * 0.5 * len(s) * float((self.box**2).sum())

@@ -72,8 +72,13 @@ class Sliding:
         delay = whole("delay", delay)
         if len(samples) < d:
             raise ValueError(f"signal: {len(samples)} samples are fewer than the filter's d = {d} taps")
-        n = len(samples) if n is None else whole("n", n, 1, len(samples))
-        self.d, self.delay, self.n = d, delay, n
+        if n is None:
+            n = len(samples)
+        else:
+            n = whole("n", n, 1, len(samples))
+        self.d = d
+        self.delay = delay
+        self.n = n
         # the first sample that a row needs; padded[0] is signal[first]
         first = self.delay - self.d + 1
         self.padded: Floats = np.zeros(self.n + self.d - 1)
@@ -105,7 +110,8 @@ class Sliding:
         """
         if not 0 <= start < stop <= self.n:
             raise ValueError(f"rows: need 0 <= start < stop <= {self.n}, got {start}, {stop}")
-        windows = np.lib.stride_tricks.sliding_window_view(self.padded[start : stop + self.d - 1], self.d)
+        samples = self.padded[start : stop + self.d - 1]
+        windows = np.lib.stride_tricks.sliding_window_view(samples, self.d)
         return np.ascontiguousarray(windows[:, ::-1])
 
 
@@ -144,11 +150,17 @@ class NoisySequence:
     v: Floats
 
     def __post_init__(self) -> None:
-        x = self.x if isinstance(self.x, Sliding) else finite("x", self.x, (None, None))
+        x: Floats | Sliding
+        if isinstance(self.x, Sliding):
+            x = self.x
+        else:
+            x = finite("x", self.x, (None, None))
         T = len(x)
-        checked = {"x": x, "y": finite("y", self.y, (T,)), "labels": finite("labels", self.labels, (T, None))}
-        if checked["labels"].shape[1] < 1:  # type: ignore[union-attr]
+        y = finite("y", self.y, (T,))
+        labels = finite("labels", self.labels, (T, None))
+        if labels.shape[1] < 1:
             raise ValueError("labels: needs at least one column")
+        checked: dict[str, Floats | Sliding] = {"x": x, "y": y, "labels": labels}
         checked["v"] = nonnegative("v", spread("v", self.v, T), (T,))
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -195,10 +207,10 @@ def spread(name: str, value: ArrayLike, n: int) -> Floats:
     >>> spread("v", 2.0, 3)
     array([2., 2., 2.])
     """
-    given = as_array(name, value)
-    if np.ma.is_masked(given) or given.ndim > 0:
-        return finite(name, given, (n,))
-    return np.full(n, number(name, given.item()))
+    array = as_array(name, value)
+    if np.ma.is_masked(array) or array.ndim > 0:
+        return finite(name, array, (n,))
+    return np.full(n, number(name, array.item()))
 
 
 class Rows(NamedTuple):
@@ -270,7 +282,10 @@ def signal_under(X: Any) -> Floats | None:
     between_rows, between_columns = X.strides
     if between_rows != X.itemsize or abs(between_columns) != X.itemsize:
         return None
-    first = X[0] if between_columns > 0 else X[0, ::-1]
+    if between_columns > 0:
+        first = X[0]
+    else:
+        first = X[0, ::-1]
     samples = len(X) + X.shape[1] - 1
     return np.lib.stride_tricks.as_strided(first, (samples,), (X.itemsize,), writeable=False)
 
@@ -301,10 +316,12 @@ class Side(NamedTuple):
     clean: Floats | None = None
 
     @classmethod
-    def of(cls, n: int, **given: ArrayLike | None) -> Side:
+    def of(cls, n: int, **sequences: ArrayLike | None) -> Side:
         """Take what the caller gives, and repeat a single number for every row."""
-        side = cls(**{name: None if x is None else spread(name, x, n) for name, x in given.items()})
-        return side if side.v is None else side._replace(v=nonnegative("v", side.v, (n,)))
+        side = cls(**{name: None if x is None else spread(name, x, n) for name, x in sequences.items()})
+        if side.v is None:
+            return side
+        return side._replace(v=nonnegative("v", side.v, (n,)))
 
 
 PASS = "pass v=, one number or one per row, to run, fit or partial_fit"
@@ -445,7 +462,8 @@ class Filter:
         self._start(d)
         for name, value in before.items():
             if name in ("w", *self._taps):
-                getattr(self, name)[tuple(slice(n) for n in value.shape)] = value
+                corner = tuple(slice(n) for n in value.shape)
+                getattr(self, name)[corner] = value
             else:
                 setattr(self, name, value)
 
@@ -481,9 +499,13 @@ class Filter:
         if signal is not None and np.isfinite(signal).all():
             windows: Any = X
             self._ready(windows.shape[1])
-            oldest_first = self.w[::-1] if windows.strides[1] < 0 else self.w
+            if windows.strides[1] < 0:
+                oldest_first = self.w[::-1]
+            else:
+                oldest_first = self.w
             return np.correlate(signal, oldest_first, "valid")
-        array = finite("X", X, (None,) if as_array("X", X).ndim < 2 else (None, None))
+        dimensions = as_array("X", X).ndim
+        array = finite("X", X, (None,) if dimensions < 2 else (None, None))
         self._ready(array.shape[-1])
         return array @ self.w
 
@@ -507,11 +529,16 @@ class Filter:
         ValueError
             If a shape is wrong, a value is not finite, or all targets are equal.
         """
-        label = finite("y", y, (len(np.atleast_1d(self.predict(X))),))
-        spread_of_y = float(((label - label.mean()) ** 2).sum())
+        predicted = self.predict(X)
+        n = len(np.atleast_1d(predicted))
+        label = finite("y", y, (n,))
+        deviations = label - label.mean()
+        spread_of_y = float((deviations**2).sum())
         if not spread_of_y > 0:
             raise ValueError("y: R^2 needs labels that differ")
-        return 1.0 - float(((label - self.predict(X)) ** 2).sum()) / spread_of_y
+        errors = label - predicted
+        sum_of_squares = float((errors**2).sum())
+        return 1.0 - sum_of_squares / spread_of_y
 
     def run(
         self, X: ArrayLike | Sliding | Rows, y: ArrayLike, *, v: ArrayLike | None = None,
@@ -558,8 +585,11 @@ class Filter:
                 _check_squares(rows)
             wrong = ~np.isfinite(yhat)
             if wrong.any() or not np.isfinite(self.w).all():
-                where = first_index(wrong) if wrong.any() else str(rows.n - 1)
-                raise Diverged(f"{self.name}: diverged at row {where}; {self._remedy}")
+                if wrong.any():
+                    row = first_index(wrong)
+                else:
+                    row = str(rows.n - 1)
+                raise Diverged(f"{self.name}: diverged at row {row}; {self._remedy}")
             return yhat
 
     def partial_fit(self, X: ArrayLike | Sliding, y: ArrayLike, **side: ArrayLike | None) -> Self:
@@ -600,7 +630,8 @@ class Filter:
             The filter itself.
         """
         with self._unchanged_by_errors():
-            self._start(Rows.of(X).d)
+            d = Rows.of(X).d
+            self._start(d)
             return self.partial_fit(X, y, **side)
 
     @contextmanager
@@ -619,7 +650,8 @@ class Filter:
         """Reverse the state of the taps if `rows` are reversed; a second call restores it."""
         if rows.reversed:
             for name in ("w", *self._taps):
-                setattr(self, name, np.ascontiguousarray(np.flip(getattr(self, name))))
+                reversed_state = np.flip(getattr(self, name))
+                setattr(self, name, np.ascontiguousarray(reversed_state))
 
     def _ready(self, d: int) -> None:
         if not hasattr(self, "w"):
@@ -628,7 +660,8 @@ class Filter:
             raise ValueError(f"X: rows have {d} entries, the filter has {len(self.w)}; use fit to restart")
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self.get_params().items())})"
+        parameters = ", ".join(f"{k}={v!r}" for k, v in self.get_params().items())
+        return f"{type(self).__name__}({parameters})"
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.base import BaseEstimator, RegressorMixin
@@ -668,11 +701,13 @@ class Filter:
         ValueError
             If a name is unknown or a value is out of range.
         """
-        known = self.get_params()
+        former = self.get_params()
         for name in parameters:
-            if name not in known:
-                raise ValueError(f"{name}: {type(self).__name__} has the parameters {', '.join(known)}")
-        vars(self).update(vars(type(self)(**{**known, **parameters})))
+            if name not in former:
+                raise ValueError(f"{name}: {type(self).__name__} has the parameters {', '.join(former)}")
+        values = {**former, **parameters}
+        changed = type(self)(**values)
+        vars(self).update(vars(changed))
         return self
 
     def predict_one(self, x: Mapping[Any, float] | ArrayLike) -> float:
@@ -688,7 +723,8 @@ class Filter:
         float
             The prediction, 0 before anything was learned.
         """
-        return float(self.predict(self._row(x)[1]))
+        row = self._row(x)[1]
+        return float(self.predict(row))
 
     def learn_one(self, x: Mapping[Any, float] | ArrayLike, y: float, **side: float | None) -> Self:
         """Learn from one row and its label.
@@ -743,16 +779,21 @@ class Filter:
         """
         starts = window_starts(len(data), windows)
         result = np.empty((len(filters), windows))
-        second = np.ascontiguousarray(data.labels[:, 1]) if data.labels.shape[1] > 1 else None
+        if data.labels.shape[1] > 1:
+            second = np.ascontiguousarray(data.labels[:, 1])
+        else:
+            second = None
         for row, original in zip(result, filters, strict=True):
             fresh = copy.copy(original)
             fresh._start(data.d)
             try:
-                yhat = fresh.run(data.x, data.labels[:, 0], v=data.v, second=second, clean=data.y)
+                labels = data.labels[:, 0]
+                yhat = fresh.run(data.x, labels, v=data.v, second=second, clean=data.y)
             except Diverged:
                 row[:] = np.nan
             else:
-                row[:] = window_means((yhat - data.y) ** 2, starts)
+                errors = yhat - data.y
+                row[:] = window_means(errors**2, starts)
         return result
 
 
@@ -803,4 +844,6 @@ def window_means(values: Floats, starts: Ints) -> Floats:
     >>> window_means(np.arange(5.0), np.array([0, 2]))
     array([0.5, 3. ])
     """
-    return np.add.reduceat(values, starts) / np.diff(np.append(starts, len(values)))
+    ends = np.append(starts, len(values))
+    sums = np.add.reduceat(values, starts)
+    return sums / np.diff(ends)

@@ -69,7 +69,10 @@ def run_budget(
     flag("scaling", scaling)
     B = number("B", B, least=1)
     k = math.ceil(B)
-    p = (B - 1) / (k - 1) if k > 1 else 0.0
+    if k > 1:
+        p = (B - 1) / (k - 1)
+    else:
+        p = 0.0
     rows = Rows.of(X)
     T = rows.n
     clean = finite("y", y, (T,))
@@ -85,7 +88,10 @@ def run_budget(
         start = number("a", a, above=0)
     if uniforms is None and strategy != "begin":
         raise ValueError(f"uniforms: strategy {strategy!r} needs one random number for every round")
-    draws = np.zeros(T) if uniforms is None else finite("uniforms", uniforms, (T,))
+    if uniforms is None:
+        draws = np.zeros(T)
+    else:
+        draws = finite("uniforms", uniforms, (T,))
     wrong = (draws < 0) | (draws >= 1)
     if wrong.any():
         raise ValueError(f"uniforms: value at index {int(np.argmax(wrong))} is not in [0, 1)")
@@ -114,7 +120,8 @@ def tune_a(
     if number("B", B, least=1) == math.ceil(B):
         problem = f"auto has no threshold at the integer {B:g}"
         raise ValueError(f"B: {problem}, it buys that many labels a round")
-    low, high = -6.0, 6.0
+    low = -6.0
+    high = 6.0
     for _ in range(18):
         middle = (low + high) / 2
         result = run_budget(
@@ -168,17 +175,22 @@ def _run(  # type: ignore[no-untyped-def]
         else:
             several = k > 1 and uniforms[t] >= a / (a + (observed[ONE] - yhat) ** 2)
         if several:
-            mean, squares = 0.0, 0.0
+            mean = 0.0
+            squares = 0.0
             for j in range(k):
                 mean += labels[t, j] / k
             for j in range(k):
                 squares += (labels[t, j] - mean) ** 2
-            observed[MEAN], observed[SPREAD] = mean, squares / divisor
+            observed[MEAN] = mean
+            observed[SPREAD] = squares / divisor
         store(c, 0, coefficient(rules, observed, energy(x, row, d), splat(yhat)))
         add(w, c[-1 if several else 0], x, row)
         labels_bought[t] = k if several else 1
         total += labels_bought[t]
         if (t + 1) % PERIOD == 0:
             if strategy == _SELF_TUNED:
-                a = min(2 * a, LARGEST) if total > SLACK * B * (t + 1) else max(a / 2, SMALLEST)
+                if total > SLACK * B * (t + 1):
+                    a = min(2 * a, LARGEST)
+                else:
+                    a = max(a / 2, SMALLEST)
             trace[(t + 1) // PERIOD - 1] = a

@@ -59,9 +59,14 @@ class LMS(Filter):
         energy_at_start = float(w @ w) / self.mu
         _nlms(rows.flat, rows.step, w, y, yhat, self.mu, 1.0, False)
         with np.errstate(over="ignore", invalid="ignore"):
-            if not yhat @ yhat <= DIVERGED * (energy_at_start + y @ y):
-                bound = DIVERGED * (energy_at_start + np.cumsum(y * y))
-                yhat[np.argmin(np.cumsum(yhat * yhat) <= bound)] = np.nan
+            total_energy = yhat @ yhat
+            largest = DIVERGED * (energy_at_start + y @ y)
+            if not total_energy <= largest:
+                energy_of_labels = np.cumsum(y * y)
+                bound = DIVERGED * (energy_at_start + energy_of_labels)
+                energy_of_predictions = np.cumsum(yhat * yhat)
+                row = np.argmin(energy_of_predictions <= bound)
+                yhat[row] = np.nan
 
 
 class NLMS(Filter):
@@ -115,10 +120,16 @@ def _nlms(
     x: Floats, step: int, w: Floats, y: Floats, yhat: Floats, mu: float, eps: float, normalised: bool
 ) -> None:
     for t in range(len(y)):
-        yhat[t] = dot(x, t * step, w)
-        size = eps + energy(x, t * step, len(w)) if normalised else eps
+        start = t * step
+        yhat[t] = dot(x, start, w)
+        if normalised:
+            size = eps + energy(x, start, len(w))
+        else:
+            size = eps
         if size > 0:
-            add(w, mu * (y[t] - yhat[t]) / size, x, t * step)
+            error = y[t] - yhat[t]
+            gain = mu * error / size
+            add(w, gain, x, start)
 
 
 class ZALMS(Filter):
@@ -170,10 +181,13 @@ class ZALMS(Filter):
 @compile_kernel()
 def _za(x: Floats, step: int, w: Floats, y: Floats, yhat: Floats, mu: float, rho: float) -> None:
     for t in range(len(y)):
-        yhat[t] = dot(x, t * step, w)
-        gain = mu * (y[t] - yhat[t])
+        start = t * step
+        yhat[t] = dot(x, start, w)
+        error = y[t] - yhat[t]
+        gain = mu * error
         for k in range(len(w)):
-            w[k] += gain * x[t * step + k] - rho * np.sign(w[k])
+            pull = rho * np.sign(w[k])
+            w[k] += gain * x[start + k] - pull
 
 
 class PNLMS(Filter):
@@ -240,20 +254,27 @@ def _pnlms(
     g = np.empty(d)
     gx = np.empty(d)
     for t in range(len(y)):
-        at = t * step
+        start = t * step
         floor = rho * max(delta, top)
         for i in range(d):
-            g[i] = abs(w[i]) if abs(w[i]) > floor else floor
-            gx[i] = g[i] * x[at + i]
-        yhat[t] = dot(x, at, w)
-        size = dot(x, at, gx) + eps * sum_lanes(g, 0, d) / d
+            size_of_weight = abs(w[i])
+            if size_of_weight > floor:
+                g[i] = size_of_weight
+            else:
+                g[i] = floor
+            gx[i] = g[i] * x[start + i]
+        yhat[t] = dot(x, start, w)
+        regulariser = eps * sum_lanes(g, 0, d) / d
+        size = dot(x, start, gx) + regulariser
         if size > 0:
-            gain = mu * (y[t] - yhat[t]) / size
+            error = y[t] - yhat[t]
+            gain = mu * error / size
             largest = np.int64(0)
             for i in range(d):
                 w[i] = fma(gain, gx[i], w[i])
                 # compared as bits, which the compiler turns into vectors
-                largest = max(largest, bits(abs(w[i])))
+                bits_of_weight = bits(abs(w[i]))
+                largest = max(largest, bits_of_weight)
             top = from_bits(largest)
 
 
@@ -301,19 +322,22 @@ class SMNLMS(Filter):
         self.eps = number("eps", eps, least=0)
 
     def _learn(self, rows: Rows, w: Floats, y: Floats, yhat: Floats, side: Side) -> None:
-        gamma = np.sqrt(self.tau * known_variance(self, side))
+        variance = known_variance(self, side)
+        gamma = np.sqrt(self.tau * variance)
         _sm_nlms(rows.flat, rows.step, w, y, yhat, gamma, self.eps)
 
 
 @compile_kernel()
 def _sm_nlms(x: Floats, step: int, w: Floats, y: Floats, yhat: Floats, gamma: Floats, eps: float) -> None:
     for t in range(len(y)):
-        at = t * step
-        yhat[t] = dot(x, at, w)
+        start = t * step
+        yhat[t] = dot(x, start, w)
         e = y[t] - yhat[t]
-        size = eps + energy(x, at, len(w))
+        size = eps + energy(x, start, len(w))
         if abs(e) > gamma[t] and size > 0:
-            add(w, (1 - gamma[t] / abs(e)) * e / size, x, at)
+            scaled_error = (1 - gamma[t] / abs(e)) * e
+            gain = scaled_error / size
+            add(w, gain, x, start)
 
 
 class NPVSSNLMS(Filter):
@@ -369,8 +393,10 @@ class NPVSSNLMS(Filter):
 
     def _learn(self, rows: Rows, w: Floats, y: Floats, yhat: Floats, side: Side) -> None:
         memory = number("K", self.K, least=1 / rows.d) * rows.d
-        deviation = np.sqrt(known_variance(self, side))
-        _npvss(rows.flat, rows.step, w, y, yhat, deviation, 1 / memory, self.delta, self.eps, self.power)
+        variance = known_variance(self, side)
+        deviation = np.sqrt(variance)
+        rate = 1 / memory
+        _npvss(rows.flat, rows.step, w, y, yhat, deviation, rate, self.delta, self.eps, self.power)
 
 
 @compile_kernel()
@@ -379,14 +405,17 @@ def _npvss(
     deviation: Floats, rate: float, delta: float, eps: float, power: Floats,
 ) -> None:  # fmt: skip
     for t in range(len(y)):
-        at = t * step
-        yhat[t] = dot(x, at, w)
+        start = t * step
+        yhat[t] = dot(x, start, w)
         e = y[t] - yhat[t]
-        power[0] += rate * (e * e - power[0])
+        change = e * e - power[0]
+        power[0] += rate * change
         s = np.sqrt(power[0])
-        size = delta + energy(x, at, len(w))
+        size = delta + energy(x, start, len(w))
         if s >= deviation[t] and eps + s > 0 and size > 0:
-            add(w, (1 - deviation[t] / (eps + s)) * e / size, x, at)
+            excess = 1 - deviation[t] / (eps + s)
+            gain = excess * e / size
+            add(w, gain, x, start)
 
 
 class JONLMS(Filter):
@@ -442,7 +471,8 @@ class JONLMS(Filter):
         self.m = np.array([self.misalignment, 0.0])  # m and q
 
     def _learn(self, rows: Rows, w: Floats, y: Floats, yhat: Floats, side: Side) -> None:
-        _jo_nlms(rows.flat, rows.step, w, y, yhat, known_variance(self, side), self.m, self.tracking)
+        variance = known_variance(self, side)
+        _jo_nlms(rows.flat, rows.step, w, y, yhat, variance, self.m, self.tracking)
 
 
 @compile_kernel()
@@ -451,16 +481,22 @@ def _jo_nlms(
 ) -> None:
     d = len(w)
     for t in range(len(y)):
-        at = t * step
-        yhat[t] = dot(x, at, w)
+        start = t * step
+        yhat[t] = dot(x, start, w)
         e = y[t] - yhat[t]
-        X = energy(x, at, d)
+        X = energy(x, start, d)
         p = m[0] + d * m[1]
-        size = d * v[t] + (d + 2) * p * X / d
+        noise_power = d * v[t]
+        signal_power = (d + 2) * p * X / d
+        size = noise_power + signal_power
         mu = p / size if size > 0 else 0.0
-        add(w, mu * e, x, at)
-        m[0] = (1 - mu * X / d) * p
-        m[1] = mu * mu * e * e * X / d if tracking else 0.0
+        add(w, mu * e, x, start)
+        left = 1 - mu * X / d
+        m[0] = left * p
+        if tracking:
+            m[1] = mu * mu * e * e * X / d
+        else:
+            m[1] = 0.0
 
 
 class INLMS(Filter):
@@ -543,27 +579,35 @@ def _inlms(
     psi: Floats, state: Floats, rho: float, mu_max: float, rate: float, start: int,
 ) -> None:  # fmt: skip
     for t in range(len(y)):
-        at = t * step
-        yhat[t] = dot(x, at, w)
+        begin = t * step
+        yhat[t] = dot(x, begin, w)
         e = y[t] - yhat[t]
-        X = energy(x, at, len(w))
+        X = energy(x, begin, len(w))
         if X == 0:
             continue
-        state[0] += rate * (yhat[t] ** 2 - state[0])
-        state[1] += rate * (e * e - state[1])
-        norms = abs(e) * np.sqrt(X * energy(psi, 0, len(psi)))
+        power_of_prediction = yhat[t] ** 2
+        change_of_prediction = power_of_prediction - state[0]
+        state[0] += rate * change_of_prediction
+        change_of_error = e * e - state[1]
+        state[1] += rate * change_of_error
+        energy_of_psi = energy(psi, 0, len(psi))
+        norms = abs(e) * np.sqrt(X * energy_of_psi)
         if norms > 0:
-            agreement = e * dot(x, at, psi) / norms
-            state[2] = min(max(state[2] * np.exp(rho * agreement), 1e-6), 1.0)
+            inner = dot(x, begin, psi)
+            agreement = e * inner / norms
+            grown = state[2] * np.exp(rho * agreement)
+            state[2] = min(max(grown, 1e-6), 1.0)
         mu = mu_max
         if state[3] >= start and state[0] > 0 and state[1] > 0:
-            mu = min(state[2] * state[0] / state[1], mu_max)
+            share = state[2] * state[0] / state[1]
+            mu = min(share, mu_max)
         if e != 0:
             state[3] += 1
-        add(w, mu * e / X, x, at)
+        gain = mu * e / X
+        add(w, gain, x, begin)
         for k in range(len(psi)):
             psi[k] *= 1 - rate
-        add(psi, e, x, at)
+        add(psi, e, x, begin)
 
 
 class RLS(Filter):
@@ -619,7 +663,10 @@ class RLS(Filter):
 
     def __init__(self, prior: float = 1.0, noise: float | None = None, drift: float = 0.0) -> None:
         self.prior = number("prior", prior, above=0)
-        self.noise = None if noise is None else number("noise", noise, least=0)
+        if noise is None:
+            self.noise = None
+        else:
+            self.noise = number("noise", noise, least=0)
         self.drift = number("drift", drift, least=0)
 
     @property
@@ -640,7 +687,10 @@ class RLS(Filter):
         else:
             variance = side.v + (self.noise or 0.0)
         if self._is_root != (self.drift == 0):  # drift was changed since the last row
-            self._state = np.asarray(np.linalg.cholesky(self.P)) if self.drift == 0 else self.P
+            if self.drift == 0:
+                self._state = np.asarray(np.linalg.cholesky(self.P))
+            else:
+                self._state = self.P
             self._is_root = self.drift == 0
         if self._is_root:
             _rls(rows.flat, rows.step, w, y, yhat, variance, self._state)
@@ -653,15 +703,17 @@ def _rls(x: Floats, step: int, w: Floats, y: Floats, yhat: Floats, variance: Flo
     d = len(w)
     f = np.empty(d)  # S'x
     for t in range(len(y)):
-        at = t * step
-        yhat[t] = dot(x, at, w)
+        start = t * step
+        yhat[t] = dot(x, start, w)
         f[:] = 0.0
         for i in range(d):
-            add(f, x[at + i], S[i], 0)
+            add(f, x[start + i], S[i], 0)
         s = variance[t] + energy(f, 0, d)
         if s > 0:
-            gain = (y[t] - yhat[t]) / s
-            shrink = 1.0 / (s + np.sqrt(variance[t] * s))
+            error = y[t] - yhat[t]
+            gain = error / s
+            root = np.sqrt(variance[t] * s)
+            shrink = 1.0 / (s + root)
             for i in range(d):  # S - shrink S f f'
                 Px = dot(S[i], 0, f)
                 w[i] += gain * Px
@@ -675,11 +727,11 @@ def _rls_with_drift(
     d = len(w)
     Px = np.empty(d)
     for t in range(len(y)):
-        at = t * step
-        yhat[t] = dot(x, at, w)
+        start = t * step
+        yhat[t] = dot(x, start, w)
         for i in range(d):
-            Px[i] = dot(x, at, P[i])
-        s = variance[t] + dot(x, at, Px)
+            Px[i] = dot(x, start, P[i])
+        s = variance[t] + dot(x, start, Px)
         if s < variance[t]:  # rounding has made x'Px negative
             yhat[t] = np.nan
             return

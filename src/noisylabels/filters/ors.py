@@ -37,9 +37,9 @@ TILE = 512  # taps that stay in the fastest cache while a block uses them
 REFRESH = 4096  # rounds after which the lag products are computed exactly again
 QUIET = 1e-3  # share of its past maximum below which the energy requires exact lag products, too
 CLEAN, ONE, MEAN, VARIANCE, SPREAD = range(5)
-"""Columns of ``seen`` (n, 5), which holds what the rounds show.
+"""Columns of ``shown`` (n, 5), which holds what the rounds show.
 
-Columns of ``seen``, (n, 5): y_t, label 1, mean of labels 1 and 2, v_t, (label 1 - label 2)^2 / 4.
+Columns of ``shown``, (n, 5): y_t, label 1, mean of labels 1 and 2, v_t, (label 1 - label 2)^2 / 4.
 """
 
 
@@ -206,24 +206,36 @@ class ORS(Filter):
         choice("two_variance", two_variance, ("half", "full"))
         self.variant = variant
         self.r = number("r", r, least=0)
-        self.beta = None if beta is None else number("beta", beta, least=0)
+        if beta is None:
+            self.beta = None
+        else:
+            self.beta = number("beta", beta, least=0)
         self.two_variance = two_variance
 
     def _rule(self) -> Floats:
         """Write the variant's `Rule` as (12,) numbers for the compiled loops."""
         rule = VARIANTS[self.variant].rule
-        v = 1.0 if self.variant == "two" and self.two_variance == "full" else rule.v
+        if self.variant == "two" and self.two_variance == "full":
+            v = 1.0
+        else:
+            v = rule.v
         return np.array(rule._replace(v=v, r=self.r, beta=self.beta or 0.0))
 
     def _labels(self, y: Floats, side: Side) -> Labels:
         """Collect what `_look` takes, as far as the variant needs it; the rest is 0."""
         zero = np.zeros(len(y))
         values = []
-        for name, what in (("clean", "clean label"), ("second", "second label"), ("v", "noise variance")):
-            value = getattr(side, name) if name in VARIANTS[self.variant].needs else zero
+        needs = VARIANTS[self.variant].needs
+        for name, meaning in (("clean", "clean label"), ("second", "second label"), ("v", "noise variance")):
+            if name in needs:
+                value = getattr(side, name)
+            else:
+                value = zero
             if value is None:
-                how = PASS.replace("v=", f"{name}=")
-                raise ValueError(f"{name}: variant {self.variant!r} needs the {what} of every row; {how}")
+                advice = PASS.replace("v=", f"{name}=")
+                raise ValueError(
+                    f"{name}: variant {self.variant!r} needs the {meaning} of every row; {advice}"
+                )
             values.append(value)
         return values[0], y, values[1], values[2]
 
@@ -231,11 +243,12 @@ class ORS(Filter):
         labels = self._labels(y, side)
         rules = _rules([self], [0])
         if rows.reversed and rows.d >= WINDOW_TAPS and self.r > 0:
-            _windows(rows, labels, rules, w[None, :], np.array([0, rows.n]), yhat[None, :])
+            bounds = np.array([0, rows.n])
+            _windows(rows, labels, rules, w[None, :], bounds, yhat[None, :])
         else:
-            seen = np.zeros((rows.n, 5))
-            _look(labels, 0, seen)
-            _run_rows(rows.flat, rows.step, seen, rules, w, yhat)
+            shown = np.zeros((rows.n, 5))
+            _look(labels, 0, shown)
+            _run_rows(rows.flat, rows.step, shown, rules, w, yhat)
 
     @classmethod
     def losses(cls, filters: Sequence[Filter], data: NoisySequence, windows: int) -> Floats:
@@ -260,28 +273,31 @@ class ORS(Filter):
         ValueError
             If a filter is not an ORS, or a variant needs a second label that the data lack.
         """
-        own = [f for f in filters if isinstance(f, ORS)]
-        if len(own) != len(filters):
+        members = [f for f in filters if isinstance(f, ORS)]
+        if len(members) != len(filters):
             raise ValueError("filters: ORS.losses needs ORS filters only")
         second = min(1, data.labels.shape[1] - 1)
-        for f in own:
+        for f in members:
             if second == 0 and "second" in VARIANTS[f.variant].needs:
                 raise ValueError(f"labels: variant {f.variant!r} needs a second column")
-        bounds = np.append(window_starts(len(data), windows), len(data))
+        last_row = len(data)
+        first_rows = window_starts(last_row, windows)
+        bounds = np.append(first_rows, last_row)
         rows = data.rows
-        result = np.empty((len(own), windows))
-        blocks = [rows.reversed and rows.d >= WINDOW_TAPS and f.r > 0 for f in own]
+        result = np.empty((len(members), windows))
+        blocks = [rows.reversed and rows.d >= WINDOW_TAPS and f.r > 0 for f in members]
         first_labels = np.ascontiguousarray(data.labels[:, 0])
-        labels = (data.y, first_labels, np.ascontiguousarray(data.labels[:, second]), data.v)
+        second_labels = np.ascontiguousarray(data.labels[:, second])
+        labels = (data.y, first_labels, second_labels, data.v)
         for group in _groups([i for i, block in enumerate(blocks) if block], 4):
             w = np.zeros((1 if len(group) == 1 else 4, rows.d))
-            losses = _windows(rows, labels, _rules(own, group), w, bounds, w[:, :0].copy())
+            losses = _windows(rows, labels, _rules(members, group), w, bounds, w[:, :0].copy())
             result[group] = losses[: len(group)]
-        seen = np.zeros((0 if all(blocks) else len(data), 5))
-        _look(labels, 0, seen)
+        shown = np.zeros((0 if all(blocks) else len(data), 5))
+        _look(labels, 0, shown)
         for group in _groups([i for i, block in enumerate(blocks) if not block], LANES):
             losses = np.empty((LANES, windows))
-            _losses_rows(rows.flat, rows.step, rows.d, seen, _rules(own, group), bounds, losses)
+            _losses_rows(rows.flat, rows.step, rows.d, shown, _rules(members, group), bounds, losses)
             result[group] = losses[: len(group)]
         return result
 
@@ -293,7 +309,8 @@ def _groups(members: list[int], size: int) -> list[list[int]]:
 def _rules(filters: Sequence[ORS], group: list[int]) -> Floats:
     """Stack the rules of a group as columns (12, 8), of which the last one is repeated."""
     columns = [filters[i]._rule() for i in group]
-    return np.column_stack(columns + columns[-1:] * (LANES - len(columns)))
+    missing = LANES - len(columns)
+    return np.column_stack(columns + columns[-1:] * missing)
 
 
 def _windows(
@@ -315,32 +332,39 @@ def _windows(
 
 def _aligned(*shape: int) -> Floats:
     """Allocate zeros whose first element begins a cache line of 64 bytes."""
-    raw = np.zeros(int(np.prod(shape)) + LANES)
+    size = int(np.prod(shape))
+    raw = np.zeros(size + LANES)
     start = -raw.ctypes.data // raw.itemsize % LANES
-    return raw[start : start + int(np.prod(shape))].reshape(shape)
+    return raw[start : start + size].reshape(shape)
 
 
 @compile_kernel()
-def _look(labels: Any, t: int, seen: Floats) -> None:
-    """Fill ``seen`` with what the next rounds show.
+def _look(labels: Any, t: int, shown: Floats) -> None:
+    """Fill ``shown`` with what the next rounds show.
 
-    seen[i] = what round t+i shows. labels: y_t, label 1, label 2 and v_t, four arrays (n,).
+    shown[i] = what round t+i shows. labels: y_t, label 1, label 2 and v_t, four arrays (n,).
     """
-    clean, one, two, v = labels
-    for i in range(min(len(seen), len(clean) - t)):
-        seen[i, CLEAN], seen[i, ONE], seen[i, MEAN] = clean[t + i], one[t + i], (one[t + i] + two[t + i]) / 2
-        seen[i, VARIANCE], seen[i, SPREAD] = v[t + i], (one[t + i] - two[t + i]) ** 2 / 4
+    clean, first, second, v = labels
+    rounds = min(len(shown), len(clean) - t)
+    for i in range(rounds):
+        y1 = first[t + i]
+        y2 = second[t + i]
+        shown[i, CLEAN] = clean[t + i]
+        shown[i, ONE] = y1
+        shown[i, MEAN] = (y1 + y2) / 2
+        shown[i, VARIANCE] = v[t + i]
+        shown[i, SPREAD] = (y1 - y2) ** 2 / 4
 
 
 @compile_kernel(forceinline=True)
-def coefficient(rules: Floats, seen: Floats, X: float, yhat: Any) -> Any:
+def coefficient(rules: Floats, shown: Floats, X: float, yhat: Any) -> Any:
     """Compute by how much of the row the weights of eight filters move.
 
     Parameters
     ----------
     rules : ndarray of shape (12, 8)
         A column for each filter, see `Rule`.
-    seen : ndarray of shape (5,)
+    shown : ndarray of shape (5,)
         What the round shows: clean label, label 1, mean label, variance, spread of the labels.
     X : float
         Squared norm of the row.
@@ -357,34 +381,56 @@ def coefficient(rules: Floats, seen: Floats, X: float, yhat: Any) -> Any:
     w_t = w_{t-1} + c_t x_t with c = g e / (r (1 + beta v) + X) and g = delta^2 / (delta^2 + vbar). Nothing is
     divided by alpha or delta: 0/0 in g is 1, and a step with r = X = 0 is skipped.
     """
-    clean = splat(seen[CLEAN])
-    one = splat(seen[ONE])
-    mean = splat(seen[MEAN])
-    v = splat(seen[VARIANCE])
-    e = load(rules, 0) * clean + load(rules, 8) * one + load(rules, 16) * mean - yhat
-    delta = load(rules, 24) * clean + load(rules, 32) * one + load(rules, 40) * mean - yhat
-    square = load(rules, 48) * delta * delta
-    vbar = load(rules, 56) * v + load(rules, 64) * e * e + load(rules, 72) * splat(seen[SPREAD])
-    size = load(rules, 80) * (load(rules, 88) * v + splat(1.0)) + splat(X)
-    return ratio(square, square + vbar, splat(1.0)) * e * ratio(splat(1.0), size, splat(0.0))
+    clean = splat(shown[CLEAN])
+    label_one = splat(shown[ONE])
+    mean = splat(shown[MEAN])
+    v = splat(shown[VARIANCE])
+    label_clean = load(rules, 0)
+    label_of_one = load(rules, 8)
+    label_mean = load(rules, 16)
+    label = label_clean * clean + label_of_one * label_one + label_mean * mean
+    e = label - yhat
+    ybar_clean = load(rules, 24)
+    ybar_one = load(rules, 32)
+    ybar_mean = load(rules, 40)
+    ybar = ybar_clean * clean + ybar_one * label_one + ybar_mean * mean
+    delta = ybar - yhat
+    share_of_delta = load(rules, 48)
+    square = share_of_delta * delta * delta
+    weight_of_v = load(rules, 56)
+    weight_of_e = load(rules, 64)
+    weight_of_spread = load(rules, 72)
+    spread_of_labels = splat(shown[SPREAD])
+    vbar = weight_of_v * v + weight_of_e * e * e + weight_of_spread * spread_of_labels
+    r = load(rules, 80)
+    beta = load(rules, 88)
+    weighting = beta * v + splat(1.0)
+    size = r * weighting + splat(X)
+    g = ratio(square, square + vbar, splat(1.0))
+    inverse = ratio(splat(1.0), size, splat(0.0))
+    return g * e * inverse
 
 
 @compile_kernel()
-def _run_rows(x: Floats, step: int, seen: Floats, rules: Floats, w: Floats, yhat: Floats) -> None:
+def _run_rows(x: Floats, step: int, shown: Floats, rules: Floats, w: Floats, yhat: Floats) -> None:
     """Run the first filter row by row.
 
     The first filter, row by row: the definition.
     """
     c = np.empty(LANES)
     for t in range(len(yhat)):
-        yhat[t] = dot(x, t * step, w)
-        store(c, 0, coefficient(rules, seen[t], energy(x, t * step, len(w)), splat(yhat[t])))
-        add(w, c[0], x, t * step)
+        start = t * step
+        yhat[t] = dot(x, start, w)
+        X = energy(x, start, len(w))
+        prediction = splat(yhat[t])
+        step_size = coefficient(rules, shown[t], X, prediction)
+        store(c, 0, step_size)
+        add(w, c[0], x, start)
 
 
 @compile_kernel()
 def _losses_rows(
-    x: Floats, step: int, d: int, seen: Floats, rules: Floats, bounds: Ints, losses: Floats
+    x: Floats, step: int, d: int, shown: Floats, rules: Floats, bounds: Ints, losses: Floats
 ) -> None:
     """Run eight filters side by side, and average the squared errors of each window.
 
@@ -400,14 +446,17 @@ def _losses_rows(
     for i in range(len(bounds) - 1):
         loss = splat(0.0)
         for t in range(bounds[i], bounds[i + 1]):
-            new = x[t * step : t * step + d]
+            start = t * step
+            new = x[start : start + d]
             yhat = _update_and_predict(w, c, old, new)
-            c = coefficient(rules, seen[t], energy(x, t * step, d), yhat)
-            error = yhat - splat(seen[t, CLEAN])
+            c = coefficient(rules, shown[t], energy(x, start, d), yhat)
+            clean = splat(shown[t, CLEAN])
+            error = yhat - clean
             loss = loss + error * error
             old = new
         store(total, 0, loss)
-        put(losses[:, i], total / (bounds[i + 1] - bounds[i]))
+        rounds = bounds[i + 1] - bounds[i]
+        put(losses[:, i], total / rounds)
 
 
 @compile_kernel(forceinline=True)
@@ -433,13 +482,15 @@ def _update_and_predict(w: Floats, c: Any, old: Floats, new: Floats) -> Any:
         t2 = fma(w2, spread(new, k + 2), t2)
         t3 = fma(w3, spread(new, k + 3), t3)
     for k in range(fours, d):
-        t0 = fma(_moved(w, c, old, k), spread(new, k), t0)
+        w0 = _moved(w, c, old, k)
+        t0 = fma(w0, spread(new, k), t0)
     return (t0 + t1) + (t2 + t3)
 
 
 @compile_kernel(forceinline=True)
 def _moved(w: Floats, c: Any, old: Floats, k: int) -> Any:
-    moved = fma(c, spread(old, k), load(w, k * LANES))
+    weights = load(w, k * LANES)
+    moved = fma(c, spread(old, k), weights)
     store(w, k * LANES, moved)
     return moved
 
@@ -461,7 +512,7 @@ def _run_windows(
     """
     F = len(w)
     n = bounds[-1]
-    seen = np.zeros((BLOCK, 5))
+    shown = np.zeros((BLOCK, 5))
     G = np.zeros((BLOCK, BLOCK))
     lags = np.zeros(BLOCK)
     sums = np.zeros((F, BLOCK, LANES))
@@ -469,11 +520,13 @@ def _run_windows(
     c = np.zeros((BLOCK, LANES))
     loss = np.zeros(LANES)
     window = 0
-    refreshed, highest = -REFRESH, 0.0
+    refreshed = -REFRESH
+    highest = 0.0
     for t in range(0, n, BLOCK):
         _advance(w, d, c, s, max(t - BLOCK, 0), sums, t)
         if t - refreshed >= REFRESH:
-            refreshed, highest = t, 0.0
+            refreshed = t
+            highest = 0.0
             _exact_lags(s, d, t, lags)
         _lag_products(lags, s, t, d, G)
         low = G[:, 0].min()
@@ -482,29 +535,33 @@ def _run_windows(
         if low < QUIET * highest:
             refreshed = t
             highest = _exact_block(s, d, t, lags, G)
-        _look(labels, t, seen)
-        _step_block(rules, seen, G, sums, p, c)
+        _look(labels, t, shown)
+        _step_block(rules, shown, G, sums, p, c)
         left = min(BLOCK, n - t)
         i = 0
         c[left:] = 0.0
         while i < left:
-            stop = min(bounds[window + 1] - t, left)
+            last = bounds[window + 1]
+            stop = min(last - t, left)
             for f in range(F):
                 for j in range(i, stop):
-                    loss[f] += (p[j, f] - seen[j, CLEAN]) ** 2
-            if t + stop == bounds[window + 1]:
-                put(losses[:, window], loss / (bounds[window + 1] - bounds[window]))
+                    error = p[j, f] - shown[j, CLEAN]
+                    loss[f] += error**2
+            if t + stop == last:
+                rounds = last - bounds[window]
+                put(losses[:, window], loss / rounds)
                 loss[:] = 0.0
                 window += 1
             i = stop
         if yhat.shape[1]:
             for f in range(F):
                 put(yhat[f, t : t + left], p[:left, f])
-    _advance(w, d, c, s, (n - 1) // BLOCK * BLOCK, sums, n)
+    begin_of_last = (n - 1) // BLOCK * BLOCK
+    _advance(w, d, c, s, begin_of_last, sums, n)
 
 
 @compile_kernel()
-def _step_block(rules: Floats, seen: Floats, G: Floats, sums: Floats, p: Floats, c: Floats) -> None:
+def _step_block(rules: Floats, shown: Floats, G: Floats, sums: Floats, p: Floats, c: Floats) -> None:
     """Compute predictions and coefficients of a block of 16 rounds, for up to 8 filters.
 
     p[i] = yhat_{t+i} and c[i] = c_{t+i} of F <= 8 filters, i = 0..15; rules (12, 8), p and c (16,
@@ -515,13 +572,19 @@ def _step_block(rules: Floats, seen: Floats, G: Floats, sums: Floats, p: Floats,
     p[:] = 0.0
     for f in range(len(sums)):
         for i in range(BLOCK):
-            p[i, f] = fold(load(sums, (f * BLOCK + i) * LANES))
+            place = (f * BLOCK + i) * LANES
+            p[i, f] = fold(load(sums, place))
     for i in range(BLOCK):
-        X = G[i, 0] if G[i, 0] > 0 else 0.0
-        step = coefficient(rules, seen[i], X, load(p, i * LANES))
+        X = 0.0
+        if G[i, 0] > 0:
+            X = G[i, 0]
+        prediction = load(p, i * LANES)
+        step = coefficient(rules, shown[i], X, prediction)
         store(c, i * LANES, step)
         for j in range(i + 1, BLOCK):
-            store(p, j * LANES, fma(step, splat(G[i, j - i]), load(p, j * LANES)))
+            lag_product = splat(G[i, j - i])
+            later = load(p, j * LANES)
+            store(p, j * LANES, fma(step, lag_product, later))
 
 
 @compile_kernel()
@@ -534,10 +597,12 @@ def _lag_products(lags: Floats, s: Floats, t: int, d: int, G: Floats) -> None:
     One round takes one product out and one in: from lags[i] = x_t.x_{t+i} to the same of t+1.
     """
     for j in range(BLOCK):
-        leaves, enters = -s[t + j], s[t + j + d]
+        leaves = -s[t + j]
+        enters = s[t + j + d]
         for i in range(BLOCK):
             G[j, i] = lags[i]
-            lags[i] = fma(leaves, s[t + j + i], fma(enters, s[t + j + d + i], lags[i]))
+            lag = fma(enters, s[t + j + d + i], lags[i])
+            lags[i] = fma(leaves, s[t + j + i], lag)
 
 
 @compile_kernel()
@@ -552,16 +617,19 @@ def _advance(w: Floats, d: int, c: Floats, s: Floats, old: int, sums: Floats, ne
     D = (d + BLOCK - 1) // BLOCK * BLOCK
     sums[:] = 0.0
     tiles = (D + TILE - 1) // TILE
+    lags_of_one = BLOCK if F == 1 else 0  # pairs of filters have their own loop
     for i in range(tiles):
-        start = TILE * (i if new // BLOCK % 2 else tiles - 1 - i)
+        forwards = new // BLOCK % 2
+        tile = i if forwards else tiles - 1 - i
+        start = TILE * tile
         stop = min(start + TILE, D)
-        for lag in range(0, BLOCK if F == 1 else 0, LANES):
+        for lag in range(0, lags_of_one, LANES):
             _add_windows(w[0], c[lag : lag + LANES, 0], s, old + lag, start, stop)
         for f in range(0, F - 1, 2):
             for lag in range(0, LANES, 2):
                 _add_pair(w[f], w[f + 1], c[lag:, f], c[lag:, f + 1], s, old + lag, start, stop)
         w[:, max(d, start) : stop] = 0.0  # taps beyond d exist only because d is rounded up
-        for lag in range(0, BLOCK if F == 1 else 0, LANES):
+        for lag in range(0, lags_of_one, LANES):
             _dot_windows(w[0], sums[0, lag:], s, new + lag, start, stop)
         for f in range(0, F - 1, 2):
             for lag in range(0, LANES, 2):
@@ -569,7 +637,7 @@ def _advance(w: Floats, d: int, c: Floats, s: Floats, old: int, sums: Floats, ne
 
 
 @compile_kernel(forceinline=True)
-def _add_windows(w: Floats, c: Floats, s: Floats, at: int, start: int, stop: int) -> None:
+def _add_windows(w: Floats, c: Floats, s: Floats, offset: int, start: int, stop: int) -> None:
     """Add eight shifted windows to the weights of one filter.
 
     w[k] += sum c[i] s[at+i+k], start <= k < stop, over the lags i = 0..7; both are multiples of 8.
@@ -583,15 +651,27 @@ def _add_windows(w: Floats, c: Floats, s: Floats, at: int, start: int, stop: int
     c6 = splat(c[6])
     c7 = splat(c[7])
     for k in range(start, stop, LANES):
-        x = at + k
-        total = fma(c1, load(s, x + 1), fma(c0, load(s, x), load(w, k)))
-        total = fma(c3, load(s, x + 3), fma(c2, load(s, x + 2), total))
-        total = fma(c5, load(s, x + 5), fma(c4, load(s, x + 4), total))
-        store(w, k, fma(c7, load(s, x + 7), fma(c6, load(s, x + 6), total)))
+        x = offset + k
+        lag0 = load(s, x)
+        lag1 = load(s, x + 1)
+        weights = load(w, k)
+        total = fma(c1, lag1, fma(c0, lag0, weights))
+        lag2 = load(s, x + 2)
+        lag3 = load(s, x + 3)
+        total = fma(c3, lag3, fma(c2, lag2, total))
+        lag4 = load(s, x + 4)
+        lag5 = load(s, x + 5)
+        total = fma(c5, lag5, fma(c4, lag4, total))
+        lag6 = load(s, x + 6)
+        lag7 = load(s, x + 7)
+        total = fma(c7, lag7, fma(c6, lag6, total))
+        store(w, k, total)
 
 
 @compile_kernel(forceinline=True)
-def _add_pair(v: Floats, w: Floats, c: Floats, d: Floats, s: Floats, at: int, start: int, stop: int) -> None:
+def _add_pair(
+    v: Floats, w: Floats, c: Floats, d: Floats, s: Floats, offset: int, start: int, stop: int
+) -> None:
     """Add four shifted windows to the weights of two filters.
 
     `_add_windows` of two filters v, w with the coefficients c, d over the lags 0, 1, 8 and 9.
@@ -606,18 +686,25 @@ def _add_pair(v: Floats, w: Floats, c: Floats, d: Floats, s: Floats, at: int, st
     d1 = splat(d[1])
     d8 = splat(d[8])
     d9 = splat(d[9])
-    x0 = load(s, at + start)
-    x1 = load(s, at + start + 1)
+    x0 = load(s, offset + start)
+    x1 = load(s, offset + start + 1)
     for k in range(start, stop, LANES):
-        x8 = load(s, at + k + 8)
-        x9 = load(s, at + k + 9)
-        store(v, k, fma(c9, x9, fma(c8, x8, fma(c1, x1, fma(c0, x0, load(v, k))))))
-        store(w, k, fma(d9, x9, fma(d8, x8, fma(d1, x1, fma(d0, x0, load(w, k))))))
-        x0, x1 = x8, x9
+        x8 = load(s, offset + k + 8)
+        x9 = load(s, offset + k + 9)
+        total = load(v, k)
+        total = fma(c1, x1, fma(c0, x0, total))
+        total = fma(c9, x9, fma(c8, x8, total))
+        store(v, k, total)
+        total = load(w, k)
+        total = fma(d1, x1, fma(d0, x0, total))
+        total = fma(d9, x9, fma(d8, x8, total))
+        store(w, k, total)
+        x0 = x8
+        x1 = x9
 
 
 @compile_kernel(forceinline=True)
-def _dot_windows(w: Floats, sums: Floats, s: Floats, at: int, start: int, stop: int) -> None:
+def _dot_windows(w: Floats, sums: Floats, s: Floats, offset: int, start: int, stop: int) -> None:
     """Multiply the weights of one filter by eight shifted windows.
 
     sums[i] += w.x_{at+i} over start <= k < stop for the lags i = 0..7, in 8 partial sums each.
@@ -632,7 +719,7 @@ def _dot_windows(w: Floats, sums: Floats, s: Floats, at: int, start: int, stop: 
     t7 = load(sums, 56)
     for k in range(start, stop, LANES):
         taps = load(w, k)
-        x = at + k
+        x = offset + k
         t0 = fma(taps, load(s, x), t0)
         t1 = fma(taps, load(s, x + 1), t1)
         t2 = fma(taps, load(s, x + 2), t2)
@@ -646,7 +733,9 @@ def _dot_windows(w: Floats, sums: Floats, s: Floats, at: int, start: int, stop: 
 
 
 @compile_kernel(forceinline=True)
-def _dot_pair(v: Floats, w: Floats, p: Floats, q: Floats, s: Floats, at: int, start: int, stop: int) -> None:
+def _dot_pair(
+    v: Floats, w: Floats, p: Floats, q: Floats, s: Floats, offset: int, start: int, stop: int
+) -> None:
     """Multiply the weights of two filters by four shifted windows.
 
     `_dot_windows` of two filters v, w with the sums p, q over the lags 0, 1, 8 and 9.
@@ -659,22 +748,23 @@ def _dot_pair(v: Floats, w: Floats, p: Floats, q: Floats, s: Floats, at: int, st
     q1 = load(q, 8)
     q8 = load(q, 64)
     q9 = load(q, 72)
-    x0 = load(s, at + start)
-    x1 = load(s, at + start + 1)
+    x0 = load(s, offset + start)
+    x1 = load(s, offset + start + 1)
     for k in range(start, stop, LANES):
-        x8 = load(s, at + k + 8)
-        x9 = load(s, at + k + 9)
-        taps = load(v, k)
-        others = load(w, k)
-        p0 = fma(taps, x0, p0)
-        p1 = fma(taps, x1, p1)
-        p8 = fma(taps, x8, p8)
-        p9 = fma(taps, x9, p9)
-        q0 = fma(others, x0, q0)
-        q1 = fma(others, x1, q1)
-        q8 = fma(others, x8, q8)
-        q9 = fma(others, x9, q9)
-        x0, x1 = x8, x9
+        x8 = load(s, offset + k + 8)
+        x9 = load(s, offset + k + 9)
+        taps_of_v = load(v, k)
+        taps_of_w = load(w, k)
+        p0 = fma(taps_of_v, x0, p0)
+        p1 = fma(taps_of_v, x1, p1)
+        p8 = fma(taps_of_v, x8, p8)
+        p9 = fma(taps_of_v, x9, p9)
+        q0 = fma(taps_of_w, x0, q0)
+        q1 = fma(taps_of_w, x1, q1)
+        q8 = fma(taps_of_w, x8, q8)
+        q9 = fma(taps_of_w, x9, q9)
+        x0 = x8
+        x1 = x9
     for sums, totals in (p, (p0, p1, p8, p9)), (q, (q0, q1, q8, q9)):
         for i, total in zip((0, 8, 64, 72), totals):  # noqa: B905 - compiled
             store(sums, i, total)

@@ -100,10 +100,16 @@ class PNormLMS(_Dual):
 
     def _learn(self, rows: Rows, w: Floats, y: Floats, yhat: Floats, side: Side) -> None:
         p = exponent(self.p, rows.d)
-        one = self._rates(rows, p)[None, :], np.array([p]), np.array([self.radius])
-        _pnorm(rows.flat, rows.step, self.theta[None, :], y[None, :], yhat[None, :], *one)
+        rates = self._rates(rows, p)[None, :]
+        powers = np.array([p])
+        radii = np.array([self.radius])
+        theta = self.theta[None, :]
+        _pnorm(rows.flat, rows.step, theta, y[None, :], yhat[None, :], rates, powers, radii)
         # `run` reports NaN as an error
-        w[:] = link(self.theta, p) if np.isfinite(self.theta).all() else np.nan
+        if np.isfinite(self.theta).all():
+            w[:] = link(self.theta, p)
+        else:
+            w[:] = np.nan
 
     @classmethod
     def run_many(cls, filters: Sequence[Self], X: ArrayLike | Sliding, Y: ArrayLike) -> Floats:
@@ -130,9 +136,10 @@ class PNormLMS(_Dual):
         """
         rows = Rows.of(X)
         count = len(filters)
-        given = finite("Y", Y, (rows.n,) if as_array("Y", Y).ndim < 2 else (count, rows.n))
+        dimensions = as_array("Y", Y).ndim
+        checked = finite("Y", Y, (rows.n,) if dimensions < 2 else (count, rows.n))
         # a copy, because a broadcast array cannot be written to
-        labels = np.broadcast_to(given, (count, rows.n)).copy()
+        labels = np.broadcast_to(checked, (count, rows.n)).copy()
         powers = np.array([exponent(f.p, rows.d) for f in filters])
         rates = [f._rates(rows, p) for f, p in zip(filters, powers, strict=True)]
         steps = np.stack(np.broadcast_arrays(*rates))
@@ -141,12 +148,16 @@ class PNormLMS(_Dual):
         radii = np.array([f.radius for f in filters])
         _pnorm(rows.flat, rows.step, theta, labels, yhat, steps, powers, radii)
         for f, state, values, p in zip(filters, theta, yhat, powers, strict=True):
-            if not (np.isfinite(values).all() and np.isfinite(state).all()):
+            is_finite = np.isfinite(values).all() and np.isfinite(state).all()
+            if not is_finite:
                 raise ValueError(
                     f"{f.name}: a filter with eta = {f.eta:g}, p = {p:g} diverged; use a smaller step size"
                 )
         for f, state, p in zip(filters, theta, powers, strict=True):
-            f.theta = np.ascontiguousarray(state[::-1]) if rows.reversed else state.copy()
+            if rows.reversed:
+                f.theta = np.ascontiguousarray(state[::-1])
+            else:
+                f.theta = state.copy()
             f.w = link(f.theta, p)
         return yhat
 
@@ -169,7 +180,8 @@ class PNormLMS(_Dual):
             Mean of (prediction - clean target) squared.
         """
         fresh = [copy.copy(f) for f in filters]
-        yhat = cls.run_many(fresh, data.x, data.labels[:, 0])  # type: ignore[arg-type]
+        first_labels = data.labels[:, 0]
+        yhat = cls.run_many(fresh, data.x, first_labels)  # type: ignore[arg-type]
         starts = window_starts(len(data), windows)
         return np.array([window_means((row - data.y) ** 2, starts) for row in yhat])
 
@@ -185,14 +197,18 @@ def _step_dual(theta: Floats, keep: Floats, gain: Floats, x: Floats, z: Floats, 
     wide()
     for c in range(theta.shape[0]):
         largest = np.int64(0)
-        k, g = keep[c], gain[c]
+        k = keep[c]
+        g = gain[c]
         for i in range(x.shape[0]):
             value = fma(k, theta[c, i], g * x[i])
             theta[c, i] = value
             size = bits(abs(value))
             largest = size if size > largest else largest
         top[c] = from_bits(largest)
-        factor = 1.0 / top[c] if top[c] > TINY else 0.0
+        if top[c] > TINY:
+            factor = 1.0 / top[c]
+        else:
+            factor = 0.0
         for i in range(x.shape[0]):
             z[c, i] = abs(theta[c, i]) * factor
 
@@ -235,7 +251,7 @@ def _pnorm(
     z = np.zeros((count, width))
     flat = z.reshape(-1)
     power_of = np.repeat(p - 1.0, width)
-    every = 1 if rates.shape[1] > 1 else 0
+    stride = 1 if rates.shape[1] > 1 else 0
     top = np.zeros(count)
     keep = np.ones(count)
     gain = np.zeros(count)
@@ -252,7 +268,8 @@ def _pnorm(
             keep[c] = 1.0
             if total[c] > 0.0 and top[c] > TINY:
                 sum_z = total[c] / top[c]
-                root = power(sum_z, (2.0 - p[c]) / p[c])
+                exponents = (2.0 - p[c]) / p[c]
+                root = power(sum_z, exponents)
                 value = top[c] * root * inner[c]
                 if radius[c] < np.inf:
                     size = top[c] * np.sqrt(sum_z * root)  # ||theta||_p = ||w||_q
@@ -263,7 +280,8 @@ def _pnorm(
                 value = np.nan
             if t + 1 < n:
                 yhat[c, t + 1] = value
-                gain[c] = rates[c, (t + 1) * every] * (y[c, t + 1] - value)
+                error = y[c, t + 1] - value
+                gain[c] = rates[c, (t + 1) * stride] * error
     for c in range(count):
         for i in range(d):
             theta[c, i] *= keep[c]
@@ -364,9 +382,11 @@ class NormalizedPNormLMS(PNormLMS):
         # rows of a block, as a sliding window is never stored whole
         block = max(1, 2**16 // rows.d)
         if rows.step == 1:  # each sample of a sliding window is raised to p only once
-            top = max(float(np.abs(rows.flat).max()), 1e-290)
+            largest_sample = float(np.abs(rows.flat).max())
+            top = max(largest_sample, 1e-290)
             windows = sliding_window_view((np.abs(rows.flat) / top) ** p, rows.d)
-            total = np.concatenate([windows[i : i + block].sum(axis=1) for i in range(0, rows.n, block)])
+            starts = range(0, rows.n, block)
+            total = np.concatenate([windows[i : i + block].sum(axis=1) for i in starts])
             size = top * total ** (1.0 / p)
         else:
             windows = sliding_window_view(rows.flat, rows.d)[:: rows.step]
@@ -435,17 +455,19 @@ def _read(theta: Floats, gain: float, x: Floats, p: float, trial: Floats, z: Flo
     f^-1(theta + gain x).x; theta does not change. trial: (1, d), z: (1, lanes) scratch.
     """
     put(trial[0], theta)
-    one = np.ones(1)
+    keep = np.ones(1)
     step = np.full(1, gain)
     top = np.zeros(1)
     total = np.zeros(1)
     inner = np.zeros(1)
-    _step_dual(trial, one, step, x, z, top)
-    power_inplace(z[0], np.full(z.shape[1], p - 1.0))
+    _step_dual(trial, keep, step, x, z, top)
+    powers = np.full(z.shape[1], p - 1.0)
+    power_inplace(z[0], powers)
     _read_dual(trial, z, x, total, inner)
     if top[0] <= TINY:
         return 0.0
-    return top[0] * power(total[0] / top[0], (2.0 - p) / p) * inner[0]
+    root = power(total[0] / top[0], (2.0 - p) / p)
+    return top[0] * root * inner[0]
 
 
 @compile_kernel(error_model="numpy")
@@ -458,20 +480,31 @@ def _implicit(x: Floats, step: int, theta: Floats, y: Floats, yhat: Floats, eta:
         yhat[t] = _read(theta, 0.0, row, p, trial, z)
         # Root of g(s) = s - f^-1(theta + eta (y - s) x).x by regula falsi with the Illinois rule,
         # bisection as a guard.
-        low, high = yhat[t], y[t]
-        g_low = low - _read(theta, eta * (y[t] - low), row, p, trial, z)
+        low = yhat[t]
+        high = y[t]
+        g_of_low = _read(theta, eta * (y[t] - low), row, p, trial, z)
+        g_low = low - g_of_low
         g_high = high - yhat[t]
         s = high
         for k in range(200):
-            if g_low == 0.0 or g_high == 0.0 or abs(high - low) <= 1e-15 * (abs(high) + abs(low)):
+            if g_low == 0.0 or g_high == 0.0:
                 break
-            s = (low * g_high - high * g_low) / (g_high - g_low) if k % 4 < 3 else 0.5 * (low + high)
-            g = s - _read(theta, eta * (y[t] - s), row, p, trial, z)
+            if abs(high - low) <= 1e-15 * (abs(high) + abs(low)):
+                break
+            if k % 4 < 3:
+                s = (low * g_high - high * g_low) / (g_high - g_low)
+            else:
+                s = 0.5 * (low + high)
+            gain = eta * (y[t] - s)
+            g_of_s = _read(theta, gain, row, p, trial, z)
+            g = s - g_of_s
             if (g > 0.0) == (g_high > 0.0):
-                high, g_high = s, g
+                high = s
+                g_high = g
                 g_low *= 0.5
             else:
-                low, g_low = s, g
+                low = s
+                g_low = g
                 g_high *= 0.5
         if g_low == 0.0:
             s = low
@@ -533,13 +566,15 @@ class EG(Filter):
 
     def _grow(self, d: int) -> None:
         """Widen the state; a further entry begins with the mean of the weights."""
-        known = self.logarithms
+        former = self.logarithms
         super()._grow(d)
-        self.logarithms[len(known) :] = np.log2(np.mean(np.exp2(known)))
+        mean_weight = np.mean(np.exp2(former))
+        self.logarithms[len(former) :] = np.log2(mean_weight)
         self.run(np.zeros((1, d)), np.zeros(1))  # an empty row computes w from the logarithms
 
     def _learn(self, rows: Rows, w: Floats, y: Floats, yhat: Floats, side: Side) -> None:
-        _eg(rows.flat, rows.step, self.logarithms, y, yhat, 2.0 * self.eta / math.log(2), w)
+        rate = 2.0 * self.eta / math.log(2)
+        _eg(rows.flat, rows.step, self.logarithms, y, yhat, rate, w)
 
 
 @compile_kernel(error_model="numpy")
@@ -549,7 +584,8 @@ def _eg(x: Floats, step: int, logs: Floats, y: Floats, yhat: Floats, rate: float
     z = np.empty(d)
     for t in range(len(y) + 1):
         now = max(t - 1, 0) * step
-        after = min(t, len(y) - 1) * step
+        last = len(y) - 1
+        after = min(t, last) * step
         top = -np.inf
         for i in range(d):
             logs[i] = fma(gain, x[now + i], logs[i])
@@ -559,7 +595,9 @@ def _eg(x: Floats, step: int, logs: Floats, y: Floats, yhat: Floats, rate: float
             z[i] = logs[i]
         exp2_inplace(z)
         if t < len(y):
-            yhat[t] = dot_lanes(z, 0, x, after, d) / sum_lanes(z, 0, d)
+            total = sum_lanes(z, 0, d)
+            inner = dot_lanes(z, 0, x, after, d)
+            yhat[t] = inner / total
             gain = rate * (y[t] - yhat[t])
     put(w, z / z.sum())
 
@@ -637,21 +675,28 @@ def _eg_pm(
     d = len(a)
     gain = 0.0
     z = np.empty(2 * d)
-    up, down = z[:d], z[d:]
+    positive = z[:d]
+    negative = z[d:]
     for t in range(len(y) + 1):
         now = max(t - 1, 0) * step
-        after = min(t, len(y) - 1) * step
+        last = len(y) - 1
+        after = min(t, last) * step
         top = 0.0
         for i in range(d):
             a[i] = fma(gain, x[now + i], a[i])
-            top = abs(a[i]) if abs(a[i]) > top else top
+            size = abs(a[i])
+            if size > top:
+                top = size
         for i in range(d):
-            up[i], down[i] = a[i] - top, -a[i] - top
+            positive[i] = a[i] - top
+            negative[i] = -a[i] - top
         exp2_inplace(z)
         if t < len(y):
             total = sum_lanes(z, 0, 2 * d)
             for i in range(d):
-                up[i] -= down[i]
-            yhat[t] = budget * (dot_lanes(z, 0, x, after, d) / total)
+                positive[i] -= negative[i]
+            share = dot_lanes(z, 0, x, after, d) / total
+            yhat[t] = budget * share
             gain = rate * (y[t] - yhat[t])
-    put(w, budget * (up - down) / z.sum())
+    difference = positive - negative
+    put(w, budget * difference / z.sum())

@@ -63,7 +63,9 @@ def exponent(p: Power, n: int) -> float:
         if n < 3:
             message = f'p="auto" is 2 ln n and needs n >= 3; p = 2 is used for n = {n}'
             warnings.warn(message, stacklevel=2)
-        return max(2.0, 2.0 * math.log(n)) if n >= 1 else 2.0
+        if n >= 1:
+            return max(2.0, 2.0 * math.log(n))
+        return 2.0
     return number('p, if not "auto"', p, least=2)
 
 
@@ -128,8 +130,10 @@ def norm(v: ArrayLike, s: float) -> Floats:
     :math:`\lVert v \rVert_s = m (\sum_i z_i^s)^{1/s}` with :math:`z = |v| / m` and
     :math:`m = \max_i |v_i|`.
     """
-    z, largest = _scaled(np.asarray(v, dtype=np.float64))
-    return np.asarray(largest[..., 0] * np.sum(z**s, axis=-1) ** (1.0 / s))
+    magnitudes = np.asarray(v, dtype=np.float64)
+    z, largest = _scaled(magnitudes)
+    total = np.sum(z**s, axis=-1)
+    return np.asarray(largest[..., 0] * total ** (1.0 / s))
 
 
 def link(v: ArrayLike, s: float) -> Floats:
@@ -179,7 +183,10 @@ def link(v: ArrayLike, s: float) -> Floats:
     z, largest = _scaled(v)
     total = np.sum(z**s, axis=-1, keepdims=True)
     positive_total = np.where(total > 0, total, 1.0)
-    return largest * np.copysign(z ** (s - 1.0), v) * positive_total ** ((2.0 - s) / s)
+    magnitudes = z ** (s - 1.0)
+    signed = np.copysign(magnitudes, v)
+    scale = positive_total ** ((2.0 - s) / s)
+    return largest * signed * scale
 
 
 def potential(w: ArrayLike, q: float) -> Floats:
@@ -265,7 +272,8 @@ def divergence_dual(u: ArrayLike, theta: ArrayLike, p: float) -> Floats:
     >>> float(divergence_dual([3.0, 4.0], [0.0, 0.0], 2.0))
     12.5
     """
-    inner = np.sum(np.asarray(u) * np.asarray(theta), axis=-1)
+    products = np.asarray(u) * np.asarray(theta)
+    inner = np.sum(products, axis=-1)
     return potential(u, dual(p)) + potential(theta, p) - inner
 
 
@@ -306,7 +314,8 @@ def project(theta: ArrayLike, p: float, radius: float) -> Floats:
     number("radius", radius, above=0)
     size = norm(theta, p)[..., None]
     positive_size = np.where(size > 0, size, radius)
-    return np.asarray(theta) * np.minimum(1.0, radius / positive_size)
+    factor = np.minimum(1.0, radius / positive_size)
+    return np.asarray(theta) * factor
 
 
 def penalty(p: float, x_size: float, u_size: float) -> float:
@@ -365,7 +374,8 @@ def rate(p: float, x_size: float, alpha: float = 1.0) -> float:
     """
     number("p", p, least=2)
     number("x_size", x_size, above=0)
-    return number("alpha", alpha, above=0, most=1) / ((p - 1.0) * x_size**2)
+    share = number("alpha", alpha, above=0, most=1)
+    return share / ((p - 1.0) * x_size**2)
 
 
 def prediction(noise: float, K: float, alpha: float) -> float:
@@ -467,7 +477,8 @@ def eg_plus_minus(noise: float, budget: float, x_top: float, n: int) -> float:
     ----------
     Kivinen and Warmuth, Exponentiated gradient versus gradient descent, 1997, c = 4.
     """
-    return 3.0 * (noise + (budget * x_top) ** 2 * math.log(2 * n))
+    range_of_rows = budget * x_top
+    return 3.0 * (noise + range_of_rows**2 * math.log(2 * n))
 
 
 def eg(noise: float, spread: float, n: int) -> float:
@@ -497,7 +508,8 @@ def eg(noise: float, spread: float, n: int) -> float:
     ----------
     Kivinen and Warmuth, Exponentiated gradient versus gradient descent, 1997, c = 1.
     """
-    return 1.5 * (noise + spread**2 * math.log(n))
+    penalty_of_start = spread**2 * math.log(n)
+    return 1.5 * (noise + penalty_of_start)
 
 
 def moving(noise: float, p: float, x_size: float, radius: float, path: float) -> float:
@@ -527,7 +539,8 @@ def moving(noise: float, p: float, x_size: float, radius: float, path: float) ->
     >>> moving(1.0, 2.0, 1.0, radius=1.0, path=0.5)
     3.0
     """
-    return noise + (p - 1.0) * x_size**2 * (radius**2 + 2.0 * radius * path)
+    drift = radius**2 + 2.0 * radius * path
+    return noise + (p - 1.0) * x_size**2 * drift
 
 
 def checked_ratio(loss: float, bound: float, what: str) -> float:
@@ -558,7 +571,10 @@ def checked_ratio(loss: float, bound: float, what: str) -> float:
     >>> checked_ratio(1.0, 4.0, "LMS")
     0.25
     """
-    ratio = float(loss) / float(bound) if bound > 0 else float(loss > 0) * math.inf
+    if bound > 0:
+        ratio = float(loss) / float(bound)
+    else:
+        ratio = float(loss > 0) * math.inf
     if not ratio <= 1.0 + TOLERANCE:
         fault = f"loss {loss:.10g} exceeds its bound {bound:.10g}"
         raise RuntimeError(f"{what}: {fault}; the code or the data is wrong")
@@ -593,7 +609,9 @@ def rls_gains(X: Floats) -> Floats:
     P = np.eye(X.shape[1])
     gains = np.empty_like(X)
     for g, x in zip(gains, X, strict=True):
-        g[:] = P @ x / (1.0 + x @ P @ x)
+        moved = P @ x
+        size = 1.0 + x @ P @ x
+        g[:] = moved / size
         P -= np.outer(g, x @ P)
     return gains
 
@@ -629,7 +647,9 @@ def transfer_matrix(X: Floats, gains: Floats, x_size: float) -> Floats:
     of the largest singular value.
     """
     T, n = X.shape
-    Z = np.hstack([np.eye(n) / x_size, np.zeros((n, T))])
+    start = np.eye(n) / x_size
+    noise_part = np.zeros((n, T))
+    Z = np.hstack([start, noise_part])
     M = np.empty((T, n + T))
     for t in range(T):
         M[t] = X[t] @ Z
@@ -663,7 +683,9 @@ def worst_ratio(X: Floats, gains: Floats, x_size: float) -> float:
     >>> round(worst_ratio(np.ones((2, 1)), np.ones((2, 1)), 1.0), 6)
     1.0
     """
-    return float(np.linalg.norm(transfer_matrix(X, gains, x_size), 2)) ** 2
+    matrix = transfer_matrix(X, gains, x_size)
+    largest_singular_value = float(np.linalg.norm(matrix, 2))
+    return largest_singular_value**2
 
 
 def worst_target(X: Floats, yhat: Floats, y: Floats, x_size: float) -> tuple[float, Floats]:
@@ -705,8 +727,11 @@ def worst_target(X: Floats, yhat: Floats, y: Floats, x_size: float) -> tuple[flo
     n = X.shape[1]
     A = np.column_stack([X, -yhat])
     B = np.column_stack([X, -y])
-    D = B.T @ B + np.diag(np.append(np.full(n, x_size**2), 0.0))
-    root = np.linalg.cholesky(D + 1e-12 * np.trace(D) * np.eye(n + 1))
+    penalty_of_u = np.full(n, x_size**2)
+    diagonal = np.append(penalty_of_u, 0.0)
+    D = B.T @ B + np.diag(diagonal)
+    ridge = 1e-12 * np.trace(D)
+    root = np.linalg.cholesky(D + ridge * np.eye(n + 1))
     C = np.linalg.solve(root, A.T)
     values, vectors = np.linalg.eigh(C @ C.T)
     worst = np.linalg.solve(root.T, vectors[:, -1])
@@ -800,9 +825,12 @@ def ratio(X: Floats, y: Floats, u: Floats, yhat: Floats, p: float, x_size: float
     >>> ratio(np.ones((1, 1)), np.ones(1), np.ones(1), np.zeros(1), 2.0, 1.0)
     1.0
     """
-    weight = (p - 1.0) * (x_size * float(norm(u, dual(p)))) ** 2
-    error = ((X @ u - yhat) ** 2).sum()
-    noise = ((y - X @ u) ** 2).sum()
+    size_of_u = float(norm(u, dual(p)))
+    weight = (p - 1.0) * (x_size * size_of_u) ** 2
+    target = X @ u
+    errors = target - yhat
+    error = (errors**2).sum()
+    noise = ((y - target) ** 2).sum()
     return float(error / (noise + weight))
 
 
@@ -824,21 +852,26 @@ def _rho(X: Floats, p: float, x_size: float, point: Floats) -> float:
             guess += w[i] * X[t, i]
             target += point[i] * X[t, i]
         error += (target - guess) ** 2
-        noise += (point[n + t] - target) ** 2
+        label = point[n + t]
+        noise += (label - target) ** 2
         largest = 0.0
         for i in range(n):
-            theta[i] += eta * (point[n + t] - guess) * X[t, i]
-            largest = max(largest, abs(theta[i]))
+            theta[i] += eta * (label - guess) * X[t, i]
+            size_of_weight = abs(theta[i])
+            largest = max(largest, size_of_weight)
         if largest > 0.0:
             total = 0.0
             for i in range(n):
-                total += (abs(theta[i]) / largest) ** p
+                share = abs(theta[i]) / largest
+                total += share**p
             for i in range(n):
                 power = (abs(theta[i]) / largest) ** (p - 1.0)
-                w[i] = np.sign(theta[i]) * largest * power * total ** ((2.0 - p) / p)
+                exponent = (2.0 - p) / p
+                w[i] = np.sign(theta[i]) * largest * power * total**exponent
     for i in range(n):
         size += abs(point[i]) ** q
-    return error / (noise + size ** (2.0 / q) / eta)
+    norm_of_point = size ** (2.0 / q)
+    return error / (noise + norm_of_point / eta)
 
 
 @compile_kernel(error_model="numpy")

@@ -19,7 +19,8 @@ from noisylabels.validation import Floats
 _DOUBLE = ir.DoubleType()
 LARGEST = 700.0  # up to here exp(-x) is a normal number
 _LOG2E = 1.4426950408889634
-_LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
+_LN2_HIGH = 6.93147180369123816490e-01
+_LN2_LOW = 1.90821492927058770002e-10
 _LN2 = 0.6931471805599453
 # 1.5 * 2^52: the low bits of a sum with it are the nearest whole number
 _SHIFTER = 6755399441055744.0
@@ -119,7 +120,9 @@ def exp2(y: float) -> float:
     r4 = r2 * r2
     low = fma(r2, fma(r, E3, E2), fma(r, E1, E0))
     high = fma(r4, fma(r, E9, E8), fma(r2, fma(r, E7, E6), fma(r, E5, E4)))
-    return from_bits(bits(fma(r4, high, low)) + (np.int64(j) << 52)) if y > FLOOR else 0.0
+    if y > FLOOR:
+        return from_bits(bits(fma(r4, high, low)) + (np.int64(j) << 52))
+    return 0.0
 
 
 @compile_kernel(error_model="numpy")

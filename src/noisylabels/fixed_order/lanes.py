@@ -53,7 +53,9 @@ def load(typing_context: Any, a: Any, i: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         vector = builder.load(_place(context, builder, signature, arguments), align=a.dtype.bitwidth // 8)
-        return vector if a.dtype == types.float64 else builder.fpext(vector, _REGISTER)
+        if a.dtype == types.float64:
+            return vector
+        return builder.fpext(vector, _REGISTER)
 
     return VECTOR(a, types.int64), generate
 
@@ -129,7 +131,15 @@ def fma(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
 
     Left to the compiler ("contract"), a product and a sum are fused or not by what the processor can do.
     """
-    kind, register, name = (VECTOR, _REGISTER, "v8f64") if a == VECTOR else (types.float64, _DOUBLE, "f64")
+    kind: Any
+    if a == VECTOR:
+        kind = VECTOR
+        register = _REGISTER
+        name = "v8f64"
+    else:
+        kind = types.float64
+        register = _DOUBLE
+        name = "f64"
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         of_three = ir.FunctionType(register, [register] * 3)
@@ -161,7 +171,9 @@ def _arithmetic(operation: Any, instruction: str) -> None:
 
     @extending.overload(operation)
     def overloaded(a, b):  # type: ignore[no-untyped-def]
-        return (lambda a, b: emit(a, b)) if a == VECTOR and b == VECTOR else None
+        if a == VECTOR and b == VECTOR:
+            return lambda a, b: emit(a, b)
+        return None
 
 
 for _operation, _instruction in (operator.add, "fadd"), (operator.sub, "fsub"), (operator.mul, "fmul"):
@@ -177,7 +189,8 @@ def dot_lanes(a: Array, i: int, b: Array, j: int, n: int) -> float:
     32, then 8 partial sums as far as they go, then one by one.
     """
     t0 = t1 = t2 = t3 = splat(0.0)
-    wide, whole = n & -32, n & -8
+    wide = n & -32
+    whole = n & -8
     for k in range(0, wide, 32):
         t0 = fma(load(a, i + k), load(b, j + k), t0)
         t1 = fma(load(a, i + k + 8), load(b, j + k + 8), t1)
@@ -198,7 +211,8 @@ def sum_lanes(a: Floats, i: int, n: int) -> float:
     sum of a[i+k] over k < n, in the order of `dot_lanes`.
     """
     t0 = t1 = t2 = t3 = splat(0.0)
-    wide, whole = n & -32, n & -8
+    wide = n & -32
+    whole = n & -8
     for k in range(i, i + wide, 32):
         t0 = t0 + load(a, k)
         t1 = t1 + load(a, k + 8)
@@ -220,7 +234,10 @@ def dot_two_rows(A: Floats, i: int, x: Floats) -> tuple[float, float]:
     """
     n = len(x)
     a0 = a1 = b0 = b1 = splat(0.0)
-    wide, whole, a, b = n & -16, n & -8, i * n, (i + 1) * n
+    wide = n & -16
+    whole = n & -8
+    a = i * n
+    b = (i + 1) * n
     for k in range(0, wide, 16):
         u = load(x, k)
         v = load(x, k + 8)

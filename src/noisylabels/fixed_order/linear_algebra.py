@@ -38,7 +38,8 @@ def combined(c: Floats, A: Floats) -> Floats:
     """
     out = np.zeros(A.shape[1])
     for i in range(len(A)):
-        weight, row = c[i], A[i]
+        weight = c[i]
+        row = A[i]
         for j in range(len(out)):
             out[j] = fma(weight, row[j], out[j])
     return out
@@ -52,7 +53,8 @@ def scores(ZT: Floats, theta: Floats, f: Floats) -> None:
     """
     put(f, theta[0] * ZT[0])
     for j in range(1, len(theta)):
-        row, weight = ZT[j], theta[j]
+        row = ZT[j]
+        weight = theta[j]
         for n in range(len(f)):
             f[n] = fma(weight, row[n], f[n])
 
@@ -90,7 +92,10 @@ def solve(hessian: Floats, x: Floats) -> None:
             for k in range(j):
                 total -= hessian[i, k] * hessian[j, k]
             if i == j:
-                hessian[i, i] = math.sqrt(total) if total > smallest else np.inf
+                if total > smallest:
+                    hessian[i, i] = math.sqrt(total)
+                else:
+                    hessian[i, i] = np.inf
             else:
                 hessian[i, j] = total / hessian[j, j]
         for k in range(i):

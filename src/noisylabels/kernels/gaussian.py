@@ -128,9 +128,14 @@ def kernel_matrix(
         K *= -gamma
         np.exp(K, out=K)
         n_zeros = -K.shape[1] % multiple
-        return np.pad(K, ((0, 0), (0, n_zeros))) if n_zeros else K
+        if n_zeros:
+            return np.pad(K, ((0, 0), (0, n_zeros)))
+        return K
     rows = np.asarray(A, dtype=float)
-    columns = None if B is None else np.asarray(B, dtype=float)
+    if B is None:
+        columns = None
+    else:
+        columns = np.asarray(B, dtype=float)
     m = len(rows if columns is None else columns)
     K = np.zeros((len(rows), m + -m % multiple))
     _fill_in_blocks(K[:, :m], rows, columns, gamma)
@@ -198,7 +203,9 @@ def rate(width: float, parametrisation: str = "sigma2") -> float:
     choice("parametrisation", parametrisation, get_args(Parametrisation))
     if parametrisation == "gamma":
         return width
-    return 1.0 / (2.0 * width**2) if parametrisation == "sigma2" else 1.0 / width**2
+    if parametrisation == "sigma2":
+        return 1.0 / (2.0 * width**2)
+    return 1.0 / width**2
 
 
 def rbf(D: Floats, width: float, parametrisation: str = "sigma2") -> Floats:
@@ -280,12 +287,17 @@ def width_of(
     spread = X.shape[1] * (_variance(X, weights) or 1.0)
     if parametrisation == "gamma":
         return 1.0 / spread
-    return math.sqrt(spread / 2.0) if parametrisation == "sigma2" else math.sqrt(spread)
+    if parametrisation == "sigma2":
+        return math.sqrt(spread / 2.0)
+    return math.sqrt(spread)
 
 
 def _variance(X: Any, weights: Floats | None) -> float:
     if not isinstance(X, np.ndarray):
-        row_weights = np.ones(X.shape[0]) if weights is None else weights
+        if weights is None:
+            row_weights = np.ones(X.shape[0])
+        else:
+            row_weights = weights
         size = row_weights.sum() * X.shape[1]
         mean = float(row_weights @ np.ravel(X.sum(axis=1))) / size
         mean_square = float(row_weights @ np.ravel(X.multiply(X).sum(axis=1))) / size
@@ -330,7 +342,10 @@ def useful_widths(D: Floats, widths: ArrayLike, parametrisation: str = "sigma2")
     """
     widths = np.asarray(widths, dtype=float)
     rates = np.array([rate(width, parametrisation) for width in widths])
-    distances = D[~np.eye(len(D), dtype=bool)] if len(D) > 1 else np.zeros(1)
+    if len(D) > 1:
+        distances = D[~np.eye(len(D), dtype=bool)]
+    else:
+        distances = np.zeros(1)
     is_identity = np.exp(-rates * distances.min()) < SAME
     is_constant = np.exp(-rates * distances.max()) > 1.0 - SAME
     chosen: list[int] = []

@@ -333,7 +333,10 @@ def truncated_rational(z: ArrayLike, c: float, beta: float = 1.0) -> Floats:
     """
     c = number("c", c, above=0)
     scaled = c * (1.0 + np.asarray(z, dtype=float))
-    share = -np.expm1(-scaled) if beta == 1.0 else gammainc(beta, scaled)
+    if beta == 1.0:
+        share = -np.expm1(-scaled)
+    else:
+        share = gammainc(beta, scaled)
     return rational(z, beta) * share
 
 

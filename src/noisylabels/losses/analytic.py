@@ -145,7 +145,9 @@ class AnalyticLoss:
             Derivatives, of the same shape.
         """
         slope = self.slope(self.argument(a, y))
-        return np.asarray(y, dtype=float) * slope if self.classification else slope
+        if self.classification:
+            return np.asarray(y, dtype=float) * slope
+        return slope
 
     def coefficients(self, highest: int) -> Floats:
         """Compute the coefficients of the series.

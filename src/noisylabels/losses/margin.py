@@ -209,7 +209,9 @@ def falling_sigmoid(u: float) -> float:
     The function is :math:`1 / (1 + e^u)`.
     """
     e = math.exp(-abs(u))
-    return e / (1.0 + e) if u > 0 else 1.0 / (1.0 + e)
+    if u > 0:
+        return e / (1.0 + e)
+    return 1.0 / (1.0 + e)
 
 
 class Log(Loss):
@@ -415,12 +417,16 @@ class RGomp(Loss):
 
     @staticmethod
     def _value(z: float, c: float) -> float:
-        return math.exp(-math.exp(min(c * z, _FLAT))) if c * z <= _FLAT else 0.0
+        if c * z <= _FLAT:
+            return math.exp(-math.exp(min(c * z, _FLAT)))
+        return 0.0
 
     @staticmethod
     def _slope(z: float, c: float) -> float:
         u = min(c * z, _FLAT)
-        return -c * math.exp(u - math.exp(u)) if c * z <= _FLAT else 0.0
+        if c * z <= _FLAT:
+            return -c * math.exp(u - math.exp(u))
+        return 0.0
 
 
 class SquaredHinge(Loss):

@@ -252,7 +252,11 @@ def checked_covariance(name: str, values: ArrayLike, d: int | None = None) -> Fl
     ValueError: covariance: is not positive semi-definite, smallest eigenvalue -1
     """
     array = as_array(name, values)
-    shape: tuple[int | None, ...] = (d, d) if array.ndim < 3 else (None, d, d)
+    shape: tuple[int | None, ...]
+    if array.ndim < 3:
+        shape = (d, d)
+    else:
+        shape = (None, d, d)
     Sigma = real(name, array, shape)
     if Sigma.shape[-1] != Sigma.shape[-2]:
         raise ValueError(f"{name}: must be square, got shape {Sigma.shape}")
@@ -376,7 +380,11 @@ class FeatureNoise:
             raise ValueError("noise: give either variances or covariance")
         self._is_diagonal = covariance is None
         if variances is not None:
-            any_shape = (None,) if as_array("variances", variances).ndim < 2 else (None, None)
+            any_shape: tuple[int | None, ...]
+            if as_array("variances", variances).ndim < 2:
+                any_shape = (None,)
+            else:
+                any_shape = (None, None)
             checked = nonnegative("variances", real("variances", variances, any_shape), any_shape)
             self._root = np.sqrt(checked)
         else:
@@ -413,7 +421,9 @@ class FeatureNoise:
             The covariance.
         """
         root = self._root[t] if self.changes else self._root
-        return np.diag(root**2) if self._is_diagonal else root @ root.T
+        if self._is_diagonal:
+            return np.diag(root**2)
+        return root @ root.T
 
     def draw(self, rng: np.random.Generator, rounds: ArrayLike) -> Floats:
         """Draw one vector of noise for each of the given rounds, independently.
@@ -442,4 +452,6 @@ class FeatureNoise:
         if self._is_diagonal:
             noise *= root
             return noise
-        return np.einsum("nij,nj->ni", root, noise) if self.changes else noise @ root.T
+        if self.changes:
+            return np.einsum("nij,nj->ni", root, noise)
+        return noise @ root.T

@@ -298,7 +298,10 @@ def updated(
     :math:`\omega_{jk} = \sum_n a_n q_{nj} 1[\tilde{y}_n = k] / \sum_n a_n q_{nj}`.
     """
     if q.ndim == 2:
-        share = q if weights is None else q * weights[:, np.newaxis]
+        if weights is None:
+            share = q
+        else:
+            share = q * weights[:, np.newaxis]
         counts = share.T @ np.eye(q.shape[1])[labels]
         mass = counts.sum(axis=1, keepdims=True)
         has_mass = mass > SMALLEST_MASS

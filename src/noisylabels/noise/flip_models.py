@@ -426,7 +426,10 @@ def parse(label: str) -> tuple[str, dict[str, float]]:
     parameters: dict[str, float] = {}
     try:
         for name, word in zip(names, words, strict=False):
-            parameters[name] = int(word) if name == "times" else float(word)
+            if name == "times":
+                parameters[name] = int(word)
+            else:
+                parameters[name] = float(word)
     except ValueError as error:
         raise ValueError(f"noise {label!r}: {error}") from None
     if len(names) != len(words):

@@ -151,7 +151,10 @@ class SurrogateKernel(OnlineLearner):
         clean = real("X", X, (None, self.pair.d))
         first = real("X1", X1, clean.shape)
         y = real("y", y, (len(clean),))
-        second = first if X2 is X1 else real("X2", X2, clean.shape)
+        if X2 is X1:
+            second = first
+        else:
+            second = real("X2", X2, clean.shape)
         self._ready(self.pair.d)
         predictions = np.empty(len(y))
         self._rounds(clean, first, second, y, predictions)

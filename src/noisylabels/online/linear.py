@@ -218,7 +218,10 @@ class LinearLearner(OnlineLearner):
         self._ready(d)
         first = real("copy 1", X1, clean.shape)
         targets = real("y", y, (n_rounds,))
-        second = first if X2 is X1 else real("copy 2", X2, clean.shape)
+        if X2 is X1:
+            second = first
+        else:
+            second = real("copy 2", X2, clean.shape)
         predictions = np.empty(n_rounds)
         total = np.zeros(d)
         average_from = whole("average_from", average_from, 0, n_rounds - 1)
@@ -432,7 +435,11 @@ class KnownCovariance(LinearLearner):
         if variances is not None:
             if covariance is not None:
                 raise ValueError("known_covariance: give covariance or variances, not both")
-            shape = (d,) if as_array("variances", variances).ndim < 2 else (n_rounds, d)
+            shape: tuple[int, ...]
+            if as_array("variances", variances).ndim < 2:
+                shape = (d,)
+            else:
+                shape = (n_rounds, d)
             diagonal = nonnegative("variances", real("variances", variances, shape), shape)
             return self._run(X, X1, X1, y, average_from, np.atleast_2d(diagonal))
         if covariance is None:

@@ -357,7 +357,10 @@ class OnlineLearner:
         rows = np.atleast_2d(samples)
         if self._d not in (None, rows.shape[1]):
             raise ValueError(f"X: rows have {rows.shape[1]} entries, the learner has {self._d}")
-        values = np.zeros(len(rows)) if self._d is None else self._values(rows)
+        if self._d is None:
+            values = np.zeros(len(rows))
+        else:
+            values = self._values(rows)
         return float(values[0]) if samples.ndim == 1 else values
 
     def partial_fit(self, oracle: Oracle) -> Self:

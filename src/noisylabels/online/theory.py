@@ -66,7 +66,8 @@ def mean_queries(p: float, *, gaussian: bool = False) -> float:
     (2.0, 6.0)
     """
     p = number("p", p, above=1)
-    return (3.0 if gaussian else 1.0) * p / (p - 1.0) ** 2
+    second = 3.0 if gaussian else 1.0
+    return second * p / (p - 1.0) ** 2
 
 
 def pmf(p: float, highest: int, *, gaussian: bool = False) -> Floats:
@@ -109,13 +110,17 @@ def pmf(p: float, highest: int, *, gaussian: bool = False) -> Floats:
         raise ValueError(f"highest: must be at least 0, got {highest}")
     if not gaussian:
         rho = p / (p * p - p + 1.0)
-        return (1.0 - rho) * rho ** np.arange(highest + 1.0)
+        powers = np.arange(highest + 1.0)
+        return (1.0 - rho) * rho**powers
     H = _one_estimate(p, highest)
     q = (p - 1.0) / p
     total = np.empty(highest + 1)
     for k in range(highest + 1):  # F (1 - H/p) = q H
-        convolved = H[1 : k + 1] @ total[k - 1 :: -1][:k]
-        total[k] = (q * H[k] + convolved / p) / (1.0 - H[0] / p)
+        latest = total[k - 1 :: -1][:k]
+        convolved = H[1 : k + 1] @ latest
+        rest = q * H[k] + convolved / p
+        first_share = H[0] / p
+        total[k] = rest / (1.0 - first_share)
     return total
 
 
@@ -127,7 +132,9 @@ def _one_estimate(p: float, highest: int) -> Floats:
     q = (p - 1.0) / p
     k = np.arange(highest + 1)
     single = q * p ** -k.astype(float)
-    double = np.where(k % 2 == 0, q * p ** -(k / 2.0), 0.0)
+    half = -(k / 2.0)
+    is_even = k % 2 == 0
+    double = np.where(is_even, q * p**half, 0.0)
     return np.convolve(single, double)[: highest + 1]
 
 
@@ -192,7 +199,8 @@ def degrees(rng: np.random.Generator, p: float, size: int) -> NDArray[np.int64]:
     True
     """
     U = 1.0 - rng.random(size)
-    return np.floor(np.log(U) / -math.log(p)).astype(np.int64)
+    log_p = math.log(p)
+    return np.floor(np.log(U) / -log_p).astype(np.int64)
 
 
 def largest_degree(p: float) -> int:
@@ -214,7 +222,8 @@ def largest_degree(p: float) -> int:
     >>> largest_degree(2.0)
     54
     """
-    return int(BITS * math.log(2.0) / math.log(p)) + 1
+    bits_in_nats = BITS * math.log(2.0)
+    return int(bits_in_nats / math.log(p)) + 1
 
 
 def log_inverse_probabilities(p: float, highest: int) -> Floats:
@@ -239,7 +248,8 @@ def log_inverse_probabilities(p: float, highest: int) -> Floats:
     >>> np.exp(log_inverse_probabilities(2.0, 2)).round(6).tolist()
     [2.0, 4.0, 8.0]
     """
-    return np.arange(1.0, highest + 2.0) * math.log(p) - math.log(p - 1.0)
+    degree = np.arange(1.0, highest + 2.0)
+    return degree * math.log(p) - math.log(p - 1.0)
 
 
 def estimates(
@@ -282,11 +292,16 @@ def estimates(
     """
     gamma = real("coefficients", coefficients, (None,))
     n = degrees(rng, p, size)
-    theta = np.where(n < len(gamma), gamma[np.minimum(n, len(gamma) - 1)], 0.0)
-    theta *= np.exp((n + 1.0) * math.log(p) - math.log(p - 1.0))
-    for k in range(int(n.max(initial=0))):
+    last = len(gamma) - 1
+    chosen = gamma[np.minimum(n, last)]
+    theta = np.where(n < len(gamma), chosen, 0.0)
+    log_weights = (n + 1.0) * math.log(p) - math.log(p - 1.0)
+    theta *= np.exp(log_weights)
+    largest = int(n.max(initial=0))
+    for k in range(largest):
         rows = np.flatnonzero(n > k)
-        theta[rows] *= np.asarray(draw(rng, len(rows)), dtype=float)
+        factors = draw(rng, len(rows))
+        theta[rows] *= np.asarray(factors, dtype=float)
     return np.asarray(theta, dtype=float), n
 
 
@@ -315,7 +330,9 @@ def second_moment(coefficients: ArrayLike, p: float, EX2: float) -> float:
     """
     gamma = real("coefficients", coefficients, (None,))
     powers = (p * EX2) ** np.arange(len(gamma))
-    return p / (p - 1.0) * float((gamma**2 * powers).sum())
+    terms = gamma**2 * powers
+    weight = p / (p - 1.0)
+    return weight * float(terms.sum())
 
 
 def second_moment_bound(coefficients: ArrayLike, p: float, EX2: float) -> float:
@@ -341,9 +358,13 @@ def second_moment_bound(coefficients: ArrayLike, p: float, EX2: float) -> float:
     >>> second_moment_bound([1.0, 1.0], 2.0, EX2=0.5)
     8.0
     """
-    gamma = np.abs(real("coefficients", coefficients, (None,)))
+    coefficients_of_series = real("coefficients", coefficients, (None,))
+    gamma = np.abs(coefficients_of_series)
     powers = math.sqrt(p * EX2) ** np.arange(len(gamma))
-    return p / (p - 1.0) * float((gamma * powers).sum()) ** 2
+    terms = gamma * powers
+    weight = p / (p - 1.0)
+    total = float(terms.sum())
+    return weight * total**2
 
 
 def feature_moment(kernel: TensorKernel, p: float, B_x: float, m_2: float | None = None) -> float:
@@ -387,10 +408,14 @@ def feature_moment(kernel: TensorKernel, p: float, B_x: float, m_2: float | None
 
     p = number("p", p, above=1)
     if kernel.sigma2 is None:
-        return p / (p - 1.0) * float(kernel.Q(np.asarray(p * B_x)))
+        weight = p / (p - 1.0)
+        value = float(kernel.Q(np.asarray(p * B_x)))
+        return weight * value
     m_2 = B_x**2 if m_2 is None else m_2
-    bessel = float(i0(2.0 * math.sqrt(p * m_2) / kernel.sigma2))
-    return (p / (p - 1.0)) ** 2 * bessel * math.exp(2.0 * p * B_x / kernel.sigma2)
+    root = math.sqrt(p * m_2)
+    bessel = float(i0(2.0 * root / kernel.sigma2))
+    growth = math.exp(2.0 * p * B_x / kernel.sigma2)
+    return (p / (p - 1.0)) ** 2 * bessel * growth
 
 
 def feature_moment_bound(kernel: TensorKernel, p: float, B_x: float) -> float:
@@ -421,8 +446,10 @@ def feature_moment_bound(kernel: TensorKernel, p: float, B_x: float) -> float:
     if kernel.sigma2 is None:
         return feature_moment(kernel, p, B_x)
     p = number("p", p, above=1)
-    exponent = 2.0 * (math.sqrt(p) + p) * B_x / kernel.sigma2
-    return (p / (p - 1.0)) ** 2 * math.exp(exponent)
+    scale = math.sqrt(p) + p
+    exponent = 2.0 * scale * B_x / kernel.sigma2
+    weight = p / (p - 1.0)
+    return weight**2 * math.exp(exponent)
 
 
 def regret(B_w: float, G: float, T: int, eta: float | None = None) -> float:
@@ -459,7 +486,10 @@ def regret(B_w: float, G: float, T: int, eta: float | None = None) -> float:
     """
     if eta is None:
         return math.sqrt(B_w * G * T)
-    return B_w / (2.0 * number("eta", eta, above=0)) + eta * G * T / 2.0
+    step = number("eta", eta, above=0)
+    start = B_w / (2.0 * step)
+    gradients = eta * G * T / 2.0
+    return start + gradients
 
 
 def best_step(B_w: float, G: float, T: int) -> float:
@@ -516,8 +546,10 @@ def best_step_of_log(B_w: float, log_G: float, T: int) -> float:
     >>> 0 < best_step_of_log(1.0, 1000.0, 100) < 1e-200
     True
     """
-    log_B_w = math.log(number("B_w", B_w, above=0))
-    return math.exp(0.5 * (log_B_w - log_G - math.log(whole("T", T, 1))))
+    largest_norm = number("B_w", B_w, above=0)
+    log_B_w = math.log(largest_norm)
+    log_T = math.log(whole("T", T, 1))
+    return math.exp(0.5 * (log_B_w - log_G - log_T))
 
 
 def two_copy_moment(B_w: float, B_x: float, B_y: float) -> float:
@@ -547,7 +579,9 @@ def two_copy_moment(B_w: float, B_x: float, B_y: float) -> float:
     ----------
     Theorem 1.
     """
-    return 4.0 * B_x * (math.sqrt(B_w * B_x) + math.sqrt(B_y)) ** 2
+    size_of_prediction = math.sqrt(B_w * B_x)
+    largest = size_of_prediction + math.sqrt(B_y)
+    return 4.0 * B_x * largest**2
 
 
 def known_covariance_moment(
@@ -618,9 +652,11 @@ def gaussian_fourth_moment(X: ArrayLike, covariance: ArrayLike) -> Floats:
     """
     S = checked_covariance("covariance", covariance)
     rows = real("X", X, (None, len(S)))
-    second = (rows**2).sum(1) + np.trace(S)
+    squares = (rows**2).sum(1)
+    second = squares + np.trace(S)
     forms = np.einsum("ti,ij,tj->t", rows, S, rows)
-    return second**2 + 2.0 * np.trace(S @ S) + 4.0 * forms
+    trace_of_square = np.trace(S @ S)
+    return second**2 + 2.0 * trace_of_square + 4.0 * forms
 
 
 def surrogate_moment(ball: float, diagonal: float, B_y: float) -> float:
@@ -650,7 +686,9 @@ def surrogate_moment(ball: float, diagonal: float, B_y: float) -> float:
     ----------
     Theorem 3; Theorem 5 for a radial kernel.
     """
-    return 4.0 * diagonal * (math.sqrt(diagonal * ball) + math.sqrt(B_y)) ** 2
+    size_of_prediction = math.sqrt(diagonal * ball)
+    largest = size_of_prediction + math.sqrt(B_y)
+    return 4.0 * diagonal * largest**2
 
 
 def surrogate_ball(B_w: float, alpha: float, domination: float) -> float:
@@ -721,8 +759,11 @@ def angle(gamma: ArrayLike, K: ArrayLike) -> float:
     minus_square = minus @ matrix @ minus
     if plus_square <= 0.0 or minus_square <= 0.0:
         return math.pi
-    cosine = float(plus @ matrix @ minus) / math.sqrt(plus_square * minus_square)
-    return math.acos(min(1.0, max(-1.0, cosine)))
+    inner = float(plus @ matrix @ minus)
+    size = math.sqrt(plus_square * minus_square)
+    cosine = inner / size
+    clipped = min(1.0, max(-1.0, cosine))
+    return math.acos(clipped)
 
 
 def log_gradient_moment(
@@ -783,7 +824,10 @@ def log_gradient_moment(
     p = number("p", p, above=1)
     shift = {DIFFERENCE: B_y, MARGIN_LESS_ONE: 1.0}.get(loss.kind, 0.0)
     r = math.sqrt(p) * (math.sqrt(B_w * B_psi) + shift)
-    log_square = log_second_moment(loss, r) if tight else 2.0 * loss.log_majorant(r)
+    if tight:
+        log_square = log_second_moment(loss, r)
+    else:
+        log_square = 2.0 * loss.log_majorant(r)
     if not math.isfinite(log_square):
         fault = f"l'_+ of the {loss.name} loss is infinite at sqrt(p) R = {r:g}"
         raise ValueError(f"loss: {fault}; take a smaller ball")
@@ -886,7 +930,9 @@ def copies(rng: np.random.Generator, T: int) -> Floats:
     >>> sorted(set(copies(np.random.default_rng(0), 100)[:, 0].tolist()))
     [-1.0, 3.0]
     """
-    return np.where(rng.random(T) < 0.5, POINTS[0], POINTS[1])[:, None]
+    first_drawn = rng.random(T) < 0.5
+    points = np.where(first_drawn, POINTS[0], POINTS[1])
+    return points[:, None]
 
 
 def scored_on_noise(w: ArrayLike, v: float) -> float:
@@ -912,4 +958,6 @@ def scored_on_noise(w: ArrayLike, v: float) -> float:
     >>> scored_on_noise([2.0], v=1.0)
     2.0
     """
-    return float(np.square(np.asarray(w, dtype=float)).sum()) * v / (1.0 + v)
+    weights = np.asarray(w, dtype=float)
+    square = float(np.square(weights).sum())
+    return square * v / (1.0 + v)

@@ -28,13 +28,15 @@ from noisylabels.solvers.weighted_logistic import _evaluate
 from noisylabels.validation import Floats
 
 BLOCK = 1024  # rows whose columns stay in the processor's cache
-# typical and smallest sigma (1 - sigma) of a row
-TYPICAL_CURVATURE, SMALLEST_CURVATURE = 0.15, 1e-6
+TYPICAL_CURVATURE = 0.15  # typical sigma (1 - sigma) of a row
+SMALLEST_CURVATURE = 1e-6  # smallest sigma (1 - sigma) of a row
 STAGE = 25  # number of rounds with one scale
 SAFE = 1e-10  # added to the diagonal of the typical Hessian, relative to its mean
 MEMORY = 10  # pairs of steps that L-BFGS remembers
-AIMED, ENOUGH = 1e-12, 1e-9
-"""Gain still possible, relative to the objective, at which a fit aims and with which it may end."""
+AIMED = 1e-12
+"""Gain still possible, relative to the objective, at which a fit aims."""
+ENOUGH = 1e-9
+"""Gain still possible, relative to the objective, with which a fit may end."""
 SMALLEST_SHARE = 0.1  # the objective counts as at least this share of n log 2, its value at f = 0
 
 

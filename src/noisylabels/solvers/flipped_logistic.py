@@ -161,7 +161,12 @@ def posterior(f: Floats, y: Floats, omega01: float, omega10: float) -> Floats:
     for n in range(len(f)):
         e = exp_of_negative(-min(abs(f[n]), LARGEST))
         w0, w1 = _weights(omega01, omega10, y[n])
-        joint_zero, joint_one = (w0 * e, w1) if f[n] > 0.0 else (w0, w1 * e)
+        if f[n] > 0.0:
+            joint_zero = w0 * e
+            joint_one = w1
+        else:
+            joint_zero = w0
+            joint_one = w1 * e
         q[n] = joint_one / (joint_zero + joint_one)
     return q
 
@@ -269,7 +274,10 @@ class Columns:
             The biases.
         """
         r = len(self.factors)
-        b = theta[:, r] if theta.shape[1] > r else np.zeros(len(theta))
+        if theta.shape[1] > r:
+            b = theta[:, r]
+        else:
+            b = np.zeros(len(theta))
         return theta[:, :r] * self.factors, b
 
 
@@ -314,7 +322,10 @@ def columns(basis: Basis, bias: str, penalty: str, smallest: float = 0.0) -> Col
     The paper's eq. (1) is "none" with "weights"; the others are ours.
     """
     check_variant(bias, penalty)
-    root = basis.lam if penalty == "weights" else np.sqrt(basis.lam)
+    if penalty == "weights":
+        root = basis.lam
+    else:
+        root = np.sqrt(basis.lam)
     r = int(np.count_nonzero(root**2 * len(basis.Q) > smallest))
     norms = root[:r]
     Z = basis.Q[:, :r] * norms
@@ -406,7 +417,10 @@ class _Batch:
         self.column = column
         self.zeta = zeta
         self.x = np.zeros((C, r + 2))
-        self.x[:, r:] = math.sqrt(START / (1.0 - START)) if robust else 0.0
+        if robust:
+            self.x[:, r:] = math.sqrt(START / (1.0 - START))
+        else:
+            self.x[:, r:] = 0.0
         self.scale = np.empty((C, r + 2))
         self.scale[:, :r] = 1.0 / (CURVATURE * reading.norms**2 + 2.0 * zeta[:, np.newaxis])
         self.scale[:, self.penalised : r] = 1.0 / (CURVATURE * n)
@@ -842,7 +856,10 @@ def direction(  # type: ignore[no-untyped-def]
             sy = dot(S[c, k], Y[c, k])
             ss = dot(S[c, k], S[c, k])
             yy = dot(Y[c, k], Y[c, k])
-            rho[c, k] = 1.0 / sy if sy > 1e-10 * math.sqrt(ss * yy) else 0.0
+            if sy > 1e-10 * math.sqrt(ss * yy):
+                rho[c, k] = 1.0 / sy
+            else:
+                rho[c, k] = 0.0
         for i in range(size):
             old[c, i] = g[c, i]
             d[c, i] = -g[c, i]

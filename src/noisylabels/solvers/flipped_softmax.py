@@ -33,7 +33,8 @@ from noisylabels.validation import Floats
 
 EM_TOLERANCE = 1e-5  # changes of f and Omega that end EM
 NEAR = 1e-2  # changes below which rounds of more than two classes are extrapolated
-SMALLEST_CURVATURE, SMALLEST_STEP = 1e-6, 2.0**-39
+SMALLEST_CURVATURE = 1e-6
+SMALLEST_STEP = 2.0**-39
 RIDGES = (0.0, 1e-14, 1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2)
 """Ridges of a Newton step that are tried in turn, relative to the diagonal."""
 
@@ -206,7 +207,9 @@ class _Surrogate:
         return _softmax_step(self.Z, s, q, self.a, self.penalty, V)
 
     def weights(self, V: Floats) -> Floats:
-        return V if self.K == 2 else V @ self.C.T
+        if self.K == 2:
+            return V
+        return V @ self.C.T
 
 
 @single_threaded_if_small
@@ -279,7 +282,10 @@ def em_newton(
     :math:`\Omega` at most :math:`10^{-5}`.
     """
     K = len(omega)
-    a = np.ones(len(Z)) if weights is None else weights
+    if weights is None:
+        a = np.ones(len(Z))
+    else:
+        a = weights
     surrogate = _Surrogate(Z, labels, a, penalty, K)
     V = surrogate.start()
     objectives: list[float] = []
@@ -526,7 +532,10 @@ def likelihood(
         rows = slice(start, start + BLOCK)
         block = Z[rows]
         y = labels[rows]
-        a = np.ones((len(y), 1)) if weights is None else weights[rows, np.newaxis]
+        if weights is None:
+            a = np.ones((len(y), 1))
+        else:
+            a = weights[rows, np.newaxis]
         log_s = log_softmax(block @ W, axis=1)
         joint = log_s + log_omega.T[y]
         log_P = logsumexp(joint, axis=1, keepdims=True)
@@ -604,7 +613,10 @@ def lbfgs(
     if not learn_omega:
         return fit
     # weights can make a class vanish, after which the labels of two classes say nothing about f
-    checked = fit.omega if weights is None else fit.omega + SILENT
+    if weights is None:
+        checked = fit.omega
+    else:
+        checked = fit.omega + SILENT
     if flips.permuted(checked):
         reset = flips.projected(len(omega))
         second_fit = _Descent(Z, labels, penalty, reset, weights, False).run(tolerance)
@@ -713,6 +725,9 @@ class _Descent:
         objectives.append(self(x)[0])
         _, omega = self.omega_at(x)
         W = self.weights_at(x)
-        theta = W if self.K > 2 else W[:, 1] - W[:, 0]
+        if self.K > 2:
+            theta = W
+        else:
+            theta = W[:, 1] - W[:, 0]
         maximised = [-value for value in objectives]
         return Fit(theta, omega, self.penalty, maximised, is_near(), False)

@@ -94,7 +94,10 @@ def loss(UT: Floats, h: Floats, kappa: float, table: Floats, gradient: Floats) -
     f = np.empty(n)
     slope = np.zeros(n)
     scores(UT, h, f)
-    size = 1.0 if kappa > 0.0 else math.sqrt((h * h).sum())
+    if kappa > 0.0:
+        size = 1.0
+    else:
+        size = math.sqrt((h * h).sum())
     total = radial = 0.0
     for i in range(n):
         if kappa > 0.0:
@@ -192,7 +195,10 @@ def descend(
             direction = -gradient
             stored = 0
             fall = -(gradient * gradient).sum()
-        t = 1.0 if stored else min(1.0, 0.1 / math.sqrt(-fall))
+        if stored:
+            t = 1.0
+        else:
+            t = min(1.0, 0.1 / math.sqrt(-fall))
         for _ in range(HALVINGS):
             trial = loss(UT, h + t * direction, kappa, table, after)
             if trial <= value + ARMIJO * t * fall:
@@ -246,7 +252,10 @@ def best_move(f: Floats, row: Floats) -> tuple[int, float]:
     for k in range(len(order)):
         errors += -1 if row[changing[order[k]]] > 0.0 else 1
         start = breaks[order[k]]
-        end = breaks[order[k + 1]] if k + 1 < len(order) else start + 2.0
+        if k + 1 < len(order):
+            end = breaks[order[k + 1]]
+        else:
+            end = start + 2.0
         if end > start:
             middle = 0.5 * (start + end)
             if errors < best or (errors == best and abs(middle) < abs(t)):

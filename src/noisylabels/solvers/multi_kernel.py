@@ -691,7 +691,10 @@ def ascend(
     kernels = len(stack.K)
     paths: list[Path]
     if labels.ndim == 1:
-        a = np.ones(len(labels)) if weights is None else weights
+        if weights is None:
+            a = np.ones(len(labels))
+        else:
+            a = weights
         K = int(labels.max()) + 1
         paths = [SoftmaxPath(labels, K, a, kernels, prior_factor, beta)]
     else:
@@ -720,7 +723,10 @@ def _cubic(t0: float, phi0: float, slope0: float, t1: float, phi1: float, slope1
     middle = 0.5 * (t0 + t1)
     if not square >= 0.0:
         return middle
-    d2 = np.sqrt(square) if t1 > t0 else -np.sqrt(square)
+    if t1 > t0:
+        d2 = np.sqrt(square)
+    else:
+        d2 = -np.sqrt(square)
     t = t1 - (t1 - t0) * (slope1 + d2 - d1) / (slope1 - slope0 + 2.0 * d2)
     if not np.isfinite(t):
         return middle
@@ -756,7 +762,10 @@ def _bracketed(
     else:
         if abs(along) <= -CURVATURE * slope:
             return True, t, low, high
-        width = high[0] - low[0] if high[0] >= 0.0 else 1.0
+        if high[0] >= 0.0:
+            width = high[0] - low[0]
+        else:
+            width = 1.0
         if along * width >= 0.0:
             high = low
         low = (t, value, along)

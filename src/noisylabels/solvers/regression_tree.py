@@ -199,7 +199,10 @@ def _find_splits(  # type: ignore[no-untyped-def]
                     gain[node] = gained
                     feature[node] = j
                     middle = np.float64(before) / 2.0 + np.float64(value) / 2.0
-                    threshold[node] = np.float64(before) if middle == value else middle
+                    if middle == value:
+                        threshold[node] = np.float64(before)
+                    else:
+                        threshold[node] = middle
             last[slot] = value
             mass_left[slot] += weights[i]
             total_left[slot] += weights[i] * signs[i]

@@ -801,7 +801,9 @@ def scaled_step(multiplier: float, loss: Loss, size: float, lam: float) -> float
     :math:`1 / (2 \lambda)` where that would make :math:`\eta_0 \lambda \ge 1`.
     """
     eta0 = multiplier / (loss.curvature * max(size, np.finfo(float).tiny))
-    return eta0 if eta0 * lam < 1 else 0.5 / lam
+    if eta0 * lam < 1:
+        return eta0
+    return 0.5 / lam
 
 
 def first_step(name: str, multiplier: float, X: Any, y: Floats, objective: Objective) -> float:

@@ -27,7 +27,8 @@ SMALLEST_CURVATURE = 1e-12
 RIDGE = 1e-10  # ridge of the Newton system
 LOOK = 16  # steps after which the duality gap is computed again
 # cost of a Newton step on m variables, in units of n SMO steps
-NEWTON_CUBIC, NEWTON_SQUARE = 0.1, 6.0
+NEWTON_CUBIC = 0.1
+NEWTON_SQUARE = 6.0
 ROWS = 11  # number of rows in the work array of `solve`
 BETA, R, SIGNS, DIAGONAL, LOWER, UPPER, GROW, SHRINK, ABOVE, BELOW, GAIN = range(ROWS)
 FAST = {"reassoc", "contract", "nsz", "arcp", "nnan"}
@@ -220,8 +221,14 @@ def solve(
         room_below = beta[j] - lower[j]
         step = room_above if room_above < step else step
         step = room_below if room_below < step else step
-        beta[i] = upper[i] if step == room_above else beta[i] + step
-        beta[j] = lower[j] if step == room_below else beta[j] - step
+        if step == room_above:
+            beta[i] = upper[i]
+        else:
+            beta[i] = beta[i] + step
+        if step == room_below:
+            beta[j] = lower[j]
+        else:
+            beta[j] = beta[j] - step
         _set_freedom(i, beta, lower, upper, grow, shrink)
         _set_freedom(j, beta, lower, upper, grow, shrink)
         move(r, K[i], K[j], step, grow, shrink, slopes_up, slopes_down)
@@ -242,8 +249,14 @@ def solve(
 @compile_kernel(error_model="numpy")
 def _set_freedom(t, beta, lower, upper, grow, shrink):  # type: ignore[no-untyped-def]
     """Note whether a variable may grow and shrink."""
-    grow[t] = 0.0 if beta[t] < upper[t] else -np.inf
-    shrink[t] = 0.0 if beta[t] > lower[t] else -np.inf
+    if beta[t] < upper[t]:
+        grow[t] = 0.0
+    else:
+        grow[t] = -np.inf
+    if beta[t] > lower[t]:
+        shrink[t] = 0.0
+    else:
+        shrink[t] = -np.inf
 
 
 @compile_kernel(error_model="numpy")
@@ -283,14 +296,23 @@ def stretch(beta, r, signs, last, C, lower, upper):  # type: ignore[no-untyped-d
     bool
         Whether any variable was at its bound.
     """
-    linear, square, largest_size = 0.0, 0.0, 0.0
+    linear = 0.0
+    square = 0.0
+    largest_size = 0.0
     for i in range(len(beta)):
         sign = signs[i]
         linear += sign * beta[i]
         square += beta[i] * (sign - r[i])
-        largest_size = abs(beta[i]) if abs(beta[i]) > largest_size else largest_size
-        lower[i] = C * sign if sign < 0.0 else 0.0
-        upper[i] = C * sign if sign > 0.0 else 0.0
+        if abs(beta[i]) > largest_size:
+            largest_size = abs(beta[i])
+        if sign < 0.0:
+            lower[i] = C * sign
+        else:
+            lower[i] = 0.0
+        if sign > 0.0:
+            upper[i] = C * sign
+        else:
+            upper[i] = 0.0
     factor = C / last
     if last > 0.0 and (factor - 1.0) * linear > 0.5 * (factor**2 - 1.0) * square:
         for i in range(len(beta)):
@@ -321,7 +343,10 @@ def intercept(beta, r, lower, upper, n):  # type: ignore[no-untyped-def]
     float
         The mean residual of the free variables; without any, the middle of what the others allow.
     """
-    total, free, highest, lowest = 0.0, 0, -np.inf, np.inf
+    total = 0.0
+    free = 0
+    highest = -np.inf
+    lowest = np.inf
     for i in range(n):
         if lower[i] < beta[i] < upper[i]:
             total += r[i]
@@ -330,7 +355,9 @@ def intercept(beta, r, lower, upper, n):  # type: ignore[no-untyped-def]
             highest = r[i] if r[i] > highest else highest
         else:
             lowest = r[i] if r[i] < lowest else lowest
-    return total / free if free else 0.5 * (highest + lowest)
+    if free:
+        return total / free
+    return 0.5 * (highest + lowest)
 
 
 @compile_kernel(error_model="numpy")
@@ -408,7 +435,10 @@ def newton_step(K, beta, r, lower, upper, m):  # type: ignore[no-untyped-def]
         if inside[a] == 1.0:
             beta[i] = min(max(beta[i] + total[a], lower[i]), upper[i])
         else:
-            beta[i] = upper[i] if total[a] > 0 else lower[i]
+            if total[a] > 0:
+                beta[i] = upper[i]
+            else:
+                beta[i] = lower[i]
         subtract(r, total[a], K[i], np.int64(0))
 
 
@@ -448,7 +478,10 @@ def sweep(G, h, row, inverted):  # type: ignore[no-untyped-def]
     """
     m = len(G)
     for a in range(m + 1):
-        row[a] = G[a, h] if a < h else G[h, a]
+        if a < h:
+            row[a] = G[a, h]
+        else:
+            row[a] = G[h, a]
     pivot = 1.0 / row[h]
     for a in range(m):
         subtract(G[a], row[a] * pivot, row, a)
@@ -585,26 +618,42 @@ def largest(v):  # type: ignore[no-untyped-def]
     int
         Index of the entry.
     """
-    best, block = -np.inf, 0
+    best = -np.inf
+    block = 0
     for start in range(0, len(v), BLOCK):
         w = v[start : start + BLOCK]
-        a, b, c, d, e, f, g, h = w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7]
+        a = w[0]
+        b = w[1]
+        c = w[2]
+        d = w[3]
+        e = w[4]
+        f = w[5]
+        g = w[6]
+        h = w[7]
         for k in range(8, BLOCK, 8):
             a = w[k] if w[k] > a else a
-            b = w[k + 1] if w[k + 1] > b else b
-            c = w[k + 2] if w[k + 2] > c else c
-            d = w[k + 3] if w[k + 3] > d else d
-            e = w[k + 4] if w[k + 4] > e else e
-            f = w[k + 5] if w[k + 5] > f else f
-            g = w[k + 6] if w[k + 6] > g else g
-            h = w[k + 7] if w[k + 7] > h else h
+            if w[k + 1] > b:
+                b = w[k + 1]
+            if w[k + 2] > c:
+                c = w[k + 2]
+            if w[k + 3] > d:
+                d = w[k + 3]
+            if w[k + 4] > e:
+                e = w[k + 4]
+            if w[k + 5] > f:
+                f = w[k + 5]
+            if w[k + 6] > g:
+                g = w[k + 6]
+            if w[k + 7] > h:
+                h = w[k + 7]
         a = max(a, b)
         c = max(c, d)
         e = max(e, f)
         g = max(g, h)
         top = max(max(a, c), max(e, g))
         if top > best:
-            best, block = top, start
+            best = top
+            block = start
     for t in range(block, block + BLOCK):
         if v[t] == best:
             return t

@@ -28,8 +28,10 @@ SMALLEST_MASS = 1e-12
 SWAPPED = 0.49  # value of both flip rates after the classes have changed names
 HALVINGS = 20
 BLOCK = 128  # terms that are computed before they are summed
-PLATT_STEPS, PLATT_HALVINGS = 50, 30
-PLATT_GRADIENT, PLATT_RIDGE = 1e-8, 1e-12
+PLATT_STEPS = 50
+PLATT_HALVINGS = 30
+PLATT_GRADIENT = 1e-8
+PLATT_RIDGE = 1e-12
 
 PlattTerms = tuple[float, float, float, float, float, float]
 
@@ -318,7 +320,10 @@ def _platt(H: Floats, targets: Floats, A: float, B: float) -> PlattTerms:
         e = math.exp(-abs(u))
         p = (e if u >= 0.0 else 1.0) / (1.0 + e)
         h = e / (1.0 + e) ** 2
-        softplus = math.log1p(e) if u > 0.0 else math.log1p(e) - u
+        if u > 0.0:
+            softplus = math.log1p(e)
+        else:
+            softplus = math.log1p(e) - u
         residual = targets[i] - p
         loss += targets[i] * u + softplus
         g1 += score * residual
