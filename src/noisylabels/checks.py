@@ -79,11 +79,12 @@ def _check_predictions_precede_learning(candidate: Filter) -> None:
 
 def _check_parts_equal_one_pass(candidate: Filter) -> None:
     """Check that learning a sequence in parts gives the same weights as one pass."""
-    X, y, known = _sequence()
-    whole = _fresh(candidate).fit(X, y, **known)
+    X, y, side = _sequence()
+    whole = _fresh(candidate).fit(X, y, **side)
     parts = _fresh(candidate)
     for part in (slice(0, 1), slice(1, 50), slice(50, ROUNDS)):
-        parts.partial_fit(X[part], y[part], **{name: value[part] for name, value in known.items()})
+        side_of_part = {name: value[part] for name, value in side.items()}
+        parts.partial_fit(X[part], y[part], **side_of_part)
     _equal(parts.w, whole.w, "the weights after several calls of partial_fit are not those of one fit")
 
 
@@ -243,9 +244,12 @@ def check_words_of_flips(estimator: Any) -> None:
 
     rng = np.random.default_rng(3)
     truth = np.arange(ROUNDS) % 2
-    X = rng.standard_normal((ROUNDS, 2)) + 1.5 * (2 * truth[:, np.newaxis] - 1)
-    flipped = (truth == 0) & (rng.random(ROUNDS) < 0.3)
-    observed = np.array(["no", "yes"])[np.where(flipped, 1, truth)]
+    signs = 2 * truth[:, np.newaxis] - 1
+    X = rng.standard_normal((ROUNDS, 2)) + 1.5 * signs
+    is_drawn = rng.random(ROUNDS) < 0.3
+    flipped = (truth == 0) & is_drawn
+    given_classes = np.where(flipped, 1, truth)
+    observed = np.array(["no", "yes"])[given_classes]
     model = clone(estimator).fit(X, observed)
     has_matrix = hasattr(model, "flip_matrix_")
     has_posterior = hasattr(model, "true_label_posterior")
@@ -255,7 +259,8 @@ def check_words_of_flips(estimator: Any) -> None:
     if not has_posterior:
         return
     assert np.shape(model.flip_matrix_) == (2, 2), f"{_name(estimator)}: flip_matrix_ must be 2 x 2"
-    _equal(np.sum(model.flip_matrix_, axis=1), np.ones(2), "the rows of flip_matrix_ must sum to 1")
+    row_sums = np.sum(model.flip_matrix_, axis=1)
+    _equal(row_sums, np.ones(2), "the rows of flip_matrix_ must sum to 1")
     posterior = np.asarray(model.true_label_posterior(X, observed))
     is_probability = ((posterior >= 0) & (posterior <= 1)).all()
     assert is_probability, f"{_name(estimator)}: true_label_posterior must lie between 0 and 1"
@@ -266,8 +271,10 @@ def _sequence() -> tuple[Floats, Floats, dict[str, Floats]]:
     """Draw rows, labels with noise of variance 1, and all that a filter may know."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(ROUNDS, ENTRIES))
-    clean = X @ rng.normal(size=ENTRIES) / np.sqrt(ENTRIES)
-    first, second = clean + rng.normal(size=(2, ROUNDS))
+    weights = rng.normal(size=ENTRIES)
+    clean = X @ weights / np.sqrt(ENTRIES)
+    noise = rng.normal(size=(2, ROUNDS))
+    first, second = clean + noise
     return X, first, {"v": np.ones(ROUNDS), "second": second, "clean": clean}
 
 
@@ -282,8 +289,10 @@ def _oracle(copies: int, entries: int) -> ArrayOracle:
     """
     rng = np.random.default_rng(2)
     X = _instances(entries)
-    noisy = X[:, np.newaxis] + 0.1 * rng.normal(size=(ROUNDS, copies, entries))
-    targets = X @ rng.uniform(-0.5, 0.5, entries)
+    noise = rng.normal(size=(ROUNDS, copies, entries))
+    noisy = X[:, np.newaxis] + 0.1 * noise
+    weights = rng.uniform(-0.5, 0.5, entries)
+    targets = X @ weights
     return ArrayOracle(noisy, targets, 0.01 * np.eye(entries), exact_targets=True)
 
 
@@ -301,10 +310,10 @@ def _message_of(call: Callable[[], Any]) -> str:
     return ""
 
 
-def _equal(found: Any, expected: Any, message: str) -> None:
+def _equal(result: Any, expected: Any, message: str) -> None:
     """Compare up to rounding, because a sliding window adds in another order than its rows."""
-    same_shape = np.shape(found) == np.shape(expected)
-    if not same_shape or not np.allclose(found, expected, rtol=1e-8, atol=1e-9, equal_nan=True):
+    same_shape = np.shape(result) == np.shape(expected)
+    if not same_shape or not np.allclose(result, expected, rtol=1e-8, atol=1e-9, equal_nan=True):
         raise AssertionError(message)
 
 

@@ -91,7 +91,9 @@ class _CrowdLabels:
     def shares(self) -> Floats:
         """Divide `votes` by their sums; items without votes get equal shares."""
         total = self.votes.sum(axis=1, keepdims=True)
-        return np.where(total > 0, self.votes / np.maximum(total, 1.0), 1.0 / len(self.classes))
+        equal_share = 1.0 / len(self.classes)
+        positive_total = np.maximum(total, 1.0)
+        return np.where(total > 0, self.votes / positive_total, equal_share)
 
     def count_confusions(self, posterior: Floats) -> Floats:
         """Count labels by annotator, true class and label, as expected under a posterior (n, K)."""
@@ -123,9 +125,11 @@ class _CrowdLabels:
         if at_a_time >= W:
             counts = self.count_confusions(posterior)
             with np.errstate(invalid="ignore"):  # 0 / 0
-                return np.asarray(_count_right(counts) / counts.sum(axis=(1, 2)))
+                labels_of = counts.sum(axis=(1, 2))
+                return np.asarray(_count_right(counts) / labels_of)
         order = np.argsort(self.annotator, kind="stable")
-        starts = np.searchsorted(self.annotator[order], np.arange(W + 1))
+        annotators = self.annotator[order]
+        starts = np.searchsorted(annotators, np.arange(W + 1))
         accuracy = np.empty(W)
         for first in range(0, W, at_a_time):
             last = min(first + at_a_time, W)
@@ -141,11 +145,13 @@ class _CrowdLabels:
         """
         W = last - first
         K = len(self.classes)
-        cells = (self.annotator[entries] - first) * K + self.label[entries]
+        of_annotator = self.annotator[entries] - first
+        cells = of_annotator * K + self.label[entries]
         item = self.item[entries]
         counts = np.empty((W, K, K))
         for true_class, column in enumerate(posterior.T):
-            counts[:, true_class] = np.bincount(cells, column[item], W * K).reshape(W, K)
+            sums = np.bincount(cells, column[item], W * K)
+            counts[:, true_class] = sums.reshape(W, K)
         return counts
 
 
@@ -196,23 +202,24 @@ def read_crowd_labels(labels: Any, classes: Any = None) -> _CrowdLabels:
     columns = _list_columns(labels)
     names = _find_long_columns(columns)
     table = _read_long(labels, names) if names else _read_wide(labels, columns)
-    known, label = _number_values("label", table.values)
+    values, label = _number_values("label", table.values)
     notes = table.notes
     if not names:
         notes = notes + _describe_lonely_columns(table.annotators, table.annotator, label)
     if classes is None:
-        notes = notes + _describe_possible_gaps(known)
+        notes = notes + _describe_possible_gaps(values)
     else:
         named = np.unique(_convert_to_array(classes))
-        outside = known[~np.isin(known, named)]
+        is_outside = ~np.isin(values, named)
+        outside = values[is_outside]
         if len(outside):
             raise ValueError(f"labels: {outside[0]!s} is not one of classes = {named.tolist()}")
-        label = np.searchsorted(named, known)[label]
-        known = named
-    if len(known) < 2:
-        found = f"one class only, {known[0]!s}" if len(known) else "there are none"
-        raise ValueError(f"labels: {found}; two are needed, name those that never occur: classes=[...]")
-    return _CrowdLabels(table.item, table.annotator, label, table.items, table.annotators, known, notes)
+        label = np.searchsorted(named, values)[label]
+        values = named
+    if len(values) < 2:
+        problem = f"one class only, {values[0]!s}" if len(values) else "there are none"
+        raise ValueError(f"labels: {problem}; two are needed, name those that never occur: classes=[...]")
+    return _CrowdLabels(table.item, table.annotator, label, table.items, table.annotators, values, notes)
 
 
 def _count_right(counts: Floats) -> Floats:
@@ -263,13 +270,15 @@ def _read_long(labels: Any, names: tuple[str, ...]) -> _LabelTable:
     annotator = annotator[present]
     notes = []
     pairs = np.sort(item * len(annotators) + annotator)  # NumPy's unique takes ten times as long
-    repeated = np.count_nonzero(pairs[1:] == pairs[:-1])
+    is_repeated = pairs[1:] == pairs[:-1]
+    repeated = np.count_nonzero(is_repeated)
     if repeated:
         notes.append(
             f"{repeated} labels repeat a pair of {names[0]} and {names[1]}: "
             "each counts as a separate label; if they are copies, drop them"
         )
-    return _LabelTable(item, annotator, np.asarray(values)[present], items, annotators, notes)
+    values_present = np.asarray(values)[present]
+    return _LabelTable(item, annotator, values_present, items, annotators, notes)
 
 
 def _read_column(labels: Any, name: str) -> NDArray[Any]:
@@ -344,9 +353,9 @@ def _describe_lonely_columns(annotators: NDArray[Any], annotator: Codes, label: 
     ]
 
 
-def _describe_possible_gaps(known: NDArray[Any]) -> list[str]:
+def _describe_possible_gaps(values: NDArray[Any]) -> list[str]:
     """Note each class that may stand for a missing label."""
-    names = [str(name).strip() for name in known.tolist()]
+    names = [str(name).strip() for name in values.tolist()]
     suspects = [name for name in names if name.lower() in GAP_WORDS]
     numbers = [name.removesuffix(".0") for name in names]
     negative = [name for name in numbers if re.fullmatch(r"-[0-9.]+", name)]
@@ -373,9 +382,11 @@ def _convert_to_array(values: Any) -> NDArray[Any]:
 
 def _find_gaps(values: NDArray[Any]) -> NDArray[np.bool_]:
     if np.ma.isMaskedArray(values):
-        return np.asarray(np.ma.getmaskarray(values) | _find_gaps(np.asarray(values)))
+        unmasked = np.asarray(values)
+        return np.asarray(np.ma.getmaskarray(values) | _find_gaps(unmasked))
     if values.dtype.kind in "US":
-        return np.asarray(np.char.str_len(np.char.strip(values)) == 0)
+        lengths = np.char.str_len(np.char.strip(values))
+        return np.asarray(lengths == 0)
     if values.dtype.kind == "O":
         missing = [_is_gap(value) for value in values.ravel()]
         return np.array(missing, dtype=bool).reshape(values.shape)
@@ -401,15 +412,17 @@ def _number_values(name: str, values: NDArray[Any]) -> tuple[NDArray[Any], Codes
         if extent <= DENSE * len(values):
             return _number_whole_numbers(np.asarray(values), lowest, extent)
     try:
-        known, codes = np.unique(np.asarray(values), return_inverse=True)
+        different, codes = np.unique(np.asarray(values), return_inverse=True)
     except TypeError:
         raise ValueError(f"{name}: must hold either text or numbers, not both") from None
-    if known.dtype.kind != "f":
-        return known, codes
-    if np.isinf(known).any():
+    if different.dtype.kind != "f":
+        return different, codes
+    if np.isinf(different).any():
         raise ValueError(f"{name}: infinite values are not names; replace them, or leave them out")
-    are_whole = (known == np.floor(known)) & (np.abs(known) <= LARGEST_EXACT)
-    return known.astype(np.int64) if are_whole.all() else known, codes
+    is_integer = different == np.floor(different)
+    is_exact = np.abs(different) <= LARGEST_EXACT
+    are_whole = is_integer & is_exact
+    return different.astype(np.int64) if are_whole.all() else different, codes
 
 
 def _number_whole_numbers(values: NDArray[Any], lowest: int, extent: int) -> tuple[NDArray[Any], Codes]:
@@ -419,15 +432,19 @@ def _number_whole_numbers(values: NDArray[Any], lowest: int, extent: int) -> tup
     is_present[offsets] = True
     present = np.flatnonzero(is_present)
     code_of_offset = np.cumsum(is_present) - 1
-    return (present + lowest).astype(values.dtype), code_of_offset[offsets]
+    numbers = (present + lowest).astype(values.dtype)
+    return numbers, code_of_offset[offsets]
 
 
 def _choose_largest(scores: Floats, rng: np.random.Generator) -> Codes:
     """Choose the class with the largest score in each row, with ties broken at random."""
     largest = scores == scores.max(axis=1, keepdims=True)
     # a coin from 1 to the number of ties
-    coin = np.ceil((1.0 - rng.random(len(scores))) * largest.sum(axis=1))
-    return np.asarray((largest.cumsum(axis=1) >= coin[:, np.newaxis]).argmax(axis=1))
+    ties = largest.sum(axis=1)
+    draws = 1.0 - rng.random(len(scores))
+    coin = np.ceil(draws * ties)
+    is_reached = largest.cumsum(axis=1) >= coin[:, np.newaxis]
+    return np.asarray(is_reached.argmax(axis=1))
 
 
 class MajorityVote(BaseEstimator):
@@ -547,8 +564,11 @@ class MajorityVote(BaseEstimator):
         [1, 2]
         """
         check_is_fitted(self)
-        order = np.lexsort([self._data.votes.sum(axis=1), self.confidence_.round(12)])
-        return np.asarray(self.items_[order[: whole("m", m, 1)]])
+        n_votes = self._data.votes.sum(axis=1)
+        rounded = self.confidence_.round(12)
+        order = np.lexsort([n_votes, rounded])
+        m_checked = whole("m", m, 1)
+        return np.asarray(self.items_[order[:m_checked]])
 
     def _set_results(
         self,
@@ -765,18 +785,24 @@ class DawidSkene(MajorityVote):
         n, K = posterior.shape
         sampled = []
         for draw in range(-(draws // 4), draws):
-            drawn_class = (posterior.cumsum(axis=1)[:, :-1] < rng.random((n, 1))).sum(axis=1)
+            cumulated = posterior.cumsum(axis=1)[:, :-1]
+            is_passed = cumulated < rng.random((n, 1))
+            drawn_class = is_passed.sum(axis=1)
             truth = np.eye(K)[drawn_class]
             counts = self._data.count_confusions(truth)
             rates = self._draw_confusion(counts, rng).clip(LEAST_PROBABILITY)
-            prior = rng.dirichlet(truth.sum(axis=0) + 0.5).clip(LEAST_PROBABILITY)
+            counts_of_classes = truth.sum(axis=0)
+            prior = rng.dirichlet(counts_of_classes + 0.5).clip(LEAST_PROBABILITY)
             posterior = softmax(self._join(prior, rates), axis=1)
             if draw >= 0:
                 sampled.append(rates)
         low, high = np.quantile(sampled, [tail, 1.0 - tail], axis=0)
-        labels = self._count_evidence(self._data.count_confusions(self.posterior_))
-        low[labels * self.confusion_ < 0.5] = 0.0
-        high[labels * (1.0 - self.confusion_) < 0.5] = 1.0
+        expected_counts = self._data.count_confusions(self.posterior_)
+        labels = self._count_evidence(expected_counts)
+        n_right = labels * self.confusion_
+        low[n_right < 0.5] = 0.0
+        n_wrong = labels * (1.0 - self.confusion_)
+        high[n_wrong < 0.5] = 1.0
         return low, high
 
     def _join(self, prior: Floats, confusion: Floats) -> Floats:
@@ -784,9 +810,11 @@ class DawidSkene(MajorityVote):
         from noisylabels.solvers.dawid_skene import add_log_rates
 
         log_likelihood = np.zeros((len(self._data.items), len(prior)))
-        rates_by_label = np.ascontiguousarray(np.log(confusion).transpose(0, 2, 1))
+        log_rates = np.log(confusion).transpose(0, 2, 1)
+        rates_by_label = np.ascontiguousarray(log_rates)
         add_log_rates(*self._data.codes, rates_by_label, log_likelihood)
-        return np.asarray(np.log(prior) + log_likelihood)
+        log_prior = np.log(prior)
+        return np.asarray(log_prior + log_likelihood)
 
     def _estimate_confusion(self, counts: Floats) -> Floats:
         """Find the most probable confusions at counts (W, K, K)."""
@@ -853,19 +881,24 @@ class OneCoin(DawidSkene):
 
     def _draw_confusion(self, counts: Floats, rng: np.random.Generator) -> Floats:
         right = _count_right(counts)
-        accuracy = rng.beta(right + 0.5, counts.sum(axis=(1, 2)) - right + 0.5)
+        wrong = counts.sum(axis=(1, 2)) - right
+        accuracy = rng.beta(right + 0.5, wrong + 0.5)
         return self._spread_errors(accuracy, counts.shape[1])
 
     def _count_evidence(self, counts: Floats) -> Floats:
         K = counts.shape[1]
-        rates_that_share = np.where(np.eye(K, dtype=bool), 1, K - 1)
-        return np.asarray(counts.sum(axis=(1, 2), keepdims=True) * rates_that_share)
+        is_diagonal = np.eye(K, dtype=bool)
+        rates_that_share = np.where(is_diagonal, 1, K - 1)
+        total = counts.sum(axis=(1, 2), keepdims=True)
+        return np.asarray(total * rates_that_share)
 
     @staticmethod
     def _spread_errors(accuracy: Floats, K: int) -> Floats:
         """Make confusions (W, K, K) whose errors go to all other classes alike."""
         a = accuracy[:, np.newaxis, np.newaxis]
-        return np.where(np.eye(K, dtype=bool), a, (1.0 - a) / (K - 1))
+        is_diagonal = np.eye(K, dtype=bool)
+        of_each_error = (1.0 - a) / (K - 1)
+        return np.where(is_diagonal, a, of_each_error)
 
 
 class GLAD(MajorityVote):
@@ -958,20 +991,28 @@ class GLAD(MajorityVote):
             """Compute ability and ease behind each label, and log P(true class, labels)."""
             ability = parameters[:W][data.annotator]
             ease = np.exp(parameters[W:])[data.item]
-            log_wrong = log_expit(-ability * ease) - np.log(K - 1)
+            log_right = log_expit(-ability * ease)
+            log_wrong = log_right - np.log(K - 1)
             gain_if_right = is_label * (ability * ease + np.log(K - 1))[:, np.newaxis]
-            by_item = data.sum_by_item(log_wrong)[:, np.newaxis] + data.sum_by_item(gain_if_right)
+            wrong_by_item = data.sum_by_item(log_wrong)[:, np.newaxis]
+            gain_by_item = data.sum_by_item(gain_if_right)
+            by_item = wrong_by_item + gain_by_item
             return ability, ease, by_item
 
         def compute_loss(parameters: Floats) -> tuple[float, Floats]:
             """Compute the negative log-posterior and its gradient."""
             ability, ease, joint = join(parameters)
-            slope = softmax(joint, axis=1)[data.item, data.label] - expit(ability * ease)
+            posterior = softmax(joint, axis=1)
+            posterior_of_label = posterior[data.item, data.label]
+            slope = posterior_of_label - expit(ability * ease)
             by_annotator = data.sum_by_annotator(slope * ease)
             by_item = data.sum_by_item(slope * ability * ease)
-            ascent = np.r_[by_annotator, by_item] - (parameters - 1.0)
+            distance = parameters - 1.0
+            slopes = np.r_[by_annotator, by_item]
+            ascent = slopes - distance
             penalty = ((parameters - 1.0) ** 2).sum() / 2
-            return float(penalty - logsumexp(joint, axis=1).sum()), -ascent
+            log_likelihood = logsumexp(joint, axis=1).sum()
+            return float(penalty - log_likelihood), -ascent
 
         most_rounds = whole("max_iter", self.max_iter, 1)
         tolerance = number("tol", self.tol, least=0)
@@ -988,7 +1029,8 @@ class GLAD(MajorityVote):
         _, _, joint = join(solution)
         self.ability_ = solution[:W]
         self.easiness_ = solution[W:]
-        self.converged_ = bool(np.abs(gradient).max() <= tolerance)
+        largest_slope = np.abs(gradient).max()
+        self.converged_ = bool(largest_slope <= tolerance)
         self._set_results(data, softmax(joint, axis=1))
         return self
 
@@ -1094,17 +1136,24 @@ class CrowdLab(MajorityVote):
             raise ValueError("labels: no item has two labels, so nobody can be weighed; use MajorityVote")
         agreement = self._measure_agreement(data)
         favourites = votes == votes.max(axis=1, keepdims=True)
-        vote = _choose_largest(np.where(favourites, 1.0 + p, 0.0), generator(self.random_state))
+        scores = np.where(favourites, 1.0 + p, 0.0)
+        rng = generator(self.random_state)
+        vote = _choose_largest(scores, rng)
         first_posterior = self._combine(data, p, several, agreement, vote)
         # The vote wins where the first round leaves a tie with it.
-        consensus = (first_posterior + 1e-12 * np.eye(K)[vote]).argmax(axis=1)
+        preference = 1e-12 * np.eye(K)[vote]
+        consensus = (first_posterior + preference).argmax(axis=1)
         posterior = self._combine(data, p, several, agreement, consensus)
         self._set_results(data, posterior, chosen=consensus)
         counted = several[data.item].astype(float)
-        right = (data.label == consensus[data.item]).astype(float)
+        is_right = data.label == consensus[data.item]
+        right = is_right.astype(float)
         with np.errstate(invalid="ignore"):  # 0 / 0
-            share_right = data.sum_by_annotator(counted * right) / data.sum_by_annotator(counted)
-        r = self.model_weight_ / (self.model_weight_ + self.weight_.mean() * total.mean())
+            n_right = data.sum_by_annotator(counted * right)
+            n_counted = data.sum_by_annotator(counted)
+            share_right = n_right / n_counted
+        weight_of_annotators = self.weight_.mean() * total.mean()
+        r = self.model_weight_ / (self.model_weight_ + weight_of_annotators)
         self.quality_ = r * self.accuracy_ + (1.0 - r) * share_right
         return self
 
@@ -1114,7 +1163,8 @@ class CrowdLab(MajorityVote):
             raise ValueError("p: a classifier's probabilities are needed, (items, classes); else use OneCoin")
         p = match_rows(p, names, argument="p", rows="the items")
         p = match_columns(p, data.classes.tolist(), argument="p")
-        p = finite("p", p, (len(data.items), len(data.classes)))
+        shape = (len(data.items), len(data.classes))
+        p = finite("p", p, shape)
         if p.min() < 0 or not np.allclose(p.sum(axis=1), 1.0):
             raise ValueError("p: rows must be probabilities that sum to 1")
         return p
@@ -1122,10 +1172,13 @@ class CrowdLab(MajorityVote):
     @staticmethod
     def _measure_agreement(data: _CrowdLabels) -> Floats:
         """Compute how often the labels of each annotator agree with those of others, (W,)."""
-        others = (data.votes.sum(axis=1) - 1)[data.item]
-        alike = data.sum_by_annotator(data.votes[data.item, data.label] - 1)
-        possible = data.sum_by_annotator(others)
-        agreement = np.where(possible > 0, alike / np.maximum(possible, 1), np.nan)
+        n_votes = data.votes.sum(axis=1)
+        votes_of_others = (n_votes - 1)[data.item]
+        votes_alike = data.votes[data.item, data.label] - 1
+        alike = data.sum_by_annotator(votes_alike)
+        possible = data.sum_by_annotator(votes_of_others)
+        shares = alike / np.maximum(possible, 1)
+        agreement = np.where(possible > 0, shares, np.nan)
         # an annotator who shares no item gets the mean
         return np.where(possible > 0, agreement, np.nanmean(agreement))
 
@@ -1140,14 +1193,22 @@ class CrowdLab(MajorityVote):
         """Weigh annotators and model by a consensus (n,): the posterior (n, K)."""
         n, K = data.votes.shape
         total = data.votes.sum(axis=1)
-        share_alike = data.votes[np.arange(n), consensus][several] / total[several]
+        votes_for_consensus = data.votes[np.arange(n), consensus]
+        share_alike = votes_for_consensus[several] / total[several]
         hit = float(share_alike.mean())
-        most_frequent = np.bincount(consensus[several]).max() / several.sum()
+        frequencies = np.bincount(consensus[several])
+        most_frequent = frequencies.max() / several.sum()
         e = max(1.0 - most_frequent, LEAST_WEIGHT)
         self.weight_ = np.maximum(1.0 - (1.0 - agreement) / e, LEAST_WEIGHT)
-        missed = float(np.mean(p.argmax(axis=1)[several] != consensus[several]))
-        self.model_weight_ = max(1.0 - missed / e, LEAST_WEIGHT) * float(total.mean()) ** 0.5
+        favourites = p.argmax(axis=1)[several]
+        missed = float(np.mean(favourites != consensus[several]))
+        skill = max(1.0 - missed / e, LEAST_WEIGHT)
+        self.model_weight_ = skill * float(total.mean()) ** 0.5
         u = self.weight_[data.annotator]
-        h = np.where(np.eye(K)[data.label] > 0, hit, (1.0 - hit) / (K - 1))
-        mixed = self.model_weight_ * p + data.sum_by_item(u[:, np.newaxis] * h)
-        return np.asarray(mixed / (self.model_weight_ + data.sum_by_item(u))[:, np.newaxis])
+        is_label = np.eye(K)[data.label] > 0
+        h = np.where(is_label, hit, (1.0 - hit) / (K - 1))
+        votes = data.sum_by_item(u[:, np.newaxis] * h)
+        mixed = self.model_weight_ * p + votes
+        weight_by_item = data.sum_by_item(u)
+        total_weight = (self.model_weight_ + weight_by_item)[:, np.newaxis]
+        return np.asarray(mixed / total_weight)

@@ -78,17 +78,20 @@ def mean_se(values: ArrayLike, skewed: bool = False) -> Estimate:
     sample = np.asarray(values, dtype=float)
     if sample.ndim != 1 or sample.size == 0:
         raise ValueError(f"values: expected a non-empty vector, got shape {sample.shape}")
-    if not np.isfinite(sample).all():
+    is_finite = np.isfinite(sample)
+    if not is_finite.all():
         raise ValueError(f"values: entry {int(np.argmin(np.isfinite(sample)))} is not finite")
     mean = float(sample.mean())
     if sample.size == 1:
         return Estimate(mean, UNKNOWN, 0)
     spread = float(sample.std(ddof=1))
-    if spread <= FLAT * float(np.abs(sample).max()):
+    largest = float(np.abs(sample).max())
+    if spread <= FLAT * largest:
         spread = 0.0
     skewness = 0.0
     if skewed and spread:
-        skewness = float(np.mean((sample - mean) ** 3) / sample.std() ** 3)
+        third_moment = np.mean((sample - mean) ** 3)
+        skewness = float(third_moment / sample.std() ** 3)
     root = np.sqrt(sample.size)
     return Estimate(mean, spread / root, sample.size - 1, skewness / root)
 
@@ -126,15 +129,19 @@ def welch(a: Estimate, b: Estimate) -> Estimate:
     """
     variances = np.array([a.se, b.se]) ** 2
     variance = float(variances.sum())
+    difference = a.mean - b.mean
     if not variance > 0:  # both are exact, or one is unknown (nan)
-        return Estimate(a.mean - b.mean, variance, min(a.df, b.df))
-    shares = sum(part**2 / df for part, df in zip(variances, (a.df, b.df), strict=True) if part > 0)
+        return Estimate(difference, variance, min(a.df, b.df))
+    parts = zip(variances, (a.df, b.df), strict=True)
+    shares = sum(part**2 / df for part, df in parts if part > 0)
     if shares > 0:
         df = float(variance**2 / shares)
     else:
         df = float("inf")
-    skew = (_third_moment(a) - _third_moment(b)) / variance**1.5
-    return Estimate(a.mean - b.mean, float(np.sqrt(variance)), df, skew)
+    third_moment = _third_moment(a) - _third_moment(b)
+    skew = third_moment / variance**1.5
+    se = float(np.sqrt(variance))
+    return Estimate(difference, se, df, skew)
 
 
 def _third_moment(estimate: Estimate) -> float:
@@ -215,7 +222,10 @@ def t_below(estimate: Estimate, bound: float = 0.0) -> float:
         return 0.0 if estimate.mean < bound else 1.0
     t = (estimate.mean - bound) / estimate.se
     k = estimate.skew
-    adjusted = t + k * (1 + 2 * t**2) / 6 + k**2 * t**3 / 27
+    curvature = 1 + 2 * t**2
+    first_order = k * curvature / 6
+    second_order = k**2 * t**3 / 27
+    adjusted = t + first_order + second_order
     return float(scipy.special.stdtr(estimate.df, adjusted))
 
 
@@ -310,9 +320,13 @@ def outside(estimate: Estimate, low: float, high: float) -> float:
     half_width = (high - low) / 2
     if estimate.se == 0:
         return 0.0 if not low <= estimate.mean <= high else 1.0
-    skew = float(np.sign(estimate.mean - centre)) * estimate.skew
-    distance = Estimate(abs(estimate.mean - centre), estimate.se, estimate.df, skew)
-    return min(1.0, t_above(distance, half_width) + t_above(distance, -half_width))
+    side = float(np.sign(estimate.mean - centre))
+    skew = side * estimate.skew
+    size = abs(estimate.mean - centre)
+    distance = Estimate(size, estimate.se, estimate.df, skew)
+    p_of_far_end = t_above(distance, half_width)
+    p_of_near_end = t_above(distance, -half_width)
+    return min(1.0, p_of_far_end + p_of_near_end)
 
 
 def holm(p_values: Sequence[float]) -> NDArray[np.float64]:
@@ -381,7 +395,9 @@ def at_least(p_values: Sequence[float], k: int) -> float:
     Benjamini and Heller (2008), Screening for partial conjunction hypotheses.
     """
     m = len(p_values)
-    return min(1.0, (m - k + 1) * float(np.sort(p_values)[k - 1]))
+    ordered = np.sort(p_values)
+    p = float(ordered[k - 1])
+    return min(1.0, (m - k + 1) * p)
 
 
 def benjamini_hochberg(p_values: Sequence[float]) -> NDArray[np.float64]:
@@ -415,7 +431,8 @@ def benjamini_hochberg(p_values: Sequence[float]) -> NDArray[np.float64]:
     descending = np.argsort(p, kind="stable")[::-1]
     ranks = np.arange(p.size, 0, -1)
     adjusted = np.empty_like(p)
-    scaled = np.minimum(1.0, p.size * p[descending] / ranks)
+    scaled_p = p.size * p[descending] / ranks
+    scaled = np.minimum(1.0, scaled_p)
     adjusted[descending] = np.minimum.accumulate(scaled)
     return adjusted
 
@@ -450,8 +467,10 @@ def holm_factor(p_values: Sequence[float], i: int, alpha: float) -> int:
     tests.
     """
     m = len(p_values)
-    others = np.sort(np.delete(np.asarray(p_values, dtype=float), i))
-    is_accepted = others * (m - np.arange(m - 1)) >= alpha
+    p = np.asarray(p_values, dtype=float)
+    remaining = np.sort(np.delete(p, i))
+    factors = m - np.arange(m - 1)
+    is_accepted = remaining * factors >= alpha
     if not is_accepted.any():
         return 1
     return m - int(is_accepted.argmax())
@@ -558,18 +577,24 @@ def ratio_interval(a: ArrayLike, b: ArrayLike, level: float = 0.95) -> tuple[flo
     ----------
     Fieller (1954), Some problems in interval estimation.
     """
-    pairs = np.stack([np.asarray(a, dtype=float), np.asarray(b, dtype=float)])
+    dividends = np.asarray(a, dtype=float)
+    divisors = np.asarray(b, dtype=float)
+    pairs = np.stack([dividends, divisors])
     n = pairs.shape[1]
     if n < 2:
         return UNKNOWN, UNKNOWN
-    g = float(scipy.special.stdtrit(n - 1, (1 + level) / 2)) ** 2 / n
+    quantile = float(scipy.special.stdtrit(n - 1, (1 + level) / 2))
+    g = quantile**2 / n
     means = pairs.mean(axis=1)
-    (aa, ab), (_, bb) = np.outer(means, means) - g * np.cov(pairs)
+    products = np.outer(means, means)
+    (aa, ab), (_, bb) = products - g * np.cov(pairs)
     discriminant = ab**2 - aa * bb
     if bb <= 0 or discriminant < 0:  # the divisor may be 0
         return UNKNOWN, UNKNOWN
     root = np.sqrt(discriminant)
-    return float((ab - root) / bb), float((ab + root) / bb)
+    low = float((ab - root) / bb)
+    high = float((ab + root) / bb)
+    return low, high
 
 
 def share_interval(successes: float, n: float, level: float = 0.95) -> tuple[float, float]:
@@ -660,9 +685,12 @@ def pool_error(differences: ArrayLike, tests: ArrayLike, pool: int) -> Estimate:
     variance = float(weights @ squares)
     if pool < 3 or np.ptp(means) <= FLAT * np.abs(means).max(initial=0.0):
         return Estimate(0.0, UNKNOWN, 0)
-    kurtosis = float(weights @ squares**2) / variance**2
-    df = 2 * pool / (kurtosis - (pool - 3) / (pool - 1))
-    return Estimate(0.0, float(np.sqrt(variance / (pool - 1))), df)
+    fourth_moment = float(weights @ squares**2)
+    kurtosis = fourth_moment / variance**2
+    expected = (pool - 3) / (pool - 1)
+    df = 2 * pool / (kurtosis - expected)
+    se = float(np.sqrt(variance / (pool - 1)))
+    return Estimate(0.0, se, df)
 
 
 def for_new_points(splits: Estimate, pool: Estimate) -> Estimate:

@@ -107,7 +107,8 @@ def refuse_masked(name: str, values: Any) -> None:
             raise ValueError(f"{name}: some values are masked; fill them or leave the rows out")
         return
     if np.ma.is_masked(values):
-        index = first_index(np.ma.getmaskarray(values))
+        mask = np.ma.getmaskarray(values)
+        index = first_index(mask)
         raise ValueError(f"{name}: value at index {index} is masked; fill it or leave the row out")
 
 
@@ -150,52 +151,62 @@ def refuse_other_index(X: Any, y: Any, **others: Any) -> None:
     ...
     ValueError: X and y have the same index in another order; bring them into one order, ...
     """
-    named = {name: values.index for name, values in (("X", X), ("y", y)) if hasattr(values, "loc")}
+    named = {}
+    for name, values in (("X", X), ("y", y)):
+        if hasattr(values, "loc"):
+            named[name] = values.index
     for name, values in {"y": y, **others}.items():
         if not hasattr(values, "loc"):
             continue
-        for whose, index in named.items():
-            if whose != name and have_other_order(values.index, index):
-                how = f"bring them into one order, as with {name}.loc[{whose}.index]"
-                raise ValueError(f"{whose} and {name} have the same index in another order; {how}")
+        for holder, index in named.items():
+            if holder != name and have_other_order(values.index, index):
+                advice = f"bring them into one order, as with {name}.loc[{holder}.index]"
+                raise ValueError(f"{holder} and {name} have the same index in another order; {advice}")
         if not named and have_other_order(values.index, range(len(values))):
-            how = f"give {name}.sort_index(), or {name}.to_numpy() to take it by position"
-            raise ValueError(f"{name}: the index holds the numbers of the rows in another order; {how}")
+            advice = f"give {name}.sort_index(), or {name}.to_numpy() to take it by position"
+            raise ValueError(f"{name}: the index holds the numbers of the rows in another order; {advice}")
 
 
-def have_other_order(index: Any, other: Any) -> bool:
+def have_other_order(index: Any, reference: Any) -> bool:
     """Decide whether two indexes have the same names in another order."""
-    if len(index) != len(other) or index.equals(other) or list(index) == list(other):
+    if len(index) != len(reference) or index.equals(reference) or list(index) == list(reference):
         return False
-    return set(index) == set(other)
+    return set(index) == set(reference)
 
 
 def finite(name: str, values: ArrayLike, shape: tuple[int | None, ...]) -> Floats:
     """Convert to a contiguous float64 array of ``shape``, where None stands for any length."""
-    given = as_array(name, values)
-    if given.dtype.kind not in "biufO":
-        raise ValueError(f"{name}: expected real numbers, got {given.dtype}")
+    array_like = as_array(name, values)
+    if array_like.dtype.kind not in "biufO":
+        raise ValueError(f"{name}: expected real numbers, got {array_like.dtype}")
     refuse_masked(name, values)
     try:
-        array = np.ascontiguousarray(given, dtype=np.float64)
+        array = np.ascontiguousarray(array_like, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):  # objects of any kind
-        raise ValueError(f"{name}: expected real numbers, got {shown(given.tolist())}") from None
-    if array.ndim != len(shape) or any(n not in (None, m) for n, m in zip(shape, array.shape, strict=True)):
-        wanted = "(" + ", ".join("*" if n is None else str(n) for n in shape) + ")"
-        vector = array.ndim == 1 and len(shape) == 2
-        hint = "; reshape one row to (1, n), one column to (n, 1)" if vector else ""
-        raise ValueError(f"{name}: expected shape {wanted}, got {array.shape}{hint}")
-    if not np.isfinite(array).all():
-        raise ValueError(f"{name}: value at index {first_index(~np.isfinite(array))} is not finite")
+        raise ValueError(f"{name}: expected real numbers, got {shown(array_like.tolist())}") from None
+    has_shape = array.ndim == len(shape)
+    if has_shape:
+        has_shape = all(n in (None, m) for n, m in zip(shape, array.shape, strict=True))
+    if not has_shape:
+        sizes = ["*" if n is None else str(n) for n in shape]
+        expected = f"({', '.join(sizes)})"
+        hint = ""
+        if array.ndim == 1 and len(shape) == 2:
+            hint = "; reshape one row to (1, n), one column to (n, 1)"
+        raise ValueError(f"{name}: expected shape {expected}, got {array.shape}{hint}")
+    is_finite = np.isfinite(array)
+    if not is_finite.all():
+        index = first_index(~is_finite)
+        raise ValueError(f"{name}: value at index {index} is not finite")
     return array
 
 
 def real(name: str, values: ArrayLike, shape: tuple[int | None, ...], *, empty: bool = False) -> Floats:
     """Convert as `finite` does, but refuse objects, and an empty array unless ``empty``."""
-    given = as_array(name, values)
-    if given.dtype.kind not in "biuf":
-        raise ValueError(f"{name}: needs real numbers, got an array of {given.dtype}")
-    array = finite(name, given, shape)
+    array_like = as_array(name, values)
+    if array_like.dtype.kind not in "biuf":
+        raise ValueError(f"{name}: needs real numbers, got an array of {array_like.dtype}")
+    array = finite(name, array_like, shape)
     if array.size == 0 and not empty:
         raise ValueError(f"{name}: is empty")
     return array
@@ -205,7 +216,8 @@ def nonnegative(name: str, values: ArrayLike, shape: tuple[int | None, ...]) -> 
     """Convert as `finite` does, but refuse a value below 0."""
     array = finite(name, values, shape)
     if array.size and array.min() < 0:
-        raise ValueError(f"{name}: value at index {first_index(array < 0)} is negative")
+        index = first_index(array < 0)
+        raise ValueError(f"{name}: value at index {index} is negative")
     return array
 
 
@@ -219,15 +231,18 @@ def number(
     """
     real = isinstance(value, Real) and not isinstance(value, bool)
     try:
-        given = float(value) if real else math.nan
+        checked = float(value) if real else math.nan
     except OverflowError:  # an integer of hundreds of digits
-        given = math.inf
-    if not (math.isfinite(given) and above < given < below and least <= given <= most):
-        signs = {">": above, ">=": least, "<": below, "<=": most}
-        limits = [f"{sign} {limit:g}" for sign, limit in signs.items() if math.isfinite(limit)]
+        checked = math.inf
+    if not (math.isfinite(checked) and above < checked < below and least <= checked <= most):
+        limits = []
+        for sign, limit in {">": above, ">=": least, "<": below, "<=": most}.items():
+            if math.isfinite(limit):
+                limits.append(f"{sign} {limit:g}")
         rule = f"must be a finite number {' and '.join(limits)}".strip()
-        raise ValueError(f"{name}: {rule}, got {f'{given:g}' if real else shown(value)}")
-    return given
+        written = f"{checked:g}" if real else shown(value)
+        raise ValueError(f"{name}: {rule}, got {written}")
+    return checked
 
 
 def numbers(name: str, values: ArrayLike, **limits: float) -> Floats:
@@ -247,16 +262,22 @@ def numbers(name: str, values: ArrayLike, **limits: float) -> Floats:
 def whole(name: str, value: Any, least: int | None = None, most: int | None = None) -> int:
     """Convert to an int, least <= value <= most; 2.0 and True are refused."""
     fits = not isinstance(value, bool) and isinstance(value, Integral) and abs(int(value)) < 2**63
-    if not fits or (least is not None and value < least) or (most is not None and value > most):
-        limits = [f"{sign} {limit}" for sign, limit in ((">=", least), ("<=", most)) if limit is not None]
+    limits = []
+    if least is not None:
+        limits.append(f">= {least}")
+        fits = fits and value >= least
+    if most is not None:
+        limits.append(f"<= {most}")
+        fits = fits and value <= most
+    if not fits:
         rule = f"must be a whole number {' and '.join(limits)}".strip()
         raise ValueError(f"{name}: {rule}, got {shown(value)}")
     return int(value)
 
 
-def choice(name: str, value: Any, known: Iterable[str]) -> str:
+def choice(name: str, value: Any, allowed: Iterable[str]) -> str:
     """Return a value that is one of the words ``known``, or refuse it."""
-    words = list(known)
+    words = list(allowed)
     if not (isinstance(value, str) and value in words):
         raise ValueError(f"{name}: {shown(value)} is unknown; known: {', '.join(words)}")
     return value

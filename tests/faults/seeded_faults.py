@@ -68,8 +68,8 @@ FAULTS = [
     ),
     Fault(
         "noisylabels/auditing/flip_rates.py",
-        "float(terms.std(ddof=1)) / len(terms) ** 0.5",
-        "float(terms.std(ddof=1)) / len(terms)",
+        "half = Z * deviation / len(terms) ** 0.5",
+        "half = Z * deviation / len(terms)",
         "tests/auditing/test_estimates.py",
     ),
     Fault(

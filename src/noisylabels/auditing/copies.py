@@ -167,12 +167,15 @@ def find_copies(X: Array, text: Any = None) -> Copies:
     n = len(X)
     hashes = hash_cells(X)
     words = hash_words(text, n)
-    equal = np.unique(hashes.sum(axis=1) + words, return_inverse=True)[1]
+    row_hashes = hashes.sum(axis=1) + words
+    equal = np.unique(row_hashes, return_inverse=True)[1]
     first = np.unique(equal, return_index=True)[1]
     repeated = n - len(first)
     coincident = 0
     if repeated and are_coincident(X, hashes, words, equal, len(first)):
-        coincident = int((np.bincount(equal)[equal] > 1).sum())
+        sizes = np.bincount(equal)
+        has_copies = sizes[equal] > 1
+        coincident = int(has_copies.sum())
     if text is None:
         different = X
     else:
@@ -180,7 +183,8 @@ def find_copies(X: Array, text: Any = None) -> Copies:
     linked = link_near_rows(different[first])
     joined = join(len(first), linked)
     one_of_each = np.unique(joined, return_index=True)[1]
-    crowded = is_crowded(different[first][one_of_each])
+    distinct = different[first][one_of_each]
+    crowded = is_crowded(distinct)
     alone = np.arange(n)
     if not len(linked) and (coincident or not repeated):
         return Copies(alone, alone, coincident=coincident, crowded=crowded)
@@ -318,9 +322,11 @@ def number_groups(names: Any) -> Groups:
     >>> number_groups(["b", "a", "b"]).tolist()
     [0, 1, 0]
     """
-    _, first_rows, group = np.unique(np.asarray(names), return_index=True, return_inverse=True)
+    array_of_names = np.asarray(names)
+    _, first_rows, group = np.unique(array_of_names, return_index=True, return_inverse=True)
     numbers = np.empty(len(first_rows), dtype=np.intp)
-    numbers[np.argsort(first_rows)] = np.arange(len(first_rows))
+    order = np.argsort(first_rows)
+    numbers[order] = np.arange(len(first_rows))
     return numbers[group]
 
 
@@ -345,12 +351,15 @@ def hash_cells(X: Array) -> NDArray[np.uint64]:
     >>> bool(sums[0] == sums[1]), bool(sums[0] == sums[2])
     (True, False)
     """
-    columns = np.random.default_rng(0).integers(2**64, size=X.shape[1], dtype=np.uint64)
+    rng = np.random.default_rng(0)
+    columns = rng.integers(2**64, size=X.shape[1], dtype=np.uint64)
     cells = np.ascontiguousarray(X, dtype=float) + 0.0  # adding 0 turns -0.0 into 0.0
     mixed = cells.view(np.uint64) + columns
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
-    return mixed ^ (mixed >> np.uint64(31))
+        folded = mixed >> np.uint64(shift)
+        mixed = (mixed ^ folded) * np.uint64(factor)
+    last = mixed >> np.uint64(31)
+    return mixed ^ last
 
 
 def hash_words(text: Any, n: int) -> NDArray[np.uint64]:
@@ -379,8 +388,11 @@ def hash_words(text: Any, n: int) -> NDArray[np.uint64]:
     number_of_words: dict[bytes, int] = {}
     numbers = []
     for i in range(n):
-        words = text[i].indices.tobytes() + text[i].data.tobytes()
-        numbers.append(number_of_words.setdefault(words, len(number_of_words)))
+        indices = text[i].indices.tobytes()
+        values = text[i].data.tobytes()
+        words = indices + values
+        number = number_of_words.setdefault(words, len(number_of_words))
+        numbers.append(number)
     rng = np.random.default_rng(1)
     hashes = rng.integers(2**64, size=len(number_of_words), dtype=np.uint64)
     return hashes[np.array(numbers)]
@@ -494,7 +506,8 @@ def exclusive_blocks(X: Array) -> list[list[int]]:
     ones_of_block = np.ones(len(X))
     for j in range(X.shape[1]):
         column = X[:, j]
-        is_binary = bool(((column == 0) | (column == 1)).all())
+        is_zero_or_one = (column == 0) | (column == 1)
+        is_binary = bool(is_zero_or_one.all())
         if is_binary and blocks and (ones_of_block + column).max() <= 1:
             blocks[-1].append(j)
             ones_of_block = ones_of_block + column
@@ -525,7 +538,8 @@ def count_pairs(names: NDArray[Any]) -> float:
     3.0
     """
     counts = np.unique(names, return_counts=True)[1].astype(float)
-    return float((counts * (counts - 1)).sum() / 2)
+    pairs = counts * (counts - 1)
+    return float(pairs.sum() / 2)
 
 
 def link_near_rows(X: Array) -> NDArray[np.intp]:
@@ -593,7 +607,9 @@ def link_in_one_round(X: Array) -> NDArray[np.intp]:
     if neighbours < 5 or Z is None:
         return nothing
     sample_size = SAMPLED if len(X) <= MANY else SAMPLED_OF_MANY
-    sample = np.sort(np.random.default_rng(0).permutation(len(X))[:sample_size])
+    rng = np.random.default_rng(0)
+    shuffled = rng.permutation(len(X))
+    sample = np.sort(shuffled[:sample_size])
     distances = distances_to_nearest(Z, sample, neighbours, usual)
     counts, sums = measure_gaps(distances, usual)
     gap = clear_gap(counts, sums)
@@ -634,7 +650,9 @@ def are_chained(n: int, links: NDArray[np.intp], j: int) -> bool:
     groups = join(n, links)
     sizes = np.bincount(groups)[groups]
     sizes_of_linked = sizes[np.unique(links)]
-    return bool((sizes_of_linked > MOST_JOINED * (j + 1)).mean() > 0.5)
+    most_joined = MOST_JOINED * (j + 1)
+    is_chain = sizes_of_linked > most_joined
+    return bool(is_chain.mean() > 0.5)
 
 
 def is_crowded(X: Array) -> bool:
@@ -664,7 +682,9 @@ def is_crowded(X: Array) -> bool:
     # Each standardised column adds 2 to the squared distance of two rows.
     columns = round(usual**2 / 2)
     of_a_copy = SMALLEST_NOISE * (2 * columns) ** 0.5
-    sample = np.sort(np.random.default_rng(0).permutation(len(X))[:SAMPLED_OF_MANY])
+    rng = np.random.default_rng(0)
+    shuffled = rng.permutation(len(X))
+    sample = np.sort(shuffled[:SAMPLED_OF_MANY])
     nearest = distances_to_nearest(Z, sample, 1, usual)[:, 0]
     return bool(np.median(nearest) < CROWDED * of_a_copy)
 
@@ -697,14 +717,19 @@ def spread_out(X: Array) -> tuple[Array | None, float]:
         return None, 0.0
     rng = np.random.default_rng(0)
     continuous = fill_steps(X[:, ~discrete], rng)
-    Z = (continuous - continuous.mean(axis=0)) / continuous.std(axis=0)
+    deviation = continuous.std(axis=0)
+    Z = (continuous - continuous.mean(axis=0)) / deviation
     if Z.shape[1] > MOST_DIRECTIONS:
-        Z = Z @ rng.standard_normal((Z.shape[1], MOST_DIRECTIONS)) / MOST_DIRECTIONS**0.5
-    usual = float((2 * Z.var(axis=0).sum()) ** 0.5)
-    cells = hash_cells(X[:, discrete]).sum(axis=1)
+        directions = rng.standard_normal((Z.shape[1], MOST_DIRECTIONS))
+        Z = Z @ directions / MOST_DIRECTIONS**0.5
+    variances = Z.var(axis=0)
+    usual = float((2 * variances.sum()) ** 0.5)
+    cell_hashes = hash_cells(X[:, discrete])
+    cells = cell_hashes.sum(axis=1)
     names, cell = np.unique(cells, return_inverse=True)
     if len(names) > 1:
-        corners = 4 * usual * rng.standard_normal((len(names), 12))
+        normals = rng.standard_normal((len(names), 12))
+        corners = 4 * usual * normals
         Z = np.hstack([Z, corners[cell]])
     return Z, usual
 
@@ -760,9 +785,11 @@ def fill_steps(X: Array, rng: np.random.Generator) -> Array:
     """
     filled = np.empty(X.shape)
     for j in range(X.shape[1]):
-        steps = np.diff(np.sort(X[:, j]))
+        ordered = np.sort(X[:, j])
+        steps = np.diff(ordered)
         step = steps[steps > 0].min()
-        filled[:, j] = X[:, j] + rng.uniform(-step / 2, step / 2, len(X))
+        shifts = rng.uniform(-step / 2, step / 2, len(X))
+        filled[:, j] = X[:, j] + shifts
     return filled
 
 
@@ -800,9 +827,11 @@ def distances_to_nearest(Z: Array, rows: Groups, neighbours: int, usual: float) 
         part = rows[start : start + step]
         to_all = squares[part, np.newaxis] + squares - 2 * Z[part] @ Z.T
         to_all[np.arange(len(part)), part] = np.inf
-        nearest = np.partition(to_all, neighbours - 1, axis=1)[:, :neighbours]
+        partitioned = np.partition(to_all, neighbours - 1, axis=1)
+        nearest = partitioned[:, :neighbours]
         squared_distances[start : start + step] = np.sort(nearest, axis=1)
-    return np.sqrt(np.maximum(squared_distances, (1e-6 * usual) ** 2))
+    smallest = (1e-6 * usual) ** 2
+    return np.sqrt(np.maximum(squared_distances, smallest))
 
 
 def measure_gaps(distances: Array, usual: float) -> tuple[Array, Array]:
@@ -838,7 +867,8 @@ def measure_gaps(distances: Array, usual: float) -> tuple[Array, Array]:
         has_neighbour = limited[:, j - 1] < usual
         counts[j] = has_neighbour.sum()
         ratios = limited[has_neighbour, j] / limited[has_neighbour, j - 1]
-        sums[j] = j * np.log(ratios).sum()
+        log_ratios = np.log(ratios)
+        sums[j] = j * log_ratios.sum()
     return counts, sums
 
 
@@ -867,12 +897,14 @@ def clear_gap(counts: Array, sums: Array) -> tuple[int, float] | None:
     """
     best = None
     clearest = CLEAR_RATIO
-    for j in range(1, (len(counts) - 3) // 2 + 1):
+    last = (len(counts) - 3) // 2
+    for j in range(1, last + 1):
         farther = slice(j + 1, 2 * j + 4)
         if counts[j] == 0 or sums[farther].sum() == 0:
             continue
         dimension = counts[farther].sum() / sums[farther].sum()
-        ratio = sums[j] / counts[j] * dimension
+        mean_gap = sums[j] / counts[j]
+        ratio = mean_gap * dimension
         errors = (ratio - 1) * (counts[j] / 2) ** 0.5
         if ratio > clearest and errors > CLEAR_ERRORS:
             best = (j, float(dimension))
@@ -909,13 +941,19 @@ def link_neighbours(Z: Array, j: int, dimension: float, usual: float) -> NDArray
     """
     from sklearn.neighbors import NearestNeighbors
 
-    search = NearestNeighbors(n_neighbors=j + 1, algorithm="brute").fit(Z)
+    model = NearestNeighbors(n_neighbors=j + 1, algorithm="brute")
+    search = model.fit(Z)
     distances, rows = search.kneighbors()
     distances = np.clip(distances, 1e-6 * usual, usual)
-    chance = (distances[:, j - 1] / distances[:, j]) ** (dimension * j)
-    is_copied = (chance <= ACCEPTED) & (distances[:, j - 1] <= NEAREST_SHARE * usual)
+    ratios = distances[:, j - 1] / distances[:, j]
+    chance = ratios ** (dimension * j)
+    is_unlikely = chance <= ACCEPTED
+    is_near = distances[:, j - 1] <= NEAREST_SHARE * usual
+    is_copied = is_unlikely & is_near
     copied = np.flatnonzero(is_copied)
-    return np.column_stack([np.repeat(copied, j), rows[copied, :j].ravel()])
+    first = np.repeat(copied, j)
+    second = rows[copied, :j].ravel()
+    return np.column_stack([first, second])
 
 
 def differ_in_most(X: Array, links: NDArray[np.intp]) -> NDArray[np.bool_]:
@@ -946,8 +984,11 @@ def differ_in_most(X: Array, links: NDArray[np.intp]) -> NDArray[np.bool_]:
     [False, True]
     """
     continuous = np.array([not has_few_values(column) for column in X.T], dtype=bool)
-    differ = X[links[:, 0]][:, continuous] != X[links[:, 1]][:, continuous]
-    return np.asarray(differ.mean(axis=1) >= 0.5)
+    first = X[links[:, 0]][:, continuous]
+    second = X[links[:, 1]][:, continuous]
+    differ = first != second
+    share_of_columns = differ.mean(axis=1)
+    return np.asarray(share_of_columns >= 0.5)
 
 
 def join(n: int, links: NDArray[np.intp]) -> Groups:
@@ -975,5 +1016,8 @@ def join(n: int, links: NDArray[np.intp]) -> Groups:
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
-    graph = coo_matrix((np.ones(len(links)), (links[:, 0], links[:, 1])), shape=(n, n))
-    return np.asarray(connected_components(graph, directed=False)[1], dtype=np.intp)
+    ones = np.ones(len(links))
+    places = (links[:, 0], links[:, 1])
+    graph = coo_matrix((ones, places), shape=(n, n))
+    groups = connected_components(graph, directed=False)[1]
+    return np.asarray(groups, dtype=np.intp)

@@ -86,7 +86,8 @@ class Sureness:
         It is omega with ``high`` for 1 - omega_jj, the other entries of a row in proportion.
         """
         off_diagonal = 1 - np.eye(len(self.omega))
-        rates = self.omega * off_diagonal + 1e-9 * off_diagonal
+        smallest = 1e-9 * off_diagonal
+        rates = self.omega * off_diagonal + smallest
         row_sums = rates.sum(axis=1, keepdims=True)
         return np.diag(1 - self.high) + self.high[:, None] * rates / row_sums
 
@@ -115,8 +116,11 @@ def counts(p: Array, y: Classes, a: Array | None = None) -> Array:
     confident = meets_threshold.any(axis=1)
     most_probable = np.where(meets_threshold, p, -1.0).argmax(axis=1)
     cells = (y * K + most_probable)[confident]
-    C = np.bincount(cells, _weights_at(a, confident), K * K).reshape(K, K).astype(float)
-    np.fill_diagonal(C, np.maximum(C.diagonal(), 1.0))
+    weights = _weights_at(a, confident)
+    sums = np.bincount(cells, weights, K * K)
+    C = sums.reshape(K, K).astype(float)
+    diagonal = np.maximum(C.diagonal(), 1.0)
+    np.fill_diagonal(C, diagonal)
     return C
 
 
@@ -127,7 +131,8 @@ def joint(p: Array, y: Classes, a: Array | None = None) -> Array:
     """
     C = counts(p, y, a)
     observed = shares(y, p.shape[1], a)
-    return np.asarray(C / C.sum(axis=1, keepdims=True) * observed[:, np.newaxis])
+    row_sums = C.sum(axis=1, keepdims=True)
+    return np.asarray(C / row_sums * observed[:, np.newaxis])
 
 
 def shares(y: Classes, K: int, a: Array | None = None) -> Array:
@@ -148,9 +153,11 @@ def average_groups(values: Array, groups: Groups | None) -> Array:
     if groups is None:
         return values
     names, group = np.unique(groups, return_inverse=True)
-    sums = np.zeros((len(names), *values.shape[1:]))
+    shape = (len(names), *values.shape[1:])
+    sums = np.zeros(shape)
     np.add.at(sums, group, values)
-    return np.asarray((sums.T / np.bincount(group)).T)
+    sizes = np.bincount(group)
+    return np.asarray((sums.T / sizes).T)
 
 
 def _weights_at(a: Array | None, rows: Any) -> Array | None:
@@ -173,7 +180,8 @@ def margins(p: Array, y: Classes) -> Array:
     p_y - max_{j != y} p_j per row; the lower, the more doubtful the label.
     """
     probability_of_label = p[np.arange(len(y)), y]
-    return np.asarray(probability_of_label - _without_observed(p, y).max(axis=1))
+    probability_of_others = _without_observed(p, y)
+    return np.asarray(probability_of_label - probability_of_others.max(axis=1))
 
 
 def likely_wrong(p: Array, y: Classes, Q: Array, a: Array | None = None) -> NDArray[np.bool_]:
@@ -201,12 +209,16 @@ def wrong_parts(p: Array, y: Classes, Q: Array, a: Array) -> Array:
                 continue
             wanted = round(a.sum() * Q[k, j])
             if wanted:
-                ranked = members[np.argsort(p[members, k] - p[members, j], kind="stable")]
+                difference = p[members, k] - p[members, j]
+                order = np.argsort(difference, kind="stable")
+                ranked = members[order]
                 weights = a[ranked]
                 weight_before = np.cumsum(weights) - weights
                 parts = np.clip((wanted - weight_before) / weights, 0.0, 1.0)
-                wrong[ranked] = np.maximum(wrong[ranked], parts)
-    return wrong * (margins(p, y) < 0)
+                parts_so_far = wrong[ranked]
+                wrong[ranked] = np.maximum(parts_so_far, parts)
+    has_larger_class = margins(p, y) < 0
+    return wrong * has_larger_class
 
 
 def suggested(p: Array, y: Classes) -> Classes:
@@ -238,7 +250,8 @@ def anchor(p: Array, y: Classes, quantile: float = QUANTILE, a: Array | None = N
         else:
             diagonal = _weighted_quantile(p[:, j], level, a)
         anchors = p[:, j] >= diagonal
-        averages = np.average(p[anchors], axis=0, weights=_weights_at(a, anchors))
+        weights_of_anchors = _weights_at(a, anchors)
+        averages = np.average(p[anchors], axis=0, weights=weights_of_anchors)
         flips = np.delete(averages, j)
         proportions = np.full(K - 1, 1.0 / (K - 1))
         if flips.sum() > 0:
@@ -253,9 +266,11 @@ def _weighted_quantile(values: Array, level: float, a: Array) -> float:
     end = np.cumsum(a[order])
     # the weights of a row stand for equal rows, which have numbers from 0 on
     start = end - a[order]
-    places = np.column_stack([start, np.maximum(end - 1.0, start)]).ravel()
+    last = np.maximum(end - 1.0, start)
+    places = np.column_stack([start, last]).ravel()
     wanted = level * (end[-1] - 1.0)
-    return float(np.interp(wanted, places, np.repeat(values[order], 2)))
+    values_at_places = np.repeat(values[order], 2)
+    return float(np.interp(wanted, places, values_at_places))
 
 
 def from_joint(p: Array, y: Classes, a: Array | None = None) -> Array:
@@ -273,7 +288,8 @@ def wrong_share_of(omega: Array, y: Classes, a: Array | None = None) -> float:
     pi = np.clip(solution, 0.0, None)
     if not pi.sum() > 0:
         return float("nan")
-    return float(1.0 - (pi / pi.sum()) @ omega.diagonal())
+    normalised = pi / pi.sum()
+    return float(1.0 - normalised @ omega.diagonal())
 
 
 def surest(p: Array, y: Classes, groups: Groups | None = None) -> Sureness:
@@ -286,7 +302,8 @@ def surest(p: Array, y: Classes, groups: Groups | None = None) -> Sureness:
     K = p.shape[1]
     if groups is None:
         groups = np.arange(len(y))
-        members = shares(y, K) * (int(groups.max()) + 1)
+        n_groups = int(groups.max()) + 1
+        members = shares(y, K) * n_groups
     else:
         members = shares(y, K, weights_of(groups)) * (int(groups.max()) + 1)
     omega = np.empty((K, K))
@@ -298,13 +315,17 @@ def surest(p: Array, y: Classes, groups: Groups | None = None) -> Sureness:
     one_hot = np.eye(K)
     for j in range(K):
         order = np.argsort(-p[:, j], kind="stable")
-        groups_wanted = max(FEWEST_SURE, round(SUREST * members[j]))
-        top = order[: first_groups(groups[order], groups_wanted)]
+        wanted_share = round(SUREST * members[j])
+        groups_wanted = max(FEWEST_SURE, wanted_share)
+        n_rows = first_groups(groups[order], groups_wanted)
+        top = order[:n_rows]
         labels = average_groups(one_hot[y[top]], groups[top])
         omega[j] = labels.mean(axis=0)
         rows[j] = len(labels)
-        disagree[j] = round(len(labels) - labels[:, j].sum(), 9)
-        limits.append(share_interval(float(disagree[j]), len(labels), level))
+        n_wrong = len(labels) - labels[:, j].sum()
+        disagree[j] = round(n_wrong, 9)
+        low_and_high = share_interval(float(disagree[j]), len(labels), level)
+        limits.append(low_and_high)
     low, high = np.array(limits).T
     return Sureness(omega, rows, disagree, low, high)
 
@@ -332,7 +353,8 @@ def chance(fits: Mapping[str, CrossFit], y: Classes, groups: Groups | None = Non
     if groups is not None:
         pairs = np.column_stack([groups, y])
         units = np.unique(pairs, axis=0, return_inverse=True)[1]
-        labels = y[np.unique(units, return_index=True)[1]]
+        first_rows = np.unique(units, return_index=True)[1]
+        labels = y[first_rows]
     p_values = []
     for fit in fits.values():
         p = average_groups(fit.mean, units)
@@ -377,10 +399,12 @@ def conflicts(X: Array, text: Any, y: Classes) -> tuple[list[Classes], list[Clas
     standardised = _standardise(X[distinct], rng)
     if len(distinct) < 3:
         return equal, []
-    sample = rng.permutation(len(distinct))[:SAMPLED]
+    shuffled = rng.permutation(len(distinct))
+    sample = shuffled[:SAMPLED]
     largest = _largest_distance_of_a_pair(standardised, sample)
     near_pairs = []
-    for pair in distinct[_near_pairs(standardised, y[distinct], largest)]:
+    near = _near_pairs(standardised, y[distinct], largest)
+    for pair in distinct[near]:
         if y[pair[0]] != y[pair[1]] and copied.isdisjoint(pair):
             near_pairs.append(pair)
     return equal, near_pairs
@@ -394,10 +418,13 @@ def _groups_of_equal_rows(X: Array, text: Any) -> list[Classes]:
     sums = table.view(np.int64).sum(axis=1)
     _, code, count = np.unique(sums, return_inverse=True, return_counts=True)
     members: dict[Any, list[int]] = {}
-    for i in np.flatnonzero(count[code] > 1).tolist():  # equal rows have equal hash sums
+    is_repeated = count[code] > 1
+    for i in np.flatnonzero(is_repeated).tolist():  # equal rows have equal hash sums
         key: Any = content[i * width : (i + 1) * width]
         if text is not None:
-            words = text[i].indices.tobytes() + text[i].data.tobytes()
+            indices = text[i].indices.tobytes()
+            values = text[i].data.tobytes()
+            words = indices + values
             if words:
                 key = (key, words)
         members.setdefault(key, []).append(i)
@@ -463,7 +490,8 @@ def counted(
     for j in range(K):
         of_class = true == j
         groups_of_class = None if groups is None else groups[of_class]
-        members = average_groups(one_hot[observed[of_class]], groups_of_class)
+        labels = one_hot[observed[of_class]]
+        members = average_groups(labels, groups_of_class)
         if not len(members):
             continue
         for k in range(K):
@@ -511,9 +539,12 @@ def corrected_error(
     inverse: Array = np.linalg.inv(omega).astype(np.float64, copy=False)
     terms = average_groups(inverse[y, predicted], groups)
     error = float(1.0 - terms.mean())
-    half = Z * float(terms.std(ddof=1)) / len(terms) ** 0.5
-    in_range, low, high = np.clip([error, error - half, error + half], 0.0, 1.0).tolist()
-    return Corrected(in_range, low, high, not 0.0 <= error <= 1.0)
+    deviation = float(terms.std(ddof=1))
+    half = Z * deviation / len(terms) ** 0.5
+    limits = np.clip([error, error - half, error + half], 0.0, 1.0)
+    in_range, low, high = limits.tolist()
+    was_clipped = not 0.0 <= error <= 1.0
+    return Corrected(in_range, low, high, was_clipped)
 
 
 def balanced_error(predicted: Classes, y: Classes, a: Array | None = None) -> float:
@@ -544,7 +575,8 @@ def compared(
 
     right = {}
     for name, fit in fits.items():
-        right[name] = average_groups((fit.predicted[0] == y).astype(float), groups)
+        is_right = fit.predicted[0] == y
+        right[name] = average_groups(is_right.astype(float), groups)
     best = max(right, key=lambda name: right[name].mean())
     weights = weights_of(groups)
     rows: list[dict[str, object]] = []
@@ -575,6 +607,9 @@ def compared(
 def _mean_and_interval(values: Array, lowest: float, *names: str) -> dict[str, float]:
     """Name the mean and its 95 % interval, clipped to ``lowest`` and 1."""
     mean = float(values.mean())
-    half = Z * float(values.std(ddof=1)) / len(values) ** 0.5
-    interval = [mean, max(mean - half, lowest), min(mean + half, 1.0)]
+    deviation = float(values.std(ddof=1))
+    half = Z * deviation / len(values) ** 0.5
+    low = max(mean - half, lowest)
+    high = min(mean + half, 1.0)
+    interval = [mean, low, high]
     return dict(zip(names, interval, strict=True))

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 PLAN = "review_plan.json"
 NEXT = 50
 TAIL = 1 - intervals.LEVEL
+NEEDED = ("row", "key", "observed", "true")
+"""Columns that review.csv must have."""
+TO_FILL_IN = "only `true` is to be filled in"
 NO_LIST = "Without reviewed rows no list can be said to be wrong to any share: --review draws them."
 UNKNOWN = Rate(0.5, 0.0, 1.0)
 """A share about which nothing is known."""
@@ -126,13 +129,29 @@ class Plan(NamedTuple):
 class Answers(NamedTuple):
     """The content of review.csv about rows of the audit's table.
 
-    true : class by row, where it was filled in.   own : columns that the user added, cell by row.   there :
-    all rows of the file.
+    true : class by row, where it was filled in.   of_user : columns that the user added, cell by row.
+    rows : all rows of the file.
     """
 
     true: dict[int, Any]
-    own: dict[str, dict[int, str]]
-    there: list[int]
+    of_user: dict[str, dict[int, str]]
+    rows: list[int]
+
+
+class _Part(NamedTuple):
+    """What the reviewed rows of one stratum say about one cell of the flip matrix.
+
+    share : of the stratum in all rows.   of_class, of_cell : shares of the stratum's rows in the class,
+    and in the cell.   counted : rate with exact limits.   has_few : whether only these limits can be
+    trusted.   factor : by which the error shrinks, because the stratum is finite.
+    """
+
+    share: float
+    of_class: intervals.Powered
+    of_cell: intervals.Powered
+    counted: Rate
+    has_few: bool
+    factor: float
 
 
 def review(
@@ -202,38 +221,40 @@ def review(
     # rows drawn at random estimate the share of all rows, so that copies do not matter
     units = np.arange(N)
     doubted = found.doubted[units]
-    before = recorded(path, found.table, by, random_state)
-    plan, answers = before or (None, Answers({}, {}, []))
+    earlier = recorded(path, found.table, by, random_state)
+    plan, answers = earlier or (None, Answers({}, {}, []))
+    n = 0
     if plan:
         by = plan.by
-    else:
-        by = by or ("rate" if precision is None else "doubt")
-    n = len(plan.draws) if plan else 0
-    draws = [int(units[i]) for i in drawn(doubted, max(rows, n), by, random_state)]
+        n = len(plan.draws)
+    elif by is None:
+        by = "rate" if precision is None else "doubt"
+    drawn_units = drawn(doubted, max(rows, n), by, random_state)
+    draws = [int(units[i]) for i in drawn_units]
     planned = path.with_name(PLAN)
     doubts = found.doubt[draws].round(6).tolist()
-    same = plan and draws[:n] == plan.draws and np.allclose(doubts[:n], plan.doubts, rtol=0, atol=2e-6)
-    if plan and not same:
-        how = "drawn with another model or other probabilities; audit as before, or start a new folder"
-        raise ValueError(f"{planned}: {how}")
+    if plan:
+        has_same_draws = draws[:n] == plan.draws
+        if not has_same_draws or not np.allclose(doubts[:n], plan.doubts, rtol=0, atol=2e-6):
+            reason = "drawn with another model or other probabilities"
+            raise ValueError(f"{planned}: {reason}; audit as before, or start a new folder")
     sheet = _sheet(found, draws, answers)
-    if not set(draws) <= set(answers.there):
+    if not set(draws) <= set(answers.rows):
         plan = Plan(by, random_state, _digest(found.table), draws, doubts)
         planned.write_text(json.dumps(plan._asdict()), encoding="utf-8")
         # the file is written whole before it replaces the old one
         new = path.with_name(path.name + ".new")
-        make_harmless_table(sheet.astype(str)).to_csv(
-            new, index=False, lineterminator="\n", encoding="utf-8-sig"
-        )
+        written = make_harmless_table(sheet.astype(str))
+        written.to_csv(new, index=False, lineterminator="\n", encoding="utf-8-sig")
         new.replace(path)
     if by == "chance":
         strata = [units]
     else:
         strata = [units[doubted], units[~doubted]]
-    return _estimated(found, units, draws, answers.true, [each for each in strata if len(each)], {
-        "precision": precision, "sheet": sheet, "path": path, "drawn": len(draws),
-        "model_says": _list_predictions(found, by, draws, answers),
-    })  # fmt: skip
+    strata = [stratum for stratum in strata if len(stratum)]
+    about = {"precision": precision, "sheet": sheet, "path": path, "drawn": len(draws)}
+    about["model_says"] = _list_predictions(found, by, draws, answers)
+    return _estimated(found, units, draws, answers.true, strata, about)
 
 
 def drawn(doubted: NDArray[np.bool_], rows: int, by: str, seed: int) -> list[int]:
@@ -241,11 +262,18 @@ def drawn(doubted: NDArray[np.bool_], rows: int, by: str, seed: int) -> list[int
     rng = np.random.default_rng([seed, 20])
     share = DESIGNS[by]
     if share is None:
-        return [int(i) for i in rng.permutation(len(doubted))[:rows]]
-    halves = [rng.permutation(np.flatnonzero(doubted == kind)) for kind in (True, False)]
-    turns = [(np.arange(len(half)) + 0.5) / c for half, c in zip(halves, (share, 1 - share), strict=True)]
+        order = rng.permutation(len(doubted))
+        return [int(i) for i in order[:rows]]
+    halves = []
+    turns = []
+    for kind, share_of_kind in ((True, share), (False, 1 - share)):
+        members = np.flatnonzero(doubted == kind)
+        half = rng.permutation(members)
+        halves.append(half)
+        turns.append((np.arange(len(half)) + 0.5) / share_of_kind)
     order = np.argsort(np.concatenate(turns), kind="stable")
-    return [int(i) for i in np.concatenate(halves)[order[:rows]]]
+    shuffled = np.concatenate(halves)
+    return [int(i) for i in shuffled[order[:rows]]]
 
 
 def recorded(path: Path, table: Table, by: str | None = None, seed: int = 0) -> tuple[Plan, Answers] | None:
@@ -256,35 +284,42 @@ def recorded(path: Path, table: Table, by: str | None = None, seed: int = 0) -> 
     planned = path.with_name(PLAN)
     if not path.exists() and not planned.exists():
         return None
-    for gone, there in ((path, planned), (planned, path)):
-        if not gone.exists():
-            how = "restore it, or name a new place for the review"
-            raise ValueError(f"{there} is there, but {gone} is not; {how}")
+    for missing, present in ((path, planned), (planned, path)):
+        if not missing.exists():
+            advice = "restore it, or name a new place for the review"
+            raise ValueError(f"{present} is there, but {missing} is not; {advice}")
     try:
         plan = Plan(**json.loads(planned.read_text(encoding="utf-8")))
     except (ValueError, TypeError):
         raise ValueError(f"{planned}: damaged; start a new folder, or put the file back") from None
-    for key, now in (("by", by or plan.by), ("seed", seed), ("table", _digest(table))):
-        if now != (was := getattr(plan, key)):
-            how = f"drawn with {key} {was}, now {key} is {now}; use the same as before, or a new folder"
-            raise ValueError(f"{planned}: {how}")
+    asked = {"by": by or plan.by, "seed": seed, "table": _digest(table)}
+    for key, value in asked.items():
+        planned_value = getattr(plan, key)
+        if value != planned_value:
+            difference = f"drawn with {key} {planned_value}, now {key} is {value}"
+            raise ValueError(f"{planned}: {difference}; use the same as before, or a new folder")
     return plan, _read(path, table)
 
 
 def _keys(table: Table) -> list[str]:
     """Digest the content of each row; the k keeps spreadsheets from reading a number."""
     columns = list(table.contents.values())
-    lines = ("\x1f".join(str(column[i]) for column in columns) for i in table.rows.tolist())
-    return ["k" + hashlib.sha256(line.encode("utf-8", "replace")).hexdigest()[:12] for line in lines]
+    keys = []
+    for i in table.rows.tolist():
+        line = "\x1f".join(str(column[i]) for column in columns)
+        content = line.encode("utf-8", "replace")
+        keys.append("k" + hashlib.sha256(content).hexdigest()[:12])
+    return keys
 
 
 def _digest(table: Table) -> str:
-    return hashlib.sha256("".join(_keys(table)).encode()).hexdigest()[:16]
+    keys = "".join(_keys(table))
+    return hashlib.sha256(keys.encode()).hexdigest()[:16]
 
 
 def _list_rows(draws: list[int], answers: Answers) -> list[int]:
     """List the rows of the file: those drawn, in their order, then those that the user added."""
-    return list(dict.fromkeys([*draws, *answers.there]))
+    return list(dict.fromkeys([*draws, *answers.rows]))
 
 
 def _list_predictions(
@@ -301,11 +336,15 @@ def _list_predictions(
     else:
         predicted = np.where(doubted, found.expected, found.table.labels)
         reasons = ("the model agrees", "the model would label it otherwise")
-    why = [f"by {by}: {reasons[int(doubted[i])]}" for i in draws]
+    why_drawn = []
+    for i in draws:
+        reason = reasons[int(doubted[i])]
+        why_drawn.append(f"by {by}: {reason}")
     if by == "chance":
-        why = ["by chance, as likely as any row"] * len(draws)
-    why += ["chosen by you"] * (len(rows) - len(draws))
-    columns = {"row": found.table.rows[rows], "model_says": predicted[rows], "why": why}
+        why_drawn = ["by chance, as likely as any row"] * len(draws)
+    n_chosen = len(rows) - len(draws)
+    why_drawn += ["chosen by you"] * n_chosen
+    columns = {"row": found.table.rows[rows], "model_says": predicted[rows], "why": why_drawn}
     return pd.DataFrame(columns)
 
 
@@ -313,21 +352,25 @@ def _sheet(found: Audit | NumericAudit, draws: list[int], answers: Answers) -> p
     """Write what a person needs to decide about each row, without the model's opinion."""
     import pandas as pd
 
-    at = _list_rows(draws, answers)
+    rows = _list_rows(draws, answers)
     keys = _keys(found.table)
-    first = {
-        "row": found.table.rows[at],
-        "key": [keys[i] for i in at],
-        "observed": found.table.labels[at],
-        "true": [str(answers.true.get(i, "")) for i in at],
+    columns = {
+        "row": found.table.rows[rows],
+        "key": [keys[i] for i in rows],
+        "observed": found.table.labels[rows],
+        "true": [str(answers.true.get(i, "")) for i in rows],
     }
+    rows_of_file = found.table.rows[rows].tolist()
     shown = {}
     for name, column in found.table.contents.items():
         if name != found.table.label:
-            named = f"{name} (table)" if name in first else name
-            shown[named] = [make_visible(column[i]) for i in found.table.rows[at].tolist()]
-    own = {name: [cells.get(i, "") for i in at] for name, cells in answers.own.items() if name not in shown}
-    return pd.DataFrame(first | shown | own)
+            heading = f"{name} (table)" if name in columns else name
+            shown[heading] = [make_visible(column[i]) for i in rows_of_file]
+    of_user = {}
+    for name, cells in answers.of_user.items():
+        if name not in shown:
+            of_user[name] = [cells.get(i, "") for i in rows]
+    return pd.DataFrame(columns | shown | of_user)
 
 
 def _read(path: Path, table: Table) -> Answers:
@@ -335,66 +378,100 @@ def _read(path: Path, table: Table) -> Answers:
 
     Rows are matched by number and key, in any order; what the model says is not read.
     """
-    how = f"delete it and {PLAN} to draw the same rows again, or put back what you had saved"
+    how_to_restart = f"delete it and {PLAN} to draw the same rows again, or put back what you had saved"
     if not path.read_bytes().strip():
-        raise ValueError(f"{path}: no rows; {how}")
+        raise ValueError(f"{path}: no rows; {how_to_restart}")
     records = read_records(path, str(path), SPREADSHEET, fill_short_rows=True)
-    filled = [(line, row) for line, row in zip(records.lines, records.rows, strict=True) if any(row)]
     header = [undo_harmless(name) for name in records.header]
-    if not filled:
-        raise ValueError(f"{path}: no rows under the header; {how}")
-    needed, only = ("row", "key", "observed", "true"), "only `true` is to be filled in"
-    if missing := [name for name in needed if name not in header]:
-        raise ValueError(f"{path}: the column {missing[0]!r} is gone; restore it, {only}")
-    known = (*needed, "suggestion", "why", *table.contents, *(f"{name} (table)" for name in needed))
+    if not any(any(row) for row in records.rows):
+        raise ValueError(f"{path}: no rows under the header; {how_to_restart}")
+    for name in NEEDED:
+        if name not in header:
+            raise ValueError(f"{path}: the column {name!r} is gone; restore it, {TO_FILL_IN}")
+    names_of_sheet = {*NEEDED, "suggestion", "why", *table.contents}
+    names_of_sheet |= {f"{name} (table)" for name in NEEDED}
+    of_user: dict[str, dict[int, str]] = {}
+    for name in header:
+        if name and name not in names_of_sheet:
+            of_user[name] = {}
     keys = _keys(table)
     places = {int(row): i for i, row in enumerate(table.rows)}
     classes = {str(value): value for value in np.unique(table.labels)}
-    answers = Answers({}, {name: {} for name in header if name and name not in known}, [])
-    for number, fields in filled:
-        row = dict(zip(header, map(undo_harmless, fields), strict=True))
-        at = f"{path}, line {number}"
-        if row["row"].isdecimal():
-            place = places.get(int(row["row"]))
-        else:
-            place = None
-        if place is None or row.get("key") not in ("", None, keys[place]):
-            raise ValueError(f"{at}: row {row['row']!r} with this key is not in the table; restore the line")
-        was = str(table.labels[place])
-        now = row.get("observed", "")
-        if now and not _same(now.casefold(), was.casefold()):
-            raise ValueError(f"{at}: column 'observed' was {was!r} and is {now!r}; restore it, {only}")
-        answers.there.append(place)
-        for name, cells in answers.own.items():
+    is_numeric = measured(table.labels)
+    answers = Answers({}, of_user, [])
+    for number, fields in zip(records.lines, records.rows, strict=True):
+        if not any(fields):
+            continue
+        plain_fields = map(undo_harmless, fields)
+        row = dict(zip(header, plain_fields, strict=True))
+        line = f"{path}, line {number}"
+        place = _find_row(row, places, keys, line)
+        _refuse_changed_label(row, str(table.labels[place]), line)
+        answers.rows.append(place)
+        for name, cells in answers.of_user.items():
             cells[place] = row.get(name, "")
         true = row.get("true", "")
-        if is_missing(true) and (true not in classes or not true):
+        is_empty = is_missing(true) and (true not in classes or not true)
+        if is_empty:
             continue
-        if measured(table.labels):
-            exactly = exact(true.replace(",", "."))
-            value = float(exactly or 0)
-            if exactly is None:
-                classes = {}
-            else:
-                classes = {true: int(value) if value.is_integer() else value}
-        told = [value for text, value in classes.items() if _same(true, text)]
-        told = told or [value for text, value in classes.items() if true.casefold() == text.casefold()]
-        among = f"not one of {', '.join(classes)}" if classes else "not a number"
-        if len(told) == 1:
-            wrong = ""
+        if is_numeric:
+            classes = _read_number(true)
+        fault = ""
+        try:
+            value = _find_class(true, classes)
+        except ValueError as error:
+            fault = str(error)
         else:
-            wrong = f"is {true!r}, {among}"
-        if not wrong and answers.true.setdefault(place, told[0]) != told[0]:
-            wrong = "is answered twice, differently"
-        if wrong:
-            raise ValueError(f"{at}: the true label {wrong}; correct it, or leave it empty")
+            if answers.true.setdefault(place, value) != value:
+                fault = "is answered twice, differently"
+        if fault:
+            raise ValueError(f"{line}: the true label {fault}; correct it, or leave it empty")
     return answers
 
 
-def _same(now: str, was: str) -> bool:
+def _find_row(row: dict[str, str], places: dict[int, int], keys: list[str], line: str) -> int:
+    """Find the row of the audit's table that a line of the file is about."""
+    place = None
+    if row["row"].isdecimal():
+        place = places.get(int(row["row"]))
+    if place is None or row.get("key") not in ("", None, keys[place]):
+        raise ValueError(f"{line}: row {row['row']!r} with this key is not in the table; restore the line")
+    return place
+
+
+def _refuse_changed_label(row: dict[str, str], observed: str, line: str) -> None:
+    written = row.get("observed", "")
+    if written and not _are_same(written.casefold(), observed.casefold()):
+        change = f"was {observed!r} and is {written!r}"
+        raise ValueError(f"{line}: column 'observed' {change}; restore it, {TO_FILL_IN}")
+
+
+def _read_number(text: str) -> dict[str, Any]:
+    """Read a number, which may have a decimal comma, as the only class that fits the text."""
+    number = exact(text.replace(",", "."))
+    if number is None:
+        return {}
+    value = float(number)
+    return {text: int(value) if value.is_integer() else value}
+
+
+def _find_class(text: str, classes: dict[str, Any]) -> Any:
+    """Find the class that a text names, if need be without regard to its case."""
+    values = [value for name, value in classes.items() if _are_same(text, name)]
+    if not values:
+        values = [value for name, value in classes.items() if text.casefold() == name.casefold()]
+    if len(values) != 1:
+        among = f"not one of {', '.join(classes)}" if classes else "not a number"
+        raise ValueError(f"is {text!r}, {among}")
+    return values[0]
+
+
+def _are_same(text: str, name: str) -> bool:
     """Compare texts, or numbers in the forms of spreadsheets, such as 1,50 and 1.5."""
-    number = exact(now.replace(",", "."))
-    return now in (undo_harmless(was), was.strip()) or (number is not None and number == exact(was))
+    if text in (undo_harmless(name), name.strip()):
+        return True
+    number = exact(text.replace(",", "."))
+    return number is not None and number == exact(name)
 
 
 def _estimated(
@@ -405,8 +482,6 @@ def _estimated(
     strata: list[NDArray[np.intp]],
     about: dict[str, Any],
 ) -> Review:
-    import pandas as pd
-
     labels = found.table.labels
     N = len(units)
     rows = np.array([i for i in draws if i in answers], dtype=np.intp)
@@ -414,14 +489,16 @@ def _estimated(
     sampled = [(np.isin(rows, stratum), stratum) for stratum in strata]
     shares = [len(stratum) / N for stratum in strata]
 
-    def share(score: NDArray[np.float64], given: NDArray[Any]) -> Rate:
-        """Estimate the share of rows whose true label differs from the given one."""
+    def share(score: NDArray[np.float64], compared: NDArray[Any]) -> Rate:
+        """Estimate the share of rows whose true label differs from the compared one."""
         if not len(rows):
             return UNKNOWN
-        wrong = (true != given[rows]).astype(float)
+        differs = (true != compared[rows]).astype(float)
         if len(sampled) == 1:
-            return intervals.rate(wrong, score[rows], score[units].mean(), N, intervals.mid)
-        return intervals.stratified([(wrong[at], len(all_)) for at, all_ in sampled], shares)
+            mean_score = score[units].mean()
+            return intervals.rate(differs, score[rows], mean_score, N, intervals.mid)
+        parts = [(differs[reviewed], len(stratum)) for reviewed, stratum in sampled]
+        return intervals.stratified(parts, shares)
 
     w = (true != labels[rows]).astype(float)
     n = len(rows)
@@ -430,38 +507,81 @@ def _estimated(
     def plain(tail: float) -> Rate:
         if not len(rows):
             return UNKNOWN
-        return intervals.combined([intervals.counted(w[at], len(all_), tail) for at, all_ in sampled], shares)
+        parts = [intervals.counted(w[reviewed], len(stratum), tail) for reviewed, stratum in sampled]
+        return intervals.combined(parts, shares)
 
     repaired = labels.astype(object)
-    known = _answered(found, answers)
-    repaired[list(known)] = list(known.values())
+    true_of_row = _answered(found, answers)
+    answered_rows = list(true_of_row)
+    repaired[answered_rows] = list(true_of_row.values())
     changed = np.flatnonzero(repaired != labels)
     accuracies = []
     rates = list[list[Any]]()
     if not isinstance(found, NumericAudit):
-        for method, guessed in found.predictions.items():
-            p = found.probabilities[np.arange(len(labels)), guessed]
-            rate = share(1.0 - p, found.classes[guessed])
+        for method, predicted in found.predictions.items():
+            p = found.probabilities[np.arange(len(labels)), predicted]
+            rate = share(1.0 - p, found.classes[predicted])
             accuracies.append([method, 1 - rate.value, 1 - rate.high, 1 - rate.low])
-        if min(int(at.sum()) for at, _ in sampled) > 2:
+        fewest_reviewed = min(int(reviewed.sum()) for reviewed, _ in sampled)
+        if fewest_reviewed > 2:
             rates = _flip_rates(true, rows, sampled, found)
     most_wrong = N * plain(TAIL).high
-    unknown = N - int(np.isin(units, list(known)).sum())
+    unknown = N - int(np.isin(units, answered_rows).sum())
+    repaired_wrong = np.isin(units, changed).sum()
+    wrong_at_most = max(0.0, most_wrong - repaired_wrong)
+    narrower = float("nan")
     if n:
-        ahead = (n / (n + NEXT)) ** 0.5
-    else:
-        ahead = float("nan")
+        narrower = (n / (n + NEXT)) ** 0.5
     if len(strata) == 1 and n < N:
-        ahead *= intervals.finite(n + NEXT, N) / intervals.finite(n, N)
+        narrower *= intervals.finite(n + NEXT, N) / intervals.finite(n, N)
     listed = None
-    precision = about["precision"]
-    if precision is not None:
-        places = np.argsort(np.searchsorted(found.table.rows, found.ranking["row"]))
-        ranked = found.ranking.iloc[np.sort(places[units])]
-        rank = np.searchsorted(np.sort(places[units]), places[rows])
-        # drawn by doubt: the ranking begins with the rows that the model doubts
-        most = len(strata[0])
-        listed = ranked.head(intervals.longest(w, rank, precision, TAIL, most))
+    if about["precision"] is not None:
+        listed = _longest_list(found, units, rows, w, about["precision"], len(strata[0]))
+    import pandas as pd
+
+    return Review(
+        reviewed=n,
+        skipped=len(draws) - n,
+        picked=len(answers) - n,
+        wrong=wrong,
+        plain=plain(TAIL / 2),
+        left=min(1.0, wrong_at_most / max(unknown, 1)),
+        after=wrong.width * narrower,
+        flip_rates=pd.DataFrame(rates, columns=["true", "observed", "rate", "low", "high"]),
+        accuracies=pd.DataFrame(accuracies, columns=["method", "accuracy", "low", "high"]),
+        listed=listed,
+        repaired=_repair(found, repaired, changed),
+        changed=len(changed),
+        unreviewed=len(labels) - len(true_of_row),
+        copies=len(true_of_row) - len(answers),
+        **about,
+    )
+
+
+def _longest_list(
+    found: Audit | NumericAudit,
+    units: NDArray[np.intp],
+    rows: NDArray[np.intp],
+    w: NDArray[np.float64],
+    precision: float,
+    doubted: int,
+) -> pd.DataFrame:
+    """List the most rows of which at least the wanted share is wrong.
+
+    If rows were drawn by doubt, the ranking begins with the ``doubted`` rows.
+    """
+    places = np.argsort(np.searchsorted(found.table.rows, found.ranking["row"]))
+    places_of_units = np.sort(places[units])
+    ranked = found.ranking.iloc[places_of_units]
+    rank = np.searchsorted(places_of_units, places[rows])
+    length = intervals.longest(w, rank, precision, TAIL, doubted)
+    return ranked.head(length)
+
+
+def _repair(found: Audit | NumericAudit, repaired: NDArray[Any], changed: NDArray[np.intp]) -> pd.DataFrame:
+    """Add the repaired labels to the columns of the table."""
+    import pandas as pd
+
     table = pd.DataFrame({name: list(column) for name, column in found.table.contents.items()})
     name = f"{found.table.label} repaired"
     while name in table:
@@ -469,35 +589,21 @@ def _estimated(
     column = table[found.table.label].astype(object).to_numpy(copy=True)
     column[found.table.rows[changed]] = repaired[changed]
     table[name] = column
-    return Review(
-        reviewed=n,
-        skipped=len(draws) - n,
-        picked=len(answers) - n,
-        wrong=wrong,
-        plain=plain(TAIL / 2),
-        left=min(1.0, max(0.0, most_wrong - np.isin(units, changed).sum()) / max(unknown, 1)),
-        after=wrong.width * ahead,
-        flip_rates=pd.DataFrame(rates, columns=["true", "observed", "rate", "low", "high"]),
-        accuracies=pd.DataFrame(accuracies, columns=["method", "accuracy", "low", "high"]),
-        listed=listed,
-        repaired=table,
-        changed=len(changed),
-        unreviewed=len(labels) - len(known),
-        copies=len(known) - len(answers),
-        **about,
-    )
+    return table
 
 
 def _answered(found: Audit | NumericAudit, answers: dict[int, Any]) -> dict[int, Any]:
     """Copy the answers to rows that are equal and have the same label."""
-    known: dict[int, Any] = {}
+    true_of_row: dict[int, Any] = {}
     equal = found.copies.equal
     labels = found.table.labels
     if len(np.unique(equal)) < len(equal):
         for row, true in answers.items():
-            same = (equal == equal[row]) & (labels == labels[row])
-            known |= dict.fromkeys(np.flatnonzero(same).tolist(), true)
-    return known | answers
+            has_same_row = equal == equal[row]
+            has_same_label = labels == labels[row]
+            copies = np.flatnonzero(has_same_row & has_same_label)
+            true_of_row |= dict.fromkeys(copies.tolist(), true)
+    return true_of_row | answers
 
 
 def _flip_rates(
@@ -520,43 +626,54 @@ def _flip_rates(
     K = len(found.classes)
     p = found.probabilities
     table = []
-    N = sum(len(all_) for _, all_ in sampled)
+    N = sum(len(stratum) for _, stratum in sampled)
     quantile = float(stdtrit(len(rows) - 2, 1 - TAIL / 2))
     for j, k in np.ndindex(K, K):
-        base = (true == j).astype(float)
+        true_class = found.classes[j]
+        observed_class = found.classes[k]
+        is_of_class = (true == j).astype(float)
         score = np.where(observed == k, p[:, j], 0.0)
-        cell = np.where(observed[rows] == k, base, 0.0)
+        is_in_cell = np.where(observed[rows] == k, is_of_class, 0.0)
         parts = []
-        for at, all_ in sampled:
-            of_class = intervals.powered(base[at], p[rows[at], j], p[all_, j].mean())
-            of_cell = intervals.powered(cell[at], score[rows[at]], score[all_].mean())
-            hits = int(cell[at].sum())
-            members = int(base[at].sum())
+        for reviewed, stratum in sampled:
+            reviewed_rows = rows[reviewed]
+            p_of_class = p[stratum, j]
+            of_class = intervals.powered(is_of_class[reviewed], p[reviewed_rows, j], p_of_class.mean())
+            mean_score = score[stratum].mean()
+            of_cell = intervals.powered(is_in_cell[reviewed], score[reviewed_rows], mean_score)
+            hits = int(is_in_cell[reviewed].sum())
+            members = int(is_of_class[reviewed].sum())
+            counted = UNKNOWN
             if members:
-                alone = (hits / members, *share_interval(hits, members))
-            else:
-                alone = (0.5, 0.0, 1.0)
-            few = min(hits, members - hits) < intervals.FEW
-            factor = intervals.finite(at.sum(), len(all_))
-            parts.append((len(all_) / N, of_class, of_cell, Rate(*alone), few, factor))
-        whole_ = sum(c * of_class.value for c, of_class, *_ in parts)
-        if not base.any() or whole_ <= 0:
-            table.append([found.classes[j], found.classes[k], float("nan"), 0.0, 1.0])
+                low, high = share_interval(hits, members)
+                counted = Rate(hits / members, low, high)
+            has_few = min(hits, members - hits) < intervals.FEW
+            factor = intervals.finite(reviewed.sum(), len(stratum))
+            parts.append(_Part(len(stratum) / N, of_class, of_cell, counted, has_few, factor))
+        share_of_class = sum(part.share * part.of_class.value for part in parts)
+        if not is_of_class.any() or share_of_class <= 0:
+            table.append([true_class, observed_class, float("nan"), 0.0, 1.0])
             continue
-        value = min(max(sum(c * of_cell.value for c, _, of_cell, *_ in parts) / whole_, 0.0), 1.0)
+        share_of_cell = sum(part.share * part.of_cell.value for part in parts)
+        value = min(max(share_of_cell / share_of_class, 0.0), 1.0)
         square = 0.0
-        for c, of_class, of_cell, _, _, factor in parts:
-            residuals = (of_cell.residuals - value * of_class.residuals) / whole_
-            error = intervals.Powered(value, residuals, 1.0).error(intervals.UNSEEN / whole_**2)
-            square += (c * error * factor) ** 2
+        for part in parts:
+            residuals = (part.of_cell.residuals - value * part.of_class.residuals) / share_of_class
+            unseen = intervals.UNSEEN / share_of_class**2
+            error = intervals.Powered(value, residuals, 1.0).error(unseen)
+            square += (part.share * error * part.factor) ** 2
         half = quantile * square**0.5
-        limits = max(value - half, 0.0), min(value + half, 1.0)
-        if any(few for *_, few, _ in parts):
-            weights = np.array([max(c * of_class.value, 0.0) for c, of_class, *_ in parts])
-            sure = intervals.combined([alone for *_, alone, _, _ in parts], weights / weights.sum())
-            if sure.width > limits[1] - limits[0]:
-                limits = (sure.low, sure.high)
-        table.append([found.classes[j], found.classes[k], min(max(value, limits[0]), limits[1]), *limits])
+        low = max(value - half, 0.0)
+        high = min(value + half, 1.0)
+        if any(part.has_few for part in parts):
+            weights = np.array([max(part.share * part.of_class.value, 0.0) for part in parts])
+            exact_rates = [part.counted for part in parts]
+            exact_rate = intervals.combined(exact_rates, weights / weights.sum())
+            if exact_rate.width > high - low:
+                low = exact_rate.low
+                high = exact_rate.high
+        within = min(max(value, low), high)
+        table.append([true_class, observed_class, within, low, high])
     return table
 
 

@@ -82,15 +82,15 @@ def features_of(estimator: Any, X: Any) -> Any:
 def classes_of(y: Any, classes: Any = None, *, multiclass: bool = True) -> NDArray[Any]:
     """Sort the classes of y or of ``classes``, and refuse what cannot be labels."""
     check_classification_targets(y)
-    found = np.unique(y if classes is None else np.asarray(classes))
-    if len(found) > 2 and not multiclass:
-        kind = type_of_target(found, input_name="y")
+    names = np.unique(y if classes is None else np.asarray(classes))
+    if len(names) > 2 and not multiclass:
+        kind = type_of_target(names, input_name="y")
         raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
-    if len(found) < 2:
-        raise ValueError(f"the labels must have two classes, got one class only: {found.tolist()}")
-    if classes is not None and not np.isin(y, found).all():
-        raise ValueError(f"y has labels outside classes = {found.tolist()}")
-    return found
+    if len(names) < 2:
+        raise ValueError(f"the labels must have two classes, got one class only: {names.tolist()}")
+    if classes is not None and not np.isin(y, names).all():
+        raise ValueError(f"y has labels outside classes = {names.tolist()}")
+    return names
 
 
 def trusted_rows(
@@ -103,16 +103,17 @@ def trusted_rows(
     values = np.asarray(check_labels("trusted", trusted), dtype=object)
     if values.shape != (n,):
         raise ValueError(f"trusted: one entry for each of the {n} rows is needed, got {values.shape}")
-    known = np.flatnonzero([v is not None and v == v for v in values])
+    is_given = [v is not None and v == v for v in values]
+    places_known = np.flatnonzero(is_given)
     places = {name: j for j, name in enumerate(classes.tolist())}
-    if unknown := [v for v in values[known].tolist() if v not in places]:
+    if unknown := [v for v in values[places_known].tolist() if v not in places]:
         raise ValueError(f"trusted: {unknown[0]!s} is not a class of y, {classes.tolist()}")
-    return known, np.array([places[v] for v in values[known].tolist()], dtype=np.intp)
+    return places_known, np.array([places[v] for v in values[places_known].tolist()], dtype=np.intp)
 
 
-def rows_at(X: Any, at: NDArray[Any]) -> Any:
+def rows_at(X: Any, rows: NDArray[Any]) -> Any:
     """Select rows of an array, a CSR matrix or a data frame."""
-    return X.iloc[at] if hasattr(X, "iloc") else X[at]
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 
 def fold_numbers(s: Floats, folds: int, rng: np.random.Generator) -> NDArray[np.intp] | None:
@@ -122,13 +123,17 @@ def fold_numbers(s: Floats, folds: int, rng: np.random.Generator) -> NDArray[np.
     which cannot be in training and test set at once. Raises ValueError: folds < 2.
     """
     folds = whole("folds", folds, 2)
-    members = [rng.permutation(np.flatnonzero(those)) for those in (s < 0, s >= 0)]
-    folds = min(folds, *(len(those) for those in members))
+    members = []
+    for is_member in (s < 0, s >= 0):
+        rows = np.flatnonzero(is_member)
+        members.append(rng.permutation(rows))
+    fewest = min(len(rows) for rows in members)
+    folds = min(folds, fewest)
     if folds < 2:
         return None
     number = np.empty(len(s), dtype=np.intp)
-    for those in members:
-        number[those] = np.arange(len(those)) % folds
+    for rows in members:
+        number[rows] = np.arange(len(rows)) % folds
     return number
 
 
@@ -177,8 +182,10 @@ class TrueLabelPosterior(FitFlags):
             raise ValueError(f"y has labels outside the classes of fit, {self.classes_.tolist()}")
         if len(self.classes_) > 2:
             labels = np.searchsorted(self.classes_, y)
-            return flips.posterior(self.decision_function(X), labels, self.flip_matrix_)
-        return flips.posterior(self._log_odds(X), y == self.classes_[1], self.flip_matrix_)
+            scores = self.decision_function(X)
+            return flips.posterior(scores, labels, self.flip_matrix_)
+        log_odds = self._log_odds(X)
+        return flips.posterior(log_odds, y == self.classes_[1], self.flip_matrix_)
 
     def _log_odds(self, X: Any) -> Floats:
         """Compute the log-odds of the true label of each row of X (n, d)."""
@@ -241,7 +248,7 @@ class Weighted(Labelled):
             return None
         n = len(labels)
         K = len(self.classes_)
-        there = np.bincount(labels, minlength=K) > 0
+        occurs = np.bincount(labels, minlength=K) > 0
         if sample_weight is None:
             a = np.ones(n)
         else:
@@ -249,25 +256,37 @@ class Weighted(Labelled):
         if not a.any():
             raise ValueError("sample_weight: the weights of all examples are zero")
         a = as_counts(a)
-        a = as_counts(a * self._class_weights(np.bincount(labels, a, K).astype(float))[labels])
-        if (there & ~(np.bincount(labels, a, K) > 0)).any():
+        sums = np.bincount(labels, a, K).astype(float)
+        class_weights = self._class_weights(sums)
+        a = as_counts(a * class_weights[labels])
+        has_weight = np.bincount(labels, a, K) > 0
+        if (occurs & ~has_weight).any():
             name = "class_weight" if sample_weight is None else "sample_weight"
-            left = "one class only: some example of each" if K == 2 else "a class without examples: each"
-            raise ValueError(f"{name} leaves {left} needs a weight > 0")
+            if K == 2:
+                problem = "one class only: some example of each"
+            else:
+                problem = "a class without examples: each"
+            raise ValueError(f"{name} leaves {problem} needs a weight > 0")
         return a
 
     def _class_weights(self, counts: Floats) -> Floats:
         """Compute the weight of each class (K,) from the counts of its examples."""
-        given = self.class_weight
+        weights_of_classes = self.class_weight
         rule = 'must be None, "balanced" or a dict with the weights of classes'
-        if isinstance(given, str) and given == "balanced":
-            return np.asarray(counts.sum() / (len(counts) * np.where(counts > 0, counts, np.inf)))
-        if given is not None and not (isinstance(given, dict) and given):
-            raise ValueError(f"class_weight: {rule}, got {shown(given)}")
+        if isinstance(weights_of_classes, str) and weights_of_classes == "balanced":
+            occurring = np.where(counts > 0, counts, np.inf)
+            return np.asarray(counts.sum() / (len(counts) * occurring))
         names = self.classes_.tolist()
-        if unknown := [name for name in given or {} if name not in names]:
-            raise ValueError(f"class_weight: {shown(unknown[0])} is not a class of y, {names}")
-        weights = {name: number("class_weight", value, least=0) for name, value in (given or {}).items()}
+        if weights_of_classes is None:
+            return np.ones(len(names))
+        if not (isinstance(weights_of_classes, dict) and weights_of_classes):
+            raise ValueError(f"class_weight: {rule}, got {shown(weights_of_classes)}")
+        for name in weights_of_classes:
+            if name not in names:
+                raise ValueError(f"class_weight: {shown(name)} is not a class of y, {names}")
+        weights = {}
+        for name, value in weights_of_classes.items():
+            weights[name] = number("class_weight", value, least=0)
         return np.array([weights.get(name, 1.0) for name in names])
 
     def _part(self, first: bool) -> bool:
@@ -286,7 +305,8 @@ class Weighted(Labelled):
             refuse_other_index(X, y, sample_weight=sample_weight)
         X, y = check_rows(self, X, y, dtype=np.float64)
         self.classes_ = classes_of(y, multiclass=self.MULTICLASS)
-        return self._used(X, np.searchsorted(self.classes_, y), sample_weight)
+        labels = np.searchsorted(self.classes_, y)
+        return self._used(X, labels, sample_weight)
 
     def _used(
         self, X: Any, labels: NDArray[np.intp], sample_weight: ArrayLike | None
@@ -296,15 +316,18 @@ class Weighted(Labelled):
         if a is None:
             return X, labels, None
         if not self.REPEATS:
-            return X[a > 0], labels[a > 0], a[a > 0]
+            is_used = a > 0
+            return X[is_used], labels[is_used], a[is_used]
         n = len(labels)
-        if (a == np.rint(a)).all() and a.sum() <= MOST_COPIES * n:
+        are_whole = (a == np.rint(a)).all()
+        if are_whole and a.sum() <= MOST_COPIES * n:
             rows = np.repeat(np.arange(n), a.astype(np.intp))
         else:  # systematic draws round each share up or down
             rng = generator(getattr(self, "random_state", 0))
             mixed = rng.permutation(n)
-            at = (np.arange(n) + rng.random()) / n
-            drawn = np.searchsorted(np.cumsum(a[mixed]) / a.sum(), at, side="right").clip(max=n - 1)
+            drawn_shares = (np.arange(n) + rng.random()) / n
+            cumulated = np.cumsum(a[mixed]) / a.sum()
+            drawn = np.searchsorted(cumulated, drawn_shares, side="right").clip(max=n - 1)
             rows = np.sort(mixed[drawn])
         return X[rows], labels[rows], None
 
@@ -424,7 +447,8 @@ class LinearBinaryClassifier(DecisionClassifier):
         if isinstance(self, Weighted):
             X, labels, weights = self._used(X, labels, sample_weight)
         if len(self.classes_) > 2:
-            labels = labels == np.arange(len(self.classes_))[:, np.newaxis]
+            class_numbers = np.arange(len(self.classes_))
+            labels = labels == class_numbers[:, np.newaxis]
         return X, np.where(labels, 1.0, -1.0), weights
 
     def _decide_constants(self, labels: Floats) -> None:
@@ -439,4 +463,6 @@ class LinearBinaryClassifier(DecisionClassifier):
         classes_.
         """
         X, s, _ = self._checked(X, y, sample_weight=sample_weight)
-        return s[:, np.newaxis] * np.column_stack([X.astype(np.float64), np.ones(len(X))]), s
+        ones = np.ones(len(X))
+        columns = np.column_stack([X.astype(np.float64), ones])
+        return s[:, np.newaxis] * columns, s

@@ -60,17 +60,23 @@ def mixture(s: ArrayLike, gamma: tuple[float, float], loss_weights: str = "conve
     rates = numbers("gamma", gamma, least=0.0, below=0.5)
     if len(rates) != 2:
         raise ValueError(f"gamma: must be the two flip rates (gamma01, gamma10), got {shown(gamma)}")
-    up, down = rates
+    rate01, rate10 = rates
     positive = np.asarray(s) > 0
-    b = np.where(positive, up, down)
-    return (1.0 - b if loss_weights == "convex" else np.where(positive, 1.0 - down, 1.0 - up)), b
+    b = np.where(positive, rate01, rate10)
+    if loss_weights == "convex":
+        a = 1.0 - b
+    else:
+        a = np.where(positive, 1.0 - rate10, 1.0 - rate01)
+    return a, b
 
 
 def exponential_loss(H: ArrayLike, s: ArrayLike, gamma: tuple[float, float]) -> Floats:
     """Compute the exponential loss under flips, elementwise, as the paper draws it."""
     a, b = mixture(s, gamma)
-    margin = np.asarray(s) * np.asarray(H, dtype=float)
-    return np.asarray(a * np.exp(-margin) + b * np.exp(margin))
+    scores = np.asarray(H, dtype=float)
+    margin = np.asarray(s) * scores
+    loss_if_right = a * np.exp(-margin)
+    return np.asarray(loss_if_right + b * np.exp(margin))
 
 
 class FlippedExponential:
@@ -103,7 +109,10 @@ class FlippedExponential:
         """
         _, self._wa, self._wb = _terms(H, self.s, self.a, self.b)
         w = self._wa - self._wb
-        return np.maximum(w, 0.0) if self.clip else np.abs(w), np.where(w >= 0.0, self.s, -self.s)
+        pseudo_labels = np.where(w >= 0.0, self.s, -self.s)
+        if self.clip:
+            return np.maximum(w, 0.0), pseudo_labels
+        return np.abs(w), pseudo_labels
 
     def step(self, h: Floats) -> float:
         """Find the step along decisions h (n,) of -1.0 and +1.0, from the scores that were weighed
@@ -113,12 +122,14 @@ class FlippedExponential:
         """
         agree, disagree = _agreement(self.s, h, self._wa, self._wb)
         guard = GUARD * (agree + disagree)
-        return 0.5 * math.log((agree + guard) / (disagree + guard))
+        odds = (agree + guard) / (disagree + guard)
+        return 0.5 * math.log(odds)
 
     def log_value(self, H: Floats) -> float:
         """Compute log(J(H) / n)."""
         shift, wa, wb = _terms(H, self.s, self.a, self.b)
-        return float(shift + math.log((wa.sum() + wb.sum()) / len(H)))
+        total = wa.sum() + wb.sum()
+        return float(shift + math.log(total / len(H)))
 
 
 @compile_kernel(error_model="numpy")
@@ -135,8 +146,10 @@ def _terms(H: Floats, s: Floats, a: Floats, b: Floats) -> tuple[float, Floats, F
             largest = max(largest, margin)
     for i in range(len(H)):
         margin = s[i] * H[i]
-        wa[i] = a[i] * exp_of_negative(min(0.0, max(-margin - largest, -LARGEST)))
-        wb[i] = b[i] * exp_of_negative(min(0.0, max(margin - largest, -LARGEST)))
+        exponent_a = min(0.0, max(-margin - largest, -LARGEST))
+        wa[i] = a[i] * exp_of_negative(exponent_a)
+        exponent_b = min(0.0, max(margin - largest, -LARGEST))
+        wb[i] = b[i] * exp_of_negative(exponent_b)
     return largest, wa, wb
 
 
@@ -145,9 +158,13 @@ def _agreement(s: Floats, h: Floats, wa: Floats, wb: Floats) -> tuple[float, flo
     """Add up the weights that agree with the decisions h, and those that disagree."""
     agree = disagree = 0.0
     for i in range(len(s)):
-        same = s[i] == h[i]
-        agree += wa[i] if same else wb[i]
-        disagree += wb[i] if same else wa[i]
+        is_same = s[i] == h[i]
+        if is_same:
+            agree += wa[i]
+            disagree += wb[i]
+        else:
+            agree += wb[i]
+            disagree += wa[i]
     return agree, disagree
 
 
@@ -179,7 +196,9 @@ class BoostingClassifier(Repeated, DecisionClassifier):
         X = features_of(self, X)
         inputs = self._inputs(X)
         terms = zip(self.members_, self.steps_, strict=True)
-        return sum((alpha * self._outputs(member, inputs) for member, alpha in terms), np.zeros(len(X)))
+        zeros = np.zeros(len(X))
+        outputs = (alpha * self._outputs(member, inputs) for member, alpha in terms)
+        return sum(outputs, zeros)
 
     def staged_decision_function(self, X: Any) -> Iterator[Floats]:
         """Yield H(x) of each row of X (n, d) after 1, 2, ... rounds."""
@@ -315,7 +334,8 @@ class AdaBoostClassifier(BoostingClassifier):
         return self
 
     def _outputs(self, member: Floats, inputs: Floats) -> Floats:
-        return np.where(inputs @ member[1:] + member[0] >= 0, 1.0, -1.0)
+        scores = inputs @ member[1:] + member[0]
+        return np.where(scores >= 0, 1.0, -1.0)
 
     def _boost(self, X: Floats, loss: FlippedExponential, after: After | None = None) -> None:
         """Add logistic members as `_add` does, after a check of the parameters."""
@@ -333,7 +353,8 @@ class AdaBoostClassifier(BoostingClassifier):
 
         def learn(weights: Floats, labels: Floats) -> tuple[Floats, Floats]:
             if resample:
-                a = weighted_logistic.draws(weights, rng.standard_exponential(n + 1))
+                exponentials = rng.standard_exponential(n + 1)
+                a = weighted_logistic.draws(weights, exponentials)
             else:
                 a = weights * (n / weights.sum())
             theta = rng.standard_normal(r) if robust else np.zeros(r)
@@ -435,22 +456,24 @@ class RBoostClassifier(TrueLabelPosterior, AdaBoostClassifier):
         flag("learn_gamma", self.learn_gamma)
         if not (trusted is None or (isinstance(trusted, tuple | list) and len(trusted) == 2)):
             raise ValueError(f"trusted: must be a pair (X, y) or None, got {shown(trusted)}")
-        given = X
+        table = X
         X, s = self._checked(X, y, sample_weight)
         if sample_trusted is not None:
-            known, true = trusted_rows(sample_trusted, self.classes_, len(np.asarray(y)))
-            given = given if hasattr(given, "iloc") else np.asarray(given)
-            trusted = rows_at(given, known), self.classes_[true]
+            trusted_at, true = trusted_rows(sample_trusted, self.classes_, len(np.asarray(y)))
+            if not hasattr(table, "iloc"):
+                table = np.asarray(table)
+            trusted = rows_at(table, trusted_at), self.classes_[true]
         if trusted is None:
             points = X
             labels = s
         else:
             points, labels = self._trusted(*trusted)
         loss = FlippedExponential(s, self.gamma, self.loss_weights, self.negative_weights)
-        up, down = self.gamma
-        omega = flips.from_rates(float(up), float(down))
+        gamma01, gamma10 = self.gamma
+        omega = flips.from_rates(float(gamma01), float(gamma10))
         observed = (s > 0).astype(float)
-        self.calibration_, self.converged_ = (-1.0, 0.0), True
+        self.calibration_ = (-1.0, 0.0)
+        self.converged_ = True
         path: list[tuple[float, float]] = []
         scores = np.zeros(len(labels))
 
@@ -466,20 +489,26 @@ class RBoostClassifier(TrueLabelPosterior, AdaBoostClassifier):
             if not self.learn_gamma:
                 return
             A, B = self.calibration_ = weighted_logistic.platt(scores, labels)
-            q = flips.posterior(-(A * H + B), observed, omega)
-            found = flips.updated(q, observed, omega)
-            self.converged_ = bool(np.abs(found - omega).max() < STILL)
-            path.append((min(float(found[0, 1]), LARGEST_RATE), min(float(found[1, 0]), LARGEST_RATE)))
+            log_odds = -(A * H + B)
+            q = flips.posterior(log_odds, observed, omega)
+            estimate = flips.updated(q, observed, omega)
+            change = np.abs(estimate - omega).max()
+            self.converged_ = bool(change < STILL)
+            rate01 = min(float(estimate[0, 1]), LARGEST_RATE)
+            rate10 = min(float(estimate[1, 0]), LARGEST_RATE)
+            path.append((rate01, rate10))
             omega = flips.from_rates(*path[-1])
             loss.assume(path[-1])
 
         self._boost(X, loss, after)
         if not self.learn_gamma:
             self.calibration_ = weighted_logistic.platt(scores, labels)
-        self.gamma_path_ = np.array(path or [(float(up), float(down))] * len(self.steps_))
+        given_rates = (float(gamma01), float(gamma10))
+        self.gamma_path_ = np.array(path or [given_rates] * len(self.steps_))
         self.flip_matrix_ = omega
+        has_one_class = abs(labels.sum()) == len(labels)
         self._flag(
-            calibration=abs(labels.sum()) == len(labels) or self.calibration_[0] > 0,
+            calibration=has_one_class or self.calibration_[0] > 0,
             bound=bool(path) and max(path[-1]) >= LARGEST_RATE,
             no_weight=len(self.steps_) < self.rounds,
         )
@@ -493,9 +522,11 @@ class RBoostClassifier(TrueLabelPosterior, AdaBoostClassifier):
     def _trusted(self, X: Any, y: ArrayLike) -> tuple[Floats, Floats]:
         """Return the trusted points and their labels as -1.0 and +1.0."""
         X, y = check_rows(self, X, y, dtype=np.float64, reset=False)
-        if not np.isin(y, self.classes_).all():
+        are_known = np.isin(y, self.classes_)
+        if not are_known.all():
             raise ValueError(f"trusted labels must be of the classes {self.classes_.tolist()}, as in y")
-        return X, np.where(y == self.classes_[1], 1.0, -1.0)
+        is_second = y == self.classes_[1]
+        return X, np.where(is_second, 1.0, -1.0)
 
 
 @dataclass(eq=False, repr=False)
@@ -567,7 +598,8 @@ class GentleBoostClassifier(BoostingClassifier):
 
         def learn(weights: Floats, labels: Floats) -> tuple[Any, Floats]:
             visited = rng.permutation(X.shape[1])
-            tree = grow_tree(columns, labels, weights / weights.sum(), splits, visited)
+            normalised = weights / weights.sum()
+            tree = grow_tree(columns, labels, normalised, splits, visited)
             leaves = tree.apply(columns.values)
             values = self._leaf_values(tree, leaves, weights, s)
             return (tree, values), values[leaves]
@@ -655,11 +687,15 @@ class ModestBoostClassifier(GentleBoostClassifier):
         inverse /= inverse.sum()
 
         def mass(points: NDArray[np.bool_], a: Floats) -> Floats:
-            return np.bincount(leaves, np.where(points, a, 0.0), len(tree.value)).astype(float)
+            masses = np.where(points, a, 0.0)
+            return np.bincount(leaves, masses, len(tree.value)).astype(float)
 
         P = mass(s > 0, weights)
         N = mass(s < 0, weights)
         if not (P.any() and N.any()):  # one class has no weight left
             return P - N
-        v = P * (1.0 - mass(s > 0, inverse)) - N * (1.0 - mass(s < 0, inverse))
-        return np.where(np.sign(v) == np.sign(P - N), v, 0.0)
+        inverse_of_positive = mass(s > 0, inverse)
+        inverse_of_negative = mass(s < 0, inverse)
+        v = P * (1.0 - inverse_of_positive) - N * (1.0 - inverse_of_negative)
+        has_sign_of_mass = np.sign(v) == np.sign(P - N)
+        return np.where(has_sign_of_mass, v, 0.0)

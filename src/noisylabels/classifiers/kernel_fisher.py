@@ -94,7 +94,8 @@ def ridges(K: Floats, mu: ArrayLike, n: float | None = None) -> Floats:
     """
     size = len(K) if n is None else n
     trace = float((K * K).sum())
-    return numbers("mu", mu, above=0) * trace / size
+    checked = numbers("mu", mu, above=0)
+    return checked * trace / size
 
 
 def directions(basis: Basis, centred: Floats, mu: Floats, root: Floats | None = None) -> Floats:
@@ -225,7 +226,8 @@ def expectation_maximisation(
         converged=np.zeros(models, dtype=bool),
         lost=np.zeros(models, dtype=bool),
     )
-    constant = np.isin(labels.mean(axis=1), (0.0, 1.0))
+    means = labels.mean(axis=1)
+    constant = np.isin(means, (0.0, 1.0))
     fitted.b[constant] = 2 * labels[constant, 0] - 1
     fitted.lost[constant] = True
     live = np.flatnonzero(~constant)
@@ -233,7 +235,8 @@ def expectation_maximisation(
         r = fitted.posterior[live]
         n1 = (r if root is None else r * a).sum(axis=1)
         lost = (n1 < 1) | (n - n1 < 1)
-        fitted.b[live[lost]] = np.where(n1[lost] < 1, -1.0, 1.0)
+        is_lost = n1[lost] < 1
+        fitted.b[live[lost]] = np.where(is_lost, -1.0, 1.0)
         fitted.v[live[lost]] = 0.0
         fitted.lost[live[lost]] = True
         live = live[~lost]
@@ -298,7 +301,8 @@ def posteriors(
     omega01 = np.zeros(models)
     omega10 = np.zeros(models)
     for p in range(models):
-        centre = (a * z[p]).sum() / n
+        total = (a * z[p]).sum()
+        centre = total / n
         n1 = weighted = square = unflipped = observed = 0.0
         for i in range(points):
             t = z[p, i] - centre
@@ -310,20 +314,28 @@ def posteriors(
             observed += a[i] * labels[p, i]
         n0 = n - n1
         mean1, mean0 = weighted / n1, -weighted / n0  # the means of z - centre, which has mean 0
-        variance = max(square / n + mean1 * mean0, SMALLEST_VARIANCE * square / n)
+        smallest = SMALLEST_VARIANCE * square / n
+        variance = max(square / n + mean1 * mean0, smallest)
         if variance > 0.0:
             slope[p] = (mean1 - mean0) / variance
-        middle = np.log(n1 / n0) - slope[p] * (mean1 + mean0) / 2
+        middle_of_means = slope[p] * (mean1 + mean0) / 2
+        middle = np.log(n1 / n0) - middle_of_means
         offset[p] = middle - slope[p] * centre
-        omega01[p] = max(observed - unflipped, 0.0) / n0
-        omega10[p] = max(n1 - unflipped, 0.0) / n1
-        if_one = np.log((1.0 - omega10[p]) / omega01[p])
-        if_zero = np.log(omega10[p] / (1.0 - omega01[p]))
+        missing = max(observed - unflipped, 0.0)
+        omega01[p] = missing / n0
+        added = max(n1 - unflipped, 0.0)
+        omega10[p] = added / n1
+        odds_if_one = (1.0 - omega10[p]) / omega01[p]
+        if_one = np.log(odds_if_one)
+        odds_if_zero = omega10[p] / (1.0 - omega01[p])
+        if_zero = np.log(odds_if_zero)
         for i in range(points):
             of_label = if_one if labels[p, i] == 1.0 else if_zero
-            log_odds = slope[p] * (z[p, i] - centre) + middle + of_label
+            of_score = slope[p] * (z[p, i] - centre)
+            log_odds = of_score + middle + of_label
             new = 1.0 / (1.0 + np.exp(-log_odds))
-            change[p] = max(change[p], abs(new - r[p, i]))
+            step = abs(new - r[p, i])
+            change[p] = max(change[p], step)
             r[p, i] = new
     return slope, offset, omega01, omega10, change
 
@@ -434,7 +446,8 @@ class RobustKernelFisherClassifier(TrueLabelPosterior, KernelClassifier):
         K = self._kernel(X, a)
         space = basis(K)
         size = None if a is None else a.sum()
-        mu = ridges(K, number("mu", self.mu), size)
+        checked = number("mu", self.mu)
+        mu = ridges(K, checked, size)
         y = labels[np.newaxis].astype(float)
         model = expectation_maximisation(space, y, mu, self.rounds, self.threshold, a)
         w = space.Q @ model.v[0]
@@ -443,7 +456,9 @@ class RobustKernelFisherClassifier(TrueLabelPosterior, KernelClassifier):
             self.dual_coef_ = w
         else:
             self.dual_coef_ = np.sqrt(a) * w
-        self.flip_matrix_ = flips.from_rates(float(model.omega01[0]), float(model.omega10[0]))
+        omega01 = float(model.omega01[0])
+        omega10 = float(model.omega10[0])
+        self.flip_matrix_ = flips.from_rates(omega01, omega10)
         self.converged_ = bool(model.converged[0])
         classes_swapped = bool(model.omega01 + model.omega10 >= 1)
         self._flag(lost_class=bool(model.lost[0]), classes_swapped=classes_swapped)

@@ -57,11 +57,13 @@ class MultiKernelClassifier(FitFlags, KernelClassifier):
         self._bank = KernelBank.of_widths(widths, parametrisation=self.parametrisation)
         X, labels, a = self._examples(X, y, sample_weight)
         self.X_fit_ = X
-        D = squared_distances(X)[np.newaxis]
+        distances = squared_distances(X)
+        D = distances[np.newaxis]
         if len(self.classes_) > 2 or a is not None:
             mixture = self._learn(self._bank, D, labels, a)[0]
         else:
-            mixture = self._learn(self._bank, D, labels[:, np.newaxis].astype(float))[0]
+            columns = labels[:, np.newaxis].astype(float)
+            mixture = self._learn(self._bank, D, columns)[0]
         self.weights_ = mixture.w
         self.eta_ = mixture.eta
         for name, value in mixture.fitted.items():
@@ -75,9 +77,11 @@ class MultiKernelClassifier(FitFlags, KernelClassifier):
 
         Raises ValueError: not fitted, other number of features, NaN or infinity.
         """
-        D = squared_distances(features_of(self, X), self.X_fit_)[np.newaxis]
+        distances = squared_distances(features_of(self, X), self.X_fit_)
+        D = distances[np.newaxis]
         w = self.weights_.reshape(len(self.weights_), -1)
-        f = self._bank.scores(D, w, np.repeat(self.eta_[:, np.newaxis], w.shape[1], axis=1))
+        eta = np.repeat(self.eta_[:, np.newaxis], w.shape[1], axis=1)
+        f = self._bank.scores(D, w, eta)
         return f[0] if len(f) == 1 else f.T
 
     @classmethod
@@ -92,14 +96,19 @@ class MultiKernelClassifier(FitFlags, KernelClassifier):
         Raises ValueError: labels other than 0 and 1 or of another length, wrong parameters.
         """
         y = label_columns(labels, D.shape[1])
-        mixtures = cls(**parameters)._learn(bank, D, y.T)
+        learner = cls(**parameters)
+        mixtures = learner._learn(bank, D, y.T)
         w, eta = (np.stack([getattr(m, name) for m in mixtures], axis=1) for name in ("w", "eta"))
         side = majority(y)
         f = bank.scores(D_out, w, eta)
-        constant = y.min(axis=1) == y.max(axis=1)
-        flagged = np.array([any(m.flags.values()) for m in mixtures]) | silent(f) | constant
-        scores = np.where(constant[:, np.newaxis], side[:, np.newaxis], with_majority(f, y))
-        rates = np.where(constant, np.nan, np.array([[m.omega[0, 1], m.omega[1, 0]] for m in mixtures]).T)
+        lowest = y.min(axis=1)
+        constant = lowest == y.max(axis=1)
+        has_flag = np.array([any(m.flags.values()) for m in mixtures])
+        flagged = has_flag | silent(f) | constant
+        majority_scores = with_majority(f, y)
+        scores = np.where(constant[:, np.newaxis], side[:, np.newaxis], majority_scores)
+        fitted_rates = np.array([[m.omega[0, 1], m.omega[1, 0]] for m in mixtures])
+        rates = np.where(constant, np.nan, fitted_rates.T)
         return Fits(*(part[:, np.newaxis] for part in (scores, rates[0], rates[1], flagged)))
 
     @classmethod
@@ -266,7 +275,10 @@ def smooth_collapse(bank: KernelBank, stack: Stack, D: Floats, w: Floats, eta: F
     f = bank.scores(between, w, eta[stack.member])
     carried = stack.copies[:, np.newaxis] * eta
     smooth = carried[stack.spread > SMOOTH].sum(axis=0)
-    return [bool(flag) for flag in (smooth < CARRIED * carried.sum(axis=0)) | (f.std(axis=1) < FLAT)]
+    total = carried.sum(axis=0)
+    lacks_smooth = smooth < CARRIED * total
+    is_flat = f.std(axis=1) < FLAT
+    return [bool(flag) for flag in lacks_smooth | is_flat]
 
 
 # The saddle point of StPMKL
@@ -292,18 +304,22 @@ class Factors:
         """
         parts = []
         for matrix in K:
-            factor, pivots, rank, _ = lapack.dpstrf(np.asarray(matrix, dtype=float), tol=LOST, lower=1)
+            array = np.asarray(matrix, dtype=float)
+            factor, pivots, rank, _ = lapack.dpstrf(array, tol=LOST, lower=1)
             G = np.empty((len(matrix), rank))
             G[pivots - 1] = np.tril(factor)[:, :rank]
             parts.append(G)
         first = np.cumsum([0, *(part.shape[1] for part in parts[:-1])])
-        return cls(np.ascontiguousarray(np.concatenate(parts, axis=1)), first)
+        joined = np.concatenate(parts, axis=1)
+        return cls(np.ascontiguousarray(joined), first)
 
     def forms(self, p: Floats, v: Floats) -> tuple[Floats, Floats]:
         """Compute v.K_i v of every kernel (S,), and K_p v (n,)."""
         inner = v @ self.G
         sizes = np.diff([*self.first, self.G.shape[1]])
-        return np.add.reduceat(inner * inner, self.first), self.G @ (inner * np.repeat(p, sizes))
+        scaled = inner * np.repeat(p, sizes)
+        squares = np.add.reduceat(inner * inner, self.first)
+        return squares, self.G @ scaled
 
 
 @dataclass(frozen=True)
@@ -336,35 +352,49 @@ class _SaddlePoint:
         self.s = s
         self.rho = rho
         self.C = C
-        self.box = C * np.array([[1.0 - rho], [rho]])
+        rates = np.array([[1.0 - rho], [rho]])
+        self.box = C * rates
         self.scale_p = np.log(max(len(factors.first), 2))
-        self.scale_z = BOX_SCALE * 0.5 * len(s) * float((self.box**2).sum())
+        square_of_box = float((self.box**2).sum())
+        self.scale_z = BOX_SCALE * 0.5 * len(s) * square_of_box
 
     def point(self, p: Floats, z: Floats) -> _Point:
-        square, f = self.factors.forms(p, self.s * (z[0] - z[1]))
+        v = self.s * (z[0] - z[1])
+        square, f = self.factors.forms(p, v)
         margin = self.s * f
-        return _Point(p, z, -0.5 * square, np.stack([margin - 1.0, -margin - 1.0]))
+        hinges = np.stack([margin - 1.0, -margin - 1.0])
+        return _Point(p, z, -0.5 * square, hinges)
 
     def step(self, start: _Point, slopes: _Point, t: float) -> tuple[Floats, Floats]:
         """Step to the next weights p, and to the next z within the boxes."""
-        exponent = np.log(np.maximum(start.p, 1e-300)) - t * self.scale_p * slopes.slope_p
+        log_p = np.log(np.maximum(start.p, 1e-300))
+        exponent = log_p - t * self.scale_p * slopes.slope_p
         p = np.exp(exponent - exponent.max())
-        return p / p.sum(), np.clip(start.z - t * self.scale_z * slopes.slope_z, 0.0, self.box)
+        moved = start.z - t * self.scale_z * slopes.slope_z
+        return p / p.sum(), np.clip(moved, 0.0, self.box)
 
     def divergence(self, p: Floats, z: Floats, start: _Point) -> float:
         """Compute the distance of a point from the start, which the step size limits."""
-        ratio = np.log(np.maximum(p, 1e-300) / np.maximum(start.p, 1e-300))
-        return float(p @ ratio) / self.scale_p + 0.5 * float(((z - start.z) ** 2).sum()) / self.scale_z
+        new_p = np.maximum(p, 1e-300)
+        old_p = np.maximum(start.p, 1e-300)
+        ratio = np.log(new_p / old_p)
+        entropy = float(p @ ratio)
+        square = float(((z - start.z) ** 2).sum())
+        return entropy / self.scale_p + 0.5 * square / self.scale_z
 
     def gap(self, p: Floats, z: Floats) -> float:
         """Compute the relative duality gap, (primal - dual) / |primal| >= 0."""
         v = self.s * (z[0] - z[1])
         square, f = self.factors.forms(p, v)
         margin = self.s * f
-        hinges = np.maximum(1.0 - margin, 0.0), np.maximum(1.0 + margin, 0.0)
+        hinge_if_right = np.maximum(1.0 - margin, 0.0)
+        hinge_if_flipped = np.maximum(1.0 + margin, 0.0)
+        hinges = hinge_if_right, hinge_if_flipped
         loss = self.C * float(((1.0 - self.rho) * hinges[0] + self.rho * hinges[1]).sum())
         primal = 0.5 * float(v @ f) + loss
-        return (primal - float(z.sum() - 0.5 * square.max())) / max(abs(primal), 1e-300)
+        dual = float(z.sum() - 0.5 * square.max())
+        size = max(abs(primal), 1e-300)
+        return (primal - dual) / size
 
 
 def mirror_prox(
@@ -392,7 +422,9 @@ def mirror_prox(
     """
     problem = _SaddlePoint(factors, s, rho, C)
     S = len(factors.first)
-    here = problem.point(np.full(S, 1.0 / S), np.zeros((2, len(s))))
+    uniform = np.full(S, 1.0 / S)
+    no_duals = np.zeros((2, len(s)))
+    here = problem.point(uniform, no_duals)
     sum_p = np.zeros(S)
     sum_z = np.zeros((2, len(s)))
     length = 0.0
@@ -402,9 +434,13 @@ def mirror_prox(
         while True:
             middle = problem.point(*problem.step(here, here, t))
             p, z = problem.step(here, middle, t)
-            error = (middle.slope_p - here.slope_p) @ (middle.p - p)
-            error += ((middle.slope_z - here.slope_z) * (middle.z - z)).sum()
-            room = problem.divergence(middle.p, middle.z, here) + problem.divergence(p, z, middle)
+            change_p = middle.slope_p - here.slope_p
+            error = change_p @ (middle.p - p)
+            change_z = middle.slope_z - here.slope_z
+            error += (change_z * (middle.z - z)).sum()
+            room_of_middle = problem.divergence(middle.p, middle.z, here)
+            room_of_end = problem.divergence(p, z, middle)
+            room = room_of_middle + room_of_end
             if t * error <= room + 1e-15:
                 break
             t *= SHRINK
@@ -413,10 +449,12 @@ def mirror_prox(
         length += t
         t *= GROW
         if k % CHECK == 0 or k == iterations:
-            for weights, duals in ((sum_p / length, sum_z / length), (p, z)):
+            means = (sum_p / length, sum_z / length)
+            for weights, duals in (means, (p, z)):
                 gap = problem.gap(weights, duals)
                 if gap < best.gap:
-                    best = SaddlePoint(weights, s * (duals[0] - duals[1]), gap, k)
+                    v = s * (duals[0] - duals[1])
+                    best = SaddlePoint(weights, v, gap, k)
             if best.gap < tolerance:
                 return best
         here = problem.point(p, z)
@@ -509,7 +547,8 @@ class StPMKLLikeClassifier(Repeated, MultiKernelClassifier):
     def _learn(self, bank: KernelBank, D: Floats, labels: Floats, a: Floats | None = None) -> list[Mixture]:
         """Fit each column of ``labels`` on one bank, with one rho for all or one for each."""
         rates = numbers("rho", self.rho, least=0, below=0.5)
-        if len(rates) not in (1, labels.shape[1]):
+        columns = labels.shape[1]
+        if len(rates) not in (1, columns):
             raise ValueError(f"rho: {len(rates)} flip rates for {labels.shape[1]} columns of labels")
         number("C", self.C, above=0, most=1e12)
         number("tolerance", self.tolerance, above=0)
@@ -517,13 +556,14 @@ class StPMKLLikeClassifier(Repeated, MultiKernelClassifier):
         stack = bank.stack(D)
         factors = Factors.of(stack.K)
         copies = np.bincount(stack.member)
-        found = []
-        for y, rho in zip(labels.T, np.broadcast_to(rates, labels.shape[1]), strict=True):
+        mixtures = []
+        rate_of_column = np.broadcast_to(rates, labels.shape[1])
+        for y, rho in zip(labels.T, rate_of_column, strict=True):
             saddle = mirror_prox(
                 factors, 2.0 * y - 1.0, float(rho), self.C, tolerance=self.tolerance, iterations=self.max_iter
             )
             eta = saddle.p[stack.member] / copies[stack.member]  # equal kernels share their weight
             converged = bool(saddle.gap < self.tolerance)
             fitted = {"gap_": saddle.gap, "n_iter_": saddle.iterations, "converged_": converged}
-            found.append(Mixture(saddle.v, eta, {"not_converged": not converged}, fitted=fitted))
-        return found
+            mixtures.append(Mixture(saddle.v, eta, {"not_converged": not converged}, fitted=fitted))
+        return mixtures

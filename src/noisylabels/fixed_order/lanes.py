@@ -42,7 +42,8 @@ class _Register(models.PrimitiveModel):
 
 def _place(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     """Compute the address of eight elements of an array."""
-    data = context.make_array(signature.args[0])(context, builder, value=arguments[0]).data
+    array = context.make_array(signature.args[0])
+    data = array(context, builder, value=arguments[0]).data
     kind = ir.VectorType(data.type.pointee, LANES)
     return builder.bitcast(builder.gep(data, [arguments[1]]), kind.as_pointer())
 
@@ -52,7 +53,9 @@ def load(typing_context: Any, a: Any, i: Any) -> Any:
     """Load eight elements of a flat array, in double precision."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        vector = builder.load(_place(context, builder, signature, arguments), align=a.dtype.bitwidth // 8)
+        place = _place(context, builder, signature, arguments)
+        alignment = a.dtype.bitwidth // 8
+        vector = builder.load(place, align=alignment)
         if a.dtype == types.float64:
             return vector
         return builder.fpext(vector, _REGISTER)
@@ -65,7 +68,8 @@ def store(typing_context: Any, a: Any, i: Any, vector: Any) -> Any:
     """Store a vector in eight elements of a flat array of doubles."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        builder.store(arguments[2], _place(context, builder, signature, arguments), align=8)
+        place = _place(context, builder, signature, arguments)
+        builder.store(arguments[2], place, align=8)
         return context.get_dummy_value()
 
     return types.void(a, types.int64, VECTOR), generate
@@ -75,7 +79,9 @@ def _repeated(builder: Any, number: Any) -> Any:
     undefined = ir.Constant(_REGISTER, ir.Undefined)
     lane = ir.IntType(32)
     first = builder.insert_element(undefined, number, lane(0))
-    return builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(lane, LANES), [0] * LANES))
+    lanes = ir.VectorType(lane, LANES)
+    zeros = ir.Constant(lanes, [0] * LANES)
+    return builder.shuffle_vector(first, undefined, zeros)
 
 
 @intrinsic
@@ -89,8 +95,10 @@ def spread(typing_context: Any, a: Any, i: Any) -> Any:
     """Fill a vector with one element of a flat array of doubles."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        data = context.make_array(signature.args[0])(context, builder, value=arguments[0]).data
-        return _repeated(builder, builder.load(builder.gep(data, [arguments[1]])))
+        array = context.make_array(signature.args[0])
+        data = array(context, builder, value=arguments[0]).data
+        element = builder.load(builder.gep(data, [arguments[1]]))
+        return _repeated(builder, element)
 
     return VECTOR(a, types.int64), generate
 
@@ -105,7 +113,8 @@ def fold(typing_context: Any, vector: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         parts = [builder.extract_element(arguments[0], ir.IntType(32)(lane)) for lane in range(LANES)]
         while len(parts) > 1:
-            parts = [builder.fadd(p, q) for p, q in zip(parts[::2], parts[1::2], strict=True)]
+            pairs = zip(parts[::2], parts[1::2], strict=True)
+            parts = [builder.fadd(p, q) for p, q in pairs]
         return parts[0]
 
     return types.float64(VECTOR), generate
@@ -158,8 +167,10 @@ def ratio(typing_context: Any, a: Any, b: Any, otherwise: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         a, b, otherwise = arguments
-        positive = builder.fcmp_ordered(">", b, ir.Constant(b.type, None))
-        return builder.select(positive, builder.fdiv(a, b), otherwise)
+        zero = ir.Constant(b.type, None)
+        positive = builder.fcmp_ordered(">", b, zero)
+        quotient = builder.fdiv(a, b)
+        return builder.select(positive, quotient, otherwise)
 
     return a(a, a, a), generate
 
@@ -192,15 +203,27 @@ def dot_lanes(a: Array, i: int, b: Array, j: int, n: int) -> float:
     wide = n & -32
     whole = n & -8
     for k in range(0, wide, 32):
-        t0 = fma(load(a, i + k), load(b, j + k), t0)
-        t1 = fma(load(a, i + k + 8), load(b, j + k + 8), t1)
-        t2 = fma(load(a, i + k + 16), load(b, j + k + 16), t2)
-        t3 = fma(load(a, i + k + 24), load(b, j + k + 24), t3)
+        a0 = load(a, i + k)
+        b0 = load(b, j + k)
+        t0 = fma(a0, b0, t0)
+        a1 = load(a, i + k + 8)
+        b1 = load(b, j + k + 8)
+        t1 = fma(a1, b1, t1)
+        a2 = load(a, i + k + 16)
+        b2 = load(b, j + k + 16)
+        t2 = fma(a2, b2, t2)
+        a3 = load(a, i + k + 24)
+        b3 = load(b, j + k + 24)
+        t3 = fma(a3, b3, t3)
     for k in range(wide, whole, 8):
         t0 = fma(load(a, i + k), load(b, j + k), t0)
-    total = fold((t0 + t1) + (t2 + t3))
+    low = t0 + t1
+    high = t2 + t3
+    total = fold(low + high)
     for k in range(whole, n):
-        total += np.float64(a[i + k]) * np.float64(b[j + k])
+        ak = np.float64(a[i + k])
+        bk = np.float64(b[j + k])
+        total += ak * bk
     return total
 
 
@@ -214,13 +237,19 @@ def sum_lanes(a: Floats, i: int, n: int) -> float:
     wide = n & -32
     whole = n & -8
     for k in range(i, i + wide, 32):
-        t0 = t0 + load(a, k)
-        t1 = t1 + load(a, k + 8)
-        t2 = t2 + load(a, k + 16)
-        t3 = t3 + load(a, k + 24)
+        a0 = load(a, k)
+        t0 = t0 + a0
+        a1 = load(a, k + 8)
+        t1 = t1 + a1
+        a2 = load(a, k + 16)
+        t2 = t2 + a2
+        a3 = load(a, k + 24)
+        t3 = t3 + a3
     for k in range(i + wide, i + whole, 8):
         t0 = t0 + load(a, k)
-    total = fold((t0 + t1) + (t2 + t3))
+    low = t0 + t1
+    high = t2 + t3
+    total = fold(low + high)
     for k in range(i + whole, i + n):
         total += a[k]
     return total
@@ -241,10 +270,14 @@ def dot_two_rows(A: Floats, i: int, x: Floats) -> tuple[float, float]:
     for k in range(0, wide, 16):
         u = load(x, k)
         v = load(x, k + 8)
-        a0 = fma(load(A, a + k), u, a0)
-        a1 = fma(load(A, a + k + 8), v, a1)
-        b0 = fma(load(A, b + k), u, b0)
-        b1 = fma(load(A, b + k + 8), v, b1)
+        u0 = load(A, a + k)
+        a0 = fma(u0, u, a0)
+        u1 = load(A, a + k + 8)
+        a1 = fma(u1, v, a1)
+        v0 = load(A, b + k)
+        b0 = fma(v0, u, b0)
+        v1 = load(A, b + k + 8)
+        b1 = fma(v1, v, b1)
     for k in range(wide, whole, 8):
         a0 = fma(load(A, a + k), load(x, k), a0)
         b0 = fma(load(A, b + k), load(x, k), b0)
@@ -257,21 +290,21 @@ def dot_two_rows(A: Floats, i: int, x: Floats) -> tuple[float, float]:
 
 
 @compile_kernel(forceinline=True)
-def dot(x: Floats, at: int, w: Floats) -> float:
+def dot(x: Floats, start: int, w: Floats) -> float:
     """Multiply a row by the weights: sum_k x[at+k] w[k]."""
-    return dot_lanes(x, at, w, 0, len(w))
+    return dot_lanes(x, start, w, 0, len(w))
 
 
 @compile_kernel(forceinline=True)
-def energy(x: Floats, at: int, d: int) -> float:
+def energy(x: Floats, start: int, d: int) -> float:
     """Compute the squared norm of a row of d entries."""
-    return dot_lanes(x, at, x, at, d)
+    return dot_lanes(x, start, x, start, d)
 
 
 @compile_kernel(forceinline=True)
-def add(w: Floats, c: float, x: Floats, at: int) -> None:
+def add(w: Floats, c: float, x: Floats, start: int) -> None:
     """Add a multiple of a row to the weights, in place."""
-    row = x[at : at + len(w)]
+    row = x[start : start + len(w)]
     for k in range(len(w)):
         w[k] += c * row[k]
 

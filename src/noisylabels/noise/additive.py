@@ -125,9 +125,11 @@ def hammer_variances(n: int, rate: int, rng: np.random.Generator) -> Floats:
     while (start := round(second * rate)) < n:
         blows[start] += BLOW_HEIGHT * rng.uniform(0.5, 1.5)
         second += SECONDS_BETWEEN_BLOWS * rng.uniform(0.8, 1.2)
-    decay = np.exp(-1.0 / (DECAY_SECONDS * rate))
+    decay_in_rows = DECAY_SECONDS * rate
+    decay = np.exp(-1.0 / decay_in_rows)
     levels = accumulate(blows.tolist(), lambda level, blow: decay * level + blow)
-    return HAMMER_FLOOR + np.maximum(np.fromiter(levels, float, n), 0.0)
+    level_of_rows = np.fromiter(levels, float, n)
+    return HAMMER_FLOOR + np.maximum(level_of_rows, 0.0)
 
 
 def noisy_labels(y: Floats, v: Floats, rngs: list[np.random.Generator]) -> Floats:
@@ -170,30 +172,35 @@ STEP = 4.0
 
 def _multiplicative(y: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Multiply each label by 1 plus noise of variance 1/4."""
-    return y * (1.0 + 0.5 * rng.standard_normal(len(y))), 0.25 * y**2
+    factors = 1.0 + 0.5 * rng.standard_normal(len(y))
+    return y * factors, 0.25 * y**2
 
 
 def _quantised(y: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Round to multiples of the step, with variance step^2 / 12 if y spans many steps."""
-    return STEP * np.round(y / STEP), np.full(len(y), 16.0 / 12.0)
+    rounded = STEP * np.round(y / STEP)
+    return rounded, np.full(len(y), 16.0 / 12.0)
 
 
 def _clipped(y: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Cut at the 20 % and 80 % quantiles, and return the squared errors as variances."""
-    clipped = np.clip(y, *np.quantile(y, [0.2, 0.8]))
+    limits = np.quantile(y, [0.2, 0.8])
+    clipped = np.clip(y, *limits)
     return clipped, (clipped - y) ** 2
 
 
 def _heavy_tailed(y: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Add noise of Student's t distribution (3 degrees of freedom) with the given variance."""
-    noise = np.sqrt(GIVEN_VARIANCE / 3.0) * rng.standard_t(3, len(y))
+    scale = np.sqrt(GIVEN_VARIANCE / 3.0)
+    noise = scale * rng.standard_t(3, len(y))
     return y + noise, np.full(len(y), GIVEN_VARIANCE)
 
 
 def _with_gross_errors(y: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Add noise of variance 50 to 5 % of the labels, without saying to which."""
     is_bad = rng.random(len(y)) < 0.05
-    noise = is_bad * np.sqrt(50.0) * rng.standard_normal(len(y))
+    scale = np.sqrt(50.0)
+    noise = is_bad * scale * rng.standard_normal(len(y))
     return y + noise, np.full(len(y), GIVEN_VARIANCE)
 
 
@@ -261,11 +268,14 @@ def checked_covariance(name: str, values: ArrayLike, d: int | None = None) -> Fl
     if Sigma.shape[-1] != Sigma.shape[-2]:
         raise ValueError(f"{name}: must be square, got shape {Sigma.shape}")
     mirrored = np.swapaxes(Sigma, -1, -2)
-    if np.abs(Sigma - mirrored).max() > ASYMMETRY * np.abs(Sigma).max():
+    asymmetry = np.abs(Sigma - mirrored).max()
+    if asymmetry > ASYMMETRY * np.abs(Sigma).max():
         raise ValueError(f"{name}: is not symmetric")
     Sigma = 0.5 * (Sigma + mirrored)
-    smallest = float(np.linalg.eigvalsh(Sigma)[..., 0].min())
-    if smallest < -TOLERANCE * float(np.abs(Sigma).max()) * Sigma.shape[-1]:
+    eigenvalues = np.linalg.eigvalsh(Sigma)
+    smallest = float(eigenvalues[..., 0].min())
+    largest = float(np.abs(Sigma).max())
+    if smallest < -TOLERANCE * largest * Sigma.shape[-1]:
         fault = f"is not positive semi-definite, smallest eigenvalue {smallest:.3g}"
         raise ValueError(f"{name}: {fault}")
     return Sigma
@@ -334,8 +344,10 @@ def standard(shape: str, rng: np.random.Generator, size: tuple[int, ...]) -> Flo
     if choice("shape", shape, SHAPES) == "gaussian":
         return rng.standard_normal(size)
     if shape == "rademacher":
-        return 2.0 * rng.integers(0, 2, size).astype(float) - 1.0
-    return (rng.random(size) - 0.5) * np.sqrt(12.0)
+        signs = rng.integers(0, 2, size).astype(float)
+        return 2.0 * signs - 1.0
+    centred = rng.random(size) - 0.5
+    return centred * np.sqrt(12.0)
 
 
 class FeatureNoise:
