@@ -67,11 +67,11 @@ def check_filter(candidate: Filter) -> None:
 
 def _check_predictions_precede_learning(candidate: Filter) -> None:
     """Check that the prediction of a row does not use its label, nor any later one."""
-    X, y, known = _sequence()
+    X, y, side = _sequence()
     changed = y.copy()
     changed[ROUNDS // 2 :] += 1.0
-    before = _fresh(candidate).run(X, y, **known)
-    after = _fresh(candidate).run(X, changed, **known)
+    before = _fresh(candidate).run(X, y, **side)
+    after = _fresh(candidate).run(X, changed, **side)
     # the first row whose label changes is predicted before that label is seen
     upto = ROUNDS // 2 + 1
     _equal(after[:upto], before[:upto], "a prediction depends on the label of its own row or a later one")
@@ -90,50 +90,60 @@ def _check_parts_equal_one_pass(candidate: Filter) -> None:
 
 def _check_windows_equal_rows(candidate: Filter) -> None:
     """Check that a sliding window of a signal is learned like the rows that it stands for."""
-    X, y, known = _sequence()
+    X, y, side = _sequence()
     window = Sliding(X[:, 0], ENTRIES)
     rows = window.rows(0, ROUNDS)
-    seen = _fresh(candidate)
+    windowed = _fresh(candidate)
     written_out = _fresh(candidate)
-    predictions = seen.run(window, y, **known), written_out.run(rows, y, **known)
-    _equal(*predictions, "the predictions of a sliding window are not those of its rows")
-    _equal(seen.w, written_out.w, "the weights after a sliding window are not those after its rows")
+    predictions = windowed.run(window, y, **side)
+    predictions_of_rows = written_out.run(rows, y, **side)
+    _equal(
+        predictions,
+        predictions_of_rows,
+        "the predictions of a sliding window are not those of its rows",
+    )
+    _equal(windowed.w, written_out.w, "the weights after a sliding window are not those after its rows")
 
 
 def _check_rows_one_by_one(candidate: Filter) -> None:
     """Check that `learn_one` and `predict_one` do what `run` does with many rows."""
-    X, y, known = _sequence()
-    predictions = _fresh(candidate).run(X, y, **known)
+    X, y, side = _sequence()
+    predictions = _fresh(candidate).run(X, y, **side)
     single = _fresh(candidate)
-    found = []
+    single_predictions = []
     for t in range(ROUNDS):
-        found.append(single.predict_one(X[t]))
-        single.learn_one(X[t], float(y[t]), **{name: float(value[t]) for name, value in known.items()})
-    _equal(np.array(found), predictions, "rows given one by one get other predictions than in `run`")
+        single_predictions.append(single.predict_one(X[t]))
+        side_of_row = {name: float(value[t]) for name, value in side.items()}
+        single.learn_one(X[t], float(y[t]), **side_of_row)
+    _equal(
+        np.array(single_predictions), predictions, "rows given one by one get other predictions than in `run`"
+    )
 
 
 def _check_parameters_go_round(candidate: Filter) -> None:
     """Check that a filter made from the parameters of another one is the same filter."""
     parameters = candidate.get_params()
-    again = type(candidate)(**parameters)
-    assert again.get_params() == parameters, f"{_name(candidate)}: its parameters are not those of __init__"
-    X, y, known = _sequence()
+    copy_of_filter = type(candidate)(**parameters)
+    assert copy_of_filter.get_params() == parameters, (
+        f"{_name(candidate)}: its parameters are not those of __init__"
+    )
+    X, y, side = _sequence()
     _equal(
-        again.run(X, y, **known),
-        _fresh(candidate).run(X, y, **known),
+        copy_of_filter.run(X, y, **side),
+        _fresh(candidate).run(X, y, **side),
         "a filter with the same parameters makes other predictions",
     )
 
 
 def _check_refused_input_changes_nothing(candidate: Filter) -> None:
     """Check that bad input is refused with a ValueError that names it, and leaves the filter as it was."""
-    X, y, known = _sequence()
-    learned = _fresh(candidate).fit(X, y, **known)
+    X, y, side = _sequence()
+    learned = _fresh(candidate).fit(X, y, **side)
     weights = learned.w.copy()
     gap = y.copy()
     gap[3] = np.nan
     for named, rows, labels in (("y", X, gap), ("y", X, y[:-1]), ("X", X[:, 0], y), ("X", X[:, :-1], y)):
-        message = _message_of(partial(learned.run, rows, labels, **known))
+        message = _message_of(partial(learned.run, rows, labels, **side))
         assert message.startswith(f"{named}: "), (
             f"{_name(candidate)}: bad {named} must raise a ValueError that begins with '{named}: ', "
             f"got {message or 'no error'}"

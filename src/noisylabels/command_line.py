@@ -43,7 +43,8 @@ def main(words: Sequence[str] | None = None) -> None:
         program = name_program()
         parser = argparse.ArgumentParser(prog=f"{program} audit", description=audit.SUMMARY)
         audit.add_arguments(parser)
-        audit.run(parser.parse_args(words[1:]), [program, "audit"], words[1:])
+        options = parser.parse_args(words[1:])
+        audit.run(options, [program, "audit"], words[1:])
     elif words and words[0] in commands:
         commands[words[0]].run(words[1:])
     elif words[:1] and words[0] in HELP:

@@ -100,8 +100,8 @@ def compile_kernel(**options: Any) -> Callable[[Callable[..., Any]], Any]:
         if options.get("inline") == "always":
             kernel = numba.njit(**options)(function)
         else:
-            with kernel_folder(function) as kept:
-                kernel = numba.njit(cache=kept, **options)(function)
+            with kernel_folder(function) as has_folder:
+                kernel = numba.njit(cache=has_folder, **options)(function)
         if str(function.__annotations__.get("return")).startswith("tuple"):
             kernel.__class__ = TupleKernel
         return kernel
@@ -141,13 +141,13 @@ def _folder_of_module(module: str, file: Path, also: str) -> Path | None:
     base = _writable_base(str(NUMBA_SETTINGS.CACHE_DIR))
     if base is None:
         return None
-    known = _read_sources(base)
-    before = dict(known)
-    digest = _digest(module, file, also, known)
+    sources = _read_sources(base)
+    before = dict(sources)
+    digest = _digest(module, file, also, sources)
     folder = base / f"{module}-{digest}"
     with suppress(OSError):
-        if known != before:
-            _replace(base / "sources.json", json.dumps(known))
+        if sources != before:
+            _replace(base / "sources.json", json.dumps(sources))
         if folder.is_dir():
             os.utime(folder)  # marks the folder as used
         else:
@@ -186,18 +186,18 @@ def _remove_old_folders(base: Path, module: str) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _digest(module: str, file: Path, also: str, known: dict[str, Source]) -> str:
+def _digest(module: str, file: Path, also: str, records: dict[str, Source]) -> str:
     """Digest a module and all modules that can change its machine code."""
-    sources = dict(_deciding_sources(module, file, known))
+    sources = dict(_deciding_sources(module, file, records))
     if also:
-        sources |= _deciding_sources(also, _file_of(also, [ROOT]), known)
+        sources |= _deciding_sources(also, _file_of(also, [ROOT]), records)
     lines = [f"numba {numba.__version__}"]
     for name in sorted(sources):
         lines.append(f"{name} {sources[name].meaning}")
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
 
-def _deciding_sources(module: str, file: Path | None, known: dict[str, Source]) -> dict[str, Source]:
+def _deciding_sources(module: str, file: Path | None, records: dict[str, Source]) -> dict[str, Source]:
     """List the module and, transitively, its imports from the library or from its own folder.
 
     Imports are left out that no compiled function can use: plain functions and classes of a module in which
@@ -212,7 +212,7 @@ def _deciding_sources(module: str, file: Path | None, known: dict[str, Source]) 
         name, path = waiting.pop()
         if name in sources:
             continue
-        sources[name] = _read_source(name, path, known)
+        sources[name] = _read_source(name, path, records)
         for imported, attribute in sources[name].imports:
             if attribute:
                 submodule = _file_of(f"{imported}.{attribute}", folders)
@@ -224,7 +224,7 @@ def _deciding_sources(module: str, file: Path | None, known: dict[str, Source]) 
             origin = _file_of(imported, folders)
             if origin is None:
                 continue
-            source = _read_source(imported, origin, known)
+            source = _read_source(imported, origin, records)
             if source.compiled or attribute not in source.plain:
                 waiting.append((imported, origin))
     return sources
@@ -249,12 +249,12 @@ def _read_sources(base: Path) -> dict[str, Source]:
         return {}
 
 
-def _read_source(module: str, file: Path, known: dict[str, Source]) -> Source:
+def _read_source(module: str, file: Path, records: dict[str, Source]) -> Source:
     content = file.read_bytes()
     digest = hashlib.sha256(content).hexdigest()
-    if module not in known or known[module].content != digest:
-        known[module] = _parse_source(module, file, content, digest)
-    return known[module]
+    if module not in records or records[module].content != digest:
+        records[module] = _parse_source(module, file, content, digest)
+    return records[module]
 
 
 def _parse_source(module: str, file: Path, content: bytes, digest: str) -> Source:

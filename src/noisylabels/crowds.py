@@ -786,22 +786,26 @@ class DawidSkene(MajorityVote):
         sampled = []
         for draw in range(-(draws // 4), draws):
             cumulated = posterior.cumsum(axis=1)[:, :-1]
-            is_passed = cumulated < rng.random((n, 1))
+            uniforms = rng.random((n, 1))
+            is_passed = cumulated < uniforms
             drawn_class = is_passed.sum(axis=1)
             truth = np.eye(K)[drawn_class]
             counts = self._data.count_confusions(truth)
             rates = self._draw_confusion(counts, rng).clip(LEAST_PROBABILITY)
             counts_of_classes = truth.sum(axis=0)
             prior = rng.dirichlet(counts_of_classes + 0.5).clip(LEAST_PROBABILITY)
-            posterior = softmax(self._join(prior, rates), axis=1)
+            log_joint = self._join(prior, rates)
+            posterior = softmax(log_joint, axis=1)
             if draw >= 0:
                 sampled.append(rates)
-        low, high = np.quantile(sampled, [tail, 1.0 - tail], axis=0)
+        quantiles = [tail, 1.0 - tail]
+        low, high = np.quantile(sampled, quantiles, axis=0)
         expected_counts = self._data.count_confusions(self.posterior_)
         labels = self._count_evidence(expected_counts)
         n_right = labels * self.confusion_
         low[n_right < 0.5] = 0.0
-        n_wrong = labels * (1.0 - self.confusion_)
+        complement = 1.0 - self.confusion_
+        n_wrong = labels * complement
         high[n_wrong < 0.5] = 1.0
         return low, high
 
@@ -993,7 +997,9 @@ class GLAD(MajorityVote):
             ease = np.exp(parameters[W:])[data.item]
             log_right = log_expit(-ability * ease)
             log_wrong = log_right - np.log(K - 1)
-            gain_if_right = is_label * (ability * ease + np.log(K - 1))[:, np.newaxis]
+            product = ability * ease
+            boost = (product + np.log(K - 1))[:, np.newaxis]
+            gain_if_right = is_label * boost
             wrong_by_item = data.sum_by_item(log_wrong)[:, np.newaxis]
             gain_by_item = data.sum_by_item(gain_if_right)
             by_item = wrong_by_item + gain_by_item
@@ -1004,9 +1010,11 @@ class GLAD(MajorityVote):
             ability, ease, joint = join(parameters)
             posterior = softmax(joint, axis=1)
             posterior_of_label = posterior[data.item, data.label]
-            slope = posterior_of_label - expit(ability * ease)
+            share_right = expit(ability * ease)
+            slope = posterior_of_label - share_right
             by_annotator = data.sum_by_annotator(slope * ease)
-            by_item = data.sum_by_item(slope * ability * ease)
+            weighted_ability = slope * ability * ease
+            by_item = data.sum_by_item(weighted_ability)
             distance = parameters - 1.0
             slopes = np.r_[by_annotator, by_item]
             ascent = slopes - distance
@@ -1153,8 +1161,10 @@ class CrowdLab(MajorityVote):
             n_counted = data.sum_by_annotator(counted)
             share_right = n_right / n_counted
         weight_of_annotators = self.weight_.mean() * total.mean()
-        r = self.model_weight_ / (self.model_weight_ + weight_of_annotators)
-        self.quality_ = r * self.accuracy_ + (1.0 - r) * share_right
+        total_of_weights = self.model_weight_ + weight_of_annotators
+        r = self.model_weight_ / total_of_weights
+        weight_of_votes = 1.0 - r
+        self.quality_ = r * self.accuracy_ + weight_of_votes * share_right
         return self
 
     @staticmethod
@@ -1199,15 +1209,18 @@ class CrowdLab(MajorityVote):
         frequencies = np.bincount(consensus[several])
         most_frequent = frequencies.max() / several.sum()
         e = max(1.0 - most_frequent, LEAST_WEIGHT)
-        self.weight_ = np.maximum(1.0 - (1.0 - agreement) / e, LEAST_WEIGHT)
+        error = 1.0 - agreement
+        self.weight_ = np.maximum(1.0 - error / e, LEAST_WEIGHT)
         favourites = p.argmax(axis=1)[several]
         missed = float(np.mean(favourites != consensus[several]))
         skill = max(1.0 - missed / e, LEAST_WEIGHT)
         self.model_weight_ = skill * float(total.mean()) ** 0.5
         u = self.weight_[data.annotator]
         is_label = np.eye(K)[data.label] > 0
-        h = np.where(is_label, hit, (1.0 - hit) / (K - 1))
-        votes = data.sum_by_item(u[:, np.newaxis] * h)
+        share_of_rest = (1.0 - hit) / (K - 1)
+        h = np.where(is_label, hit, share_of_rest)
+        weighted_hits = u[:, np.newaxis] * h
+        votes = data.sum_by_item(weighted_hits)
         mixed = self.model_weight_ * p + votes
         weight_by_item = data.sum_by_item(u)
         total_weight = (self.model_weight_ + weight_by_item)[:, np.newaxis]

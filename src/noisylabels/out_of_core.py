@@ -120,8 +120,8 @@ def _csv(path: Path, rows: int, label: int | str, dtype: DTypeLike) -> Iterator[
     column = label
     if isinstance(column, str):
         if not headed or column not in names:
-            known = f"name one of {', '.join(names)}" if headed else "there is no header: give its number"
-            raise ValueError(f"{path.name}: no column {column!r}; {known}")
+            hint = f"name one of {', '.join(names)}" if headed else "there is no header: give its number"
+            raise ValueError(f"{path.name}: no column {column!r}; {hint}")
         column = names.index(column)
     if not 0 <= column < len(names):
         raise ValueError(f"{path.name}: no column {label}: columns are 0 to {len(names) - 1}")
@@ -131,11 +131,14 @@ def _csv(path: Path, rows: int, label: int | str, dtype: DTypeLike) -> Iterator[
         with _opened(path) as stream, pd.read_csv(stream, chunksize=rows, **options) as frames:
             for frame in frames:
                 values = frame.to_numpy()
-                if len(lacking := np.flatnonzero(~np.isfinite(values).all(axis=1))):
+                is_finite = np.isfinite(values).all(axis=1)
+                if len(lacking := np.flatnonzero(~is_finite)):
                     row = f"row {done + lacking[0] + 1}"
                     raise ValueError(f"{path.name}: {row} has a field that is missing or not a finite number")
                 done += len(values)
-                yield np.delete(values, column, axis=1).astype(dtype, copy=False), values[:, column].copy()
+                features = np.delete(values, column, axis=1).astype(dtype, copy=False)
+                labels = values[:, column].copy()
+                yield features, labels
     except ValueError as error:
         if str(error).startswith(f"{path.name}: "):
             raise
@@ -161,13 +164,14 @@ def _svmlight(path: Path, rows: int, features: int, dtype: DTypeLike) -> Iterato
         examples = (line.rstrip(b"\n") + b"\n" for line in stream if line.partition(b"#")[0].strip())
         while lines := list(islice(examples, rows)):
             try:
-                X, y = load_svmlight_file(
-                    io.BytesIO(b"".join(lines)), n_features=features, dtype=dtype, zero_based=False
-                )
+                content = io.BytesIO(b"".join(lines))
+                X, y = load_svmlight_file(content, n_features=features, dtype=dtype, zero_based=False)
             except (ValueError, OverflowError, IndexError) as error:
                 raise ValueError(f"{path.name}, rows {done + 1} to {done + len(lines)}: {error}") from error
-            if not np.isfinite(X.data).all():
-                row = int(np.searchsorted(X.indptr, np.flatnonzero(~np.isfinite(X.data))[0], side="right"))
+            is_finite = np.isfinite(X.data)
+            if not is_finite.all():
+                first_entry = np.flatnonzero(~is_finite)[0]
+                row = int(np.searchsorted(X.indptr, first_entry, side="right"))
                 raise ValueError(f"{path.name}, row {done + row}: a value is not finite")
             done += len(lines)
             # estimators need indices of 32 bits

@@ -80,7 +80,8 @@ def mean_se(values: ArrayLike, skewed: bool = False) -> Estimate:
         raise ValueError(f"values: expected a non-empty vector, got shape {sample.shape}")
     is_finite = np.isfinite(sample)
     if not is_finite.all():
-        raise ValueError(f"values: entry {int(np.argmin(np.isfinite(sample)))} is not finite")
+        first = int(np.argmin(is_finite))
+        raise ValueError(f"values: entry {first} is not finite")
     mean = float(sample.mean())
     if sample.size == 1:
         return Estimate(mean, UNKNOWN, 0)
@@ -93,7 +94,8 @@ def mean_se(values: ArrayLike, skewed: bool = False) -> Estimate:
         third_moment = np.mean((sample - mean) ** 3)
         skewness = float(third_moment / sample.std() ** 3)
     root = np.sqrt(sample.size)
-    return Estimate(mean, spread / root, sample.size - 1, skewness / root)
+    skewness_of_mean = skewness / root
+    return Estimate(mean, spread / root, sample.size - 1, skewness_of_mean)
 
 
 def welch(a: Estimate, b: Estimate) -> Estimate:
@@ -220,7 +222,8 @@ def t_below(estimate: Estimate, bound: float = 0.0) -> float:
         return 1.0
     if estimate.se == 0:
         return 0.0 if estimate.mean < bound else 1.0
-    t = (estimate.mean - bound) / estimate.se
+    distance = estimate.mean - bound
+    t = distance / estimate.se
     k = estimate.skew
     curvature = 1 + 2 * t**2
     first_order = k * curvature / 6
@@ -360,7 +363,8 @@ def holm(p_values: Sequence[float]) -> NDArray[np.float64]:
     order = np.argsort(p, kind="stable")
     adjusted = np.empty_like(p)
     factors = p.size - np.arange(p.size)
-    adjusted[order] = np.maximum.accumulate(np.minimum(1.0, factors * p[order]))
+    scaled = np.minimum(1.0, factors * p[order])
+    adjusted[order] = np.maximum.accumulate(scaled)
     return adjusted
 
 
@@ -428,7 +432,8 @@ def benjamini_hochberg(p_values: Sequence[float]) -> NDArray[np.float64]:
     Benjamini and Hochberg (1995), Controlling the false discovery rate.
     """
     p = np.asarray(p_values, dtype=float)
-    descending = np.argsort(p, kind="stable")[::-1]
+    order = np.argsort(p, kind="stable")
+    descending = order[::-1]
     ranks = np.arange(p.size, 0, -1)
     adjusted = np.empty_like(p)
     scaled_p = p.size * p[descending] / ranks
@@ -468,7 +473,8 @@ def holm_factor(p_values: Sequence[float], i: int, alpha: float) -> int:
     """
     m = len(p_values)
     p = np.asarray(p_values, dtype=float)
-    remaining = np.sort(np.delete(p, i))
+    thinned = np.delete(p, i)
+    remaining = np.sort(thinned)
     factors = m - np.arange(m - 1)
     is_accepted = remaining * factors >= alpha
     if not is_accepted.any():
@@ -583,12 +589,15 @@ def ratio_interval(a: ArrayLike, b: ArrayLike, level: float = 0.95) -> tuple[flo
     n = pairs.shape[1]
     if n < 2:
         return UNKNOWN, UNKNOWN
-    quantile = float(scipy.special.stdtrit(n - 1, (1 + level) / 2))
+    probability = (1 + level) / 2
+    quantile = float(scipy.special.stdtrit(n - 1, probability))
     g = quantile**2 / n
     means = pairs.mean(axis=1)
     products = np.outer(means, means)
-    (aa, ab), (_, bb) = products - g * np.cov(pairs)
-    discriminant = ab**2 - aa * bb
+    covariances = g * np.cov(pairs)
+    (aa, ab), (_, bb) = products - covariances
+    product = aa * bb
+    discriminant = ab**2 - product
     if bb <= 0 or discriminant < 0:  # the divisor may be 0
         return UNKNOWN, UNKNOWN
     root = np.sqrt(discriminant)
@@ -633,7 +642,8 @@ def share_interval(successes: float, n: float, level: float = 0.95) -> tuple[flo
     tail = (1 - level) / 2
     low = 0.0
     if successes > 0:
-        low = float(scipy.special.betaincinv(successes, n - successes + 1, tail))
+        complement = n - successes + 1
+        low = float(scipy.special.betaincinv(successes, complement, tail))
     high = 1.0
     if successes < n:
         high = float(scipy.special.betaincinv(successes + 1, n - successes, 1 - tail))
@@ -681,7 +691,8 @@ def pool_error(differences: ArrayLike, tests: ArrayLike, pool: int) -> Estimate:
     means = np.asarray(differences, dtype=float)
     counts = np.asarray(tests, dtype=float)
     weights = counts / counts.sum()
-    squares = (means - weights @ means) ** 2
+    mean = weights @ means
+    squares = (means - mean) ** 2
     variance = float(weights @ squares)
     if pool < 3 or np.ptp(means) <= FLAT * np.abs(means).max(initial=0.0):
         return Estimate(0.0, UNKNOWN, 0)
@@ -689,7 +700,8 @@ def pool_error(differences: ArrayLike, tests: ArrayLike, pool: int) -> Estimate:
     kurtosis = fourth_moment / variance**2
     expected = (pool - 3) / (pool - 1)
     df = 2 * pool / (kurtosis - expected)
-    se = float(np.sqrt(variance / (pool - 1)))
+    variance_of_mean = variance / (pool - 1)
+    se = float(np.sqrt(variance_of_mean))
     return Estimate(0.0, se, df)
 
 

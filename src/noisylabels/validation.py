@@ -117,15 +117,15 @@ def as_array(name: str, values: Any) -> NDArray[Any]:
     if hasattr(values, "toarray"):
         raise ValueError(f"{name}: is a sparse matrix; give {name}.toarray()")
     try:
-        given = np.asanyarray(values)
+        array = np.asanyarray(values)
     except (TypeError, ValueError):
         raise ValueError(f"{name}: expected an array of real numbers, got {shown(values)}") from None
-    if given.dtype.kind == "O" and given.ndim == 0:  # None or any other single object
+    if array.dtype.kind == "O" and array.ndim == 0:  # None or any other single object
         raise ValueError(f"{name}: expected an array of real numbers, got {shown(values)}")
-    return given
+    return array
 
 
-def refuse_other_index(X: Any, y: Any, **others: Any) -> None:
+def refuse_other_index(X: Any, y: Any, **further: Any) -> None:
     """Refuse labels, weights or groups whose rows have the names of X's rows in another order.
 
     Parameters
@@ -155,7 +155,7 @@ def refuse_other_index(X: Any, y: Any, **others: Any) -> None:
     for name, values in (("X", X), ("y", y)):
         if hasattr(values, "loc"):
             named[name] = values.index
-    for name, values in {"y": y, **others}.items():
+    for name, values in {"y": y, **further}.items():
         if not hasattr(values, "loc"):
             continue
         for holder, index in named.items():

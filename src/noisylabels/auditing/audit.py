@@ -254,11 +254,11 @@ def audit(
     check_labels("y", np.ma.getdata(y) if np.ma.isMaskedArray(y) else y)
     refuse_other_index(X, y, trusted=trusted, groups=groups)
     if X is None:
-        given = np.arange(len(np.asarray(y)))[:, np.newaxis]
+        features = np.arange(len(np.asarray(y)))[:, np.newaxis]
     else:
-        given = X
+        features = X
     check = tables.check_labels if pred_probs is None else tables.check_classes
-    table = tables.of_arrays(given, y, trusted, check)
+    table = tables.of_arrays(features, y, trusted, check)
     if groups is None:
         named = None
     else:
@@ -330,8 +330,8 @@ def refuse_large_groups(classes: NDArray[Any], y: Classes, groups: Groups) -> No
     alone = cross_fitting.groups_of_classes(y, number_groups(groups)) < 2
     if alone.any():
         name = shown(classes[alone][0].item())
-        how = "a group is judged by models that did not see it; give smaller groups, or none"
-        raise ValueError(f"groups: all rows of the class {name} are in one group; {how}")
+        advice = "a group is judged by models that did not see it; give smaller groups, or none"
+        raise ValueError(f"groups: all rows of the class {name} are in one group; {advice}")
 
 
 def of_probabilities(table: tables.Table, pred_probs: ArrayLike, *, groups: Groups | None = None) -> Audit:
@@ -341,18 +341,24 @@ def of_probabilities(table: tables.Table, pred_probs: ArrayLike, *, groups: Grou
     """
     p = np.asarray(pred_probs, dtype=float)
     K = len(np.unique(table.labels))
-    if p.shape != (len(table.labels), K):
-        what = f"a row for each label and a column for each of {K} classes, {(len(table.labels), K)}"
-        raise ValueError(f"pred_probs must have {what}; got shape {p.shape}")
+    shape = (len(table.labels), K)
+    if p.shape != shape:
+        expected = f"a row for each label and a column for each of {K} classes, {(len(table.labels), K)}"
+        raise ValueError(f"pred_probs must have {expected}; got shape {p.shape}")
     # this also refuses probabilities that are not finite
-    wrong = ~((p >= 0).all(axis=1) & (np.abs(p.sum(axis=1) - 1) < 0.01))
+    sums = p.sum(axis=1)
+    are_positive = (p >= 0).all(axis=1)
+    sum_to_one = np.abs(sums - 1) < 0.01
+    wrong = ~(are_positive & sum_to_one)
     if wrong.any():
         raise ValueError(
             f"pred_probs, row {wrong.argmax()}: {p[wrong.argmax()]} are not probabilities that sum to 1"
         )
     classes, y = np.unique(table.labels, return_inverse=True)
     refuse_other_order(p, y, classes.tolist())
-    fit = CrossFit(p[np.newaxis], p[np.newaxis], np.full((1, K, K), np.nan))
+    same_for_all = p[np.newaxis]
+    unknown = np.full((1, K, K), np.nan)
+    fit = CrossFit(same_for_all, same_for_all, unknown)
     copies, units, notes = find_units(table, groups)
     return of_cross_fits(table, {"your model": fit}, [*table.notes, *notes], copies, units)
 
@@ -372,18 +378,18 @@ def of_table(
     try:
         import pandas  # noqa: F401
     except ModuleNotFoundError as missing:
-        how = "an audit answers with data frames, which need pandas: pip install pandas"
-        raise ModuleNotFoundError(how, name="pandas") from missing
-    copies, units, said = find_units(table, groups)
-    table = replace(table, notes=[*table.notes, *said])
+        advice = "an audit answers with data frames, which need pandas: pip install pandas"
+        raise ModuleNotFoundError(advice, name="pandas") from missing
+    copies, units, notes_on_units = find_units(table, groups)
+    table = replace(table, notes=[*table.notes, *notes_on_units])
     if tables.measured(table.labels):
         return of_numbers(table, model, copies=copies, units=units, random_state=random_state, say=say)
     classes, y = np.unique(table.labels, return_inverse=True)
     if groups is not None:
         refuse_large_groups(classes, y, groups)
-    many = len(y) > MANY
+    is_large = len(y) > MANY
     ours = (*cross_fitting.ROBUST, *cross_fitting.PLAIN)
-    repetitions = repetitions or (1 if many else 3)
+    repetitions = repetitions or (1 if is_large else 3)
     alone = telling(table, y, units)
     table = with_calendar(table, y, random_state, units)
     doubtful = "alone predicts nearly every label; if it is known only because of the label, leave it out"
@@ -408,16 +414,21 @@ def of_table(
         notes.append(
             f"of {len(fits)} models {model} gives the labels of rows it did not see the largest likelihood"
         )
-    wanted = model if model is not None else "gradient boosting" if many else cross_fitting.DEFAULT
+    if model is not None:
+        wanted = model
+    elif is_large:
+        wanted = "gradient boosting"
+    else:
+        wanted = cross_fitting.DEFAULT
     name = cross_fitting.chosen(wanted)[0]
     if name in fits and repetitions == 1:
         first = fits[name]
     else:
         first = fitted(wanted, repetitions)
-    others: tuple[str, ...] = ()
-    if compare or (compare is None and not many):
-        others = ours
-    fits |= {other: fitted(other, 1) for other in others if other not in (*fits, name)}
+    compared: tuple[str, ...] = ()
+    if compare or (compare is None and not is_large):
+        compared = ours
+    fits |= {other: fitted(other, 1) for other in compared if other not in (*fits, name)}
     fits = {name: first} | fits | {name: first}
     return of_cross_fits(table, fits, list(dict.fromkeys(notes)), copies, units)
 
@@ -445,15 +456,15 @@ def of_numbers(
     from sklearn.model_selection import GroupKFold, KFold, cross_val_predict
 
     if model is not None and (isinstance(model, str | type) or not hasattr(model, "predict")):
-        how = "the labels are numbers; give a regressor such as Ridge(), or none"
-        raise ValueError(f"model: {model!r} cannot predict them: {how}")
+        advice = "the labels are numbers; give a regressor such as Ridge(), or none"
+        raise ValueError(f"model: {model!r} cannot predict them: {advice}")
     notes = list(table.notes)
     if table.labels.dtype.kind in "iu":
         values = f"the labels are whole numbers with {len(np.unique(table.labels))} different values"
-        how = (
+        advice = (
             f"if they are classes, write them as words; at most {tables.MOST_CLASSES} classes can be audited"
         )
-        notes.insert(0, f"{values}, and were audited as measurements; {how}")
+        notes.insert(0, f"{values}, and were audited as measurements; {advice}")
     y = table.labels.astype(float)
     boosting = HistGradientBoostingRegressor(loss="absolute_error", random_state=random_state)
     forest = RandomForestRegressor(min_samples_leaf=3, random_state=random_state)
@@ -472,18 +483,20 @@ def of_numbers(
     say(f"cross-fitting {type(model).__name__} on {len(y)} rows, twice")
     expected = cross_val_predict(clone(model), X, y, cv=folds, groups=units)
     size = np.abs(y - expected)
-    floor = max(float(np.median(size)), 1e-12 * float(np.abs(y).max()), 1e-300) / 2
-    z = size / np.maximum(cross_val_predict(clone(model), X, size, cv=folds, groups=units), floor)
+    magnitudes = np.abs(y)
+    floor = max(float(np.median(size)), 1e-12 * float(magnitudes.max()), 1e-300) / 2
+    guess_of_size = cross_val_predict(clone(model), X, size, cv=folds, groups=units)
+    z = size / np.maximum(guess_of_size, floor)
     z *= MEDIAN / max(float(np.median(z)), 1e-12)
-    known = 1.0
+    p_value = 1.0
     if expected.std() > 0:
         guesses = flip_rates.average_groups(expected, units)
         labels = flip_rates.average_groups(y, units)
-        known = float(spearmanr(guesses, labels, alternative="greater").pvalue)
+        p_value = float(spearmanr(guesses, labels, alternative="greater").pvalue)
     expected = np.array([float(f"{value:.6g}") for value in expected])
     columns = table.places() | {"label": table.labels, "suggested": expected, "score": -z}
     frame = pd.DataFrame(columns).sort_values("score", kind="stable", ignore_index=True)
-    informative = bool(known < SIGNIFICANT)
+    informative = bool(p_value < SIGNIFICANT)
     return NumericAudit(
         table=table,
         model=type(model).__name__,
@@ -520,13 +533,13 @@ def of_cross_fits(
     Q = flip_rates.joint(p, y, a)
     sureness = flip_rates.surest(p, y, units)
     informative = flip_rates.chance(fits, y, units) < SIGNIFICANT
-    found = table.places() | {"label": classes[y], "suggested": classes[flip_rates.suggested(p, y)]}
-    found |= {"score": flip_rates.margins(p, y), "wrong": flip_rates.likely_wrong(p, y, Q, a)}
-    ranking = pd.DataFrame(found).sort_values("score", kind="stable", ignore_index=True)
+    columns = table.places() | {"label": classes[y], "suggested": classes[flip_rates.suggested(p, y)]}
+    columns |= {"score": flip_rates.margins(p, y), "wrong": flip_rates.likely_wrong(p, y, Q, a)}
+    ranking = pd.DataFrame(columns).sort_values("score", kind="stable", ignore_index=True)
     if informative:
-        most = float(flip_rates.wrong_share_of(sureness.limit, y, a))
+        highest = float(flip_rates.wrong_share_of(sureness.limit, y, a))
     else:
-        most = 1.0
+        highest = 1.0
     return Audit(
         classes=classes,
         counts=np.bincount(y),
@@ -534,7 +547,7 @@ def of_cross_fits(
         ranking=ranking,
         conflicts=_conflicts(table, y, classes),
         flip_rates=_rates(cross, y, classes, table.trusted, sureness.limit, units),
-        bounds=(0.0, most),
+        bounds=(0.0, highest),
         guess=flip_rates.wrong_share_of(flip_rates.anchor(p, y, a=a), y, a),
         informative=informative,
         sureness=sureness,
@@ -551,17 +564,22 @@ def of_cross_fits(
 def _conflicts(table: tables.Table, y: Classes, classes: NDArray[Any]) -> pd.DataFrame:
     import pandas as pd
 
-    has_features = table.X.shape[1] or table.text is not None
-    if has_features:
-        equal, near = flip_rates.conflicts(table.X, table.text, y)
-    else:
-        equal = []
-        near = []
-    groups = [*equal, *near]
+    equal: list[Any] = []
+    nearly_equal: list[Any] = []
+    if table.X.shape[1] or table.text is not None:
+        equal, nearly_equal = flip_rates.conflicts(table.X, table.text, y)
+    groups = [*equal, *nearly_equal]
     rows = np.concatenate([*groups, np.empty(0, dtype=np.intp)])
-    like = [table.rows[group[0]] for group in groups for _ in group]
-    nearly = np.arange(len(rows)) >= sum(map(len, equal))
-    return pd.DataFrame(table.places(rows) | {"label": classes[y[rows]], "like": like, "nearly": nearly})
+    first_rows = []
+    for group in groups:
+        first_rows += [table.rows[group[0]]] * len(group)
+    n_equal = sum(map(len, equal))
+    columns = table.places(rows)
+    columns["label"] = classes[y[rows]]
+    frame = pd.DataFrame(columns)
+    frame["like"] = first_rows
+    frame["nearly"] = np.arange(len(rows)) >= n_equal
+    return frame
 
 
 def _rates(
@@ -580,9 +598,9 @@ def _rates(
     a = flip_rates.weights_of(units)
     matrices = {"estimate": flip_rates.from_joint(p, y, a), "anchor": flip_rates.anchor(p, y, a=a)}
     matrices |= {"own": cross.omega.mean(axis=0), "limit": limit}
-    if known := [i for i, value in enumerate(trusted) if value is not None]:
-        true = np.searchsorted(classes, np.array([trusted[i] for i in known]))
-        counted = flip_rates.counted(y[known], true, K, numbered(units, np.array(known)))
+    if places := [i for i, value in enumerate(trusted) if value is not None]:
+        true = np.searchsorted(classes, np.array([trusted[i] for i in places]))
+        counted = flip_rates.counted(y[places], true, K, numbered(units, np.array(places)))
         matrices |= dict(zip(("trusted", "trusted_low", "trusted_high"), counted, strict=True))
     pairs = {"true": np.repeat(classes, K), "observed": np.tile(classes, K)}
     return pd.DataFrame(pairs | {key: matrix.ravel() for key, matrix in matrices.items()})
@@ -596,31 +614,41 @@ def telling(table: tables.Table, y: Classes, units: Groups | None = None) -> lis
     from sklearn.model_selection import cross_val_predict
     from sklearn.tree import DecisionTreeClassifier
 
-    part = np.random.default_rng(0).permutation(len(y))[:LARGEST]
+    rng = np.random.default_rng(0)
+    part = rng.permutation(len(y))[:LARGEST]
     K = int(y.max()) + 1
     y = y[part]
-    found = []
     units = numbered(units, part)
     if units is None:
         counts = np.bincount(y)
     else:
         counts = cross_fitting.groups_of_classes(y, units)
-    most = min(TELLING, 0.1 * (1 - np.bincount(y).max() / len(y)))
+    largest_share = np.bincount(y).max() / len(y)
+    most_errors = min(TELLING, 0.1 * (1 - largest_share))
+    if most_errors <= 0 or counts.min() <= 1:
+        return []
     tree = DecisionTreeClassifier(max_leaf_nodes=8 * K, min_samples_leaf=2, random_state=0)
+    names = []
     for name in table.contents:
-        at = [j for j, each in enumerate(table.names) if each == name or each.startswith(f"{name}=")]
-        if at and most > 0 and counts.min() > 1:
-            X = table.X[part][:, at]
-            # A tree that has already seen the rows is too optimistic: it rules out most columns
-            # without a cross-fit.
-            if np.mean(tree.fit(X, y).predict(X) != y) <= most:
-                folds: Any
-                if units is None:
-                    folds = 2
-                else:
-                    folds = list(split_folds(y, 2, 0, units))
-                found += [name] if np.mean(cross_val_predict(tree, X, y, cv=folds) != y) <= most else []
-    return found
+        encoded = []
+        for j, feature in enumerate(table.names):
+            if feature == name or feature.startswith(f"{name}="):
+                encoded.append(j)
+        if not encoded:
+            continue
+        X = table.X[part][:, encoded]
+        # A tree that has already seen the rows is too optimistic: it rules out most columns
+        # without a cross-fit.
+        errors = tree.fit(X, y).predict(X) != y
+        if np.mean(errors) > most_errors:
+            continue
+        folds: Any = 2
+        if units is not None:
+            folds = list(split_folds(y, 2, 0, units))
+        held_out = cross_val_predict(tree, X, y, cv=folds)
+        if np.mean(held_out != y) <= most_errors:
+            names.append(name)
+    return names
 
 
 def with_calendar(
@@ -641,52 +669,62 @@ def with_calendar(
         fit = cross_fitted(X, y, forest, groups=units, **options)
         return flip_rates.log_likelihoods(fit, y, units)
 
+    def is_clear(gain: Array) -> bool:
+        error = gain.std(ddof=1) / len(gain) ** 0.5
+        return bool(gain.mean() > SURE * error)
+
     parts: dict[str, dict[str, Array]] = {}
     for name in table.dates:  # dates are days since 1970; tried are the year, the week and the day
-        days = table.X[:, table.names.index(name)]
-        for part, turn in {"month": days / 365.2425, "weekday": np.floor(days) / 7, "hour": days}.items():
-            w = 2 * np.pi * (turn % 1)
-            if np.ptp(wave := np.column_stack([np.cos(w), np.sin(w)])) > 0:
+        column = table.names.index(name)
+        days = table.X[:, column]
+        turns = {"month": days / 365.2425, "weekday": np.floor(days) / 7, "hour": days}
+        for part, turn in turns.items():
+            angle = 2 * np.pi * (turn % 1)
+            wave = np.column_stack([np.cos(angle), np.sin(angle)])
+            if np.ptp(wave) > 0:
                 parts.setdefault(part, {})[name] = wave
     plain = likely(table.X)
-    shuffled = np.random.default_rng(random_state).permutation(len(y))
+    rng = np.random.default_rng(random_state)
+    shuffled = rng.permutation(len(y))
     X = table.X
     names = list(table.names)
     notes = list(table.notes)
     for part, waves in parts.items():
         wave = np.hstack(list(waves.values()))
-        found = likely(np.hstack([table.X, wave]))
-        others = (plain, likely(np.hstack([table.X, wave[shuffled]])))
-        gains = [found - other for other in others]
-        if all(gain.mean() > SURE * gain.std(ddof=1) / len(gain) ** 0.5 for gain in gains):
+        with_wave = likely(np.hstack([table.X, wave]))
+        with_shuffled = likely(np.hstack([table.X, wave[shuffled]]))
+        if is_clear(with_wave - plain) and is_clear(with_wave - with_shuffled):
             X = np.hstack([X, wave])
-            names += [f"{name} {part} {which}" for name in waves for which in ("cos", "sin")]
+            for name in waves:
+                names += [f"{name} {part} cos", f"{name} {part} sin"]
             notes.append(f"the {part} of {', '.join(waves)} makes unseen labels likelier and was added")
     return replace(table, X=X, names=names, notes=notes)
 
 
 # The report has one paragraph per line.
-def describe(found: Audit | NumericAudit, reviewed: str = "") -> list[str]:
+def describe(result: Audit | NumericAudit, reviewed: str = "") -> list[str]:
     """Write the findings in plain words, one paragraph per line."""
-    notes = [f"The table: {note}." for note in found.notes]
-    first = headline(found, reviewed)
-    if isinstance(found, NumericAudit):
-        return [first, *([ranking(found)] if found.informative else []), *notes]
-    if not found.informative:
-        return [first, *same(found), *notes]
-    bias = BIAS if reviewed else f"{BIAS} {WHAT_SETTLES_IT}"
-    findings = [first, certainty(found), *same(found)]
+    notes = [f"The table: {note}." for note in result.notes]
+    sentences = [headline(result, reviewed)]
+    if isinstance(result, NumericAudit):
+        if result.informative:
+            sentences.append(ranking(result))
+        return [*sentences, *notes]
+    if not result.informative:
+        return [*sentences, *same(result), *notes]
+    sentences += [certainty(result), *same(result)]
     if not reviewed:  # a share that was measured replaces the estimate
-        findings.append(likeliest_flip(found))
-    findings += [*trusted_rates(found), bias, ranking(found)]
-    return [*findings, *methods(found), *doubts(found), *notes]
+        sentences.append(likeliest_flip(result))
+    bias = BIAS if reviewed else f"{BIAS} {WHAT_SETTLES_IT}"
+    sentences += [*trusted_rates(result), bias, ranking(result)]
+    return [*sentences, *methods(result), *doubts(result), *notes]
 
 
-def headline(found: Audit | NumericAudit, reviewed: str = "") -> str:
+def headline(result: Audit | NumericAudit, reviewed: str = "") -> str:
     """Say what labels alone show about the number of wrong ones, or what reviewed rows show."""
-    if isinstance(found, NumericAudit):
-        begin = f"{len(found.doubt)} labels that are numbers."
-        if not found.informative:
+    if isinstance(result, NumericAudit):
+        begin = f"{len(result.doubt)} labels that are numbers."
+        if not result.informative:
             nothing = "These columns say nothing about the label, nor about which labels are wrong."
             return f"{begin} {nothing}"
         remedy = ": no share of wrong ones is known without review"
@@ -694,26 +732,26 @@ def headline(found: Audit | NumericAudit, reviewed: str = "") -> str:
             begin = f"{begin} {reviewed}"
             remedy = ""
         return (
-            f"{begin} The median error of {found.model} on rows that it was not trained on is "
-            f"{found.error:.3g}; {found.doubted.sum()} labels are more than {FAR} times the typical error "
+            f"{begin} The median error of {result.model} on rows that it was not trained on is "
+            f"{result.error:.3g}; {result.doubted.sum()} labels are more than {FAR} times the typical error "
             "nearby away from its prediction. Labels alone cannot show whether they are wrong or rare"
             f"{remedy}."
         )
-    count = found.counts.sum()
-    best = found.accuracies.iloc[0]
-    begin = f"{count} labels of {len(found.classes)} classes."
-    if not found.informative:
+    count = result.counts.sum()
+    best = result.accuracies.iloc[0]
+    begin = f"{count} labels of {len(result.classes)} classes."
+    if not result.informative:
         return (
             f"{begin} These columns say nothing about the label: no model orders the labels better than "
             f"chance (the best is right for {percent(best['accuracy'])} of them, always saying "
-            f"{found.classes[found.counts.argmax()]} for {percent(found.counts.max() / count)}). So which "
+            f"{result.classes[result.counts.argmax()]} for {percent(result.counts.max() / count)}). So which "
             "labels are wrong cannot be known from these columns."
         )
-    first = "There is evidence of wrong labels." if found.evidence.any() else "No evidence of wrong labels."
+    first = "There is evidence of wrong labels." if result.evidence.any() else "No evidence of wrong labels."
     if reviewed:
         return f"{begin} {reviewed}"
-    top = found.bounds[1]
-    guess = min(found.guess, found.bounds[1])
+    top = result.bounds[1]
+    guess = min(result.guess, result.bounds[1])
     return (
         f"{begin} {first} The labels by themselves allow any share of wrong ones from 0 % to {percent(top)} "
         "(the upper end at 95 % confidence, if flips depend on the class alone). Our estimate is "
@@ -721,17 +759,17 @@ def headline(found: Audit | NumericAudit, reviewed: str = "") -> str:
     )
 
 
-def same(found: Audit) -> Iterator[str]:
+def same(result: Audit) -> Iterator[str]:
     """Describe the rows that contradict each other."""
-    near = found.conflicts["nearly"].astype(bool)
-    if pairs := int(near.sum()) // 2:
+    is_nearly_equal = result.conflicts["nearly"].astype(bool)
+    if pairs := int(is_nearly_equal.sum()) // 2:
         yield f"{_count(pairs, 'pair')} of rows are nearly equal and have different labels."
-    if rows := int((~near).sum()):
-        groups = found.conflicts["like"][~near].nunique()
+    if rows := int((~is_nearly_equal).sum()):
+        groups = result.conflicts["like"][~is_nearly_equal].nunique()
         sentence = (
             f"{rows} rows have the contents of another row and a different label ({_count(groups, 'group')})."
         )
-        if rows > int(found.counts.sum()) / 5:
+        if rows > int(result.counts.sum()) / 5:
             sentence += " So many that the columns lack something the labels depend on."
         yield sentence
 
@@ -743,58 +781,60 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}s"
 
 
-def certainty(found: Audit) -> str:
+def certainty(result: Audit) -> str:
     """Decide whether there is evidence of flips."""
-    surest = found.sureness
-    if not found.evidence.any():
+    surest = result.sureness
+    if not result.evidence.any():
+        n_disagree = round(surest.disagree.sum(), 1)
         return (
-            f"No evidence of flips: where {found.model} is most confident, "
-            f"{round(surest.disagree.sum(), 1):g} of {surest.rows.sum()} labels disagree with it. "
+            f"No evidence of flips: where {result.model} is most confident, "
+            f"{n_disagree:g} of {surest.rows.sum()} labels disagree with it. "
             "What looks wrong elsewhere may be overlap of the classes."
         )
-    where = np.flatnonzero(found.evidence)
-    told = ", ".join(
-        f"{round(surest.disagree[j], 1):g} of {surest.rows[j]} rows of class {found.classes[j]}"
-        for j in where
-    )
+    disagreements = []
+    for j in np.flatnonzero(result.evidence):
+        n_disagree = round(surest.disagree[j], 1)
+        disagreements.append(f"{n_disagree:g} of {surest.rows[j]} rows of class {result.classes[j]}")
     return (
-        f"Evidence of wrong labels: even where {found.model} is most confident of a class, labels disagree "
-        f"({told}). Wrong labels cause this, or classes that overlap everywhere."
+        f"Evidence of wrong labels: even where {result.model} is most confident of a class, labels disagree "
+        f"({', '.join(disagreements)}). Wrong labels cause this, or classes that overlap everywhere."
     )
 
 
-def likeliest_flip(found: Audit) -> str:
+def likeliest_flip(result: Audit) -> str:
     """Say which class probably carries the label of another most often."""
-    most = max(off_diagonal(found), key=lambda row: float(row["anchor"]))
+    likeliest = max(off_diagonal(result), key=lambda row: float(row["anchor"]))
     return (
-        f"The most frequent flip is probably {most['true']} labelled as {most['observed']}: "
-        f"{percent(most['anchor'])} of class {most['true']}, by the anchor estimate."
+        f"The most frequent flip is probably {likeliest['true']} labelled as {likeliest['observed']}: "
+        f"{percent(likeliest['anchor'])} of class {likeliest['true']}, by the anchor estimate."
     )
 
 
-def trusted_rates(found: Audit) -> Iterator[str]:
+def trusted_rates(result: Audit) -> Iterator[str]:
     """Say how often, by the trusted labels, a class carries the label of another."""
-    for row in off_diagonal(found):
+    for row in off_diagonal(result):
         if not np.isnan(row.get("trusted", np.nan)):
-            between = f"{percent(row['trusted_low'])} to {percent(row['trusted_high'])}"
+            low = percent(row["trusted_low"])
+            high = percent(row["trusted_high"])
+            between = f"{low} to {high}"
             share = f"{percent(row['trusted'])} of class {row['true']} ({between})"
             yield f"By trusted labels: {row['true']} labelled {row['observed']}, {share}."
 
 
-def ranking(found: Audit | NumericAudit) -> str:
+def ranking(result: Audit | NumericAudit) -> str:
     """Say what to do with the ranked list."""
-    if not len(found.suspicious):
+    if not len(result.suspicious):
         return "No label is listed as suspicious."
-    how = "trust the order more than the number of rows"
-    if isinstance(found, NumericAudit):
-        how = "the suggestion is what the model expects"
-    verb = "label is" if len(found.suspicious) == 1 else "labels are"
-    return f"{len(found.suspicious)} {verb} listed as suspicious. Look at them from the top; {how}."
+    advice = "trust the order more than the number of rows"
+    if isinstance(result, NumericAudit):
+        advice = "the suggestion is what the model expects"
+    verb = "label is" if len(result.suspicious) == 1 else "labels are"
+    return f"{len(result.suspicious)} {verb} listed as suspicious. Look at them from the top; {advice}."
 
 
-def methods(found: Audit) -> Iterator[str]:
+def methods(result: Audit) -> Iterator[str]:
     """Say which method is the most accurate, and whether the difference means anything."""
-    table = found.accuracies
+    table = result.accuracies
     if len(table) < 2:
         return
     best = table.iloc[0]
@@ -812,15 +852,15 @@ def methods(found: Audit) -> Iterator[str]:
         yield "Some corrected accuracies lay above 100 % and were clipped: the flip rates are then too high."
 
 
-def doubts(found: Audit) -> Iterator[str]:
+def doubts(result: Audit) -> Iterator[str]:
     """List the reasons why these data show little."""
-    shares = found.counts / found.counts.sum()
-    if found.counts.sum() < FEW:
-        yield f"Only {found.counts.sum()} rows: all estimates are uncertain."
+    shares = result.counts / result.counts.sum()
+    if result.counts.sum() < FEW:
+        yield f"Only {result.counts.sum()} rows: all estimates are uncertain."
     if shares.min() < RARE:
-        rare = found.classes[shares.argmin()]
+        rare = result.classes[shares.argmin()]
         yield f"Class {rare} is rare ({percent(shares.min())}): estimates for this class rest on few rows."
-    if max(row["estimate"] for row in off_diagonal(found)) > NEAR_HALF:
+    if max(row["estimate"] for row in off_diagonal(result)) > NEAR_HALF:
         yield (
             "A flip rate is near one half. Above one half two classes swap names, which no method can detect "
             "from the labels alone."
@@ -835,6 +875,6 @@ def percent(share: float) -> str:
     return f"{value:.1f} %"
 
 
-def off_diagonal(found: Audit) -> list[dict[Any, Any]]:
+def off_diagonal(result: Audit) -> list[dict[Any, Any]]:
     """Say how often the labels of each class are wrong."""
-    return [row for row in found.flip_rates.to_dict("records") if row["true"] != row["observed"]]
+    return [row for row in result.flip_rates.to_dict("records") if row["true"] != row["observed"]]

@@ -194,8 +194,9 @@ def _encode_numbers(name: str, column: NumericColumn, locate: Place) -> Encoded:
     missing = np.isnan(values)
     if missing.all():
         return Encoded(nothing, [], [*column.notes, f"column {name!r} is empty and was left out"])
-    notes = [*column.notes, *_explain_sentinel(name, values[~missing])]
-    filled = np.where(missing, np.median(values[~missing]), values)
+    present = values[~missing]
+    notes = [*column.notes, *_explain_sentinel(name, present)]
+    filled = np.where(missing, np.median(present), values)
     X = filled[:, np.newaxis]
     is_constant = bool(filled.min() == filled.max())
     if column.form and column.form != DURATION:
@@ -222,9 +223,11 @@ def _encode_words(name: str, words: list[str], hashing: bool, file: str, width: 
     if counts:
         most_frequent = max(counts, key=lambda word: counts[word])
     filled = np.where(missing, most_frequent, words)
-    X = (filled[:, np.newaxis] == np.array(levels)).astype(float)
+    level_names = np.array(levels)
+    X = (filled[:, np.newaxis] == level_names).astype(float)
     names = [f"{name}={level}" for level in levels]
-    return _with_gaps(name, X, names, missing, len(counts) < 2, "the most frequent text", [], [])
+    is_constant = len(counts) < 2
+    return _with_gaps(name, X, names, missing, is_constant, "the most frequent text", [], [])
 
 
 def _with_gaps(
@@ -287,9 +290,11 @@ def _explain_sentinel(name: str, values: Array) -> list[str]:
         return []
     ends = ((0, different[1], different[1:]), (-1, different[-2], different[:-1]))
     for i, nearest, remaining in ends:
-        is_frequent = counts[i] >= max(FEWEST_NUMBERS, SENTINEL_SHARE * len(values))
+        fewest = max(FEWEST_NUMBERS, SENTINEL_SHARE * len(values))
+        is_frequent = counts[i] >= fewest
         spread = remaining[-1] - remaining[0]
-        is_far = abs(different[i] - nearest) > SENTINEL_DISTANCE * spread
+        distance = abs(different[i] - nearest)
+        is_far = distance > SENTINEL_DISTANCE * spread
         if is_frequent and is_far:
             value = f"{different[i]:g} in {counts[i]} rows, far from its other values"
             return [f"column {name!r} is {value}; leave it empty if that means not known"]
@@ -310,7 +315,8 @@ def _check_size(name: str, values: Array, locate: Place) -> None:
 
 def _check_cells(name: str, rows: int, width: int, file: str) -> None:
     """Refuse categories that would need gigabytes, before they are encoded."""
-    if rows * width > MOST_CELLS:
+    cells = rows * width
+    if cells > MOST_CELLS:
         size = rows * width * 8 / 1e9
         limit = MOST_CELLS * 8 / 1e9
         columns = f"the table has {width} columns of 0/1, {size:.1f} GB; at most {limit:.1f} GB"
@@ -330,17 +336,20 @@ def read_numbers(name: str, column: Sequence[str | None], locate: Place) -> Nume
     """
     import pandas as pd
 
-    codes, different = pd.factorize(np.array(column, dtype=object), use_na_sentinel=False)
+    cells = np.array(column, dtype=object)
+    codes, different = pd.factorize(cells, use_na_sentinel=False)
     texts = [str(value).replace("\u2212", "-").strip() for value in different]
     counts = np.bincount(codes, minlength=len(texts))
     missing = np.array([text in MISSING for text in texts], dtype=bool)
-    numeric = np.array([is_number(text) for text in texts], dtype=bool) & ~missing
+    is_number_text = np.array([is_number(text) for text in texts], dtype=bool)
+    numeric = is_number_text & ~missing
     words = ~missing & ~numeric
 
     def first_row(chosen: NDArray[np.bool_]) -> int:
         return int(chosen[codes].argmax())
 
-    decorated = words & np.array([bool(NOT_PLAIN.fullmatch(text)) for text in texts], dtype=bool)
+    is_decorated = np.array([bool(NOT_PLAIN.fullmatch(text)) for text in texts], dtype=bool)
+    decorated = words & is_decorated
     if decorated.any() and counts[decorated].sum() >= MOSTLY * counts[words].sum():
         i = first_row(decorated)
         marks_to_remove = "a comma, a unit or a sign such as % or $"
@@ -348,23 +357,27 @@ def read_numbers(name: str, column: Sequence[str | None], locate: Place) -> Nume
         raise ValueError(f"{locate(i)}: column {name!r} is {texts[codes[i]]!r}: {advice}")
 
     values = np.full(len(texts), np.nan)
-    values[numeric] = [float(text) for text in compress(texts, numeric)]
-    days, form = _read_dates(list(compress(texts, words)))
+    texts_of_words = list(compress(texts, words))
+    days, form = _read_dates(texts_of_words)
     dated = np.zeros(len(texts), dtype=bool)
     dated[words] = np.isfinite(days)
-    if counts[dated].sum() > counts[numeric].sum():
+    n_dated = counts[dated].sum()
+    n_numeric = counts[numeric].sum()
+    if n_dated > n_numeric:
         readable = dated
-        values = np.full(len(texts), np.nan)
         values[words] = days
     else:
         readable = numeric
         form = ""
+        values[numeric] = [float(text) for text in compress(texts, numeric)]
 
     present = ~missing
     marks = present & ~readable
     note, is_mark = _explain_marks(name, texts, counts, readable, marks)
     if not is_mark:
-        share = counts[readable].sum() / max(counts[present].sum(), 1)
+        n_readable = counts[readable].sum()
+        n_present = counts[present].sum()
+        share = n_readable / max(n_present, 1)
         if present.any() and (share < MOSTLY or not readable.any()):
             return None
         if marks.any():
@@ -415,7 +428,9 @@ def _explain_marks(
 ) -> tuple[str, bool]:
     """Say which texts among numbers stand for gaps; "" and False if they do not."""
     marks_written = list(compress(texts, marks))
-    share = counts[readable].sum() / max(counts[readable].sum() + counts[marks].sum(), 1)
+    n_readable = counts[readable].sum()
+    n_marks = counts[marks].sum()
+    share = n_readable / max(n_readable + n_marks, 1)
     if not marks_written or share < MARKED:
         return "", False
     all_known = all(text in GAP_MARKS for text in marks_written) and readable.sum() > 1
@@ -423,7 +438,7 @@ def _explain_marks(
     if not all_known and not one_text:
         return "", False
     written = ", ".join(repr(text) for text in marks_written)
-    times = counts[marks].sum()
+    times = n_marks
     return (
         f"column {name!r} holds numbers, and {times} times {written}, which was read as a gap",
         True,

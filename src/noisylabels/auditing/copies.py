@@ -180,7 +180,8 @@ def find_copies(X: Array, text: Any = None) -> Copies:
         different = X
     else:
         different = np.hstack([X, project_words(text)])
-    linked = link_near_rows(different[first])
+    distinct_rows = different[first]
+    linked = link_near_rows(distinct_rows)
     joined = join(len(first), linked)
     one_of_each = np.unique(joined, return_index=True)[1]
     distinct = different[first][one_of_each]
@@ -356,7 +357,8 @@ def hash_cells(X: Array) -> NDArray[np.uint64]:
     cells = np.ascontiguousarray(X, dtype=float) + 0.0  # adding 0 turns -0.0 into 0.0
     mixed = cells.view(np.uint64) + columns
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        folded = mixed >> np.uint64(shift)
+        shift_bits = np.uint64(shift)
+        folded = mixed >> shift_bits
         mixed = (mixed ^ folded) * np.uint64(factor)
     last = mixed >> np.uint64(31)
     return mixed ^ last
@@ -716,9 +718,11 @@ def spread_out(X: Array) -> tuple[Array | None, float]:
     if discrete.all():
         return None, 0.0
     rng = np.random.default_rng(0)
-    continuous = fill_steps(X[:, ~discrete], rng)
+    continuous_columns = X[:, ~discrete]
+    continuous = fill_steps(continuous_columns, rng)
     deviation = continuous.std(axis=0)
-    Z = (continuous - continuous.mean(axis=0)) / deviation
+    means = continuous.mean(axis=0)
+    Z = (continuous - means) / deviation
     if Z.shape[1] > MOST_DIRECTIONS:
         directions = rng.standard_normal((Z.shape[1], MOST_DIRECTIONS))
         Z = Z @ directions / MOST_DIRECTIONS**0.5
@@ -728,7 +732,8 @@ def spread_out(X: Array) -> tuple[Array | None, float]:
     cells = cell_hashes.sum(axis=1)
     names, cell = np.unique(cells, return_inverse=True)
     if len(names) > 1:
-        normals = rng.standard_normal((len(names), 12))
+        shape = (len(names), 12)
+        normals = rng.standard_normal(shape)
         corners = 4 * usual * normals
         Z = np.hstack([Z, corners[cell]])
     return Z, usual
@@ -825,8 +830,10 @@ def distances_to_nearest(Z: Array, rows: Groups, neighbours: int, usual: float) 
     step = max(1, 5_000_000 // len(Z))
     for start in range(0, len(rows), step):
         part = rows[start : start + step]
-        to_all = squares[part, np.newaxis] + squares - 2 * Z[part] @ Z.T
-        to_all[np.arange(len(part)), part] = np.inf
+        sums = squares[part, np.newaxis] + squares
+        to_all = sums - 2 * Z[part] @ Z.T
+        diagonal = np.arange(len(part))
+        to_all[diagonal, part] = np.inf
         partitioned = np.partition(to_all, neighbours - 1, axis=1)
         nearest = partitioned[:, :neighbours]
         squared_distances[start : start + step] = np.sort(nearest, axis=1)
@@ -866,7 +873,8 @@ def measure_gaps(distances: Array, usual: float) -> tuple[Array, Array]:
     for j in range(1, k):
         has_neighbour = limited[:, j - 1] < usual
         counts[j] = has_neighbour.sum()
-        ratios = limited[has_neighbour, j] / limited[has_neighbour, j - 1]
+        nearer = limited[has_neighbour, j - 1]
+        ratios = limited[has_neighbour, j] / nearer
         log_ratios = np.log(ratios)
         sums[j] = j * log_ratios.sum()
     return counts, sums
@@ -902,10 +910,12 @@ def clear_gap(counts: Array, sums: Array) -> tuple[int, float] | None:
         farther = slice(j + 1, 2 * j + 4)
         if counts[j] == 0 or sums[farther].sum() == 0:
             continue
-        dimension = counts[farther].sum() / sums[farther].sum()
+        total = counts[farther].sum()
+        dimension = total / sums[farther].sum()
         mean_gap = sums[j] / counts[j]
         ratio = mean_gap * dimension
-        errors = (ratio - 1) * (counts[j] / 2) ** 0.5
+        weight = (counts[j] / 2) ** 0.5
+        errors = (ratio - 1) * weight
         if ratio > clearest and errors > CLEAR_ERRORS:
             best = (j, float(dimension))
             clearest = ratio
@@ -945,7 +955,8 @@ def link_neighbours(Z: Array, j: int, dimension: float, usual: float) -> NDArray
     search = model.fit(Z)
     distances, rows = search.kneighbors()
     distances = np.clip(distances, 1e-6 * usual, usual)
-    ratios = distances[:, j - 1] / distances[:, j]
+    nearest = distances[:, j - 1]
+    ratios = nearest / distances[:, j]
     chance = ratios ** (dimension * j)
     is_unlikely = chance <= ACCEPTED
     is_near = distances[:, j - 1] <= NEAREST_SHARE * usual
@@ -1016,8 +1027,9 @@ def join(n: int, links: NDArray[np.intp]) -> Groups:
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
-    ones = np.ones(len(links))
+    weights = np.ones(len(links))
     places = (links[:, 0], links[:, 1])
-    graph = coo_matrix((ones, places), shape=(n, n))
+    matrix = (weights, places)
+    graph = coo_matrix(matrix, shape=(n, n))
     groups = connected_components(graph, directed=False)[1]
     return np.asarray(groups, dtype=np.intp)

@@ -321,17 +321,21 @@ class CorrectedClassifier(FitFlags, Repeated, MetaEstimatorMixin, ClassifierMixi
                 weights = np.ones(len(y))
             else:
                 weights = a
-            right = 1.0 - flip_rates.wrong_parts(p, y, Q, weights)
-            factors = right / np.maximum(omega[y, y], LEAST)
+            wrong = flip_rates.wrong_parts(p, y, Q, weights)
+            right = 1.0 - wrong
+            rates = np.maximum(omega[y, y], LEAST)
+            factors = right / rates
             return np.asarray(observed * factors[:, np.newaxis])
         if self.method == "importance":
             rows = np.arange(len(y))
-            factors = g[rows, y] / np.maximum(p[rows, y], LEAST)
+            p_of_label = np.maximum(p[rows, y], LEAST)
+            factors = g[rows, y] / p_of_label
             return np.asarray(observed * factors[:, np.newaxis])
         if self.method == "forward":
             return np.asarray(normalised(omega.T[y] * g))
         if self.method == "backward":
-            return np.asarray(np.linalg.inv(omega)[y])
+            inverse = np.linalg.inv(omega)
+            return np.asarray(inverse[y])
         return observed
 
     def _flips(

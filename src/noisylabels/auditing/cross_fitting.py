@@ -69,8 +69,10 @@ def folds_for(y: Classes, groups: Groups | None = None) -> int:
 def groups_of_classes(y: Classes, groups: Groups) -> Classes:
     """Count the groups in which each class occurs, (K,)."""
     number_of_groups = int(groups.max()) + 1
-    occurring = np.unique(y.astype(np.int64) * number_of_groups + groups)
-    return np.bincount(occurring // number_of_groups, minlength=int(y.max()) + 1)
+    cells = y.astype(np.int64) * number_of_groups + groups
+    occurring = np.unique(cells)
+    n_classes = int(y.max()) + 1
+    return np.bincount(occurring // number_of_groups, minlength=n_classes)
 
 
 def split_folds(
@@ -115,10 +117,12 @@ def split_folds(
 
 def rarest_class(y: Classes, groups: Groups) -> Classes:
     """Find for each group the class of its rows that occurs in the fewest groups."""
-    rarest_first = np.argsort(groups_of_classes(y, groups), kind="stable")
+    counts = groups_of_classes(y, groups)
+    rarest_first = np.argsort(counts, kind="stable")
     rank = np.empty_like(rarest_first)
     rank[rarest_first] = np.arange(len(rarest_first))
-    smallest_rank = np.full(int(groups.max()) + 1, len(rank))
+    n_groups = int(groups.max()) + 1
+    smallest_rank = np.full(n_groups, len(rank))
     np.minimum.at(smallest_rank, groups, rank[y])
     return np.asarray(rarest_first[smallest_rank])
 
@@ -195,7 +199,8 @@ def drawn(y: Classes, rows: NDArray[Any], most_rows: int, rng: np.random.Generat
     parts = []
     for label in np.unique(y[rows]):
         members = shuffled[y[shuffled] == label]
-        wanted = max(2, round(most_rows / len(rows) * len(members)))
+        share = most_rows / len(rows)
+        wanted = max(2, round(share * len(members)))
         parts.append(members[:wanted])
     return np.sort(np.concatenate(parts))
 
@@ -237,15 +242,18 @@ def fitted(model: Any, X: Array, y: Classes, X_held: Array, K: int) -> tuple[Arr
 
     tags = get_tags(model).classifier_tags
     if K == 2 or tags is None or tags.multi_class:
-        return probabilities(clone(model).fit(X, y), X_held)
+        model_of_all = clone(model)
+        return probabilities(model_of_all.fit(X, y), X_held)
     p = np.empty((len(X_held), K))
     g = np.empty((len(X_held), K))
     for k in range(K):
-        binary = clone(model).fit(X, (y == k).astype(np.intp))
+        is_class = (y == k).astype(np.intp)
+        binary = clone(model).fit(X, is_class)
         p_binary, g_binary, _ = probabilities(binary, X_held)
         p[:, k] = p_binary[:, 1]
         g[:, k] = g_binary[:, 1]
-    return normalised(p), normalised(g), np.full((K, K), np.nan)
+    unknown = np.full((K, K), np.nan)
+    return normalised(p), normalised(g), unknown
 
 
 def probabilities(model: Any, X: Array) -> tuple[Array, Array, Array]:
@@ -254,7 +262,8 @@ def probabilities(model: Any, X: Array) -> tuple[Array, Array, Array]:
     classifier = model[-1] if hasattr(model, "steps") else model
     omega = getattr(classifier, "flip_matrix_", None)
     if omega is None:
-        return g, g, np.full((g.shape[1], g.shape[1]), np.nan)
+        K = g.shape[1]
+        return g, g, np.full((K, K), np.nan)
     return g @ omega, g, np.asarray(omega)
 
 
@@ -280,7 +289,8 @@ def chosen(wanted: Any, random_state: int = 0) -> tuple[str, Any]:
             raise ValueError(f"model must be {example}, got {wanted!r}")
         return type(wanted).__name__, wanted
     names = {name.lower().replace(" ", "_"): name for name in (*ROBUST, *PLAIN)}
-    if name := names.get(wanted.lower().replace(" ", "_")):
+    simple_name = wanted.lower().replace(" ", "_")
+    if name := names.get(simple_name):
         return name, model_of(name, random_state)
     package, colon, member = wanted.partition(":")
     if not colon:
@@ -289,7 +299,8 @@ def chosen(wanted: Any, random_state: int = 0) -> tuple[str, Any]:
     import importlib
 
     try:
-        return member, getattr(importlib.import_module(package), member)()
+        module = importlib.import_module(package)
+        return member, getattr(module, member)()
     except (ImportError, AttributeError, TypeError, ValueError) as error:
         advice = "give package:Class, built without arguments"
         raise ValueError(f"model {wanted!r}: {error}; {advice}") from None

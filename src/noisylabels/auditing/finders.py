@@ -71,12 +71,17 @@ def wrong_given(p: Array, y: Classes) -> Array:
     """
     from noisylabels.classifiers.logistic import RobustLogisticRegression
 
-    log = np.log(np.maximum(p, flip_rates.LEAST))
+    likely = np.maximum(p, flip_rates.LEAST)
+    log = np.log(likely)
     features = log[:, :-1] - log[:, -1:]
     model = RobustLogisticRegression(lam=0.5).fit(features, y)
-    joint = model.predict_proba(features) * model.flip_matrix_[:, y].T
-    joint_of_label = joint[np.arange(len(y)), y]
-    return np.asarray(1.0 - joint_of_label / joint.sum(axis=1))
+    rates_of_label = model.flip_matrix_[:, y].T
+    joint = model.predict_proba(features) * rates_of_label
+    rows = np.arange(len(y))
+    joint_of_label = joint[rows, y]
+    total = joint.sum(axis=1)
+    share_of_label = joint_of_label / total
+    return np.asarray(1.0 - share_of_label)
 
 
 @dataclass(frozen=True)

@@ -89,7 +89,8 @@ class Sureness:
         smallest = 1e-9 * off_diagonal
         rates = self.omega * off_diagonal + smallest
         row_sums = rates.sum(axis=1, keepdims=True)
-        return np.diag(1 - self.high) + self.high[:, None] * rates / row_sums
+        flip_shares = self.high[:, None] * rates
+        return np.diag(1 - self.high) + flip_shares / row_sums
 
 
 def thresholds(p: Array, y: Classes, a: Array | None = None) -> Array:
@@ -112,10 +113,12 @@ def counts(p: Array, y: Classes, a: Array | None = None) -> Array:
     many rows.
     """
     K = p.shape[1]
-    meets_threshold = p >= thresholds(p, y, a) - SLACK
+    limits = thresholds(p, y, a) - SLACK
+    meets_threshold = p >= limits
     confident = meets_threshold.any(axis=1)
     most_probable = np.where(meets_threshold, p, -1.0).argmax(axis=1)
-    cells = (y * K + most_probable)[confident]
+    all_cells = y * K + most_probable
+    cells = all_cells[confident]
     weights = _weights_at(a, confident)
     sums = np.bincount(cells, weights, K * K)
     C = sums.reshape(K, K).astype(float)
@@ -244,9 +247,11 @@ def anchor(p: Array, y: Classes, quantile: float = QUANTILE, a: Array | None = N
     for j, share in enumerate(shares(y, K, a)):
         level = quantile
         if share > 0:
-            level = max(quantile, 1.0 - share / 2.0)
+            share_of_class = 1.0 - share / 2.0
+            level = max(quantile, share_of_class)
         if a is None:
-            diagonal = float(np.quantile(p[:, j], level))
+            p_of_class = p[:, j]
+            diagonal = float(np.quantile(p_of_class, level))
         else:
             diagonal = _weighted_quantile(p[:, j], level, a)
         anchors = p[:, j] >= diagonal
@@ -256,7 +261,8 @@ def anchor(p: Array, y: Classes, quantile: float = QUANTILE, a: Array | None = N
         proportions = np.full(K - 1, 1.0 / (K - 1))
         if flips.sum() > 0:
             proportions = flips / flips.sum()
-        omega[j] = np.insert((1.0 - diagonal) * proportions, j, diagonal)
+        flipped_share = (1.0 - diagonal) * proportions
+        omega[j] = np.insert(flipped_share, j, diagonal)
     return omega
 
 
@@ -300,12 +306,13 @@ def surest(p: Array, y: Classes, groups: Groups | None = None) -> Sureness:
     one group count as one, with the mean of their labels.
     """
     K = p.shape[1]
+    weights = None
     if groups is None:
         groups = np.arange(len(y))
-        n_groups = int(groups.max()) + 1
-        members = shares(y, K) * n_groups
     else:
-        members = shares(y, K, weights_of(groups)) * (int(groups.max()) + 1)
+        weights = weights_of(groups)
+    n_groups = int(groups.max()) + 1
+    members = shares(y, K, weights) * n_groups
     omega = np.empty((K, K))
     rows = np.empty(K, dtype=np.intp)
     disagree = np.empty(K)
@@ -317,14 +324,18 @@ def surest(p: Array, y: Classes, groups: Groups | None = None) -> Sureness:
         order = np.argsort(-p[:, j], kind="stable")
         wanted_share = round(SUREST * members[j])
         groups_wanted = max(FEWEST_SURE, wanted_share)
-        n_rows = first_groups(groups[order], groups_wanted)
+        ordered_groups = groups[order]
+        n_rows = first_groups(ordered_groups, groups_wanted)
         top = order[:n_rows]
-        labels = average_groups(one_hot[y[top]], groups[top])
+        observed = one_hot[y[top]]
+        groups_of_top = groups[top]
+        labels = average_groups(observed, groups_of_top)
         omega[j] = labels.mean(axis=0)
         rows[j] = len(labels)
         n_wrong = len(labels) - labels[:, j].sum()
         disagree[j] = round(n_wrong, 9)
-        low_and_high = share_interval(float(disagree[j]), len(labels), level)
+        n_disagree = float(disagree[j])
+        low_and_high = share_interval(n_disagree, len(labels), level)
         limits.append(low_and_high)
     low, high = np.array(limits).T
     return Sureness(omega, rows, disagree, low, high)
@@ -358,8 +369,10 @@ def chance(fits: Mapping[str, CrossFit], y: Classes, groups: Groups | None = Non
     p_values = []
     for fit in fits.values():
         p = average_groups(fit.mean, units)
-        for k in range(p.shape[1]):
-            inside = p[labels == k, k]
+        classes = p.shape[1]
+        for k in range(classes):
+            members = labels == k
+            inside = p[members, k]
             outside = p[labels != k, k]
             test = mannwhitneyu(inside, outside, alternative="greater")
             p_values.append(float(test.pvalue))
@@ -403,9 +416,11 @@ def conflicts(X: Array, text: Any, y: Classes) -> tuple[list[Classes], list[Clas
     sample = shuffled[:SAMPLED]
     largest = _largest_distance_of_a_pair(standardised, sample)
     near_pairs = []
-    near = _near_pairs(standardised, y[distinct], largest)
-    for pair in distinct[near]:
-        if y[pair[0]] != y[pair[1]] and copied.isdisjoint(pair):
+    y_of_distinct = y[distinct]
+    pairs = _near_pairs(standardised, y_of_distinct, largest)
+    for pair in distinct[pairs]:
+        is_different = y[pair[0]] != y[pair[1]]
+        if is_different and copied.isdisjoint(pair):
             near_pairs.append(pair)
     return equal, near_pairs
 
@@ -420,7 +435,8 @@ def _groups_of_equal_rows(X: Array, text: Any) -> list[Classes]:
     members: dict[Any, list[int]] = {}
     is_repeated = count[code] > 1
     for i in np.flatnonzero(is_repeated).tolist():  # equal rows have equal hash sums
-        key: Any = content[i * width : (i + 1) * width]
+        start = i * width
+        key: Any = content[start : (i + 1) * width]
         if text is not None:
             indices = text[i].indices.tobytes()
             values = text[i].data.tobytes()
@@ -537,7 +553,8 @@ def corrected_error(
         reason = "the observed labels say too little about the true ones to correct an error"
         raise ValueError(f"the flip matrix has the {number}: with flips this frequent {reason}")
     inverse: Array = np.linalg.inv(omega).astype(np.float64, copy=False)
-    terms = average_groups(inverse[y, predicted], groups)
+    terms_by_row = inverse[y, predicted]
+    terms = average_groups(terms_by_row, groups)
     error = float(1.0 - terms.mean())
     deviation = float(terms.std(ddof=1))
     half = Z * deviation / len(terms) ** 0.5
@@ -575,7 +592,8 @@ def compared(
 
     right = {}
     for name, fit in fits.items():
-        is_right = fit.predicted[0] == y
+        correct = fit.predicted[0]
+        is_right = correct == y
         right[name] = average_groups(is_right.astype(float), groups)
     best = max(right, key=lambda name: right[name].mean())
     weights = weights_of(groups)

@@ -58,7 +58,8 @@ class Powered(NamedTuple):
         n = len(self.residuals)
         deviations = self.residuals - self.residuals.mean()
         squares = float((deviations**2).sum())
-        return float(((squares + unseen) / (n - 1) / n) ** 0.5)
+        variance = (squares + unseen) / (n - 1)
+        return float((variance / n) ** 0.5)
 
 
 def powered(w: Array, s: Array, everywhere: float) -> Powered:
@@ -133,7 +134,8 @@ def mid(w: Array, N: int) -> Rate:
     hits = int(np.count_nonzero(w))
     if not 0 < hits < len(w):
         return counted(w, N, 1 - LEVEL)
-    low, high = exact(hits, len(w), N, (1 - LEVEL) / 2, 0.5)
+    tail = (1 - LEVEL) / 2
+    low, high = exact(hits, len(w), N, tail, 0.5)
     return Rate(hits / len(w), low, high)
 
 
@@ -152,11 +154,14 @@ def stratified(sampled: Sequence[tuple[Array, int]], shares: Sequence[float]) ->
         part = mid(w, N)
         one_sided = (0.0, 1.0)
         if len(w):
-            one_sided = exact(int(w.sum()), len(w), N, 1 - LEVEL, 0.5)
+            hits = int(w.sum())
+            one_sided = exact(hits, len(w), N, 1 - LEVEL, 0.5)
         if some_group_is_right:
-            part = part._replace(low=max(part.low, one_sided[0]))
+            low = max(part.low, one_sided[0])
+            part = part._replace(low=low)
         if some_group_is_wrong:
-            part = part._replace(high=min(part.high, one_sided[1]))
+            high = min(part.high, one_sided[1])
+            part = part._replace(high=high)
         parts.append(part)
     return combined(parts, shares)
 
@@ -168,8 +173,10 @@ def combined(parts: Sequence[Rate], shares: Sequence[float]) -> Rate:
     """
     values, lows, highs = np.array(parts).T
     value = float(np.dot(shares, values))
-    low = value - _add_errors(values - lows, shares)
-    high = value + _add_errors(highs - values, shares)
+    error_below = _add_errors(values - lows, shares)
+    low = value - error_below
+    error_above = _add_errors(highs - values, shares)
+    high = value + error_above
     return Rate(value, max(0.0, low), min(1.0, high))
 
 
@@ -186,18 +193,22 @@ def exact(hits: int, n: int, N: int, tail: float, less: float = 0.0) -> tuple[fl
     """
     from scipy.stats import hypergeom
 
-    numbers_of_wrong = range(hits, N - n + hits + 1)
+    largest = N - n + hits
+    numbers_of_wrong = range(hits, largest + 1)
 
     def largest_tail(W: int) -> float:
         if not less:
             return tail
-        return tail + less * float(hypergeom.pmf(hits, N, W, n))
+        probability = float(hypergeom.pmf(hits, N, W, n))
+        return tail + less * probability
 
     def is_large_enough(W: int) -> bool:
-        return bool(hypergeom.sf(hits - 1, N, W, n) > largest_tail(W))
+        probability = hypergeom.sf(hits - 1, N, W, n)
+        return bool(probability > largest_tail(W))
 
     def is_too_large(W: int) -> bool:
-        return bool(hypergeom.cdf(hits, N, W, n) <= largest_tail(W))
+        probability = hypergeom.cdf(hits, N, W, n)
+        return bool(probability <= largest_tail(W))
 
     low = bisect_left(numbers_of_wrong, True, key=is_large_enough)
     high = bisect_left(numbers_of_wrong, True, key=is_too_large) - 1

@@ -107,7 +107,8 @@ def _are_default_names(names: Any, classes: Sequence[Any] | NDArray[Any]) -> boo
     """Decide whether names are the numbers that pandas gives columns without names."""
     if names is None or list(names) != list(range(len(names))):
         return False
-    return {str(name) for name in names} != {name_class(value) for value in classes}
+    names_of_classes = {name_class(value) for value in classes}
+    return {str(name) for name in names} != names_of_classes
 
 
 def find_class(name: str, classes: Sequence[str]) -> int | None:
@@ -244,12 +245,14 @@ def refuse_other_order(
     from scipy.optimize import linear_sum_assignment
 
     K = p.shape[1]
-    log = np.log(np.maximum(p, LEAST))
+    likely = np.maximum(p, LEAST)
+    log = np.log(likely)
     sums = np.zeros((K, K))
     np.add.at(sums, y, log)
     order = linear_sum_assignment(-sums)[1]  # order[k]: the column that fits class k best
     rows = np.arange(len(y))
-    gain = log[rows, order[y]] - log[rows, y]
+    likely_order = log[rows, order[y]]
+    gain = likely_order - log[rows, y]
     if not gain.std() > 0 or gain.mean() <= CLEARLY * gain.std(ddof=1) / len(y) ** 0.5:
         return
     most_probable = p.argmax(axis=1)

@@ -252,15 +252,15 @@ def review(
     else:
         strata = [units[doubted], units[~doubted]]
     strata = [stratum for stratum in strata if len(stratum)]
-    about = {"precision": precision, "sheet": sheet, "path": path, "drawn": len(draws)}
-    about["model_says"] = _list_predictions(found, by, draws, answers)
-    return _estimated(found, units, draws, answers.true, strata, about)
+    facts = {"precision": precision, "sheet": sheet, "path": path, "drawn": len(draws)}
+    facts["model_says"] = _list_predictions(found, by, draws, answers)
+    return _estimated(found, units, draws, answers.true, strata, facts)
 
 
-def drawn(doubted: NDArray[np.bool_], rows: int, by: str, seed: int) -> list[int]:
+def drawn(doubted: NDArray[np.bool_], rows: int, design: str, seed: int) -> list[int]:
     """Draw the first rows in random order; by a design, both kinds of rows take turns."""
     rng = np.random.default_rng([seed, 20])
-    share = DESIGNS[by]
+    share = DESIGNS[design]
     if share is None:
         order = rng.permutation(len(doubted))
         return [int(i) for i in order[:rows]]
@@ -292,8 +292,8 @@ def recorded(path: Path, table: Table, by: str | None = None, seed: int = 0) -> 
         plan = Plan(**json.loads(planned.read_text(encoding="utf-8")))
     except (ValueError, TypeError):
         raise ValueError(f"{planned}: damaged; start a new folder, or put the file back") from None
-    asked = {"by": by or plan.by, "seed": seed, "table": _digest(table)}
-    for key, value in asked.items():
+    wanted = {"by": by or plan.by, "seed": seed, "table": _digest(table)}
+    for key, value in wanted.items():
         planned_value = getattr(plan, key)
         if value != planned_value:
             difference = f"drawn with {key} {planned_value}, now {key} is {value}"
@@ -323,18 +323,18 @@ def _list_rows(draws: list[int], answers: Answers) -> list[int]:
 
 
 def _list_predictions(
-    found: Audit | NumericAudit, by: str, draws: list[int], answers: Answers
+    result: Audit | NumericAudit, by: str, draws: list[int], answers: Answers
 ) -> pd.DataFrame:
     """Say for each row of the file what the model predicts, and why the row is in it."""
     import pandas as pd
 
     rows = _list_rows(draws, answers)
-    doubted = found.doubted
-    if isinstance(found, NumericAudit):
-        predicted = found.expected
+    doubted = result.doubted
+    if isinstance(result, NumericAudit):
+        predicted = result.expected
         reasons = ("the label is about as near to the model's number as is usual", "the label is far off")
     else:
-        predicted = np.where(doubted, found.expected, found.table.labels)
+        predicted = np.where(doubted, result.expected, result.table.labels)
         reasons = ("the model agrees", "the model would label it otherwise")
     why_drawn = []
     for i in draws:
@@ -344,26 +344,26 @@ def _list_predictions(
         why_drawn = ["by chance, as likely as any row"] * len(draws)
     n_chosen = len(rows) - len(draws)
     why_drawn += ["chosen by you"] * n_chosen
-    columns = {"row": found.table.rows[rows], "model_says": predicted[rows], "why": why_drawn}
+    columns = {"row": result.table.rows[rows], "model_says": predicted[rows], "why": why_drawn}
     return pd.DataFrame(columns)
 
 
-def _sheet(found: Audit | NumericAudit, draws: list[int], answers: Answers) -> pd.DataFrame:
+def _sheet(result: Audit | NumericAudit, draws: list[int], answers: Answers) -> pd.DataFrame:
     """Write what a person needs to decide about each row, without the model's opinion."""
     import pandas as pd
 
     rows = _list_rows(draws, answers)
-    keys = _keys(found.table)
+    keys = _keys(result.table)
     columns = {
-        "row": found.table.rows[rows],
+        "row": result.table.rows[rows],
         "key": [keys[i] for i in rows],
-        "observed": found.table.labels[rows],
+        "observed": result.table.labels[rows],
         "true": [str(answers.true.get(i, "")) for i in rows],
     }
-    rows_of_file = found.table.rows[rows].tolist()
+    rows_of_file = result.table.rows[rows].tolist()
     shown = {}
-    for name, column in found.table.contents.items():
-        if name != found.table.label:
+    for name, column in result.table.contents.items():
+        if name != result.table.label:
             heading = f"{name} (table)" if name in columns else name
             shown[heading] = [make_visible(column[i]) for i in rows_of_file]
     of_user = {}
@@ -395,7 +395,7 @@ def _read(path: Path, table: Table) -> Answers:
         if name and name not in names_of_sheet:
             of_user[name] = {}
     keys = _keys(table)
-    places = {int(row): i for i, row in enumerate(table.rows)}
+    positions = {int(row): i for i, row in enumerate(table.rows)}
     classes = {str(value): value for value in np.unique(table.labels)}
     is_numeric = measured(table.labels)
     answers = Answers({}, of_user, [])
@@ -405,11 +405,11 @@ def _read(path: Path, table: Table) -> Answers:
         plain_fields = map(undo_harmless, fields)
         row = dict(zip(header, plain_fields, strict=True))
         line = f"{path}, line {number}"
-        place = _find_row(row, places, keys, line)
-        _refuse_changed_label(row, str(table.labels[place]), line)
-        answers.rows.append(place)
+        position = _find_row(row, positions, keys, line)
+        _refuse_changed_label(row, str(table.labels[position]), line)
+        answers.rows.append(position)
         for name, cells in answers.of_user.items():
-            cells[place] = row.get(name, "")
+            cells[position] = row.get(name, "")
         true = row.get("true", "")
         is_empty = is_missing(true) and (true not in classes or not true)
         if is_empty:
@@ -422,7 +422,7 @@ def _read(path: Path, table: Table) -> Answers:
         except ValueError as error:
             fault = str(error)
         else:
-            if answers.true.setdefault(place, value) != value:
+            if answers.true.setdefault(position, value) != value:
                 fault = "is answered twice, differently"
         if fault:
             raise ValueError(f"{line}: the true label {fault}; correct it, or leave it empty")
@@ -431,12 +431,12 @@ def _read(path: Path, table: Table) -> Answers:
 
 def _find_row(row: dict[str, str], places: dict[int, int], keys: list[str], line: str) -> int:
     """Find the row of the audit's table that a line of the file is about."""
-    place = None
+    position = None
     if row["row"].isdecimal():
-        place = places.get(int(row["row"]))
-    if place is None or row.get("key") not in ("", None, keys[place]):
+        position = places.get(int(row["row"]))
+    if position is None or row.get("key") not in ("", None, keys[position]):
         raise ValueError(f"{line}: row {row['row']!r} with this key is not in the table; restore the line")
-    return place
+    return position
 
 
 def _refuse_changed_label(row: dict[str, str], observed: str, line: str) -> None:
@@ -475,14 +475,14 @@ def _are_same(text: str, name: str) -> bool:
 
 
 def _estimated(
-    found: Audit | NumericAudit,
+    result: Audit | NumericAudit,
     units: NDArray[np.intp],
     draws: list[int],
     answers: dict[int, Any],
     strata: list[NDArray[np.intp]],
-    about: dict[str, Any],
+    facts: dict[str, Any],
 ) -> Review:
-    labels = found.table.labels
+    labels = result.table.labels
     N = len(units)
     rows = np.array([i for i in draws if i in answers], dtype=np.intp)
     true = np.array([answers[int(i)] for i in rows], dtype=object)
@@ -502,7 +502,7 @@ def _estimated(
 
     w = (true != labels[rows]).astype(float)
     n = len(rows)
-    wrong = share(found.doubt, labels)
+    wrong = share(result.doubt, labels)
 
     def plain(tail: float) -> Rate:
         if not len(rows):
@@ -511,20 +511,20 @@ def _estimated(
         return intervals.combined(parts, shares)
 
     repaired = labels.astype(object)
-    true_of_row = _answered(found, answers)
+    true_of_row = _answered(result, answers)
     answered_rows = list(true_of_row)
     repaired[answered_rows] = list(true_of_row.values())
     changed = np.flatnonzero(repaired != labels)
     accuracies = []
     rates = list[list[Any]]()
-    if not isinstance(found, NumericAudit):
-        for method, predicted in found.predictions.items():
-            p = found.probabilities[np.arange(len(labels)), predicted]
-            rate = share(1.0 - p, found.classes[predicted])
+    if not isinstance(result, NumericAudit):
+        for method, predicted in result.predictions.items():
+            p = result.probabilities[np.arange(len(labels)), predicted]
+            rate = share(1.0 - p, result.classes[predicted])
             accuracies.append([method, 1 - rate.value, 1 - rate.high, 1 - rate.low])
         fewest_reviewed = min(int(reviewed.sum()) for reviewed, _ in sampled)
         if fewest_reviewed > 2:
-            rates = _flip_rates(true, rows, sampled, found)
+            rates = _flip_rates(true, rows, sampled, result)
     most_wrong = N * plain(TAIL).high
     unknown = N - int(np.isin(units, answered_rows).sum())
     repaired_wrong = np.isin(units, changed).sum()
@@ -535,8 +535,8 @@ def _estimated(
     if len(strata) == 1 and n < N:
         narrower *= intervals.finite(n + NEXT, N) / intervals.finite(n, N)
     listed = None
-    if about["precision"] is not None:
-        listed = _longest_list(found, units, rows, w, about["precision"], len(strata[0]))
+    if facts["precision"] is not None:
+        listed = _longest_list(result, units, rows, w, facts["precision"], len(strata[0]))
     import pandas as pd
 
     return Review(
@@ -550,16 +550,16 @@ def _estimated(
         flip_rates=pd.DataFrame(rates, columns=["true", "observed", "rate", "low", "high"]),
         accuracies=pd.DataFrame(accuracies, columns=["method", "accuracy", "low", "high"]),
         listed=listed,
-        repaired=_repair(found, repaired, changed),
+        repaired=_repair(result, repaired, changed),
         changed=len(changed),
         unreviewed=len(labels) - len(true_of_row),
         copies=len(true_of_row) - len(answers),
-        **about,
+        **facts,
     )
 
 
 def _longest_list(
-    found: Audit | NumericAudit,
+    result: Audit | NumericAudit,
     units: NDArray[np.intp],
     rows: NDArray[np.intp],
     w: NDArray[np.float64],
@@ -570,33 +570,33 @@ def _longest_list(
 
     If rows were drawn by doubt, the ranking begins with the ``doubted`` rows.
     """
-    places = np.argsort(np.searchsorted(found.table.rows, found.ranking["row"]))
+    places = np.argsort(np.searchsorted(result.table.rows, result.ranking["row"]))
     places_of_units = np.sort(places[units])
-    ranked = found.ranking.iloc[places_of_units]
+    ranked = result.ranking.iloc[places_of_units]
     rank = np.searchsorted(places_of_units, places[rows])
     length = intervals.longest(w, rank, precision, TAIL, doubted)
     return ranked.head(length)
 
 
-def _repair(found: Audit | NumericAudit, repaired: NDArray[Any], changed: NDArray[np.intp]) -> pd.DataFrame:
+def _repair(result: Audit | NumericAudit, repaired: NDArray[Any], changed: NDArray[np.intp]) -> pd.DataFrame:
     """Add the repaired labels to the columns of the table."""
     import pandas as pd
 
-    table = pd.DataFrame({name: list(column) for name, column in found.table.contents.items()})
-    name = f"{found.table.label} repaired"
+    table = pd.DataFrame({name: list(column) for name, column in result.table.contents.items()})
+    name = f"{result.table.label} repaired"
     while name in table:
         name += " again"
-    column = table[found.table.label].astype(object).to_numpy(copy=True)
-    column[found.table.rows[changed]] = repaired[changed]
+    column = table[result.table.label].astype(object).to_numpy(copy=True)
+    column[result.table.rows[changed]] = repaired[changed]
     table[name] = column
     return table
 
 
-def _answered(found: Audit | NumericAudit, answers: dict[int, Any]) -> dict[int, Any]:
+def _answered(result: Audit | NumericAudit, answers: dict[int, Any]) -> dict[int, Any]:
     """Copy the answers to rows that are equal and have the same label."""
     true_of_row: dict[int, Any] = {}
-    equal = found.copies.equal
-    labels = found.table.labels
+    equal = result.copies.equal
+    labels = result.table.labels
     if len(np.unique(equal)) < len(equal):
         for row, true in answers.items():
             has_same_row = equal == equal[row]
@@ -610,7 +610,7 @@ def _flip_rates(
     labels: NDArray[Any],
     rows: NDArray[np.intp],
     sampled: list[tuple[NDArray[np.bool_], NDArray[np.intp]]],
-    found: Audit,
+    result: Audit,
 ) -> list[list[Any]]:
     """Estimate the flip matrix from reviewed rows.
 
@@ -621,16 +621,16 @@ def _flip_rates(
     """
     from scipy.special import stdtrit
 
-    observed = found.observed
-    true = np.searchsorted(found.classes, labels.astype(found.classes.dtype))
-    K = len(found.classes)
-    p = found.probabilities
+    observed = result.observed
+    true = np.searchsorted(result.classes, labels.astype(result.classes.dtype))
+    K = len(result.classes)
+    p = result.probabilities
     table = []
     N = sum(len(stratum) for _, stratum in sampled)
     quantile = float(stdtrit(len(rows) - 2, 1 - TAIL / 2))
     for j, k in np.ndindex(K, K):
-        true_class = found.classes[j]
-        observed_class = found.classes[k]
+        true_class = result.classes[j]
+        observed_class = result.classes[k]
         is_of_class = (true == j).astype(float)
         score = np.where(observed == k, p[:, j], 0.0)
         is_in_cell = np.where(observed[rows] == k, is_of_class, 0.0)
@@ -654,74 +654,80 @@ def _flip_rates(
         if not is_of_class.any() or share_of_class <= 0:
             table.append([true_class, observed_class, float("nan"), 0.0, 1.0])
             continue
-        share_of_cell = sum(part.share * part.of_cell.value for part in parts)
-        value = min(max(share_of_cell / share_of_class, 0.0), 1.0)
-        square = 0.0
-        for part in parts:
-            residuals = (part.of_cell.residuals - value * part.of_class.residuals) / share_of_class
-            unseen = intervals.UNSEEN / share_of_class**2
-            error = intervals.Powered(value, residuals, 1.0).error(unseen)
-            square += (part.share * error * part.factor) ** 2
-        half = quantile * square**0.5
-        low = max(value - half, 0.0)
-        high = min(value + half, 1.0)
-        if any(part.has_few for part in parts):
-            weights = np.array([max(part.share * part.of_class.value, 0.0) for part in parts])
-            exact_rates = [part.counted for part in parts]
-            exact_rate = intervals.combined(exact_rates, weights / weights.sum())
-            if exact_rate.width > high - low:
-                low = exact_rate.low
-                high = exact_rate.high
-        within = min(max(value, low), high)
-        table.append([true_class, observed_class, within, low, high])
+        rate = _rate_of_cell(parts, share_of_class, quantile)
+        table.append([true_class, observed_class, *rate])
     return table
 
 
-def _sentences(found: Review) -> list[str]:
+def _rate_of_cell(parts: list[_Part], share_of_class: float, quantile: float) -> Rate:
+    """Divide the share of a cell by that of its class, with limits by the delta method."""
+    share_of_cell = sum(part.share * part.of_cell.value for part in parts)
+    value = min(max(share_of_cell / share_of_class, 0.0), 1.0)
+    unseen = intervals.UNSEEN / share_of_class**2
+    square = 0.0
+    for part in parts:
+        residuals = (part.of_cell.residuals - value * part.of_class.residuals) / share_of_class
+        error = intervals.Powered(value, residuals, 1.0).error(unseen)
+        square += (part.share * error * part.factor) ** 2
+    half = quantile * square**0.5
+    low = max(value - half, 0.0)
+    high = min(value + half, 1.0)
+    if any(part.has_few for part in parts):
+        weights = np.array([max(part.share * part.of_class.value, 0.0) for part in parts])
+        exact_rates = [part.counted for part in parts]
+        exact_rate = intervals.combined(exact_rates, weights / weights.sum())
+        if exact_rate.width > high - low:
+            low = exact_rate.low
+            high = exact_rate.high
+    return Rate(min(max(value, low), high), low, high)
+
+
+def _sentences(result: Review) -> list[str]:
     def between(low: float, high: float) -> str:
         return f"{percent(low)} to {percent(high)}"
 
     sentences = []
-    wrong = found.wrong
-    if not found.reviewed:
+    wrong = result.wrong
+    if not result.reviewed:
         sentences.append(
-            f"{found.drawn} rows were drawn: fill in the column `true` of {found.path} and give the same "
+            f"{result.drawn} rows were drawn: fill in the column `true` of {result.path} and give the same "
             "command again. The order is that of the draws, so you may stop early."
         )
     else:
         sentences += [
             f"{percent(wrong.value)} of the labels are wrong (95 % confidence: {between(*wrong[1:])}), from "
-            f"{found.reviewed} reviewed rows; exact limits, without scores: {between(*found.plain[1:])}.",
-            f"Of the labels not reviewed at most {percent(found.left)} are wrong, with 95 % confidence.",
+            f"{result.reviewed} reviewed rows; exact limits, without scores: {between(*result.plain[1:])}.",
+            f"Of the labels not reviewed at most {percent(result.left)} are wrong, with 95 % confidence.",
         ]
-        if found.unreviewed >= NEXT:
-            sentences.append(f"{describe_gain(found)}.")
-        off = found.flip_rates[found.flip_rates["true"] != found.flip_rates["observed"]].dropna()
+        if result.unreviewed >= NEXT:
+            sentences.append(f"{describe_gain(result)}.")
+        off = result.flip_rates[result.flip_rates["true"] != result.flip_rates["observed"]].dropna()
         for true, observed, rate, low, high in off.to_numpy().tolist() if len(off) <= 6 else ():
             share = f"{percent(rate)} of class {true} ({between(low, high)})"
             sentences.append(f"{true} labelled {observed}: {share}.")
-        for method, right, low, high in found.accuracies.to_numpy().tolist():
+        for method, right, low, high in result.accuracies.to_numpy().tolist():
             share = f"{percent(right)} of the true labels ({between(low, high)})"
             sentences.append(f"{method} is right for {share}.")
-        if found.skipped:
+        if result.skipped:
             sentences.append(
-                f"{found.skipped} rows drawn have no answer and are not part of this: the figures hold if "
+                f"{result.skipped} rows drawn have no answer and are not part of this: the figures hold if "
                 "whether a row was answered has nothing to do with its label being wrong."
             )
-    if found.copies:
+    if result.copies:
         sentences.append(
-            f"{found.copies} more rows are equal to an answered one, label included: its answer repairs them."
+            f"{result.copies} more rows are equal to an answered one, label included: its answer "
+            "repairs them."
         )
-    if found.picked:
+    if result.picked:
         sentences.append(
-            f"{found.picked} rows you chose yourself are repaired, and no part of the estimates."
+            f"{result.picked} rows you chose yourself are repaired, and no part of the estimates."
         )
-    if found.precision is not None:
-        sentences.append(_describe_list(found))
+    if result.precision is not None:
+        sentences.append(_describe_list(result))
     return sentences
 
 
-def describe_gain(found: Review) -> str:
+def describe_gain(result: Review) -> str:
     """Say how much narrower the interval would be with more rows.
 
     Parameters
@@ -734,19 +740,19 @@ def describe_gain(found: Review) -> str:
     str
         A sentence without its full stop.
     """
-    now = f"{100 * found.wrong.width:.1f}"
-    later = f"{100 * found.after:.1f}"
+    now = f"{100 * result.wrong.width:.1f}"
+    later = f"{100 * result.after:.1f}"
     return f"{NEXT} more rows would narrow the interval from {now} to about {later} percentage points"
 
 
-def _describe_list(found: Review) -> str:
+def _describe_list(result: Review) -> str:
     """Say what is known of the list that the user wants."""
-    if not found.reviewed or found.listed is None:
+    if not result.reviewed or result.listed is None:
         return NO_LIST
-    share = percent(found.precision or 0.0)
-    if len(found.listed):
+    share = percent(result.precision or 0.0)
+    if len(result.listed):
         return (
-            f"Of the first {len(found.listed)} labels of the ranking at least {share} are wrong, with "
+            f"Of the first {len(result.listed)} labels of the ranking at least {share} are wrong, with "
             "95 % confidence; they were ranked before the review."
         )
     return (

@@ -104,11 +104,14 @@ def trusted_rows(
     if values.shape != (n,):
         raise ValueError(f"trusted: one entry for each of the {n} rows is needed, got {values.shape}")
     is_given = [v is not None and v == v for v in values]
-    places_known = np.flatnonzero(is_given)
-    places = {name: j for j, name in enumerate(classes.tolist())}
-    if unknown := [v for v in values[places_known].tolist() if v not in places]:
-        raise ValueError(f"trusted: {unknown[0]!s} is not a class of y, {classes.tolist()}")
-    return places_known, np.array([places[v] for v in values[places_known].tolist()], dtype=np.intp)
+    rows = np.flatnonzero(is_given)
+    number_of_class = {name: j for j, name in enumerate(classes.tolist())}
+    numbers = []
+    for value in values[rows].tolist():
+        if value not in number_of_class:
+            raise ValueError(f"trusted: {value!s} is not a class of y, {classes.tolist()}")
+        numbers.append(number_of_class[value])
+    return rows, np.array(numbers, dtype=np.intp)
 
 
 def rows_at(X: Any, rows: NDArray[Any]) -> Any:
@@ -463,6 +466,6 @@ class LinearBinaryClassifier(DecisionClassifier):
         classes_.
         """
         X, s, _ = self._checked(X, y, sample_weight=sample_weight)
-        ones = np.ones(len(X))
-        columns = np.column_stack([X.astype(np.float64), ones])
+        constant = np.ones(len(X))
+        columns = np.column_stack([X.astype(np.float64), constant])
         return s[:, np.newaxis] * columns, s

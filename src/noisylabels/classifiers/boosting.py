@@ -129,7 +129,8 @@ class FlippedExponential:
         """Compute log(J(H) / n)."""
         shift, wa, wb = _terms(H, self.s, self.a, self.b)
         total = wa.sum() + wb.sum()
-        return float(shift + math.log(total / len(H)))
+        log_mean = math.log(total / len(H))
+        return float(shift + log_mean)
 
 
 @compile_kernel(error_model="numpy")
@@ -146,9 +147,11 @@ def _terms(H: Floats, s: Floats, a: Floats, b: Floats) -> tuple[float, Floats, F
             largest = max(largest, margin)
     for i in range(len(H)):
         margin = s[i] * H[i]
-        exponent_a = min(0.0, max(-margin - largest, -LARGEST))
+        smallest = max(-margin - largest, -LARGEST)
+        exponent_a = min(0.0, smallest)
         wa[i] = a[i] * exp_of_negative(exponent_a)
-        exponent_b = min(0.0, max(margin - largest, -LARGEST))
+        smallest = max(margin - largest, -LARGEST)
+        exponent_b = min(0.0, smallest)
         wb[i] = b[i] * exp_of_negative(exponent_b)
     return largest, wa, wb
 
@@ -356,7 +359,8 @@ class AdaBoostClassifier(BoostingClassifier):
                 exponentials = rng.standard_exponential(n + 1)
                 a = weighted_logistic.draws(weights, exponentials)
             else:
-                a = weights * (n / weights.sum())
+                normaliser = n / weights.sum()
+                a = weights * normaliser
             theta = rng.standard_normal(r) if robust else np.zeros(r)
             omega = np.full(2, START if robust else 0.0)
             weighted_logistic.fit(ZT, labels, a, theta, lam, omega, robust, steps)
@@ -459,7 +463,8 @@ class RBoostClassifier(TrueLabelPosterior, AdaBoostClassifier):
         table = X
         X, s = self._checked(X, y, sample_weight)
         if sample_trusted is not None:
-            trusted_at, true = trusted_rows(sample_trusted, self.classes_, len(np.asarray(y)))
+            n_rows = len(np.asarray(y))
+            trusted_at, true = trusted_rows(sample_trusted, self.classes_, n_rows)
             if not hasattr(table, "iloc"):
                 table = np.asarray(table)
             trusted = rows_at(table, trusted_at), self.classes_[true]
@@ -690,12 +695,14 @@ class ModestBoostClassifier(GentleBoostClassifier):
             masses = np.where(points, a, 0.0)
             return np.bincount(leaves, masses, len(tree.value)).astype(float)
 
-        P = mass(s > 0, weights)
-        N = mass(s < 0, weights)
+        is_positive = s > 0
+        is_negative = s < 0
+        P = mass(is_positive, weights)
+        N = mass(is_negative, weights)
         if not (P.any() and N.any()):  # one class has no weight left
             return P - N
-        inverse_of_positive = mass(s > 0, inverse)
-        inverse_of_negative = mass(s < 0, inverse)
+        inverse_of_positive = mass(is_positive, inverse)
+        inverse_of_negative = mass(is_negative, inverse)
         v = P * (1.0 - inverse_of_positive) - N * (1.0 - inverse_of_negative)
         has_sign_of_mass = np.sign(v) == np.sign(P - N)
         return np.where(has_sign_of_mass, v, 0.0)

@@ -234,7 +234,8 @@ def expectation_maximisation(
     for _ in range(max(rounds, 1)):
         r = fitted.posterior[live]
         n1 = (r if root is None else r * a).sum(axis=1)
-        lost = (n1 < 1) | (n - n1 < 1)
+        n0 = n - n1
+        lost = (n1 < 1) | (n0 < 1)
         is_lost = n1[lost] < 1
         fitted.b[live[lost]] = np.where(is_lost, -1.0, 1.0)
         fitted.v[live[lost]] = 0.0
@@ -250,7 +251,8 @@ def expectation_maximisation(
             centred = (r - n1[:, np.newaxis] / n) * root
         v = directions(basis, centred, mu[live], root)
         z = (v * basis.lam) @ QT
-        slope, offset, omega01, omega10, change = posteriors(z, r, labels[live], a)
+        columns = labels[live]
+        slope, offset, omega01, omega10, change = posteriors(z, r, columns, a)
         if threshold == "midpoint":
             offset -= np.log(n1 / (n - n1))
         fitted.v[live] = slope[:, np.newaxis] * v
@@ -310,17 +312,23 @@ def posteriors(
             n1 += mass
             weighted += mass * t
             square += a[i] * t * t
-            unflipped += mass * labels[p, i]
+            label = labels[p, i]
+            unflipped += mass * label
             observed += a[i] * labels[p, i]
         n0 = n - n1
         mean1, mean0 = weighted / n1, -weighted / n0  # the means of z - centre, which has mean 0
         smallest = SMALLEST_VARIANCE * square / n
-        variance = max(square / n + mean1 * mean0, smallest)
+        product_of_means = mean1 * mean0
+        variance_of_rows = square / n
+        variance = max(variance_of_rows + product_of_means, smallest)
         if variance > 0.0:
-            slope[p] = (mean1 - mean0) / variance
+            difference = mean1 - mean0
+            slope[p] = difference / variance
         middle_of_means = slope[p] * (mean1 + mean0) / 2
-        middle = np.log(n1 / n0) - middle_of_means
-        offset[p] = middle - slope[p] * centre
+        log_prior = np.log(n1 / n0)
+        middle = log_prior - middle_of_means
+        offset_of_centre = slope[p] * centre
+        offset[p] = middle - offset_of_centre
         missing = max(observed - unflipped, 0.0)
         omega01[p] = missing / n0
         added = max(n1 - unflipped, 0.0)
@@ -333,7 +341,8 @@ def posteriors(
             of_label = if_one if labels[p, i] == 1.0 else if_zero
             of_score = slope[p] * (z[p, i] - centre)
             log_odds = of_score + middle + of_label
-            new = 1.0 / (1.0 + np.exp(-log_odds))
+            size = np.exp(-log_odds)
+            new = 1.0 / (1.0 + size)
             step = abs(new - r[p, i])
             change[p] = max(change[p], step)
             r[p, i] = new

@@ -243,9 +243,9 @@ class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
     def _by_batch(self, space: Basis, labels: NDArray[np.intp]) -> bool:
         """Fit in the basis of eigenvectors, and say whether the classes changed names."""
         y = labels[np.newaxis].astype(float)
-        one = np.zeros(1, np.int64)
+        columns = np.zeros(1, np.int64)
         grid = np.array([float(self.zeta)])
-        batch = fit_batch(space, y, one, grid, self.robust, TOLERANCE, self.bias, self.penalty)
+        batch = fit_batch(space, y, columns, grid, self.robust, TOLERANCE, self.bias, self.penalty)
         self.dual_coef_ = space.Q @ batch.v[0]
         self.intercept_ = float(batch.bias[0])
         self.objective_ = -float(batch.objective[0])
@@ -284,25 +284,31 @@ class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
         check_variant(bias, penalty)
         y = label_columns(labels, len(gram.K))
         fits = Fits.constant(y, len(zeta), len(gram.K_out))
-        mixed = ((y.min(axis=1) == 0.0) & (y.max(axis=1) == 1.0))[:, np.newaxis]
+        has_zero = y.min(axis=1) == 0.0
+        has_one = y.max(axis=1) == 1.0
+        mixed = (has_zero & has_one)[:, np.newaxis]
         left = mixed & (np.ones(len(zeta), bool) if wanted is None else wanted)
-        at = column, g = divmod(np.flatnonzero(left), len(zeta))
+        cells = column, g = divmod(np.flatnonzero(left), len(zeta))
         if len(column):
-            bayes = choice("regularisation", regularisation, get_args(Regularisation)) == "bayes"
+            checked = choice("regularisation", regularisation, get_args(Regularisation))
+            bayes = checked == "bayes"
             if bayes:
-                each = np.full(len(g), marginal_zeta(0.0, y.shape[1], "slides"))
+                n_points = y.shape[1]
+                zeta_of_fit = np.full(len(g), marginal_zeta(0.0, n_points, "slides"))
             else:
-                each = zeta[g]
+                zeta_of_fit = zeta[g]
             for _ in range(PRIOR_ROUNDS if bayes else 0):
-                batch = fit_batch(gram.basis, y, column, each, cls.robust, bias=bias, penalty=penalty)
-                each = np.array([marginal_zeta(float(v @ v), y.shape[1], "slides") for v in batch.v])
-            batch = fit_batch(gram.basis, y, column, each, cls.robust, bias=bias, penalty=penalty)
-            f = batch.v @ gram.Z_out.T + batch.bias[:, np.newaxis]
-            fits.scores[at] = with_majority(f, y[column])
-            fits.flagged[at] = ~batch.converged | (batch.omega01 + batch.omega10 >= 1.0) | silent(f)
+                batch = fit_batch(gram.basis, y, column, zeta_of_fit, cls.robust, bias=bias, penalty=penalty)
+                zeta_of_fit = np.array([marginal_zeta(float(v @ v), y.shape[1], "slides") for v in batch.v])
+            batch = fit_batch(gram.basis, y, column, zeta_of_fit, cls.robust, bias=bias, penalty=penalty)
+            products = batch.v @ gram.Z_out.T
+            f = products + batch.bias[:, np.newaxis]
+            fits.scores[cells] = with_majority(f, y[column])
+            rates = batch.omega01 + batch.omega10
+            fits.flagged[cells] = ~batch.converged | (rates >= 1.0) | silent(f)
             if cls.robust:
-                fits.omega01[at] = batch.omega01
-                fits.omega10[at] = batch.omega10
+                fits.omega01[cells] = batch.omega01
+                fits.omega10[cells] = batch.omega10
         return fits
 
 

@@ -145,7 +145,8 @@ class LargeMarginDistributionClassifier(Repeated, FitFlags, LinearBinaryClassifi
         U, s = self._signed(X, y, sample_weight)
         self.errors_: dict[Choice, float] = {}
         if len(choices) > 1:
-            folds = fold_numbers(s, self.folds, generator(self.random_state))
+            rng = generator(self.random_state)
+            folds = fold_numbers(s, self.folds, rng)
 
             def solver(train: Floats) -> Callable[[Choice], Floats]:
                 return lambda choice: _ldm(train, choice, ROUGH, self.max_iter)[0]
@@ -300,8 +301,10 @@ class BoundMinimiser(FitFlags, LinearBinaryClassifier):
             allowed = [k for k in ks if k <= U.shape[1]]
             for k in allowed or ks[:1]:
                 h = self._minimised(U, k, starts)[0]
-                self.by_k_[k] = uniform_bound(margins(h, Z, s), k, self.delta).total
-        self._flag(no_folds=self.k == "cv" and not self.by_k_)
+                margins_of_k = margins(h, Z, s)
+                self.by_k_[k] = uniform_bound(margins_of_k, k, self.delta).total
+        has_no_folds = self.k == "cv" and not self.by_k_
+        self._flag(no_folds=has_no_folds)
         self.k_ = min(self.by_k_, key=lambda k: self.by_k_[k], default=ks[0])
         h, self.risk_, self.n_iter_ = self._minimised(U, self.k_, starts)
         self.bound_ = uniform_bound(margins(h, Z, s), self.k_, self.delta)
@@ -325,13 +328,18 @@ class BoundMinimiser(FitFlags, LinearBinaryClassifier):
 
     def _minimised(self, U: Floats, k: int, starts: list[Floats]) -> tuple[Floats, float, int]:
         """Minimise the risk over directions of norm 1, from several starts."""
-        units = U / np.linalg.norm(U, axis=1, keepdims=True)
+        sizes = np.linalg.norm(U, axis=1, keepdims=True)
+        units = U / sizes
         UT = np.ascontiguousarray(units.T)
-        theta = np.linspace(0.0, 0.5 * math.pi, INTERVALS + 1)
-        table = np.vstack([flip_probability(theta, k), slope(theta, k)])
+        right_angle = 0.5 * math.pi
+        theta = np.linspace(0.0, right_angle, INTERVALS + 1)
+        probabilities = flip_probability(theta, k)
+        slopes = slope(theta, k)
+        table = np.vstack([probabilities, slopes])
         ends = [descend(UT, h, 0.0, table, self.max_iter) for h in starts]
         h, risk, rounds = min(ends, key=lambda end: end[1])
-        return h / np.linalg.norm(h), float(risk), max(1, int(rounds))
+        size = np.linalg.norm(h)
+        return h / size, float(risk), max(1, int(rounds))
 
 
 @dataclass(eq=False, repr=False)
@@ -514,13 +522,21 @@ def start_points(U: Floats, random: int, rng: np.random.Generator) -> list[Float
     random = whole("starts", random, 0)
     d = U.shape[1]
     UT = np.ascontiguousarray(U.T)
-    svm = interior_point(UT, np.eye(d), np.zeros(d), 1.0, 1e-6, 100)[0]
-    mean = (U / np.linalg.norm(U, axis=1, keepdims=True)).mean(axis=0)
+    identity = np.eye(d)
+    zeros = np.zeros(d)
+    svm = interior_point(UT, identity, zeros, 1.0, 1e-6, 100)[0]
+    sizes = np.linalg.norm(U, axis=1, keepdims=True)
+    units_of_rows = U / sizes
+    mean = units_of_rows.mean(axis=0)
     s = U[:, -1]
     rows = s[:, np.newaxis] * U
     ZT = np.ascontiguousarray(rows.T[::-1])  # the constant comes first and has no penalty
     theta = np.zeros(d)
-    weighted_logistic.fit(ZT, s, np.ones(len(s)), theta, RIDGE, np.zeros(2), False, STEPS)
-    points = [svm, theta[::-1].copy(), mean, *rng.standard_normal((random, d))]
+    no_flips = np.zeros(2)
+    constant = np.ones(len(s))
+    weighted_logistic.fit(ZT, s, constant, theta, RIDGE, no_flips, False, STEPS)
+    normals = rng.standard_normal((random, d))
+    logistic = theta[::-1].copy()
+    points = [svm, logistic, mean, *normals]
     units = [h / np.linalg.norm(h) for h in points if np.abs(h).max() > 0.0]
     return [h if (U @ h > 0.0).any() else -h for h in units]

@@ -232,18 +232,25 @@ class RobustSGDClassifier(Repeated, LinearBinaryClassifier):
         f = self.decision_function(X)
         several = len(self.coef_) > 1
         bias = self.regularise_intercept * self.intercept_
-        square = float((self.coef_**2).sum() + bias @ bias)
+        square_of_weights = (self.coef_**2).sum()
+        square = float(square_of_weights + bias @ bias)
         if several and self._link():
             labels = np.searchsorted(self.classes_, y)
-            log_probability = log_softmax(f, axis=1)[np.arange(len(labels)), labels]
+            rows = np.arange(len(labels))
+            log_probabilities = log_softmax(f, axis=1)
+            log_probability = log_probabilities[rows, labels]
             return float(-log_probability.mean()) + self.lam * square
         if several:
             positive = self.classes_[:, np.newaxis]
         else:
             positive = self.classes_[1]
-        signs = np.where(np.asarray(y) == positive, 1.0, -1.0)
-        losses = resolve(self.loss).value(signs * f.T)
-        return float(losses.mean() * len(self.coef_)) + 0.5 * self.lam * square
+        is_positive = np.asarray(y) == positive
+        signs = np.where(is_positive, 1.0, -1.0)
+        scores = signs * f.T
+        losses = resolve(self.loss).value(scores)
+        total = losses.mean() * len(self.coef_)
+        penalty = 0.5 * self.lam * square
+        return float(total) + penalty
 
     def _checked_objective(self) -> sgd.Objective:
         loss = resolve(self.loss)

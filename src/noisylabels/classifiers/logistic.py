@@ -125,9 +125,11 @@ class RobustLogisticRegression(Weighted, TrueLabelPosterior, LinearBinaryClassif
         flag("learn_omega", self.learn_omega)
         whole("max_iter", self.max_iter, 1)
         X, labels, weights = self._examples(X, y, sample_weight)
-        omega = flips.checked(self.omega, len(self.classes_))
+        n_classes = len(self.classes_)
+        omega = flips.checked(self.omega, n_classes)
         ZT, centre, scale = standardised_columns(X, weights)
-        penalty = np.append(0.0, float(self.lam) / scale**2)
+        rates = float(self.lam) / scale**2
+        penalty = np.append(0.0, rates)
         fit = self._solve(ZT, labels, penalty, omega, weights)
         W = fit.theta.T.reshape(-1, len(ZT))
         self.coef_ = W[:, 1:] / scale
@@ -212,7 +214,8 @@ def standardised_columns(X: Floats, weights: Floats | None = None) -> tuple[Floa
     for j, column in enumerate(ZT[1:]):
         centre[j] = np.average(column, weights=weights)
         column -= centre[j]
-        deviation = math.sqrt(np.average(column * column, weights=weights))
+        mean_square = np.average(column * column, weights=weights)
+        deviation = math.sqrt(mean_square)
         scale[j] = deviation if deviation > 0.0 else 1.0
         column /= scale[j]
     return ZT, centre, scale

@@ -98,7 +98,8 @@ class MultiKernelClassifier(FitFlags, KernelClassifier):
         y = label_columns(labels, D.shape[1])
         learner = cls(**parameters)
         mixtures = learner._learn(bank, D, y.T)
-        w, eta = (np.stack([getattr(m, name) for m in mixtures], axis=1) for name in ("w", "eta"))
+        w = np.stack([m.w for m in mixtures], axis=1)
+        eta = np.stack([m.eta for m in mixtures], axis=1)
         side = majority(y)
         f = bank.scores(D_out, w, eta)
         lowest = y.min(axis=1)
@@ -107,9 +108,12 @@ class MultiKernelClassifier(FitFlags, KernelClassifier):
         flagged = has_flag | silent(f) | constant
         majority_scores = with_majority(f, y)
         scores = np.where(constant[:, np.newaxis], side[:, np.newaxis], majority_scores)
-        fitted_rates = np.array([[m.omega[0, 1], m.omega[1, 0]] for m in mixtures])
-        rates = np.where(constant, np.nan, fitted_rates.T)
-        return Fits(*(part[:, np.newaxis] for part in (scores, rates[0], rates[1], flagged)))
+        omega01 = np.array([m.omega[0, 1] for m in mixtures])
+        omega10 = np.array([m.omega[1, 0] for m in mixtures])
+        rates01 = np.where(constant, np.nan, omega01)
+        rates10 = np.where(constant, np.nan, omega10)
+        parts = [part[:, np.newaxis] for part in (scores, rates01, rates10, flagged)]
+        return Fits(*parts)
 
     @classmethod
     def fit_distances(
@@ -247,18 +251,24 @@ class RobustMultiKernelLogisticRegression(TrueLabelPosterior, MultiKernelClassif
             else:
                 path.w = w[:, 1] - w[:, 0]
         else:
-            w, eta = (np.stack([getattr(path, name) for path in paths], axis=1) for name in ("w", "eta"))
+            w = np.stack([path.w for path in paths], axis=1)
+            eta = np.stack([path.eta for path in paths], axis=1)
             flat = smooth_collapse(bank, stack, D, w, eta)
-        return [
-            Mixture(
-                path.w,
-                path.eta[stack.member],
-                {"collapsed": collapsed, "classes_swapped": path.swapped, "not_finite": path.broken},
-                path.omega,
-                {"flip_matrix_": path.omega, "n_iter_": path.rounds, "converged_": path.converged},
-            )
-            for path, collapsed in zip(paths, flat, strict=True)
-        ]
+        mixtures = []
+        for path, collapsed in zip(paths, flat, strict=True):
+            eta_of_kernels = path.eta[stack.member]
+            flags = {
+                "collapsed": collapsed,
+                "classes_swapped": path.swapped,
+                "not_finite": path.broken,
+            }
+            fitted = {
+                "flip_matrix_": path.omega,
+                "n_iter_": path.rounds,
+                "converged_": path.converged,
+            }
+            mixtures.append(Mixture(path.w, eta_of_kernels, flags, path.omega, fitted))
+        return mixtures
 
 
 def smooth_collapse(bank: KernelBank, stack: Stack, D: Floats, w: Floats, eta: Floats) -> list[bool]:
@@ -271,10 +281,13 @@ def smooth_collapse(bank: KernelBank, stack: Stack, D: Floats, w: Floats, eta: F
     """
     rng = np.random.default_rng(0)
     first, second = rng.integers(D.shape[1], size=(2, PROBES))
-    between = mixtures(D, first, second, rng.random(PROBES))
-    f = bank.scores(between, w, eta[stack.member])
+    shares = rng.random(PROBES)
+    between = mixtures(D, first, second, shares)
+    kernels_of_members = eta[stack.member]
+    f = bank.scores(between, w, kernels_of_members)
     carried = stack.copies[:, np.newaxis] * eta
-    smooth = carried[stack.spread > SMOOTH].sum(axis=0)
+    is_smooth = stack.spread > SMOOTH
+    smooth = carried[is_smooth].sum(axis=0)
     total = carried.sum(axis=0)
     lacks_smooth = smooth < CARRIED * total
     is_flat = f.std(axis=1) < FLAT
@@ -368,10 +381,13 @@ class _SaddlePoint:
     def step(self, start: _Point, slopes: _Point, t: float) -> tuple[Floats, Floats]:
         """Step to the next weights p, and to the next z within the boxes."""
         log_p = np.log(np.maximum(start.p, 1e-300))
-        exponent = log_p - t * self.scale_p * slopes.slope_p
+        slope_of_p = t * self.scale_p * slopes.slope_p
+        exponent = log_p - slope_of_p
         p = np.exp(exponent - exponent.max())
         moved = start.z - t * self.scale_z * slopes.slope_z
-        return p / p.sum(), np.clip(moved, 0.0, self.box)
+        new_p = p / p.sum()
+        new_z = np.clip(moved, 0.0, self.box)
+        return new_p, new_z
 
     def divergence(self, p: Floats, z: Floats, start: _Point) -> float:
         """Compute the distance of a point from the start, which the step size limits."""
@@ -379,7 +395,8 @@ class _SaddlePoint:
         old_p = np.maximum(start.p, 1e-300)
         ratio = np.log(new_p / old_p)
         entropy = float(p @ ratio)
-        square = float(((z - start.z) ** 2).sum())
+        change = z - start.z
+        square = float((change**2).sum())
         return entropy / self.scale_p + 0.5 * square / self.scale_z
 
     def gap(self, p: Floats, z: Floats) -> float:
@@ -390,9 +407,12 @@ class _SaddlePoint:
         hinge_if_right = np.maximum(1.0 - margin, 0.0)
         hinge_if_flipped = np.maximum(1.0 + margin, 0.0)
         hinges = hinge_if_right, hinge_if_flipped
-        loss = self.C * float(((1.0 - self.rho) * hinges[0] + self.rho * hinges[1]).sum())
-        primal = 0.5 * float(v @ f) + loss
-        dual = float(z.sum() - 0.5 * square.max())
+        weighted_hinges = (1.0 - self.rho) * hinges[0] + self.rho * hinges[1]
+        loss = self.C * float(weighted_hinges.sum())
+        v_f = float(v @ f)
+        primal = 0.5 * v_f + loss
+        half_square = 0.5 * square.max()
+        dual = float(z.sum() - half_square)
         size = max(abs(primal), 1e-300)
         return (primal - dual) / size
 
@@ -424,21 +444,23 @@ def mirror_prox(
     S = len(factors.first)
     uniform = np.full(S, 1.0 / S)
     no_duals = np.zeros((2, len(s)))
-    here = problem.point(uniform, no_duals)
+    current = problem.point(uniform, no_duals)
     sum_p = np.zeros(S)
     sum_z = np.zeros((2, len(s)))
     length = 0.0
     t = 1.0
-    best = SaddlePoint(here.p, np.zeros(len(s)), np.inf, 0)
+    best = SaddlePoint(current.p, np.zeros(len(s)), np.inf, 0)
     for k in range(1, iterations + 1):
         while True:
-            middle = problem.point(*problem.step(here, here, t))
-            p, z = problem.step(here, middle, t)
-            change_p = middle.slope_p - here.slope_p
-            error = change_p @ (middle.p - p)
-            change_z = middle.slope_z - here.slope_z
-            error += (change_z * (middle.z - z)).sum()
-            room_of_middle = problem.divergence(middle.p, middle.z, here)
+            middle = problem.point(*problem.step(current, current, t))
+            p, z = problem.step(current, middle, t)
+            change_p = middle.slope_p - current.slope_p
+            change_of_p = middle.p - p
+            error = change_p @ change_of_p
+            change_z = middle.slope_z - current.slope_z
+            change_of_z = middle.z - z
+            error += (change_z * change_of_z).sum()
+            room_of_middle = problem.divergence(middle.p, middle.z, current)
             room_of_end = problem.divergence(p, z, middle)
             room = room_of_middle + room_of_end
             if t * error <= room + 1e-15:
@@ -457,7 +479,7 @@ def mirror_prox(
                     best = SaddlePoint(weights, v, gap, k)
             if best.gap < tolerance:
                 return best
-        here = problem.point(p, z)
+        current = problem.point(p, z)
     return best
 
 
@@ -559,11 +581,18 @@ class StPMKLLikeClassifier(Repeated, MultiKernelClassifier):
         mixtures = []
         rate_of_column = np.broadcast_to(rates, labels.shape[1])
         for y, rho in zip(labels.T, rate_of_column, strict=True):
+            labels_of_column = 2.0 * y - 1.0
             saddle = mirror_prox(
-                factors, 2.0 * y - 1.0, float(rho), self.C, tolerance=self.tolerance, iterations=self.max_iter
+                factors,
+                labels_of_column,
+                float(rho),
+                self.C,
+                tolerance=self.tolerance,
+                iterations=self.max_iter,
             )
             eta = saddle.p[stack.member] / copies[stack.member]  # equal kernels share their weight
             converged = bool(saddle.gap < self.tolerance)
             fitted = {"gap_": saddle.gap, "n_iter_": saddle.iterations, "converged_": converged}
-            mixtures.append(Mixture(saddle.v, eta, {"not_converged": not converged}, fitted=fitted))
+            flags = {"not_converged": not converged}
+            mixtures.append(Mixture(saddle.v, eta, flags, fitted=fitted))
         return mixtures

@@ -81,9 +81,11 @@ class Sliding:
         self.n = n
         # the first sample that a row needs; padded[0] is signal[first]
         first = self.delay - self.d + 1
-        self.padded: Floats = np.zeros(self.n + self.d - 1)
+        length = self.n + self.d - 1
+        self.padded: Floats = np.zeros(length)
         start = max(first, 0)
-        stop = min(first + len(self.padded), len(samples))
+        end = first + len(self.padded)
+        stop = min(end, len(samples))
         if start < stop:
             self.padded[start - first : stop - first] = samples[start:stop]
 
@@ -389,8 +391,11 @@ def named_row(x: Mapping[Any, float], keys: tuple[Any, ...] = ()) -> tuple[tuple
     """
     keys = keys or tuple(x)
     if set(keys) != set(x):
-        raise ValueError(f"x: has the names {sorted(map(str, x))}, the filter {sorted(map(str, keys))}")
-    return keys, finite("x", [x[key] for key in keys], (None,))
+        names_of_row = sorted(map(str, x))
+        names_of_filter = sorted(map(str, keys))
+        raise ValueError(f"x: has the names {names_of_row}, the filter {names_of_filter}")
+    values = [x[key] for key in keys]
+    return keys, finite("x", values, (None,))
 
 
 class Diverged(ValueError):

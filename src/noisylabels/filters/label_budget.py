@@ -97,12 +97,17 @@ def run_budget(
         raise ValueError(f"uniforms: value at index {int(np.argmax(wrong))} is not in [0, 1)")
     pair: list[VariantName] = ["one_pred_u", "two_u"] if scaling else ["noisy", "two_noisy"]
     rule_pair = [ORS(variant, r=r)._rule() for variant in pair]
-    rules = np.repeat(rule_pair, LANES // 2, axis=0).T.copy()
+    repeated = np.repeat(rule_pair, LANES // 2, axis=0)
+    rules = repeated.T.copy()
     divisor = 1
     if k > 1:
         divisor = {"mean_var": k * (k - 1), "biased": k, "unbiased": k - 1}[variance]
-    result = BudgetResult(np.empty(T), np.empty(T, dtype=np.int64), np.empty(T // PERIOD))
-    plan = (k, p, B, STRATEGIES.index(strategy), start, float(divisor))
+    loss = np.empty(T)
+    used_labels = np.empty(T, dtype=np.int64)
+    thresholds = np.empty(T // PERIOD)
+    result = BudgetResult(loss, used_labels, thresholds)
+    number_of_strategy = STRATEGIES.index(strategy)
+    plan = (k, p, B, number_of_strategy, start, float(divisor))
     _run(rows.flat, rows.step, rows.d, clean, noisy, draws, plan, rules, *result)
     return result
 

@@ -60,7 +60,8 @@ class LMS(Filter):
         _nlms(rows.flat, rows.step, w, y, yhat, self.mu, 1.0, False)
         with np.errstate(over="ignore", invalid="ignore"):
             total_energy = yhat @ yhat
-            largest = DIVERGED * (energy_at_start + y @ y)
+            labels_energy = y @ y
+            largest = DIVERGED * (energy_at_start + labels_energy)
             if not total_energy <= largest:
                 energy_of_labels = np.cumsum(y * y)
                 bound = DIVERGED * (energy_at_start + energy_of_labels)
@@ -334,7 +335,8 @@ def _sm_nlms(x: Floats, step: int, w: Floats, y: Floats, yhat: Floats, gamma: Fl
         yhat[t] = dot(x, start, w)
         e = y[t] - yhat[t]
         size = eps + energy(x, start, len(w))
-        if abs(e) > gamma[t] and size > 0:
+        size_of_error = abs(e)
+        if size_of_error > gamma[t] and size > 0:
             scaled_error = (1 - gamma[t] / abs(e)) * e
             gain = scaled_error / size
             add(w, gain, x, start)
@@ -409,7 +411,8 @@ def _npvss(
         yhat[t] = dot(x, start, w)
         e = y[t] - yhat[t]
         change = e * e - power[0]
-        power[0] += rate * change
+        rate_of_change = rate * change
+        power[0] += rate_of_change
         s = np.sqrt(power[0])
         size = delta + energy(x, start, len(w))
         if s >= deviation[t] and eps + s > 0 and size > 0:
@@ -491,7 +494,8 @@ def _jo_nlms(
         size = noise_power + signal_power
         mu = p / size if size > 0 else 0.0
         add(w, mu * e, x, start)
-        left = 1 - mu * X / d
+        step_energy = mu * X / d
+        left = 1 - step_energy
         m[0] = left * p
         if tracking:
             m[1] = mu * mu * e * e * X / d
@@ -591,7 +595,9 @@ def _inlms(
         change_of_error = e * e - state[1]
         state[1] += rate * change_of_error
         energy_of_psi = energy(psi, 0, len(psi))
-        norms = abs(e) * np.sqrt(X * energy_of_psi)
+        root = np.sqrt(X * energy_of_psi)
+        size_of_error = abs(e)
+        norms = size_of_error * root
         if norms > 0:
             inner = dot(x, begin, psi)
             agreement = e * inner / norms
@@ -708,11 +714,13 @@ def _rls(x: Floats, step: int, w: Floats, y: Floats, yhat: Floats, variance: Flo
         f[:] = 0.0
         for i in range(d):
             add(f, x[start + i], S[i], 0)
-        s = variance[t] + energy(f, 0, d)
+        f_energy = energy(f, 0, d)
+        s = variance[t] + f_energy
         if s > 0:
             error = y[t] - yhat[t]
             gain = error / s
-            root = np.sqrt(variance[t] * s)
+            product = variance[t] * s
+            root = np.sqrt(product)
             shrink = 1.0 / (s + root)
             for i in range(d):  # S - shrink S f f'
                 Px = dot(S[i], 0, f)

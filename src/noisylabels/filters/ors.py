@@ -219,7 +219,8 @@ class ORS(Filter):
             v = 1.0
         else:
             v = rule.v
-        return np.array(rule._replace(v=v, r=self.r, beta=self.beta or 0.0))
+        values = rule._replace(v=v, r=self.r, beta=self.beta or 0.0)
+        return np.array(values)
 
     def _labels(self, y: Floats, side: Side) -> Labels:
         """Collect what `_look` takes, as far as the variant needs it; the rest is 0."""
@@ -289,13 +290,18 @@ class ORS(Filter):
         first_labels = np.ascontiguousarray(data.labels[:, 0])
         second_labels = np.ascontiguousarray(data.labels[:, second])
         labels = (data.y, first_labels, second_labels, data.v)
-        for group in _groups([i for i, block in enumerate(blocks) if block], 4):
-            w = np.zeros((1 if len(group) == 1 else 4, rows.d))
-            losses = _windows(rows, labels, _rules(members, group), w, bounds, w[:, :0].copy())
+        in_blocks = [i for i, block in enumerate(blocks) if block]
+        for group in _groups(in_blocks, 4):
+            weights_shape = (1 if len(group) == 1 else 4, rows.d)
+            w = np.zeros(weights_shape)
+            rules = _rules(members, group)
+            nothing = w[:, :0].copy()
+            losses = _windows(rows, labels, rules, w, bounds, nothing)
             result[group] = losses[: len(group)]
         shown = np.zeros((0 if all(blocks) else len(data), 5))
         _look(labels, 0, shown)
-        for group in _groups([i for i, block in enumerate(blocks) if not block], LANES):
+        by_rows = [i for i, block in enumerate(blocks) if not block]
+        for group in _groups(by_rows, LANES):
             losses = np.empty((LANES, windows))
             _losses_rows(rows.flat, rows.step, rows.d, shown, _rules(members, group), bounds, losses)
             result[group] = losses[: len(group)]
@@ -321,9 +327,12 @@ def _windows(
     # filters at addresses that differ by a power of two would compete for the cache
     padded = _aligned(len(w), D + 3 * LANES)
     padded[:, : rows.d] = w
-    s = _aligned(rows.n + D + 2 * BLOCK)
-    s[: len(rows.flat)] = rows.flat
-    losses = np.empty((LANES, len(bounds) - 1))
+    length = rows.n + D + 2 * BLOCK
+    s = _aligned(length)
+    signal = rows.flat
+    s[: len(signal)] = signal
+    windows = len(bounds) - 1
+    losses = np.empty((LANES, windows))
     columns = tuple(np.ascontiguousarray(column) for column in labels)
     _run_windows(s, rows.d, columns, rules, padded, bounds, losses, yhat)
     w[:] = padded[:, : rows.d]
@@ -353,7 +362,8 @@ def _look(labels: Any, t: int, shown: Floats) -> None:
         shown[i, ONE] = y1
         shown[i, MEAN] = (y1 + y2) / 2
         shown[i, VARIANCE] = v[t + i]
-        shown[i, SPREAD] = (y1 - y2) ** 2 / 4
+        difference = y1 - y2
+        shown[i, SPREAD] = difference**2 / 4
 
 
 @compile_kernel(forceinline=True)
@@ -401,7 +411,9 @@ def coefficient(rules: Floats, shown: Floats, X: float, yhat: Any) -> Any:
     weight_of_e = load(rules, 64)
     weight_of_spread = load(rules, 72)
     spread_of_labels = splat(shown[SPREAD])
-    vbar = weight_of_v * v + weight_of_e * e * e + weight_of_spread * spread_of_labels
+    noise_of_spread = weight_of_spread * spread_of_labels
+    weighted_error = weight_of_e * e * e
+    vbar = weight_of_v * v + weighted_error + noise_of_spread
     r = load(rules, 80)
     beta = load(rules, 88)
     weighting = beta * v + splat(1.0)
@@ -449,7 +461,8 @@ def _losses_rows(
             start = t * step
             new = x[start : start + d]
             yhat = _update_and_predict(w, c, old, new)
-            c = coefficient(rules, shown[t], energy(x, start, d), yhat)
+            X = energy(x, start, d)
+            c = coefficient(rules, shown[t], X, yhat)
             clean = splat(shown[t, CLEAN])
             error = yhat - clean
             loss = loss + error * error
@@ -477,10 +490,14 @@ def _update_and_predict(w: Floats, c: Any, old: Floats, new: Floats) -> Any:
         w1 = _moved(w, c, old, k + 1)
         w2 = _moved(w, c, old, k + 2)
         w3 = _moved(w, c, old, k + 3)
-        t0 = fma(w0, spread(new, k), t0)
-        t1 = fma(w1, spread(new, k + 1), t1)
-        t2 = fma(w2, spread(new, k + 2), t2)
-        t3 = fma(w3, spread(new, k + 3), t3)
+        x0 = spread(new, k)
+        t0 = fma(w0, x0, t0)
+        x1 = spread(new, k + 1)
+        t1 = fma(w1, x1, t1)
+        x2 = spread(new, k + 2)
+        t2 = fma(w2, x2, t2)
+        x3 = spread(new, k + 3)
+        t3 = fma(w3, x3, t3)
     for k in range(fours, d):
         w0 = _moved(w, c, old, k)
         t0 = fma(w0, spread(new, k), t0)
@@ -490,7 +507,8 @@ def _update_and_predict(w: Floats, c: Any, old: Floats, new: Floats) -> Any:
 @compile_kernel(forceinline=True)
 def _moved(w: Floats, c: Any, old: Floats, k: int) -> Any:
     weights = load(w, k * LANES)
-    moved = fma(c, spread(old, k), weights)
+    step = spread(old, k)
+    moved = fma(c, step, weights)
     store(w, k * LANES, moved)
     return moved
 
@@ -523,7 +541,8 @@ def _run_windows(
     refreshed = -REFRESH
     highest = 0.0
     for t in range(0, n, BLOCK):
-        _advance(w, d, c, s, max(t - BLOCK, 0), sums, t)
+        first = max(t - BLOCK, 0)
+        _advance(w, d, c, s, first, sums, t)
         if t - refreshed >= REFRESH:
             refreshed = t
             highest = 0.0
@@ -555,7 +574,8 @@ def _run_windows(
             i = stop
         if yhat.shape[1]:
             for f in range(F):
-                put(yhat[f, t : t + left], p[:left, f])
+                end = t + left
+                put(yhat[f, t:end], p[:left, f])
     begin_of_last = (n - 1) // BLOCK * BLOCK
     _advance(w, d, c, s, begin_of_last, sums, n)
 
@@ -572,19 +592,21 @@ def _step_block(rules: Floats, shown: Floats, G: Floats, sums: Floats, p: Floats
     p[:] = 0.0
     for f in range(len(sums)):
         for i in range(BLOCK):
-            place = (f * BLOCK + i) * LANES
-            p[i, f] = fold(load(sums, place))
+            offset = (f * BLOCK + i) * LANES
+            p[i, f] = fold(load(sums, offset))
     for i in range(BLOCK):
         X = 0.0
-        if G[i, 0] > 0:
-            X = G[i, 0]
+        energy_of_row = G[i, 0]
+        if energy_of_row > 0:
+            X = energy_of_row
         prediction = load(p, i * LANES)
         step = coefficient(rules, shown[i], X, prediction)
         store(c, i * LANES, step)
         for j in range(i + 1, BLOCK):
             lag_product = splat(G[i, j - i])
             later = load(p, j * LANES)
-            store(p, j * LANES, fma(step, lag_product, later))
+            step_vector = fma(step, lag_product, later)
+            store(p, j * LANES, step_vector)
 
 
 @compile_kernel()
@@ -601,8 +623,10 @@ def _lag_products(lags: Floats, s: Floats, t: int, d: int, G: Floats) -> None:
         enters = s[t + j + d]
         for i in range(BLOCK):
             G[j, i] = lags[i]
-            lag = fma(enters, s[t + j + d + i], lags[i])
-            lags[i] = fma(leaves, s[t + j + i], lag)
+            entering_pair = s[t + j + d + i]
+            lag = fma(enters, entering_pair, lags[i])
+            leaving_pair = s[t + j + i]
+            lags[i] = fma(leaves, leaving_pair, lag)
 
 
 @compile_kernel()
@@ -622,18 +646,30 @@ def _advance(w: Floats, d: int, c: Floats, s: Floats, old: int, sums: Floats, ne
         forwards = new // BLOCK % 2
         tile = i if forwards else tiles - 1 - i
         start = TILE * tile
-        stop = min(start + TILE, D)
+        last_tap = start + TILE
+        stop = min(last_tap, D)
         for lag in range(0, lags_of_one, LANES):
-            _add_windows(w[0], c[lag : lag + LANES, 0], s, old + lag, start, stop)
+            steps = c[lag : lag + LANES, 0]
+            _add_windows(w[0], steps, s, old + lag, start, stop)
         for f in range(0, F - 1, 2):
+            v = w[f]
+            u = w[f + 1]
             for lag in range(0, LANES, 2):
-                _add_pair(w[f], w[f + 1], c[lag:, f], c[lag:, f + 1], s, old + lag, start, stop)
-        w[:, max(d, start) : stop] = 0.0  # taps beyond d exist only because d is rounded up
+                steps_of_v = c[lag:, f]
+                steps_of_u = c[lag:, f + 1]
+                _add_pair(v, u, steps_of_v, steps_of_u, s, old + lag, start, stop)
+        first_beyond = max(d, start)
+        w[:, first_beyond:stop] = 0.0  # taps beyond d exist only because d is rounded up
         for lag in range(0, lags_of_one, LANES):
-            _dot_windows(w[0], sums[0, lag:], s, new + lag, start, stop)
+            sums_of_lags = sums[0, lag:]
+            _dot_windows(w[0], sums_of_lags, s, new + lag, start, stop)
         for f in range(0, F - 1, 2):
+            v = w[f]
+            u = w[f + 1]
             for lag in range(0, LANES, 2):
-                _dot_pair(w[f], w[f + 1], sums[f, lag:], sums[f + 1, lag:], s, new + lag, start, stop)
+                sums_of_v = sums[f, lag:]
+                sums_of_u = sums[f + 1, lag:]
+                _dot_pair(v, u, sums_of_v, sums_of_u, s, new + lag, start, stop)
 
 
 @compile_kernel(forceinline=True)
@@ -655,16 +691,20 @@ def _add_windows(w: Floats, c: Floats, s: Floats, offset: int, start: int, stop:
         lag0 = load(s, x)
         lag1 = load(s, x + 1)
         weights = load(w, k)
-        total = fma(c1, lag1, fma(c0, lag0, weights))
+        total = fma(c0, lag0, weights)
+        total = fma(c1, lag1, total)
         lag2 = load(s, x + 2)
         lag3 = load(s, x + 3)
-        total = fma(c3, lag3, fma(c2, lag2, total))
+        total = fma(c2, lag2, total)
+        total = fma(c3, lag3, total)
         lag4 = load(s, x + 4)
         lag5 = load(s, x + 5)
-        total = fma(c5, lag5, fma(c4, lag4, total))
+        total = fma(c4, lag4, total)
+        total = fma(c5, lag5, total)
         lag6 = load(s, x + 6)
         lag7 = load(s, x + 7)
-        total = fma(c7, lag7, fma(c6, lag6, total))
+        total = fma(c6, lag6, total)
+        total = fma(c7, lag7, total)
         store(w, k, total)
 
 
@@ -692,12 +732,16 @@ def _add_pair(
         x8 = load(s, offset + k + 8)
         x9 = load(s, offset + k + 9)
         total = load(v, k)
-        total = fma(c1, x1, fma(c0, x0, total))
-        total = fma(c9, x9, fma(c8, x8, total))
+        total = fma(c0, x0, total)
+        total = fma(c1, x1, total)
+        total = fma(c8, x8, total)
+        total = fma(c9, x9, total)
         store(v, k, total)
         total = load(w, k)
-        total = fma(d1, x1, fma(d0, x0, total))
-        total = fma(d9, x9, fma(d8, x8, total))
+        total = fma(d0, x0, total)
+        total = fma(d1, x1, total)
+        total = fma(d8, x8, total)
+        total = fma(d9, x9, total)
         store(w, k, total)
         x0 = x8
         x1 = x9
@@ -720,14 +764,22 @@ def _dot_windows(w: Floats, sums: Floats, s: Floats, offset: int, start: int, st
     for k in range(start, stop, LANES):
         taps = load(w, k)
         x = offset + k
-        t0 = fma(taps, load(s, x), t0)
-        t1 = fma(taps, load(s, x + 1), t1)
-        t2 = fma(taps, load(s, x + 2), t2)
-        t3 = fma(taps, load(s, x + 3), t3)
-        t4 = fma(taps, load(s, x + 4), t4)
-        t5 = fma(taps, load(s, x + 5), t5)
-        t6 = fma(taps, load(s, x + 6), t6)
-        t7 = fma(taps, load(s, x + 7), t7)
+        lag0 = load(s, x)
+        t0 = fma(taps, lag0, t0)
+        lag1 = load(s, x + 1)
+        t1 = fma(taps, lag1, t1)
+        lag2 = load(s, x + 2)
+        t2 = fma(taps, lag2, t2)
+        lag3 = load(s, x + 3)
+        t3 = fma(taps, lag3, t3)
+        lag4 = load(s, x + 4)
+        t4 = fma(taps, lag4, t4)
+        lag5 = load(s, x + 5)
+        t5 = fma(taps, lag5, t5)
+        lag6 = load(s, x + 6)
+        t6 = fma(taps, lag6, t6)
+        lag7 = load(s, x + 7)
+        t7 = fma(taps, lag7, t7)
     for i, total in enumerate((t0, t1, t2, t3, t4, t5, t6, t7)):
         store(sums, i * LANES, total)
 
@@ -777,7 +829,8 @@ def _exact_lags(s: Floats, d: int, t: int, lags: Floats) -> None:
     lags[l] = x_t.x_{t+l}, free of the errors of `_lag_products`: those of the loudest past.
     """
     for lag in range(BLOCK):
-        lags[lag] = dot(s, t + lag, s[t : t + d])
+        row = s[t : t + d]
+        lags[lag] = dot(s, t + lag, row)
 
 
 @compile_kernel()

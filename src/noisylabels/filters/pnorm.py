@@ -141,7 +141,8 @@ class PNormLMS(_Dual):
         # a copy, because a broadcast array cannot be written to
         labels = np.broadcast_to(checked, (count, rows.n)).copy()
         powers = np.array([exponent(f.p, rows.d) for f in filters])
-        rates = [f._rates(rows, p) for f, p in zip(filters, powers, strict=True)]
+        filters_with_powers = zip(filters, powers, strict=True)
+        rates = [f._rates(rows, p) for f, p in filters_with_powers]
         steps = np.stack(np.broadcast_arrays(*rates))
         theta = np.zeros((count, rows.d))
         yhat = np.empty((count, rows.n))
@@ -226,7 +227,8 @@ def _read_dual(theta: Floats, z: Floats, x: Floats, total: Floats, inner: Floats
     for c in range(theta.shape[0]):
         for i in range(d):
             z[c, i] = math.copysign(z[c, i], theta[c, i])
-        total[c] = dot_lanes(z[c], 0, theta[c], 0, d)
+        row = z[c]
+        total[c] = dot_lanes(row, 0, theta[c], 0, d)
         inner[c] = dot_lanes(z[c], 0, x, 0, d)
 
 
@@ -260,16 +262,18 @@ def _pnorm(
     for t in range(-1, n):
         now = max(t, 0) * step
         after = min(t + 1, n - 1) * step
-        _step_dual(theta, keep, gain, x[now : now + d], z, top)
+        first_row = x[now : now + d]
+        _step_dual(theta, keep, gain, first_row, z, top)
         power_inplace(flat, power_of)
-        _read_dual(theta, z, x[after : after + d], total, inner)
+        next_row = x[after : after + d]
+        _read_dual(theta, z, next_row, total, inner)
         for c in range(count):
             value = 0.0
             keep[c] = 1.0
             if total[c] > 0.0 and top[c] > TINY:
                 sum_z = total[c] / top[c]
-                exponents = (2.0 - p[c]) / p[c]
-                root = power(sum_z, exponents)
+                exponent_of_sum = (2.0 - p[c]) / p[c]
+                root = power(sum_z, exponent_of_sum)
                 value = top[c] * root * inner[c]
                 if radius[c] < np.inf:
                     size = top[c] * np.sqrt(sum_z * root)  # ||theta||_p = ||w||_q
@@ -280,7 +284,8 @@ def _pnorm(
                 value = np.nan
             if t + 1 < n:
                 yhat[c, t + 1] = value
-                error = y[c, t + 1] - value
+                label = y[c, t + 1]
+                error = label - value
                 gain[c] = rates[c, (t + 1) * stride] * error
     for c in range(count):
         for i in range(d):
@@ -381,18 +386,21 @@ class NormalizedPNormLMS(PNormLMS):
     def _rates(self, rows: Rows, p: float) -> Floats:
         # rows of a block, as a sliding window is never stored whole
         block = max(1, 2**16 // rows.d)
+        starts = range(0, rows.n, block)
         if rows.step == 1:  # each sample of a sliding window is raised to p only once
-            largest_sample = float(np.abs(rows.flat).max())
-            top = max(largest_sample, 1e-290)
-            windows = sliding_window_view((np.abs(rows.flat) / top) ** p, rows.d)
-            starts = range(0, rows.n, block)
+            magnitudes = np.abs(rows.flat)
+            top = max(float(magnitudes.max()), 1e-290)
+            powers = (magnitudes / top) ** p
+            windows = sliding_window_view(powers, rows.d)
             total = np.concatenate([windows[i : i + block].sum(axis=1) for i in starts])
             size = top * total ** (1.0 / p)
         else:
             windows = sliding_window_view(rows.flat, rows.d)[:: rows.step]
-            size = np.concatenate([norm(windows[i : i + block], p) for i in range(0, rows.n, block)])
-        energy = self.eps + (p - 1.0) * size**2
-        return np.divide(self.eta, energy, out=np.zeros(rows.n), where=energy > 0)
+            size = np.concatenate([norm(windows[i : i + block], p) for i in starts])
+        size_weight = (p - 1.0) * size**2
+        energy = self.eps + size_weight
+        zeros = np.zeros(rows.n)
+        return np.divide(self.eta, energy, out=zeros, where=energy > 0)
 
 
 class ImplicitPNormLMS(_Dual):
@@ -466,7 +474,9 @@ def _read(theta: Floats, gain: float, x: Floats, p: float, trial: Floats, z: Flo
     _read_dual(trial, z, x, total, inner)
     if top[0] <= TINY:
         return 0.0
-    root = power(total[0] / top[0], (2.0 - p) / p)
+    exponent = (2.0 - p) / p
+    sum_z = total[0] / top[0]
+    root = power(sum_z, exponent)
     return top[0] * root * inner[0]
 
 
@@ -492,7 +502,8 @@ def _implicit(x: Floats, step: int, theta: Floats, y: Floats, yhat: Floats, eta:
             if abs(high - low) <= 1e-15 * (abs(high) + abs(low)):
                 break
             if k % 4 < 3:
-                s = (low * g_high - high * g_low) / (g_high - g_low)
+                slope = g_high - g_low
+                s = (low * g_high - high * g_low) / slope
             else:
                 s = 0.5 * (low + high)
             gain = eta * (y[t] - s)
@@ -580,11 +591,11 @@ class EG(Filter):
 @compile_kernel(error_model="numpy")
 def _eg(x: Floats, step: int, logs: Floats, y: Floats, yhat: Floats, rate: float, w: Floats) -> None:
     d = len(logs)
+    last = len(y) - 1
     gain = 0.0
     z = np.empty(d)
     for t in range(len(y) + 1):
         now = max(t - 1, 0) * step
-        last = len(y) - 1
         after = min(t, last) * step
         top = -np.inf
         for i in range(d):
@@ -598,7 +609,8 @@ def _eg(x: Floats, step: int, logs: Floats, y: Floats, yhat: Floats, rate: float
             total = sum_lanes(z, 0, d)
             inner = dot_lanes(z, 0, x, after, d)
             yhat[t] = inner / total
-            gain = rate * (y[t] - yhat[t])
+            error = y[t] - yhat[t]
+            gain = rate * error
     put(w, z / z.sum())
 
 
@@ -659,7 +671,8 @@ class EGPlusMinus(Filter):
         self.run(np.zeros((1, d)), np.zeros(1))  # an empty row computes w from the logarithms
 
     def _learn(self, rows: Rows, w: Floats, y: Floats, yhat: Floats, side: Side) -> None:
-        rate = 2.0 * self.eta * self.budget / math.log(2)
+        doubled = 2.0 * self.eta * self.budget
+        rate = doubled / math.log(2)
         _eg_pm(rows.flat, rows.step, self.logarithms, y, yhat, rate, self.budget, w)
 
 
@@ -673,13 +686,13 @@ def _eg_pm(
     z = (a - m, -a - m) with m = max |a|, so that no power of 2 exceeds 1.
     """
     d = len(a)
+    last = len(y) - 1
     gain = 0.0
     z = np.empty(2 * d)
     positive = z[:d]
     negative = z[d:]
     for t in range(len(y) + 1):
         now = max(t - 1, 0) * step
-        last = len(y) - 1
         after = min(t, last) * step
         top = 0.0
         for i in range(d):
@@ -697,6 +710,7 @@ def _eg_pm(
                 positive[i] -= negative[i]
             share = dot_lanes(z, 0, x, after, d) / total
             yhat[t] = budget * share
-            gain = rate * (y[t] - yhat[t])
+            error = y[t] - yhat[t]
+            gain = rate * error
     difference = positive - negative
     put(w, budget * difference / z.sum())

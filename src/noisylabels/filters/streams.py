@@ -109,7 +109,8 @@ class StreamModel:
         """
         columns = self._columns_with(X.columns)
         rows = np.zeros((len(X), len(columns)))
-        rows[:, [columns[name] for name in X.columns]] = X.to_numpy(dtype=float)
+        places = [columns[name] for name in X.columns]
+        rows[:, places] = X.to_numpy(dtype=float)
         self._learn(columns, rows, np.asarray(y), side)
 
     def predict_one(self, x: Mapping[Any, float]) -> Any:
@@ -153,8 +154,10 @@ class StreamModel:
         if not self._columns:
             classes = list(self.classes or [])
             return dict.fromkeys(classes, 1.0 / len(classes))
-        probabilities = self._learner.predict_proba(self._row(x))[0].tolist()
-        return dict(zip(self._learner.classes_.tolist(), probabilities, strict=True))
+        row = self._row(x)
+        probabilities = self._learner.predict_proba(row)[0].tolist()
+        names = self._learner.classes_.tolist()
+        return dict(zip(names, probabilities, strict=True))
 
     def _row(self, x: Mapping[Any, float]) -> Floats:
         row = np.zeros((1, len(self._columns)))

@@ -64,7 +64,8 @@ def exponent(p: Power, n: int) -> float:
             message = f'p="auto" is 2 ln n and needs n >= 3; p = 2 is used for n = {n}'
             warnings.warn(message, stacklevel=2)
         if n >= 1:
-            return max(2.0, 2.0 * math.log(n))
+            twice_log = 2.0 * math.log(n)
+            return max(2.0, twice_log)
         return 2.0
     return number('p, if not "auto"', p, least=2)
 
@@ -185,7 +186,8 @@ def link(v: ArrayLike, s: float) -> Floats:
     positive_total = np.where(total > 0, total, 1.0)
     magnitudes = z ** (s - 1.0)
     signed = np.copysign(magnitudes, v)
-    scale = positive_total ** ((2.0 - s) / s)
+    exponent = (2.0 - s) / s
+    scale = positive_total**exponent
     return largest * signed * scale
 
 
@@ -274,7 +276,8 @@ def divergence_dual(u: ArrayLike, theta: ArrayLike, p: float) -> Floats:
     """
     products = np.asarray(u) * np.asarray(theta)
     inner = np.sum(products, axis=-1)
-    return potential(u, dual(p)) + potential(theta, p) - inner
+    potential_of_u = potential(u, dual(p))
+    return potential_of_u + potential(theta, p) - inner
 
 
 def project(theta: ArrayLike, p: float, radius: float) -> Floats:
@@ -315,7 +318,8 @@ def project(theta: ArrayLike, p: float, radius: float) -> Floats:
     size = norm(theta, p)[..., None]
     positive_size = np.where(size > 0, size, radius)
     factor = np.minimum(1.0, radius / positive_size)
-    return np.asarray(theta) * factor
+    direction = np.asarray(theta)
+    return direction * factor
 
 
 def penalty(p: float, x_size: float, u_size: float) -> float:
@@ -418,7 +422,9 @@ def prediction(noise: float, K: float, alpha: float) -> float:
     if noise == 0 and alpha == 1:
         return K
     number("alpha, which is 1 only for a target without loss", alpha, above=0, below=1)
-    return noise / (1.0 - alpha) + K / alpha
+    noise_part = noise / (1.0 - alpha)
+    loss_part = K / alpha
+    return noise_part + loss_part
 
 
 def best_alpha(noise: float, K: float) -> float:
@@ -540,10 +546,11 @@ def moving(noise: float, p: float, x_size: float, radius: float, path: float) ->
     3.0
     """
     drift = radius**2 + 2.0 * radius * path
-    return noise + (p - 1.0) * x_size**2 * drift
+    weight = (p - 1.0) * x_size**2
+    return noise + weight * drift
 
 
-def checked_ratio(loss: float, bound: float, what: str) -> float:
+def checked_ratio(loss: float, bound: float, quantity: str) -> float:
     """Divide a loss by its bound, and refuse a ratio that a theorem excludes.
 
     Parameters
@@ -577,7 +584,7 @@ def checked_ratio(loss: float, bound: float, what: str) -> float:
         ratio = float(loss > 0) * math.inf
     if not ratio <= 1.0 + TOLERANCE:
         fault = f"loss {loss:.10g} exceeds its bound {bound:.10g}"
-        raise RuntimeError(f"{what}: {fault}; the code or the data is wrong")
+        raise RuntimeError(f"{quantity}: {fault}; the code or the data is wrong")
     return ratio
 
 
@@ -612,7 +619,8 @@ def rls_gains(X: Floats) -> Floats:
         moved = P @ x
         size = 1.0 + x @ P @ x
         g[:] = moved / size
-        P -= np.outer(g, x @ P)
+        outer = np.outer(g, x @ P)
+        P -= outer
     return gains
 
 
@@ -655,7 +663,8 @@ def transfer_matrix(X: Floats, gains: Floats, x_size: float) -> Floats:
         M[t] = X[t] @ Z
         noisy = M[t].copy()
         noisy[n + t] += 1.0
-        Z -= np.outer(gains[t], noisy)
+        change = np.outer(gains[t], noisy)
+        Z -= change
     return M
 
 
@@ -731,14 +740,19 @@ def worst_target(X: Floats, yhat: Floats, y: Floats, x_size: float) -> tuple[flo
     diagonal = np.append(penalty_of_u, 0.0)
     D = B.T @ B + np.diag(diagonal)
     ridge = 1e-12 * np.trace(D)
-    root = np.linalg.cholesky(D + ridge * np.eye(n + 1))
+    identity = np.eye(n + 1)
+    root = np.linalg.cholesky(D + ridge * identity)
     C = np.linalg.solve(root, A.T)
-    values, vectors = np.linalg.eigh(C @ C.T)
+    ratios = C @ C.T
+    values, vectors = np.linalg.eigh(ratios)
     worst = np.linalg.solve(root.T, vectors[:, -1])
-    smallest = 1e-9 * np.abs(worst).max()
+    size_of_target = np.abs(worst).max()
+    smallest = 1e-9 * size_of_target
     if abs(worst[-1]) < smallest:  # the bound is reached only in the limit of a long u
         worst[-1] = smallest
-    return float(values[-1]), worst[:-1] / worst[-1]
+    u = worst[:-1] / worst[-1]
+    largest_ratio = float(values[-1])
+    return largest_ratio, u
 
 
 def silent(
@@ -830,7 +844,8 @@ def ratio(X: Floats, y: Floats, u: Floats, yhat: Floats, p: float, x_size: float
     target = X @ u
     errors = target - yhat
     error = (errors**2).sum()
-    noise = ((y - target) ** 2).sum()
+    label_errors = y - target
+    noise = (label_errors**2).sum()
     return float(error / (noise + weight))
 
 
@@ -856,18 +871,20 @@ def _rho(X: Floats, p: float, x_size: float, point: Floats) -> float:
         noise += (label - target) ** 2
         largest = 0.0
         for i in range(n):
-            theta[i] += eta * (label - guess) * X[t, i]
+            step = eta * (label - guess) * X[t, i]
+            theta[i] += step
             size_of_weight = abs(theta[i])
             largest = max(largest, size_of_weight)
         if largest > 0.0:
             total = 0.0
+            exponent = (2.0 - p) / p
             for i in range(n):
                 share = abs(theta[i]) / largest
                 total += share**p
             for i in range(n):
                 power = (abs(theta[i]) / largest) ** (p - 1.0)
-                exponent = (2.0 - p) / p
-                w[i] = np.sign(theta[i]) * largest * power * total**exponent
+                direction = np.sign(theta[i]) * largest
+                w[i] = direction * power * total**exponent
     for i in range(n):
         size += abs(point[i]) ** q
     norm_of_point = size ** (2.0 / q)

@@ -33,27 +33,47 @@ def exp_of_negative(x: float) -> float:
     """Compute exp(x) for -700 <= x <= 0."""
     shifted = fma(x, _LOG2E, _SHIFTER)
     k = shifted - _SHIFTER
-    z = fma(k, -_LN2_LOW, fma(k, -_LN2_HIGH, x))
-    p = fma(z, fma(z, 1 / 6227020800, 1 / 479001600), 1 / 39916800)
-    p = fma(z, fma(z, p, 1 / 3628800), 1 / 362880)
-    p = fma(z, fma(z, p, 1 / 40320), 1 / 5040)
-    p = fma(z, fma(z, p, 1 / 720), 1 / 120)
-    p = fma(z, fma(z, p, 1 / 24), 1 / 6)
-    p = fma(z, fma(z, fma(z, p, 0.5), 1.0), 1.0)
-    return from_bits(bits(p) + (bits(shifted) << 52))
+    reduced = fma(k, -_LN2_HIGH, x)
+    z = fma(k, -_LN2_LOW, reduced)
+    c12 = fma(z, 1 / 6227020800, 1 / 479001600)
+    p = fma(z, c12, 1 / 39916800)
+    c10 = fma(z, p, 1 / 3628800)
+    p = fma(z, c10, 1 / 362880)
+    c8 = fma(z, p, 1 / 40320)
+    p = fma(z, c8, 1 / 5040)
+    c6 = fma(z, p, 1 / 720)
+    p = fma(z, c6, 1 / 120)
+    c4 = fma(z, p, 1 / 24)
+    p = fma(z, c4, 1 / 6)
+    c2 = fma(z, p, 0.5)
+    c1 = fma(z, c2, 1.0)
+    p = fma(z, c1, 1.0)
+    exponent_bits = bits(shifted) << 52
+    return from_bits(bits(p) + exponent_bits)
 
 
 @compile_kernel(error_model="numpy")
 def log_of_positive(x: float) -> float:
     """Compute log(x) for normal x > 0."""
     k = (bits(x) - _SQRT_HALF_BITS) >> 52
-    m = from_bits(bits(x) - (k << 52))
-    s = (m - 1.0) / (m + 1.0)
+    mantissa_bits = bits(x) - (k << 52)
+    m = from_bits(mantissa_bits)
+    numerator = m - 1.0
+    s = numerator / (m + 1.0)
     z = s * s
-    p = fma(z, fma(z, fma(z, 1 / 19, 1 / 17), 1 / 15), 1 / 13)
-    p = fma(z, fma(z, fma(z, fma(z, p, 1 / 11), 1 / 9), 1 / 7), 1 / 5)
-    exponent = from_bits(_SHIFTER_BITS + k) - _SHIFTER
-    return fma(exponent, _LN2, 2.0 * s * fma(z, fma(z, p, 1 / 3), 1.0))
+    c17 = fma(z, 1 / 19, 1 / 17)
+    c15 = fma(z, c17, 1 / 15)
+    p = fma(z, c15, 1 / 13)
+    c11 = fma(z, p, 1 / 11)
+    c9 = fma(z, c11, 1 / 9)
+    c7 = fma(z, c9, 1 / 7)
+    p = fma(z, c7, 1 / 5)
+    shifted = from_bits(_SHIFTER_BITS + k)
+    exponent = shifted - _SHIFTER
+    c3 = fma(z, p, 1 / 3)
+    series = fma(z, c3, 1.0)
+    scaled = 2.0 * s * series
+    return fma(exponent, _LN2, scaled)
 
 
 FLOOR = -1020.0  # exponent below which 2^y counts as 0, to avoid denormal numbers
@@ -100,12 +120,19 @@ def log2(z: float) -> float:
     """
     b = bits(z)
     k = (b - _SQRT_HALF_BITS) >> 52
-    m = from_bits(b - (k << 52))
-    s = (m - 1.0) / (m + 1.0)
+    mantissa_bits = b - (k << 52)
+    m = from_bits(mantissa_bits)
+    numerator = m - 1.0
+    s = numerator / (m + 1.0)
     t = s * s
     t2 = t * t
-    high = fma(t2, fma(t2, L6, fma(t, L5, L4)), fma(t, L3, L2))
-    return fma(s, fma(t2, high, fma(t, L1, L0)), np.float64(k))
+    g45 = fma(t, L5, L4)
+    g23 = fma(t, L3, L2)
+    g456 = fma(t2, L6, g45)
+    high = fma(t2, g456, g23)
+    g01 = fma(t, L1, L0)
+    series = fma(t2, high, g01)
+    return fma(s, series, np.float64(k))
 
 
 @compile_kernel(inline="always")
@@ -118,10 +145,18 @@ def exp2(y: float) -> float:
     r = y - j
     r2 = r * r
     r4 = r2 * r2
-    low = fma(r2, fma(r, E3, E2), fma(r, E1, E0))
-    high = fma(r4, fma(r, E9, E8), fma(r2, fma(r, E7, E6), fma(r, E5, E4)))
+    e23 = fma(r, E3, E2)
+    e01 = fma(r, E1, E0)
+    low = fma(r2, e23, e01)
+    e89 = fma(r, E9, E8)
+    e67 = fma(r, E7, E6)
+    e45 = fma(r, E5, E4)
+    e4567 = fma(r2, e67, e45)
+    high = fma(r4, e89, e4567)
     if y > FLOOR:
-        return from_bits(bits(fma(r4, high, low)) + (np.int64(j) << 52))
+        power = fma(r4, high, low)
+        exponent_bits = np.int64(j) << 52
+        return from_bits(bits(power) + exponent_bits)
     return 0.0
 
 

@@ -45,7 +45,8 @@ def _place(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     array = context.make_array(signature.args[0])
     data = array(context, builder, value=arguments[0]).data
     kind = ir.VectorType(data.type.pointee, LANES)
-    return builder.bitcast(builder.gep(data, [arguments[1]]), kind.as_pointer())
+    pointer = builder.gep(data, [arguments[1]])
+    return builder.bitcast(pointer, kind.as_pointer())
 
 
 @intrinsic
@@ -53,9 +54,9 @@ def load(typing_context: Any, a: Any, i: Any) -> Any:
     """Load eight elements of a flat array, in double precision."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        place = _place(context, builder, signature, arguments)
+        address = _place(context, builder, signature, arguments)
         alignment = a.dtype.bitwidth // 8
-        vector = builder.load(place, align=alignment)
+        vector = builder.load(address, align=alignment)
         if a.dtype == types.float64:
             return vector
         return builder.fpext(vector, _REGISTER)
@@ -68,8 +69,8 @@ def store(typing_context: Any, a: Any, i: Any, vector: Any) -> Any:
     """Store a vector in eight elements of a flat array of doubles."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        place = _place(context, builder, signature, arguments)
-        builder.store(arguments[2], place, align=8)
+        address = _place(context, builder, signature, arguments)
+        builder.store(arguments[2], address, align=8)
         return context.get_dummy_value()
 
     return types.void(a, types.int64, VECTOR), generate
@@ -78,7 +79,8 @@ def store(typing_context: Any, a: Any, i: Any, vector: Any) -> Any:
 def _repeated(builder: Any, number: Any) -> Any:
     undefined = ir.Constant(_REGISTER, ir.Undefined)
     lane = ir.IntType(32)
-    first = builder.insert_element(undefined, number, lane(0))
+    first_lane = lane(0)
+    first = builder.insert_element(undefined, number, first_lane)
     lanes = ir.VectorType(lane, LANES)
     zeros = ir.Constant(lanes, [0] * LANES)
     return builder.shuffle_vector(first, undefined, zeros)
@@ -97,7 +99,8 @@ def spread(typing_context: Any, a: Any, i: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         array = context.make_array(signature.args[0])
         data = array(context, builder, value=arguments[0]).data
-        element = builder.load(builder.gep(data, [arguments[1]]))
+        pointer = builder.gep(data, [arguments[1]])
+        element = builder.load(pointer)
         return _repeated(builder, element)
 
     return VECTOR(a, types.int64), generate
@@ -284,8 +287,10 @@ def dot_two_rows(A: Floats, i: int, x: Floats) -> tuple[float, float]:
     p = fold(a0 + a1)
     q = fold(b0 + b1)
     for k in range(whole, n):
-        p += A[i, k] * x[k]
-        q += A[i + 1, k] * x[k]
+        ap = A[i, k]
+        p += ap * x[k]
+        bq = A[i + 1, k]
+        q += bq * x[k]
     return p, q
 
 

@@ -68,7 +68,8 @@ def normal_equations(ZT: Floats, slope: Floats, curvature: Floats, hessian: Floa
     r, n = ZT.shape
     weighted = np.empty(n)
     for i in range(r):
-        gradient[i] = dot_lanes(slope, 0, ZT[i], 0, n)
+        row = ZT[i]
+        gradient[i] = dot_lanes(slope, 0, row, 0, n)
         for m in range(n):
             weighted[m] = curvature[m] * ZT[i, m]
         whole = (i + 1) // 4 * 4

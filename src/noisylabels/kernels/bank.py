@@ -35,7 +35,8 @@ BLOCK = 32
 def _gaussian(d: Floats, gamma: float, out: Floats) -> None:
     """Compute exp(-gamma d) for a row of distances, at least exp(-700)."""
     for j in range(len(d)):
-        out[j] = exp_of_negative(-min(gamma * d[j], LARGEST))
+        exponent = min(gamma * d[j], LARGEST)
+        out[j] = exp_of_negative(-exponent)
 
 
 @compile_kernel(error_model="numpy")
@@ -121,7 +122,8 @@ def _scores(D: Floats, group: NDArray[np.intp], gamma: Floats, right: Floats) ->
     kernel = np.empty(n)
     for start in range(0, m, BLOCK):
         for i in range(len(gamma)):
-            for row in range(start, min(start + BLOCK, m)):
+            stop = min(start + BLOCK, m)
+            for row in range(start, stop):
                 _gaussian(D[group[i], row], gamma[i], kernel)
                 for column in range(columns):
                     out[column, row] += dot_lanes(kernel, 0, right[i, column], 0, n)
@@ -228,20 +230,26 @@ class KernelBank:
         """
         n = D.shape[1]
         off_diagonal = ~np.eye(n, dtype=bool)
-        nearest = np.array([d[off_diagonal].min(initial=np.inf) for d in D])[self.group]
-        farthest = np.array([d[off_diagonal].max(initial=0.0) for d in D])[self.group]
+        nearest_of_D = np.array([d[off_diagonal].min(initial=np.inf) for d in D])
+        nearest = nearest_of_D[self.group]
+        farthest_of_D = np.array([d[off_diagonal].max(initial=0.0) for d in D])
+        farthest = farthest_of_D[self.group]
         is_identity = self.gamma * nearest > MINUS_LOG_SAME
         is_constant = self.gamma * farthest < SAME
         representative = np.arange(len(self.gamma))
         for is_alike in (is_identity, is_constant & ~is_identity):
-            representative[is_alike] = np.flatnonzero(is_alike)[:1]
+            first = np.flatnonzero(is_alike)[:1]
+            representative[is_alike] = first
         different, member, copies = np.unique(
             representative,
             return_inverse=True,
             return_counts=True,
         )
-        is_single = 8 * len(different) * n * n > LARGEST_STACK
-        K = np.empty((len(different), n, n), np.float32 if is_single else np.float64)
+        bytes_of_stack = 8 * len(different) * n * n
+        is_single = bytes_of_stack > LARGEST_STACK
+        kind = np.float32 if is_single else np.float64
+        shape = (len(different), n, n)
+        K = np.empty(shape, kind)
         spread = np.empty(len(different))
         for row, kernel in enumerate(different):
             spread[row] = _fill(D[self.group[kernel]], self.gamma[kernel], K[row])
@@ -265,10 +273,11 @@ class KernelBank:
             The decision values :math:`f_l = \sum_i \eta_{il} K_i w_l`. Kernels without weight are
             not computed, and none is ever held as a whole.
         """
-        used = np.flatnonzero(eta.any(axis=1))
-        right = np.ascontiguousarray(eta[used][:, :, np.newaxis] * weights.T)
+        chosen = np.flatnonzero(eta.any(axis=1))
+        scaled = eta[chosen][:, :, np.newaxis] * weights.T
+        right = np.ascontiguousarray(scaled)
         D = np.ascontiguousarray(D_out)
-        return np.asarray(_scores(D, self.group[used], self.gamma[used], right))
+        return np.asarray(_scores(D, self.group[chosen], self.gamma[chosen], right))
 
 
 def mixtures(
@@ -310,4 +319,6 @@ def mixtures(
     """
     a = share[:, np.newaxis]
     D_pair = D[:, first, second][:, :, np.newaxis]
-    return np.maximum(a * D[:, first] + (1.0 - a) * D[:, second] - a * (1.0 - a) * D_pair, 0.0)
+    mean = a * D[:, first] + (1.0 - a) * D[:, second]
+    between = a * (1.0 - a) * D_pair
+    return np.maximum(mean - between, 0.0)

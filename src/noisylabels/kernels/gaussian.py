@@ -154,11 +154,13 @@ def _fill_in_blocks(out: Floats, A: Floats, B: Floats | None, gamma: float | Non
     Without B the part above the diagonal is computed, and the other part is copied from it.
     """
     n, m = out.shape
-    step = max(1, min(MOST_ROWS, CACHED_ENTRIES // max(m, 1) + 1))
+    rows_in_cache = CACHED_ENTRIES // max(m, 1) + 1
+    step = max(1, min(MOST_ROWS, rows_in_cache))
     for start in range(0, n, step):
         stop = min(start + step, n)
         first_column = start if B is None else 0
-        block = cdist(A[start:stop], (A if B is None else B)[first_column:], "sqeuclidean")
+        columns = (A if B is None else B)[first_column:]
+        block = cdist(A[start:stop], columns, "sqeuclidean")
         if gamma is not None:
             block *= -gamma
             np.exp(block, out=block)
@@ -299,13 +301,16 @@ def _variance(X: Any, weights: Floats | None) -> float:
         else:
             row_weights = weights
         size = row_weights.sum() * X.shape[1]
-        mean = float(row_weights @ np.ravel(X.sum(axis=1))) / size
-        mean_square = float(row_weights @ np.ravel(X.multiply(X).sum(axis=1))) / size
+        sums = np.ravel(X.sum(axis=1))
+        mean = float(row_weights @ sums) / size
+        squares_of_rows = np.ravel(X.multiply(X).sum(axis=1))
+        mean_square = float(row_weights @ squares_of_rows) / size
         return max(mean_square - mean**2, 0.0)
     entry_weights = None
     if weights is not None:
         entry_weights = np.broadcast_to(weights[:, np.newaxis], X.shape)
-    squares = (X - np.average(X, weights=entry_weights)) ** 2
+    mean_of_entries = np.average(X, weights=entry_weights)
+    squares = (X - mean_of_entries) ** 2
     return float(np.average(squares, weights=entry_weights))
 
 
@@ -343,11 +348,14 @@ def useful_widths(D: Floats, widths: ArrayLike, parametrisation: str = "sigma2")
     widths = np.asarray(widths, dtype=float)
     rates = np.array([rate(width, parametrisation) for width in widths])
     if len(D) > 1:
-        distances = D[~np.eye(len(D), dtype=bool)]
+        is_diagonal = np.eye(len(D), dtype=bool)
+        distances = D[~is_diagonal]
     else:
         distances = np.zeros(1)
-    is_identity = np.exp(-rates * distances.min()) < SAME
-    is_constant = np.exp(-rates * distances.max()) > 1.0 - SAME
+    narrowest = -rates * distances.min()
+    is_identity = np.exp(narrowest) < SAME
+    widest = -rates * distances.max()
+    is_constant = np.exp(widest) > 1.0 - SAME
     chosen: list[int] = []
     wider_rate = np.inf  # the rate of the last kernel that was chosen
     for i in np.argsort(rates):
@@ -355,11 +363,11 @@ def useful_widths(D: Floats, widths: ArrayLike, parametrisation: str = "sigma2")
         if is_identity[i] or is_wider_constant:
             continue
         # The two kernels can differ by more than 1e-6 only between these two distances.
-        near = np.inf
+        nearest = np.inf
         if rates[i] > wider_rate:
-            near = SAME / (rates[i] - wider_rate)
+            nearest = SAME / (rates[i] - wider_rate)
         far = -np.log(SAME) / wider_rate
-        if not chosen or ((distances > near) & (distances < far)).any():
+        if not chosen or ((distances > nearest) & (distances < far)).any():
             chosen.append(int(i))
             wider_rate = rates[i]
     if not chosen:
@@ -421,15 +429,19 @@ def basis(K: Floats) -> Basis:
     n = len(K)
     K = np.where(K < NEGLIGIBLE, 0.0, K)
     rounding = n * np.finfo(float).eps
-    tolerance = max(SMALLEST_EIGENVALUE * float(K.sum()) / n**2, rounding)
-    rows, is_low_rank = pivoted_cholesky(K, tolerance, int(LOW_RANK * n))
+    total = float(K.sum())
+    tolerance = max(SMALLEST_EIGENVALUE * total / n**2, rounding)
+    most_rows = int(LOW_RANK * n)
+    rows, is_low_rank = pivoted_cholesky(K, tolerance, most_rows)
     P = None
     small = K
     if is_low_rank:  # repeated points make the rank low, too
         P, R = qr(rows.T, mode="economic", check_finite=False)
         small = R @ R.T
     lam, Q = _eigh(small)
-    largest_first = np.flatnonzero(lam > SMALLEST_EIGENVALUE * lam[-1])[::-1]
+    smallest = SMALLEST_EIGENVALUE * lam[-1]
+    increasing = np.flatnonzero(lam > smallest)
+    largest_first = increasing[::-1]
     Q = Q[:, largest_first]
     if P is not None:
         Q = P @ Q
@@ -441,10 +453,13 @@ def _eigh(K: Floats) -> tuple[Floats, Floats]:
     n = len(K)
     is_sparse = 2 * np.count_nonzero(K) < n * n
     if is_sparse:
-        _, block_of_point = connected_components(csr_array(K), directed=False)
+        graph = csr_array(K)
+        _, block_of_point = connected_components(graph, directed=False)
         order = np.argsort(block_of_point, kind="stable")
-        blocks = np.split(order, np.cumsum(np.bincount(block_of_point))[:-1])
-        if max(len(points) for points in blocks) < LARGEST_BLOCK * n:
+        sizes = np.bincount(block_of_point)
+        blocks = np.split(order, np.cumsum(sizes)[:-1])
+        largest = max(len(points) for points in blocks)
+        if largest < LARGEST_BLOCK * n:
             return _eigh_of_blocks(K, blocks)
     return eigh(K, driver="evd", check_finite=False)
 
@@ -502,7 +517,8 @@ def pivoted_cholesky(K: Floats, tolerance: float, most_rows: int) -> tuple[Float
     remaining = np.empty(n)
     for i in range(n):
         remaining[i] = K[i, i]
-    next_look = max(2 * ROWS_BETWEEN_LOOKS, int(FIRST_LOOK * n))
+    first_look = int(FIRST_LOOK * n)
+    next_look = max(2 * ROWS_BETWEEN_LOOKS, first_look)
     last_look = 0
     last_trace = 0.0
     for i in range(n):
@@ -519,8 +535,10 @@ def pivoted_cholesky(K: Floats, tolerance: float, most_rows: int) -> tuple[Float
         if k == most_rows:
             break
         if k >= next_look:
-            decay = math.log(last_trace / trace) / (k - last_look)
-            if decay * (most_rows - k) < math.log(remaining[pivot] / tolerance):
+            rounds = k - last_look
+            decay = math.log(last_trace / trace) / rounds
+            needed = math.log(remaining[pivot] / tolerance)
+            if decay * (most_rows - k) < needed:
                 break
             next_look = k + ROWS_BETWEEN_LOOKS
             last_look = k

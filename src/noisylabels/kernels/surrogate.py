@@ -145,8 +145,10 @@ class SurrogatePair:
         """
         v = variances_of(variances, self.d)
         widening = 1.0 + 2.0 * np.outer(self.rates, v)
-        weights = self.weights / np.sqrt(widening).prod(axis=1)
-        return _mixture(X, Z, weights, self.rates[:, None] / widening)
+        shrink = np.sqrt(widening).prod(axis=1)
+        weights = self.weights / shrink
+        rates = self.rates[:, None] / widening
+        return _mixture(X, Z, weights, rates)
 
 
 def gaussian_pair(sigma2: float, variances: ArrayLike) -> SurrogatePair:
@@ -189,7 +191,8 @@ def gaussian_pair(sigma2: float, variances: ArrayLike) -> SurrogatePair:
     """
     sigma2 = number("sigma2", sigma2, above=0)
     v = variances_of(variances)
-    if sigma2 <= 2.0 * v.max():
+    largest = 2.0 * v.max()
+    if sigma2 <= largest:
         limit = f"exists only above 2 max(variances) = {2 * v.max():g}"
         fault = f"the surrogate kernel {limit}, got {sigma2:g}"
         raise ValueError(f"sigma2: {fault}; take a wider kernel")
@@ -226,13 +229,18 @@ def pair(weights: Floats, rates: Floats, v: Floats) -> SurrogatePair:
     [2.0]
     """
     shares = 2.0 * np.outer(rates, v)
-    log_c = -0.5 * np.log1p(-shares).sum(axis=1)
-    if log_c.max() > math.log(LARGE):
+    logs = np.log1p(-shares)
+    log_c = -0.5 * logs.sum(axis=1)
+    largest = log_c.max()
+    if largest > math.log(LARGE):
         reason = "the noise is almost as wide as the kernel, and the estimates will be wild"
-        constant = math.exp(min(log_c.max(), LARGEST_EXPONENT))
+        exponent = min(largest, LARGEST_EXPONENT)
+        constant = math.exp(exponent)
         message = f"surrogate kernel: its constant is {constant:.3g}; {reason}"
         warnings.warn(message, stacklevel=3)
-    return SurrogatePair(weights, rates, weights * np.exp(log_c), rates[:, None] / (1.0 - shares))
+    scaled = weights * np.exp(log_c)
+    widened = rates[:, None] / (1.0 - shares)
+    return SurrogatePair(weights, rates, scaled, widened)
 
 
 def variances_of(values: ArrayLike, d: int | None = None) -> Floats:
@@ -272,7 +280,8 @@ def _mixture(X: ArrayLike, Z: ArrayLike, weights: Floats, rates: Floats) -> Floa
     for weight, rate in zip(weights, rates, strict=True):
         distance = np.zeros_like(K)
         for i in range(d):
-            distance += rate[i] * np.subtract.outer(rows[:, i], columns[:, i]) ** 2
+            differences = np.subtract.outer(rows[:, i], columns[:, i])
+            distance += rate[i] * differences**2
         K += weight * np.exp(-distance)
     return K
 
@@ -298,7 +307,9 @@ def rational(z: ArrayLike, beta: float = 1.0) -> Floats:
     >>> rational([0.0, 1.0]).tolist()
     [1.0, 0.5]
     """
-    return (1.0 + np.asarray(z, dtype=float)) ** -number("beta", beta, above=0)
+    base = 1.0 + np.asarray(z, dtype=float)
+    exponent = number("beta", beta, above=0)
+    return base**-exponent
 
 
 def truncated_rational(z: ArrayLike, c: float, beta: float = 1.0) -> Floats:
@@ -391,10 +402,14 @@ def rational_pair(
     v = variances_of(variances)
     beta = number("beta", beta, least=1)
     d = len(v)
-    if 2.0 * c * v.max() >= d:
+    largest = v.max()
+    if 2.0 * c * largest >= d:
         limit = f"exists only below d / (2 max(variances)) = {d / (2 * v.max()):g}"
         raise ValueError(f"c: the surrogate kernel {limit}, got {c:g}; truncate earlier")
-    x, weight = np.polynomial.legendre.leggauss(whole("nodes", nodes, 1))
+    n_nodes = whole("nodes", nodes, 1)
+    x, weight = np.polynomial.legendre.leggauss(n_nodes)
     u = 0.5 * c * (x + 1.0)
-    density = np.exp((beta - 1.0) * np.log(u) - u - math.lgamma(beta))
-    return pair(0.5 * c * weight * density, u / d, v)
+    log_density = (beta - 1.0) * np.log(u) - u - math.lgamma(beta)
+    density = np.exp(log_density)
+    weights = 0.5 * c * weight * density
+    return pair(weights, u / d, v)

@@ -82,12 +82,14 @@ class TensorKernel:
         """
         rows = real("X", X, (None, None))
         columns = real("Z", Z, (None, rows.shape[1]))
-        K = self.Q(rows @ columns.T)
+        products = rows @ columns.T
+        K = self.Q(products)
         if self.sigma2 is None:
             return K
         row_squares = (rows**2).sum(1)
         column_squares = (columns**2).sum(1)
-        return K * np.exp(-np.add.outer(row_squares, column_squares) / self.sigma2)
+        squares = np.add.outer(row_squares, column_squares)
+        return K * np.exp(-squares / self.sigma2)
 
     def features(self, X: ArrayLike, highest: int) -> Floats:
         """Compute the features up to a degree.
@@ -107,13 +109,17 @@ class TensorKernel:
         rows = real("X", X, (None, None))
         factor = np.ones(len(rows))
         if self.sigma2 is not None:
-            factor = np.exp(-(rows**2).sum(1) / self.sigma2)
+            row_squares = (rows**2).sum(1)
+            factor = np.exp(-row_squares / self.sigma2)
         blocks = []
-        power = np.ones((len(rows), 1))
+        shape = (len(rows), 1)
+        power = np.ones(shape)
         for n in range(highest + 1):
             if n:
-                power = (power[:, :, None] * rows[:, None, :]).reshape(len(rows), -1)
-            weight = factor * math.exp(0.5 * self.log_beta(n))
+                products = power[:, :, None] * rows[:, None, :]
+                power = products.reshape(len(rows), -1)
+            root_of_beta = math.exp(0.5 * self.log_beta(n))
+            weight = factor * root_of_beta
             blocks.append(weight[:, None] * power)
         return np.hstack(blocks)
 
@@ -212,7 +218,8 @@ def power_series(beta: ArrayLike, name: str = "power series") -> TensorKernel:
     if not betas.any():
         raise ValueError("beta: all coefficients are 0")
     highest = int(np.flatnonzero(betas)[-1])
-    logs = [math.log(b) if b > 0 else -math.inf for b in betas[: highest + 1]]
+    positive = betas[: highest + 1]
+    logs = [math.log(b) if b > 0 else -math.inf for b in positive]
     return TensorKernel(
         name,
         lambda a: np.asarray(np.polynomial.polynomial.polyval(a, betas), dtype=float),

@@ -329,8 +329,11 @@ def _smoothed(name: str, kind: int, s: float, scale: float, tilt: float) -> Anal
     s = number("s", s, above=0)
 
     def value(b: Floats) -> Floats:
-        bell = np.exp(-((s * b) ** 2)) / (s * math.sqrt(math.pi))
-        return scale * (b * erf(s * b) + bell - tilt * b)
+        exponent = -((s * b) ** 2)
+        normaliser = s * math.sqrt(math.pi)
+        bell = np.exp(exponent) / normaliser
+        smooth = b * erf(s * b)
+        return scale * (smooth + bell - tilt * b)
 
     def series(highest: int) -> tuple[Floats, Floats]:
         """Compute the logarithms and signs of the coefficients.
@@ -345,16 +348,23 @@ def _smoothed(name: str, kind: int, s: float, scale: float, tilt: float) -> Anal
         n = np.arange(1, highest + 1, 2)
         j = n // 2
         signs[1::2] = (-1.0) ** j
-        factor = math.log(2.0 * scale / math.sqrt(math.pi))
-        logs[1::2] = factor + n * math.log(s) - gammaln(j + 1.0) - np.log(n)
+        root = math.sqrt(math.pi)
+        factor = math.log(2.0 * scale / root)
+        log_powers = n * math.log(s)
+        log_factorials = gammaln(j + 1.0)
+        logs[1::2] = factor + log_powers - log_factorials - np.log(n)
         return signs, logs
 
     def log_majorant(r: float) -> float:
         # erfi(x) = 2/sqrt(pi) exp(x^2) dawson(x), whose logarithm cannot overflow
         x = s * r
-        log_erfi = x * x + math.log(2.0 / math.sqrt(math.pi) * float(dawsn(x)))
+        dawson = float(dawsn(x))
+        constant = 2.0 / math.sqrt(math.pi)
+        log_dawson = math.log(constant * dawson)
+        log_erfi = x * x + log_dawson
         if tilt:
-            return math.log(scale) + float(np.logaddexp(0.0, log_erfi))
+            log_sum = float(np.logaddexp(0.0, log_erfi))
+            return math.log(scale) + log_sum
         return log_erfi
 
     return AnalyticLoss(
@@ -404,7 +414,8 @@ def analytic_loss(name: str, s: float | None = None) -> AnalyticLoss:
         raise ValueError(f"loss: {reason}; take 'smoothed_{name}' with a parameter s")
     if name in WITHOUT_PARAMETER:
         return WITHOUT_PARAMETER[name]()
-    make = SMOOTHED[choice("loss", name, sorted(WITHOUT_PARAMETER | SMOOTHED))]
+    names = sorted(WITHOUT_PARAMETER | SMOOTHED)
+    make = SMOOTHED[choice("loss", name, names)]
     return make(1.0 if s is None else s)
 
 
@@ -443,10 +454,13 @@ def log_second_moment(loss: AnalyticLoss, r: float) -> float:
     highest = 128
     while highest <= LONGEST_SERIES:
         logs = loss.series(highest)[1]
-        terms = 2.0 * (logs + np.arange(highest + 1) * math.log(r))
+        log_powers = np.arange(highest + 1) * math.log(r)
+        terms = 2.0 * (logs + log_powers)
         largest = float(terms.max())
-        if max(terms[-1], terms[-2]) < largest - NEGLIGIBLE_LOG:
-            return largest + math.log(float(np.exp(terms - largest).sum()))
+        last = max(terms[-1], terms[-2])
+        if last < largest - NEGLIGIBLE_LOG:
+            scaled = np.exp(terms - largest)
+            return largest + math.log(float(scaled.sum()))
         highest *= 2
     raise ValueError("loss: the series of its derivative does not converge at this radius")
 

@@ -77,8 +77,8 @@ class Loss:
     def __init_subclass__(cls) -> None:
         holder = LOSSES.get(cls.name)
         if holder is not None and not _is_defined_again(holder, cls):
-            place = f"{holder.__module__}.{holder.__qualname__}"
-            fault = f"{cls.name!r} is already the name of the loss {place}"
+            full_name = f"{holder.__module__}.{holder.__qualname__}"
+            fault = f"{cls.name!r} is already the name of the loss {full_name}"
             raise ValueError(f"{cls.__qualname__}: {fault}; choose another name")
         LOSSES[cls.name] = cls
 
@@ -130,15 +130,19 @@ class Loss:
     def _apply(self, formula: Callable[..., float], z: ArrayLike) -> Floats:
         margins = np.asarray(z, dtype=np.float64)
         out = np.empty(margins.size)
-        parameters = np.repeat(columns([self]), min(BLOCK, margins.size), axis=1)
-        apply_formula(compiled(formula).address, margins.ravel(), parameters, out)
+        width = min(BLOCK, margins.size)
+        column = columns([self])
+        parameters = np.repeat(column, width, axis=1)
+        address = compiled(formula).address
+        apply_formula(address, margins.ravel(), parameters, out)
         return out.reshape(margins.shape)
 
 
 def _is_defined_again(holder: type[Loss], loss: type[Loss]) -> bool:
     """Decide whether a user runs the definition of a loss again, as in a cell of a notebook."""
-    is_ours = holder.__module__.partition(".")[0] == "noisylabels"
-    names = [(each.__module__, each.__qualname__) for each in (holder, loss)]
+    package = holder.__module__.partition(".")[0]
+    is_ours = package == "noisylabels"
+    names = [(loss_class.__module__, loss_class.__qualname__) for loss_class in (holder, loss)]
     return names[0] == names[1] and not is_ours
 
 
@@ -343,8 +347,8 @@ class SmoothRamp(Loss):
         if alpha is None and beta is None:
             alpha, beta = PRESETS.get(self.s, (None, None))
         if alpha is None or beta is None:
-            known = ", ".join(map(str, PRESETS))
-            rule = f"give both alpha and beta, or neither and s = {known}"
+            values = ", ".join(map(str, PRESETS))
+            rule = f"give both alpha and beta, or neither and s = {values}"
             raise ValueError(f"smooth_ramp: {rule}; got {self}")
         object.__setattr__(self, "alpha", number("alpha", alpha, above=0))
         object.__setattr__(self, "beta", number("beta", beta))
@@ -362,14 +366,17 @@ class SmoothRamp(Loss):
 
     @staticmethod
     def _value(z: float, s: float, alpha: float, beta: float) -> float:
-        return (1.0 - s) * falling_sigmoid(alpha * (z + beta))
+        scaled = alpha * (z + beta)
+        return (1.0 - s) * falling_sigmoid(scaled)
 
     @staticmethod
     def _slope(z: float, s: float, alpha: float, beta: float) -> float:
         # phi / (1 + phi)^2 with phi = e^(alpha (z + beta)) is even in the exponent, so that the
         # negative exponent, which cannot overflow, serves both sides.
-        e = math.exp(-abs(alpha * (z + beta)))
-        return -(1.0 - s) * alpha * e / ((1.0 + e) * (1.0 + e))
+        size = abs(alpha * (z + beta))
+        e = math.exp(-size)
+        shape = (1.0 + e) * (1.0 + e)
+        return -(1.0 - s) * alpha * e / shape
 
 
 _GOLDEN_RATIO = (1.0 + math.sqrt(5.0)) / 2.0
@@ -413,12 +420,14 @@ class RGomp(Loss):
     @property
     def curvature(self) -> float:
         """Largest size of the second derivative."""
-        return float(self.c) ** 2 * _GOLDEN_RATIO**3 * math.exp(-(_GOLDEN_RATIO**2))
+        decay = math.exp(-(_GOLDEN_RATIO**2))
+        return float(self.c) ** 2 * _GOLDEN_RATIO**3 * decay
 
     @staticmethod
     def _value(z: float, c: float) -> float:
         if c * z <= _FLAT:
-            return math.exp(-math.exp(min(c * z, _FLAT)))
+            exponent = min(c * z, _FLAT)
+            return math.exp(-math.exp(exponent))
         return 0.0
 
     @staticmethod

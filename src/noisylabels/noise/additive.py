@@ -75,7 +75,9 @@ def variances(model: str, n: int, M: float, rng: np.random.Generator) -> Floats:
     if model == "uniform":
         return rng.uniform(0.0, M, n)
     first, last = RAMPS[model]
-    return np.linspace(first * M, last * M, n)
+    start = first * M
+    stop = last * M
+    return np.linspace(start, stop, n)
 
 
 def hammer_variances(n: int, rate: int, rng: np.random.Generator) -> Floats:
@@ -123,8 +125,12 @@ def hammer_variances(n: int, rate: int, rng: np.random.Generator) -> Floats:
     blows = np.zeros(n)
     second = FIRST_BLOW_SECONDS
     while (start := round(second * rate)) < n:
-        blows[start] += BLOW_HEIGHT * rng.uniform(0.5, 1.5)
-        second += SECONDS_BETWEEN_BLOWS * rng.uniform(0.8, 1.2)
+        factor = rng.uniform(0.5, 1.5)
+        height = BLOW_HEIGHT * factor
+        blows[start] += height
+        pause = rng.uniform(0.8, 1.2)
+        wait = SECONDS_BETWEEN_BLOWS * pause
+        second += wait
     decay_in_rows = DECAY_SECONDS * rate
     decay = np.exp(-1.0 / decay_in_rows)
     levels = accumulate(blows.tolist(), lambda level, blow: decay * level + blow)
@@ -173,41 +179,49 @@ STEP = 4.0
 def _multiplicative(y: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Multiply each label by 1 plus noise of variance 1/4."""
     factors = 1.0 + 0.5 * rng.standard_normal(len(y))
-    return y * factors, 0.25 * y**2
+    variance = 0.25 * y**2
+    return y * factors, variance
 
 
 def _quantised(y: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Round to multiples of the step, with variance step^2 / 12 if y spans many steps."""
     rounded = STEP * np.round(y / STEP)
-    return rounded, np.full(len(y), 16.0 / 12.0)
+    variance = np.full(len(y), 16.0 / 12.0)
+    return rounded, variance
 
 
 def _clipped(y: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Cut at the 20 % and 80 % quantiles, and return the squared errors as variances."""
     limits = np.quantile(y, [0.2, 0.8])
     clipped = np.clip(y, *limits)
-    return clipped, (clipped - y) ** 2
+    variance = (clipped - y) ** 2
+    return clipped, variance
 
 
 def _heavy_tailed(y: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Add noise of Student's t distribution (3 degrees of freedom) with the given variance."""
     scale = np.sqrt(GIVEN_VARIANCE / 3.0)
     noise = scale * rng.standard_t(3, len(y))
-    return y + noise, np.full(len(y), GIVEN_VARIANCE)
+    variance = np.full(len(y), GIVEN_VARIANCE)
+    return y + noise, variance
 
 
 def _with_gross_errors(y: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Add noise of variance 50 to 5 % of the labels, without saying to which."""
     is_bad = rng.random(len(y)) < 0.05
     scale = np.sqrt(50.0)
-    noise = is_bad * scale * rng.standard_normal(len(y))
-    return y + noise, np.full(len(y), GIVEN_VARIANCE)
+    normals = rng.standard_normal(len(y))
+    noise = is_bad * scale * normals
+    variance = np.full(len(y), GIVEN_VARIANCE)
+    return y + noise, variance
 
 
 def _biased(y: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Add noise of mean 1 and variance 1.5, so that the second moment about y is 2.5."""
-    noise = np.sqrt(1.5) * rng.standard_normal(len(y))
-    return y + 1.0 + noise, np.full(len(y), GIVEN_VARIANCE)
+    normals = rng.standard_normal(len(y))
+    noise = np.sqrt(1.5) * normals
+    variance = np.full(len(y), GIVEN_VARIANCE)
+    return y + 1.0 + noise, variance
 
 
 OTHER_LABELS: dict[str, Callable[[Floats, np.random.Generator], tuple[Floats, Floats]]] = {
@@ -269,13 +283,16 @@ def checked_covariance(name: str, values: ArrayLike, d: int | None = None) -> Fl
         raise ValueError(f"{name}: must be square, got shape {Sigma.shape}")
     mirrored = np.swapaxes(Sigma, -1, -2)
     asymmetry = np.abs(Sigma - mirrored).max()
-    if asymmetry > ASYMMETRY * np.abs(Sigma).max():
+    largest_entry = np.abs(Sigma).max()
+    if asymmetry > ASYMMETRY * largest_entry:
         raise ValueError(f"{name}: is not symmetric")
     Sigma = 0.5 * (Sigma + mirrored)
     eigenvalues = np.linalg.eigvalsh(Sigma)
-    smallest = float(eigenvalues[..., 0].min())
+    lowest_eigenvalues = eigenvalues[..., 0]
+    smallest = float(lowest_eigenvalues.min())
     largest = float(np.abs(Sigma).max())
-    if smallest < -TOLERANCE * largest * Sigma.shape[-1]:
+    limit = -TOLERANCE * largest * Sigma.shape[-1]
+    if smallest < limit:
         fault = f"is not positive semi-definite, smallest eigenvalue {smallest:.3g}"
         raise ValueError(f"{name}: {fault}")
     return Sigma

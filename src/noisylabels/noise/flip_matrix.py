@@ -111,7 +111,8 @@ def checked(omega: ArrayLike, K: int = 2) -> Floats:
     Traceback (most recent call last):
     ValueError: omega: the flip rates omega_01 + omega_10 must be less than 1, ... got 0.6 + 0.5
     """
-    matrix = finite("omega", omega, (2, 2) if K == 2 else (None, None)).copy()
+    shape = (2, 2) if K == 2 else (None, None)
+    matrix = finite("omega", omega, shape).copy()
     if K > 2 and matrix.shape == (2, 2) and np.array_equal(matrix, START):
         return start(K)
     if matrix.shape != (K, K):
@@ -151,7 +152,8 @@ def log_sum(F: Floats) -> Floats:
     [[1000.693]]
     """
     largest = F.max(axis=1, keepdims=True)
-    return np.asarray(largest + np.log(np.exp(F - largest).sum(axis=1, keepdims=True)))
+    shifted = np.exp(F - largest)
+    return np.asarray(largest + np.log(shifted.sum(axis=1, keepdims=True)))
 
 
 def expected(
@@ -342,7 +344,8 @@ def permuted(omega: Floats) -> bool:
     (False, True)
     """
     if len(omega) == 2:
-        return bool(omega[0, 1] + omega[1, 0] >= 1.0)
+        flips = omega[0, 1] + omega[1, 0]
+        return bool(flips >= 1.0)
     diagonal = np.diag(omega)
     exceeds_in_row = diagonal < omega.max(axis=1)
     exceeds_in_column = diagonal < omega.max(axis=0)
@@ -369,4 +372,6 @@ def projected(K: int = 2) -> Floats:
     [[0.51, 0.49], [0.49, 0.51]]
     """
     flip_rate = 2.0 * RESET_FLIP_RATE / K
-    return np.where(np.eye(K, dtype=bool), 1.0 - (K - 1) * flip_rate, flip_rate)
+    is_diagonal = np.eye(K, dtype=bool)
+    diagonal = 1.0 - (K - 1) * flip_rate
+    return np.where(is_diagonal, diagonal, flip_rate)

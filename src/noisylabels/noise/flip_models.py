@@ -420,8 +420,8 @@ def parse(label: str) -> tuple[str, dict[str, float]]:
     """
     model, *words = label.split()
     if model not in MODELS:
-        known = ", ".join(MODELS)
-        raise ValueError(f"noise {label!r}: unknown model {model!r}; known: {known}")
+        models = ", ".join(MODELS)
+        raise ValueError(f"noise {label!r}: unknown model {model!r}; known: {models}")
     names = numbers(model)
     parameters: dict[str, float] = {}
     try:

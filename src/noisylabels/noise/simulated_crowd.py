@@ -132,11 +132,15 @@ def subset(item: NDArray[np.int32], m: int, rng: np.random.Generator) -> NDArray
     """
     whole("m", m, 1)
     shuffled = rng.permutation(len(item))
-    order = shuffled[np.argsort(item[shuffled], kind="stable")]
+    order_of_items = np.argsort(item[shuffled], kind="stable")
+    order = shuffled[order_of_items]
     items = item[order]
     starts = np.zeros(0, np.intp)
     if len(items):
-        starts = np.flatnonzero(np.r_[True, items[1:] != items[:-1]])
-    sizes = np.diff(np.r_[starts, len(items)])
-    rank_within_item = np.arange(len(items)) - np.repeat(starts, sizes)
+        is_new = np.r_[True, items[1:] != items[:-1]]
+        starts = np.flatnonzero(is_new)
+    ends = np.r_[starts, len(items)]
+    sizes = np.diff(ends)
+    first_rank = np.repeat(starts, sizes)
+    rank_within_item = np.arange(len(items)) - first_rank
     return np.sort(order[rank_within_item < m])

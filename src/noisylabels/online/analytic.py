@@ -163,17 +163,23 @@ class AnalyticKernel(OnlineLearner):
         if not callable(copies):
             raise ValueError(f"copies: must be a function, got {shown(copies)}")
         self._ready(d)
-        queries_per_round = mean_queries(self.p, gaussian=self.kernel.sigma2 is not None)
+        is_gaussian = self.kernel.sigma2 is not None
+        queries_per_round = mean_queries(self.p, gaussian=is_gaussian)
         block = max(1, int(BLOCK_QUERIES / queries_per_round))
         predictions = np.empty(n_rounds)
         queries = np.empty(n_rounds, np.int64)
         for begin in range(0, n_rounds, block):
-            rows = slice(begin, min(begin + block, n_rounds))
-            plan = self._plan(rows.stop - begin)
+            last = min(begin + block, n_rounds)
+            rows = slice(begin, last)
+            n_of_rows = rows.stop - begin
+            plan = self._plan(n_of_rows)
             queries[rows] = np.diff(plan.start[plan.first])
             round_of_copy = np.repeat(np.arange(begin, rows.stop), queries[rows])
-            X_noisy = real("copies", copies(round_of_copy), (int(plan.start[-1]), d))
-            targets = np.repeat(exact[rows], np.diff(plan.first))
+            copies_of_round = copies(round_of_copy)
+            shape = (int(plan.start[-1]), d)
+            X_noisy = real("copies", copies_of_round, shape)
+            estimates = np.diff(plan.first)
+            targets = np.repeat(exact[rows], estimates)
             self._rounds(plan, clean[rows], X_noisy, targets, predictions[rows])
         return AnalyticRun(predictions, queries, self.norm)
 
@@ -269,16 +275,20 @@ class AnalyticKernel(OnlineLearner):
         """Make room for the estimates of a plan that are kept one by one."""
         state = self._state
         degrees = plan.points[plan.first[:-1]]
-        is_item = (degrees >= len(state.offset) - 1) & (self._tables.product[degrees] != 0.0)
+        is_high = degrees >= len(state.offset) - 1
+        has_weight = self._tables.product[degrees] != 0.0
+        is_item = is_high & has_weight
         degrees = degrees[is_item]
         items = int(state.counts[ITEMS]) + len(degrees)
-        points = int(state.counts[POINTS] + degrees.sum())
+        new_points = degrees.sum()
+        points = int(state.counts[POINTS] + new_points)
         if items > len(state.item_weight) or points > len(state.item_points):
+            width = state.item_points.shape[1]
             self._state = state._replace(
                 item_degree=np.resize(state.item_degree, 2 * items),
                 item_weight=np.resize(state.item_weight, 2 * items),
                 item_start=np.resize(state.item_start, 2 * items),
-                item_points=np.resize(state.item_points, (2 * points, state.item_points.shape[1])),
+                item_points=np.resize(state.item_points, (2 * points, width)),
             )
 
 
@@ -446,7 +456,8 @@ def _contracted(state: State, n: int, x: Floats, step: int) -> float:
     d = x.shape[1]
     size = d ** (n - 1)
     for i in range(size):
-        row = W[start + i * d : start + (i + 1) * d]
+        begin = start + i * d
+        row = W[begin : start + (i + 1) * d]
         buffer[i] = _dot(row, x[(n - 1) * step])
     for j in range(n - 2, -1, -1):
         size //= d
@@ -498,12 +509,15 @@ def _predict(state: State, tables: Tables, z: Floats) -> float:
     total = 0.0
     for n in range(state.counts[TOP] + 1):
         if tables.point[n] != 0.0:
-            total += tables.point[n] * _contracted(state, n, z, 0)
+            inner = _contracted(state, n, z, 0)
+            total += tables.point[n] * inner
     for i in range(state.counts[ITEMS]):
-        weight = state.item_weight[i] * tables.point[state.item_degree[i]]
+        point_weight = tables.point[state.item_degree[i]]
+        weight = state.item_weight[i] * point_weight
         total += _with_item(state, i, weight, z, 0)
     if tables.rate > 0.0:
-        total *= math.exp(-tables.rate * _dot(z[0], z[0]))
+        square = _dot(z[0], z[0])
+        total *= math.exp(-tables.rate * square)
     return state.numbers[SCALE] * total
 
 

@@ -241,13 +241,15 @@ def _distances(S: Floats, start: int, z: Floats, rates: Floats, out: Floats) -> 
     rate = rates[d - 1]
     if d % 2:
         for i in range(len(out)):
-            out[i] = rate * (row[i] - centre) ** 2
+            difference = row[i] - centre
+            out[i] = rate * difference**2
     else:
         row_0 = S[d - 2, start:stop]
         centre_0 = z[d - 2]
         rate_0 = rates[d - 2]
         for i in range(len(out)):
-            first_square = rate_0 * (row_0[i] - centre_0) ** 2
+            first_difference = row_0[i] - centre_0
+            first_square = rate_0 * first_difference**2
             out[i] = _plus_square(first_square, rate, row[i] - centre)
     for k in range(0, d - 2, 2):
         row_0 = S[k, start:stop]

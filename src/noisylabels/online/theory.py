@@ -118,9 +118,9 @@ def pmf(p: float, highest: int, *, gaussian: bool = False) -> Floats:
     for k in range(highest + 1):  # F (1 - H/p) = q H
         latest = total[k - 1 :: -1][:k]
         convolved = H[1 : k + 1] @ latest
-        rest = q * H[k] + convolved / p
+        numerator = q * H[k] + convolved / p
         first_share = H[0] / p
-        total[k] = rest / (1.0 - first_share)
+        total[k] = numerator / (1.0 - first_share)
     return total
 
 
@@ -131,7 +131,8 @@ def _one_estimate(p: float, highest: int) -> Floats:
     """
     q = (p - 1.0) / p
     k = np.arange(highest + 1)
-    single = q * p ** -k.astype(float)
+    powers = p ** -k.astype(float)
+    single = q * powers
     half = -(k / 2.0)
     is_even = k % 2 == 0
     double = np.where(is_even, q * p**half, 0.0)
@@ -200,7 +201,8 @@ def degrees(rng: np.random.Generator, p: float, size: int) -> NDArray[np.int64]:
     """
     U = 1.0 - rng.random(size)
     log_p = math.log(p)
-    return np.floor(np.log(U) / -log_p).astype(np.int64)
+    logs = np.log(U)
+    return np.floor(logs / -log_p).astype(np.int64)
 
 
 def largest_degree(p: float) -> int:
@@ -293,9 +295,11 @@ def estimates(
     gamma = real("coefficients", coefficients, (None,))
     n = degrees(rng, p, size)
     last = len(gamma) - 1
-    chosen = gamma[np.minimum(n, last)]
+    index = np.minimum(n, last)
+    chosen = gamma[index]
     theta = np.where(n < len(gamma), chosen, 0.0)
-    log_weights = (n + 1.0) * math.log(p) - math.log(p - 1.0)
+    degree = (n + 1.0) * math.log(p)
+    log_weights = degree - math.log(p - 1.0)
     theta *= np.exp(log_weights)
     largest = int(n.max(initial=0))
     for k in range(largest):
@@ -329,7 +333,8 @@ def second_moment(coefficients: ArrayLike, p: float, EX2: float) -> float:
     4.0
     """
     gamma = real("coefficients", coefficients, (None,))
-    powers = (p * EX2) ** np.arange(len(gamma))
+    base = p * EX2
+    powers = base ** np.arange(len(gamma))
     terms = gamma**2 * powers
     weight = p / (p - 1.0)
     return weight * float(terms.sum())
@@ -360,7 +365,8 @@ def second_moment_bound(coefficients: ArrayLike, p: float, EX2: float) -> float:
     """
     coefficients_of_series = real("coefficients", coefficients, (None,))
     gamma = np.abs(coefficients_of_series)
-    powers = math.sqrt(p * EX2) ** np.arange(len(gamma))
+    base = math.sqrt(p * EX2)
+    powers = base ** np.arange(len(gamma))
     terms = gamma * powers
     weight = p / (p - 1.0)
     total = float(terms.sum())
@@ -409,12 +415,15 @@ def feature_moment(kernel: TensorKernel, p: float, B_x: float, m_2: float | None
     p = number("p", p, above=1)
     if kernel.sigma2 is None:
         weight = p / (p - 1.0)
-        value = float(kernel.Q(np.asarray(p * B_x)))
+        argument_of_Q = np.asarray(p * B_x)
+        value = float(kernel.Q(argument_of_Q))
         return weight * value
     m_2 = B_x**2 if m_2 is None else m_2
     root = math.sqrt(p * m_2)
-    bessel = float(i0(2.0 * root / kernel.sigma2))
-    growth = math.exp(2.0 * p * B_x / kernel.sigma2)
+    argument = 2.0 * root / kernel.sigma2
+    bessel = float(i0(argument))
+    exponent = 2.0 * p * B_x / kernel.sigma2
+    growth = math.exp(exponent)
     return (p / (p - 1.0)) ** 2 * bessel * growth
 
 
@@ -726,7 +735,8 @@ def surrogate_ball(B_w: float, alpha: float, domination: float) -> float:
     """
     if not 0.0 < alpha <= math.pi:
         raise ValueError(f"alpha: the angle must be in (0, pi], got {alpha:g}")
-    return 2.0 * domination * B_w / (1.0 - math.cos(alpha))
+    drop = 1.0 - math.cos(alpha)
+    return 2.0 * domination * B_w / drop
 
 
 def angle(gamma: ArrayLike, K: ArrayLike) -> float:

@@ -755,17 +755,22 @@ def search(  # type: ignore[no-untyped-def]
         slope10 = 0.0
         for k in range(HALVINGS):
             if robust:
-                omega01 = rate(x[c, r] + t * d[c, r])
-                omega10 = rate(x[c, r + 1] + t * d[c, r + 1])
+                end01 = x[c, r] + t * d[c, r]
+                omega01 = rate(end01)
+                end10 = x[c, r + 1] + t * d[c, r + 1]
+                omega10 = rate(end10)
             fit, slope01, slope10 = likelihood(F[c], step[c], t, y, omega01, omega10, slope[c])
-            new = zeta[c] * (xx + 2.0 * t * xd + t * t * dd) - fit
-            if new <= value[c] + 1e-4 * t * gd:
+            square_of_end = xx + 2.0 * t * xd + t * t * dd
+            new = zeta[c] * square_of_end - fit
+            wanted = value[c] + 1e-4 * t * gd
+            if new <= wanted:
                 break
             if k == HALVINGS - 1:
                 state[c] = 2
                 t = 0.0
                 break
-            guess = -0.5 * gd * t * t / (new - value[c] - gd * t)
+            excess = new - value[c] - gd * t
+            guess = -0.5 * gd * t * t / excess
             t = min(max(guess, 0.1 * t), 0.5 * t)
         if state[c] == 2:
             continue
@@ -844,7 +849,8 @@ def direction(  # type: ignore[no-untyped-def]
         if state[c] != 0:
             continue
         for i in range(penalised):
-            g[c, i] = 2.0 * zeta[c] * x[c, i] - product[c, i]
+            pull = 2.0 * zeta[c] * x[c, i]
+            g[c, i] = pull - product[c, i]
         for i in range(penalised, r):
             g[c, i] = -product[c, i]
         newton = 1.0
@@ -869,7 +875,8 @@ def direction(  # type: ignore[no-untyped-def]
         pairs = min(round_, memory)
         for j in range(pairs):
             k = (round_ - 1 - j) % memory
-            alpha[k] = rho[c, k] * dot(S[c, k], d[c])
+            inner = dot(S[c, k], d[c])
+            alpha[k] = rho[c, k] * inner
             if rho[c, k] != 0.0:
                 if newton == 1.0:
                     yhy = 0.0
@@ -883,10 +890,13 @@ def direction(  # type: ignore[no-untyped-def]
         for j in range(pairs - 1, -1, -1):
             k = (round_ - 1 - j) % memory
             if rho[c, k] != 0.0:
-                beta = alpha[k] - rho[c, k] * dot(Y[c, k], d[c])
+                share = rho[c, k] * dot(Y[c, k], d[c])
+                beta = alpha[k] - share
                 for i in range(size):
                     d[c, i] += beta * S[c, k, i]
         gd = dot(g[c], d[c])
         smallest_objective = SMALLEST_SHARE * math.log(2.0) * F.shape[1]
-        if max(-gd, plain) <= 2.0 * tolerance * max(value[c], smallest_objective):
+        size_of_gradient = max(-gd, plain)
+        size_of_value = max(value[c], smallest_objective)
+        if size_of_gradient <= 2.0 * tolerance * size_of_value:
             state[c] = 1

@@ -147,11 +147,14 @@ def pairs(K: int) -> ClassPairs:
     >>> pairs(3).smaller.tolist(), pairs(3).larger.tolist()
     ([0, 0, 1], [1, 2, 2])
     """
-    smaller, larger = np.array(list(combinations(range(K), 2))).T
+    couples = list(combinations(range(K), 2))
+    smaller, larger = np.array(couples).T
     C = contrasts(K)
     difference = C[smaller] - C[larger]
-    outer = difference[:, :, np.newaxis] * difference[:, np.newaxis]
-    return ClassPairs(smaller, larger, outer.reshape(len(smaller), -1).T)
+    first_factor = difference[:, :, np.newaxis]
+    outer = first_factor * difference[:, np.newaxis]
+    flat = outer.reshape(len(smaller), -1)
+    return ClassPairs(smaller, larger, flat.T)
 
 
 class _Surrogate:
@@ -192,11 +195,13 @@ class _Surrogate:
 
     def evaluate(self, V: Floats, F: Floats, omega: Floats) -> tuple[float, Floats]:
         """Compute the objective and q."""
-        log_P, q = flips.expected(F, self.labels, omega, self.norm(F))
+        norm = self.norm(F)
+        log_P, q = flips.expected(F, self.labels, omega, norm)
         if self.K == 2:
             cost = self.penalty @ V**2
         else:
-            cost = 2.0 * self.penalty @ (V**2).sum(axis=1)
+            squares = (V**2).sum(axis=1)
+            cost = 2.0 * self.penalty @ squares
         return float(self.a @ log_P - cost), q
 
     def newton_step(self, V: Floats, F: Floats, q: Floats) -> Floats:
@@ -360,13 +365,15 @@ def _leap(*points: tuple[Floats, ...]) -> list[Floats]:
     for _, r, v in (moves[0], moves[2]):
         square_r += float((r**2).sum())
         square_v += float((v**2).sum())
-    length = max(1.0, math.sqrt(square_r / max(square_v, 1e-300)))
+    ratio = square_r / max(square_v, 1e-300)
+    length = max(1.0, math.sqrt(ratio))
     smallest_omega = 0.01 * points[2][2]
     while True:
         x = [x0 + 2.0 * length * r + length**2 * v for x0, r, v in moves]
         if length == 1.0 or (x[2] >= smallest_omega).all():
             return x
-        length = max(1.0, 0.5 * length)
+        shrunk = 0.5 * length
+        length = max(1.0, shrunk)
 
 
 def _widest(F: Floats) -> float:
@@ -405,15 +412,20 @@ def _softmax_step(
     r, k = V.shape
     C = contrasts(s.shape[1])
     residual = a[:, np.newaxis] * (q - s)
-    gradient = Z.T @ residual @ C - 4.0 * penalty[:, np.newaxis] * V
+    slope = Z.T @ residual @ C
+    gradient = slope - 4.0 * penalty[:, np.newaxis] * V
     smaller, larger, outer = pairs(k + 1)
-    h = a * np.maximum(s.T[smaller] * s.T[larger], SMALLEST_CURVATURE)
+    products = s.T[smaller] * s.T[larger]
+    h = a * np.maximum(products, SMALLEST_CURVATURE)
     weighted = Z.T * h[:, np.newaxis]
     grams = weighted.reshape(-1, len(Z)) @ Z
-    hessian = (outer @ grams.reshape(len(h), -1)).reshape(k, k, r, r)
+    blocks = outer @ grams.reshape(len(h), -1)
+    hessian = blocks.reshape(k, k, r, r)
     flat = hessian.transpose(2, 0, 3, 1).reshape(r * k, r * k)
-    flat.flat[:: r * k + 1] += np.repeat(4.0 * penalty, k)
-    return solve_newton(flat, gradient.reshape(-1)).reshape(r, k)
+    penalties = np.repeat(4.0 * penalty, k)
+    flat.flat[:: r * k + 1] += penalties
+    step = solve_newton(flat, gradient.reshape(-1))
+    return step.reshape(r, k)
 
 
 def solve_newton(hessian: Floats, gradient: Floats) -> Floats:
@@ -673,14 +685,18 @@ class _Descent:
         W = self.weights_at(x)
         A, omega = self.omega_at(x)
         fit, slope, R = likelihood(self.Z, W, self.labels, omega, self.weights)
-        value = 2.0 * float(self.penalty @ (W**2).sum(axis=1)) - fit
-        slope_of_V = (4.0 * self.penalty[:, np.newaxis] * W - slope) @ self.C
+        squares = (W**2).sum(axis=1)
+        cost = float(self.penalty @ squares)
+        value = 2.0 * cost - fit
+        slope_of_penalty = 4.0 * self.penalty[:, np.newaxis] * W
+        slope_of_V = (slope_of_penalty - slope) @ self.C
         slope_of_U = solve_triangular(self.L, slope_of_V, lower=True, check_finite=False)
         gradient = slope_of_U.reshape(-1)
         if self.learn_omega:
             mean_of_row = (R * omega).sum(axis=1, keepdims=True)
             square_of_row = (A**2).sum(axis=1, keepdims=True)
-            slope_of_A = 2.0 * A / square_of_row * (mean_of_row - R)
+            factor = 2.0 * A / square_of_row
+            slope_of_A = factor * (mean_of_row - R)
             scaled = slope_of_A[self.off_diagonal] / math.sqrt(self.size)
             gradient = np.append(gradient, scaled)
         self.squared_gradient = float(gradient @ gradient)

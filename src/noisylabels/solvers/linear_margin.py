@@ -53,8 +53,9 @@ def _angle_loss(c: float, table: Floats) -> tuple[float, float]:
     theta = math.acos(min(c, 1.0))
     m = table.shape[1] - 1
     h = 0.5 * math.pi / m
-    i = min(int(theta / h), m - 1)
-    t = theta / h - i
+    position = theta / h
+    i = min(int(position), m - 1)
+    t = position - i
     left_value = table[0, i]
     right_value = table[0, i + 1]
     start = h * table[1, i]
@@ -62,10 +63,13 @@ def _angle_loss(c: float, table: Floats) -> tuple[float, float]:
     d = left_value - right_value
     square_term = -3.0 * d - 2.0 * start - end
     cubic_term = 2.0 * d + start + end
-    value = left_value + t * (start + t * (square_term + t * cubic_term))
-    rise = start + t * (2.0 * square_term + 3.0 * t * cubic_term)
+    curved = square_term + t * cubic_term
+    value = left_value + t * (start + t * curved)
+    bend = 2.0 * square_term + 3.0 * t * cubic_term
+    rise = start + t * bend
     sine = max(math.sin(theta), SMALLEST_SINE)
-    return 2.0 * value, -2.0 * rise / h / sine
+    slope = -2.0 * rise / h / sine
+    return 2.0 * value, slope
 
 
 @compile_kernel(error_model="numpy")
@@ -97,12 +101,16 @@ def loss(UT: Floats, h: Floats, kappa: float, table: Floats, gradient: Floats) -
     if kappa > 0.0:
         size = 1.0
     else:
-        size = math.sqrt((h * h).sum())
+        square = (h * h).sum()
+        size = math.sqrt(square)
     total = radial = 0.0
     for i in range(n):
         if kappa > 0.0:
-            e = math.exp(-abs(kappa * f[i]))
-            total += (e if f[i] > 0.0 else 1.0) / (1.0 + e)
+            scaled = kappa * f[i]
+            size_of_f = abs(scaled)
+            e = math.exp(-size_of_f)
+            share = e if f[i] > 0.0 else 1.0
+            total += share / (1.0 + e)
             slope[i] = -kappa * e / (1.0 + e) ** 2
         else:
             c = f[i] / size
@@ -116,7 +124,9 @@ def loss(UT: Floats, h: Floats, kappa: float, table: Floats, gradient: Floats) -
         slope_of_weight = 0.0
         for i in range(n):
             slope_of_weight += slope[i] * UT[j, i]
-        gradient[j] = (slope_of_weight - radial * h[j] / size) / (n * size)
+        radial_part = radial * h[j] / size
+        weight = n * size
+        gradient[j] = (slope_of_weight - radial_part) / weight
     return total / n
 
 
@@ -130,13 +140,16 @@ def _direction(gradient: Floats, S: Floats, Y: Floats, stored: int) -> Floats:
         k = i % MEMORY
         s = S[k]
         y = Y[k]
-        alphas[k] = (s * q).sum() / (s * y).sum()
+        inner = (s * q).sum()
+        curvature = (s * y).sum()
+        alphas[k] = inner / curvature
         q -= alphas[k] * y
     if stored > 0:
         k = (stored - 1) % MEMORY
         s = S[k]
         y = Y[k]
-        q *= (s * y).sum() / (y * y).sum()
+        square = (y * y).sum()
+        q *= (s * y).sum() / square
     for i in range(first, stored):
         k = i % MEMORY
         s = S[k]
@@ -241,7 +254,8 @@ def best_move(f: Floats, row: Floats) -> tuple[int, float]:
     changing = np.flatnonzero(row != 0.0)
     errors = 0  # count at the far left, t = -infinity
     for n in range(len(f)):
-        if row[n] > 0.0 or (row[n] == 0.0 and f[n] <= 0.0):
+        is_error = row[n] > 0.0 or (row[n] == 0.0 and f[n] <= 0.0)
+        if is_error:
             errors += 1
     if len(changing) == 0:
         return errors, 0.0
@@ -250,7 +264,9 @@ def best_move(f: Floats, row: Floats) -> tuple[int, float]:
     best = errors
     t = breaks[order[0]] - 1.0
     for k in range(len(order)):
-        errors += -1 if row[changing[order[k]]] > 0.0 else 1
+        column = changing[order[k]]
+        is_right = row[column] > 0.0
+        errors += -1 if is_right else 1
         start = breaks[order[k]]
         if k + 1 < len(order):
             end = breaks[order[k + 1]]
@@ -334,8 +350,10 @@ def quadratic(ZT: Floats, lam1: float) -> Floats:
     """
     n = ZT.shape[1]
     total = ZT.sum(axis=1)
-    scatter = n * (ZT @ ZT.T) - np.outer(total, total)
-    return np.asarray(np.eye(len(ZT)) + 4.0 * lam1 / n**2 * scatter)
+    squares = n * (ZT @ ZT.T)
+    scatter = squares - np.outer(total, total)
+    weight = 4.0 * lam1 / n**2
+    return np.asarray(np.eye(len(ZT)) + weight * scatter)
 
 
 @compile_kernel(error_model="numpy")
@@ -379,7 +397,8 @@ def interior_point(
     w = b.copy()
     margin = np.empty(n)
     for j in range(d):
-        w[j] += (ZT[j] * alpha).sum()
+        total = (ZT[j] * alpha).sum()
+        w[j] += total
     solve(factor, w)  # this solves w = A^-1 (b + sum alpha_n z_n)
     scores(ZT, w, margin)
     p = np.maximum(margin - 1.0, 0.0) + 1.0
@@ -391,9 +410,14 @@ def interior_point(
     last_gap = np.inf
     for done in range(rounds):
         slack = C - alpha
-        gap = (alpha * p).sum() + (slack * q).sum()
-        value = alpha.sum() - 0.5 * ((b * w).sum() + (alpha * margin).sum())
-        if gap <= tolerance * (1.0 + abs(value)) or gap >= 0.999 * last_gap:
+        gap_of_alpha = (alpha * p).sum()
+        gap_of_slack = (slack * q).sum()
+        gap = gap_of_alpha + gap_of_slack
+        linear = (b * w).sum()
+        of_margin = (alpha * margin).sum()
+        value = alpha.sum() - 0.5 * (linear + of_margin)
+        is_small = gap <= tolerance * (1.0 + abs(value))
+        if is_small or gap >= 0.999 * last_gap:
             return w, alpha, gap, done
         last_gap = gap
         mu = CENTRING * gap / (2.0 * n)
@@ -408,8 +432,10 @@ def interior_point(
         put(d_alpha, wanted - inverse * along)
         d_p = (miss_p - p * d_alpha) / alpha
         d_q = (miss_q + q * d_alpha) / slack
-        room_of_dual = min(_room(alpha, d_alpha), _room(slack, -d_alpha))
-        room_of_margin = min(_room(p, d_p), _room(q, d_q))
+        room_of_alpha = _room(alpha, d_alpha)
+        room_of_dual = min(room_of_alpha, _room(slack, -d_alpha))
+        room_of_p = _room(p, d_p)
+        room_of_margin = min(room_of_p, _room(q, d_q))
         longest = min(room_of_dual, room_of_margin)
         alpha += longest * d_alpha
         w += longest * step

@@ -119,19 +119,24 @@ def u_step(F: Floats, fit: Fit, u: Floats, xi: Floats, copies: Floats) -> Floats
 
     def objective(v: Floats) -> float:
         """Compute the objective at v; leaves the gradient in f in ``residual``."""
-        log_likelihood = fit(combined(copies * v * v, F), residual)
-        return float(log_likelihood - dot(copies * xi, 0, v * v))
+        scores = combined(copies * v * v, F)
+        log_likelihood = fit(scores, residual)
+        penalty = dot(copies * xi, 0, v * v)
+        return float(log_likelihood - penalty)
 
     start = objective(u)
     gradient = u_gradient(F, residual, u, xi)
-    norm = float(np.sqrt(dot(copies, 0, gradient * gradient)))
+    square = dot(copies, 0, gradient * gradient)
+    norm = float(np.sqrt(square))
     if not (norm > 0.0 and np.isfinite(norm)):
         return u
     largest_root = np.sqrt(LARGEST_ETA)
     t = 1.0
     for _ in range(HALVINGS + 1):
-        trial = np.clip(u + t * gradient / norm, -largest_root, largest_root)
-        if objective(trial) >= start + 1e-4 * t * norm:
+        moved = u + t * gradient / norm
+        trial = np.clip(moved, -largest_root, largest_root)
+        wanted = start + 1e-4 * t * norm
+        if objective(trial) >= wanted:
             return trial
         t *= 0.5
     return u
@@ -179,7 +184,8 @@ def newton_steps(
     """
 
     def objective(w: Floats, f: Floats) -> float:
-        return float(flips.log_likelihood(f, y, omega).sum()) - zeta * float(w @ w)
+        log_likelihood = float(flips.log_likelihood(f, y, omega).sum())
+        return log_likelihood - zeta * float(w @ w)
 
     f = K @ w
     value = objective(w, f)
@@ -189,8 +195,10 @@ def newton_steps(
         gradient = K @ residual - 2.0 * zeta * w
         h = np.maximum(sigma * (1.0 - sigma), 1e-6)
         curvature = (K * h) @ K
-        curvature[np.diag_indices_from(curvature)] += 2.0 * zeta
-        d = cho_solve(cho_factor(curvature), gradient)
+        diagonal = np.diag_indices_from(curvature)
+        curvature[diagonal] += 2.0 * zeta
+        factor = cho_factor(curvature)
+        d = cho_solve(factor, gradient)
         Kd = K @ d
         t = 1.0
         while not objective(w + t * d, f + t * Kd) >= value and t > 2.0**-HALVINGS:
@@ -330,7 +338,9 @@ class Path:
         ndarray of shape (2, 2)
             The flip matrix.
         """
-        q = posterior(f, self.y, self.omega[0, 1], self.omega[1, 0])
+        omega01 = self.omega[0, 1]
+        omega10 = self.omega[1, 0]
+        q = posterior(f, self.y, omega01, omega10)
         return flips.updated(q, self.y, self.omega)
 
     def finish(self, w: Floats, F: Floats, copies: Floats) -> None:
@@ -355,8 +365,11 @@ class Path:
             self.swapped = True
             omega = flips.projected(len(omega))
         self.rounds += 1
-        f_rests = np.abs(f - self.f).max() <= STILL * (1.0 + np.abs(f).max())
-        omega_rests = np.abs(omega - self.omega).max() <= STILL
+        change_of_f = np.abs(f - self.f).max()
+        size_of_f = np.abs(f).max()
+        f_rests = change_of_f <= STILL * (1.0 + size_of_f)
+        change_of_omega = np.abs(omega - self.omega).max()
+        omega_rests = change_of_omega <= STILL
         self.converged = bool(f_rests and omega_rests)
         self.w = w
         self.f = f
@@ -490,7 +503,8 @@ class SoftmaxPath(Path):
         """
         v = (self.w / self.root).reshape(-1)
         count = len(self.w) * float(self.a.sum())
-        return marginal_zeta(dot(v, 0, v), count, *self._prior)
+        square = dot(v, 0, v)
+        return marginal_zeta(square, count, *self._prior)
 
     def classes(self, w: Floats) -> Floats:
         """Turn values of the contrasts into values of the classes.
@@ -555,7 +569,8 @@ class SoftmaxPath(Path):
         f = times_K(self.w)
         residual = np.empty_like(v)
         phi = zeta * inner(v, v) - self.fit(f, residual)
-        g = 2.0 * zeta * v - times_K(residual) * self.root
+        slope_of_f = times_K(residual)
+        g = 2.0 * zeta * v - slope_of_f * self.root
         d = -g
         square = inner(g, g)
         previous_phi = phi + 0.5 * np.sqrt(square)
@@ -567,7 +582,8 @@ class SoftmaxPath(Path):
             if not slope < 0.0:
                 d = -g
                 slope = -square
-            t = min(1.0, 2.02 * (phi - previous_phi) / slope)
+            step = 2.02 * (phi - previous_phi) / slope
+            t = min(1.0, step)
             t = t if t > 0.0 else 1.0
             Kd = times_K(d * self.root)
             low = (0.0, phi, slope)
@@ -578,7 +594,8 @@ class SoftmaxPath(Path):
             done = False
             for _ in range(TRIALS):
                 log_likelihood = self.fit(f + t * Kd, residual)
-                new_phi = zeta * (vv + t * (2.0 * vd + t * dd)) - log_likelihood
+                square_of_end = vv + t * (2.0 * vd + t * dd)
+                new_phi = zeta * square_of_end - log_likelihood
                 along = 2.0 * zeta * (vd + t * dd) - inner(residual, Kd)
                 done, t, low, high = _bracketed(t, new_phi, along, phi, slope, low, high)
                 if done:
@@ -590,7 +607,8 @@ class SoftmaxPath(Path):
             v = v + t * d
             f = f + t * Kd
             new_g = 2.0 * zeta * v - times_K(residual) * self.root
-            beta = max(0.0, inner(new_g - g, new_g) / square)
+            change = inner(new_g - g, new_g)
+            beta = max(0.0, change / square)
             d = beta * d - new_g
             g = new_g
             square = inner(g, g)
@@ -718,7 +736,8 @@ def ascend(
 @compile_kernel(error_model="numpy")
 def _cubic(t0: float, phi0: float, slope0: float, t1: float, phi1: float, slope1: float) -> float:
     """Find the minimum of the cubic through two points with slopes, inside the middle 80 %."""
-    d1 = slope0 + slope1 - 3.0 * (phi0 - phi1) / (t0 - t1)
+    secant = phi0 - phi1
+    d1 = slope0 + slope1 - 3.0 * secant / (t0 - t1)
     square = d1 * d1 - slope0 * slope1
     middle = 0.5 * (t0 + t1)
     if not square >= 0.0:
@@ -727,13 +746,15 @@ def _cubic(t0: float, phi0: float, slope0: float, t1: float, phi1: float, slope1
         d2 = np.sqrt(square)
     else:
         d2 = -np.sqrt(square)
-    t = t1 - (t1 - t0) * (slope1 + d2 - d1) / (slope1 - slope0 + 2.0 * d2)
+    span = t1 - t0
+    t = t1 - span * (slope1 + d2 - d1) / (slope1 - slope0 + 2.0 * d2)
     if not np.isfinite(t):
         return middle
     low = min(t0, t1)
     high = max(t0, t1)
     margin = 0.1 * (high - low)
-    return min(max(t, low + margin), high - margin)
+    inside = max(t, low + margin)
+    return min(inside, high - margin)
 
 
 Point = tuple[float, float, float]

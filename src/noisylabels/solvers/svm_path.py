@@ -303,7 +303,8 @@ def stretch(beta, r, signs, last, C, lower, upper):  # type: ignore[no-untyped-d
         sign = signs[i]
         linear += sign * beta[i]
         square += beta[i] * (sign - r[i])
-        if abs(beta[i]) > largest_size:
+        size = abs(beta[i])
+        if size > largest_size:
             largest_size = abs(beta[i])
         if sign < 0.0:
             lower[i] = C * sign
@@ -317,7 +318,8 @@ def stretch(beta, r, signs, last, C, lower, upper):  # type: ignore[no-untyped-d
     if last > 0.0 and (factor - 1.0) * linear > 0.5 * (factor**2 - 1.0) * square:
         for i in range(len(beta)):
             beta[i] *= factor
-            r[i] = signs[i] - factor * (signs[i] - r[i])
+            output = signs[i] - r[i]
+            r[i] = signs[i] - factor * output
     return largest_size >= last
 
 
@@ -447,7 +449,8 @@ def _solve_free(K, r, free, G, row, m):  # type: ignore[no-untyped-def]
     """Write the Newton system of the free variables to G, and sweep all its pivots."""
     for a in range(m):
         for c in range(a, m):
-            G[a, c] = K[free[a], free[c]]
+            row_of_a = free[a]
+            G[a, c] = K[row_of_a, free[c]]
         G[a, a] += RIDGE
         G[a, m] = 1.0
         G[a, m + 1] = r[free[a]]
@@ -484,7 +487,8 @@ def sweep(G, h, row, inverted):  # type: ignore[no-untyped-def]
             row[a] = G[h, a]
     pivot = 1.0 / row[h]
     for a in range(m):
-        subtract(G[a], row[a] * pivot, row, a)
+        factor = row[a] * pivot
+        subtract(G[a], factor, row, a)
     for a in range(m + 1):
         if a < h:
             G[a, h] = inverted * row[a] * pivot
@@ -541,7 +545,8 @@ def duality_gap(beta, r, lower, upper, b):  # type: ignore[no-untyped-def]
     total = 0.0
     for t in range(len(r)):
         u = r[t] - b
-        total += max(upper[t] * u, lower[t] * u) - beta[t] * u
+        largest = max(upper[t] * u, lower[t] * u)
+        total += largest - beta[t] * u
     return total
 
 
@@ -569,7 +574,8 @@ def move(r, ki, kj, step, grow, shrink, slopes_up, slopes_down):  # type: ignore
         Overwritten with minus the residuals where a variable may shrink, else -inf.
     """
     for t in range(len(r)):
-        value = r[t] - step * (ki[t] - kj[t])
+        difference = ki[t] - kj[t]
+        value = r[t] - step * difference
         r[t] = value
         slopes_up[t] = value + grow[t]
         slopes_down[t] = shrink[t] - value
@@ -597,7 +603,8 @@ def gains(top, slopes_down, ki, kii, diagonal, gain):  # type: ignore[no-untyped
     for t in range(len(slopes_down)):
         fall = top + slopes_down[t]
         fall = fall if fall > 0.0 else 0.0
-        curvature = kii + diagonal[t] - 2.0 * ki[t]
+        entry = kii + diagonal[t]
+        curvature = entry - 2.0 * ki[t]
         curvature = curvature if curvature > SMALLEST_CURVATURE else SMALLEST_CURVATURE
         gain[t] = fall * fall / curvature
 

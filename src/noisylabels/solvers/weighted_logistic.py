@@ -102,23 +102,29 @@ def _terms(f: Floats, y: Floats, a: Floats, omega01: float, omega10: float, bloc
     for n in range(len(f)):
         weight = a[n]
         label = y[n]
-        e = exp_of_negative(-min(abs(f[n]), LARGEST))
+        size = min(abs(f[n]), LARGEST)
+        e = exp_of_negative(-size)
         w1 = omega10 + label * (omega11 - omega10)
         w0 = omega00 + label * (omega01 - omega00)
         # sigma is e1 / (1 + e), and 1 - sigma is e0 / (1 + e).
-        e1 = 1.0 if f[n] > 0.0 else e
-        e0 = e if f[n] > 0.0 else 1.0
+        is_positive = f[n] > 0.0
+        e1 = 1.0 if is_positive else e
+        e0 = e if is_positive else 1.0
         joint_one = w1 * e1
         numerator = fma(w0, e0, joint_one) + 1e-300
         over = 1.0 / (1.0 + e)
         q = joint_one / numerator
         curvature = max(e * over * over, SMALLEST_CURVATURE)
-        out[n] = weight * log_of_positive(numerator * over)
-        out[BLOCK + n] = weight * q
-        out[2 * BLOCK + n] = weight * q * (1.0 - label)
-        out[3 * BLOCK + n] = weight * (1.0 - q)
-        out[4 * BLOCK + n] = weight * (1.0 - q) * label
-        out[5 * BLOCK + n] = weight * (q - e1 * over)
+        log_likelihood = log_of_positive(numerator * over)
+        out[n] = weight * log_likelihood
+        mass_of_one = weight * q
+        mass_of_zero = weight * (1.0 - q)
+        out[BLOCK + n] = mass_of_one
+        out[2 * BLOCK + n] = mass_of_one * (1.0 - label)
+        out[3 * BLOCK + n] = mass_of_zero
+        out[4 * BLOCK + n] = mass_of_zero * label
+        residual = q - e1 * over
+        out[5 * BLOCK + n] = weight * residual
         out[6 * BLOCK + n] = weight * curvature
 
 
@@ -241,7 +247,9 @@ def _update(omega: Floats, sums: tuple[float, float, float, float, float]) -> fl
         omega[0] = min(sums[FLIPPED_ZERO] / sums[CLASS_ZERO], 1.0)
     if omega[0] + omega[1] >= 1.0:
         omega[:] = SWAPPED
-    return max(abs(omega[0] - old01), abs(omega[1] - old10))
+    change01 = abs(omega[0] - old01)
+    change10 = abs(omega[1] - old10)
+    return max(change01, change10)
 
 
 def fit(
@@ -318,7 +326,8 @@ def _platt(H: Floats, targets: Floats, A: float, B: float) -> PlattTerms:
         score = H[i]
         u = A * score + B
         e = math.exp(-abs(u))
-        p = (e if u >= 0.0 else 1.0) / (1.0 + e)
+        share = e if u >= 0.0 else 1.0
+        p = share / (1.0 + e)
         h = e / (1.0 + e) ** 2
         if u > 0.0:
             softplus = math.log1p(e)
@@ -372,7 +381,8 @@ def platt(H: Floats, s: Floats) -> tuple[float, float]:
     terms = _platt(H, targets, A, B)
     for _ in range(PLATT_STEPS):
         old, g1, g2, h11, h12, h22 = terms
-        if max(abs(g1), abs(g2)) < PLATT_GRADIENT:
+        largest_slope = max(abs(g1), abs(g2))
+        if largest_slope < PLATT_GRADIENT:
             break
         determinant = h11 * h22 - h12 * h12
         if not determinant > 0.0:
