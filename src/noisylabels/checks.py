@@ -157,8 +157,8 @@ def check_online_learner(candidate: OnlineLearner, copies: int = 4, entries: int
     Parameters
     ----------
     candidate : OnlineLearner
-        An instance with the parameters to check. If it draws random numbers, each copy of it must draw
-        the same ones.
+        An instance with the parameters to check. If it draws random numbers, each copy of it must
+        draw the same ones.
     copies : int, default 4
         Noisy copies of each instance that a round offers, at least as many as the learner needs.
     entries : int, default 5
@@ -209,8 +209,8 @@ def check_classifier(estimator: Any, expected_failed_checks: Mapping[str, str] |
     Raises
     ------
     AssertionError
-        If the classifier breaks a promise; the message says which one. Checks of scikit-learn raise their own
-        errors.
+        If the classifier breaks a promise; the message says which one. Checks of scikit-learn raise
+        their own errors.
 
     Examples
     --------

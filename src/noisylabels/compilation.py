@@ -1,8 +1,9 @@
 """The decorator of compiled functions, and the folders that keep them between processes.
 
-Numba compares a compiled function on disk with the file that holds it. It does not notice that a function or
-a constant has changed which another file gave to it. So each module keeps its compiled functions in a
-separate folder, named by a digest of all sources that decide what the compiler makes of them.
+Numba compares a compiled function on disk with the file that holds it. It does not notice that a
+function or a constant has changed which another file gave to it. So each module keeps its compiled
+functions in a separate folder, named by a digest of all sources that decide what the compiler makes
+of them.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ from numba.core.registry import CPUDispatcher
 NUMBA_SETTINGS: Any = numba.config
 if NUMBA_SETTINGS.DISABLE_JIT:
     raise ImportError(
-        "noisylabels cannot run with NUMBA_DISABLE_JIT=1, because its compiled functions use processor "
-        "instructions that Python does not have; unset NUMBA_DISABLE_JIT"
+        "noisylabels cannot run with NUMBA_DISABLE_JIT=1, because its compiled functions use "
+        "processor instructions that Python does not have; unset NUMBA_DISABLE_JIT"
     )
 
 LIBRARY = "noisylabels"
@@ -46,7 +47,8 @@ class Source(NamedTuple):
 
     content: str  # SHA-256 of the file
     meaning: str  # SHA-256 of the code without comments, docstrings and formatting
-    imports: list[list[str]]  # pairs of module and name; the name is "" where all of the module is imported
+    # pairs of module and name; the name is "" where all of the module is imported
+    imports: list[list[str]]
     plain: list[str]  # functions and classes that a compiled function of another module cannot use
     compiled: bool  # whether it defines something that Numba compiles
 
@@ -57,9 +59,9 @@ class TupleKernel(CPUDispatcher):
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Call the function.
 
-        Numba runs a little Python when it makes arrays of the results, and does not look whether that
-        succeeds for each entry of a tuple. An exception that a signal raises there, as Ctrl-C does, would
-        arrive as the cause of a SystemError.
+        Numba runs a little Python when it makes arrays of the results, and does not look whether
+        that succeeds for each entry of a tuple. An exception that a signal raises there, as Ctrl-C
+        does, would arrive as the cause of a SystemError.
         """
         try:
             return super().__call__(*arguments, **named)
@@ -73,13 +75,13 @@ class TupleKernel(CPUDispatcher):
 
 
 def compile_kernel(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Compile a function with Numba, and keep the result on disk until a source that it depends on changes.
+    """Compile a function with Numba, and keep the result on disk until one of its sources changes.
 
     Parameters
     ----------
     **options
-        Options of ``numba.njit``, such as ``error_model="numpy"``. A function with ``inline="always"``
-        becomes part of its callers and is not kept by itself.
+        Options of ``numba.njit``, such as ``error_model="numpy"``. A function with
+        ``inline="always"`` becomes part of its callers and is not kept by itself.
 
     Returns
     -------
@@ -170,8 +172,8 @@ def _writable_base(requested: str) -> Path | None:
             return place
     warnings.warn(
         f"noisylabels cannot keep compiled functions, because it can write to none of "
-        f"{', '.join(map(str, places))}; every process compiles them again, for seconds to a minute. "
-        "Set NUMBA_CACHE_DIR to a folder that can be written.",
+        f"{', '.join(map(str, places))}; every process compiles them again, for seconds to a "
+        "minute. Set NUMBA_CACHE_DIR to a folder that can be written.",
         RuntimeWarning,
         stacklevel=2,
     )
@@ -197,11 +199,15 @@ def _digest(module: str, file: Path, also: str, records: dict[str, Source]) -> s
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
 
-def _deciding_sources(module: str, file: Path | None, records: dict[str, Source]) -> dict[str, Source]:
+def _deciding_sources(
+    module: str,
+    file: Path | None,
+    records: dict[str, Source],
+) -> dict[str, Source]:
     """List the module and, transitively, its imports from the library or from its own folder.
 
-    Imports are left out that no compiled function can use: plain functions and classes of a module in which
-    nothing is compiled.
+    Imports are left out that no compiled function can use: plain functions and classes of a module
+    in which nothing is compiled.
     """
     assert file is not None
     depth = module.count(".") + (file.name == "__init__.py")
@@ -286,8 +292,9 @@ def _find_imports(tree: ast.Module, package: str) -> list[list[str]]:
             imports += [[alias.name, ""] for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             module = _absolute_name(node, package)
-            names = [alias for alias in node.names if (alias.asname or alias.name) not in only_annotated]
-            imports += [[module, alias.name] for alias in names]
+            for alias in node.names:
+                if (alias.asname or alias.name) not in only_annotated:
+                    imports.append([module, alias.name])
     return imports
 
 

@@ -31,8 +31,8 @@ def chunks(
 ) -> Iterator[Chunk]:
     """Read a table that is larger than memory, some rows at a time.
 
-    Rows come in the order of the file; the last chunk has what is left. Memory is that of one chunk: 24
-    bytes a field while a CSV file is parsed. Read the file again for every epoch.
+    Rows come in the order of the file; the last chunk has what is left. Memory is that of one
+    chunk: 24 bytes a field while a CSV file is parsed. Read the file again for every epoch.
 
     Parameters
     ----------
@@ -41,8 +41,8 @@ def chunks(
     rows : int
         Rows of a chunk.
     label : int or str
-        Column of the labels of a CSV file: its name in the header, or its number from 0. A first line
-        with numbers only is not a header.
+        Column of the labels of a CSV file: its name in the header, or its number from 0. A first
+        line with numbers only is not a header.
     features : int, optional
         Number of features of an svmlight file, which a chunk alone does not know.
     kind : {"csv", "svmlight"}, optional
@@ -83,9 +83,11 @@ def chunks(
         return _csv(path, rows, label, dtype)
     if kind == "svmlight":
         if features is None:
-            raise ValueError(f"{path.name}: say how many features the rows of an svmlight file have")
+            advice = "say how many features the rows of an svmlight file have"
+            raise ValueError(f"{path.name}: {advice}")
         return _svmlight(path, rows, features, dtype)
-    raise ValueError(f"{path.name}: kind must be csv or svmlight, got {kind!r}; the name does not say")
+    problem = f"kind must be csv or svmlight, got {kind!r}; the name does not say"
+    raise ValueError(f"{path.name}: {problem}")
 
 
 @contextmanager
@@ -97,14 +99,16 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
     import zipfile
     import zlib
 
-    openers: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open, ".zip": zipfile.ZipFile}
+    openers: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+    openers[".zip"] = zipfile.ZipFile
     try:
         with openers.get(path.suffix, open)(path, "r" if path.suffix == ".zip" else "rb") as stream:
             if isinstance(stream, zipfile.ZipFile):
                 names = [name for name in stream.namelist() if not name.startswith("__MACOSX/")]
                 if len(names) != 1:
-                    found = ", ".join(names) or "none"
-                    raise ValueError(f"{path.name}: expected one file in the archive, found {found}")
+                    listed = ", ".join(names) or "none"
+                    problem = f"expected one file in the archive, found {listed}"
+                    raise ValueError(f"{path.name}: {problem}")
                 with stream.open(names[0]) as member:
                     yield member
             else:
@@ -120,13 +124,16 @@ def _csv(path: Path, rows: int, label: int | str, dtype: DTypeLike) -> Iterator[
     column = label
     if isinstance(column, str):
         if not headed or column not in names:
-            hint = f"name one of {', '.join(names)}" if headed else "there is no header: give its number"
+            hint = "there is no header: give its number"
+            if headed:
+                hint = f"name one of {', '.join(names)}"
             raise ValueError(f"{path.name}: no column {column!r}; {hint}")
         column = names.index(column)
     if not 0 <= column < len(names):
         raise ValueError(f"{path.name}: no column {label}: columns are 0 to {len(names) - 1}")
     done = 0
-    options: dict[str, Any] = {"header": 0 if headed else None, "dtype": np.float64, "index_col": False}
+    options: dict[str, Any] = {"dtype": np.float64, "index_col": False}
+    options["header"] = 0 if headed else None
     try:
         with _opened(path) as stream, pd.read_csv(stream, chunksize=rows, **options) as frames:
             for frame in frames:
@@ -134,7 +141,8 @@ def _csv(path: Path, rows: int, label: int | str, dtype: DTypeLike) -> Iterator[
                 is_finite = np.isfinite(values).all(axis=1)
                 if len(lacking := np.flatnonzero(~is_finite)):
                     row = f"row {done + lacking[0] + 1}"
-                    raise ValueError(f"{path.name}: {row} has a field that is missing or not a finite number")
+                    problem = "has a field that is missing or not a finite number"
+                    raise ValueError(f"{path.name}: {row} {problem}")
                 done += len(values)
                 features = np.delete(values, column, axis=1).astype(dtype, copy=False)
                 labels = values[:, column].copy()
@@ -159,15 +167,18 @@ def _first_line(path: Path) -> tuple[list[str], bool]:
 def _svmlight(path: Path, rows: int, features: int, dtype: DTypeLike) -> Iterator[Chunk]:
     from sklearn.datasets import load_svmlight_file
 
+    options: dict[str, Any] = {"n_features": features, "dtype": dtype}
     done = 0
     with _opened(path) as stream:
-        examples = (line.rstrip(b"\n") + b"\n" for line in stream if line.partition(b"#")[0].strip())
+        filled = (line for line in stream if line.partition(b"#")[0].strip())
+        examples = (line.rstrip(b"\n") + b"\n" for line in filled)
         while lines := list(islice(examples, rows)):
             try:
                 content = io.BytesIO(b"".join(lines))
-                X, y = load_svmlight_file(content, n_features=features, dtype=dtype, zero_based=False)
+                X, y = load_svmlight_file(content, zero_based=False, **options)
             except (ValueError, OverflowError, IndexError) as error:
-                raise ValueError(f"{path.name}, rows {done + 1} to {done + len(lines)}: {error}") from error
+                rows_read = f"rows {done + 1} to {done + len(lines)}"
+                raise ValueError(f"{path.name}, {rows_read}: {error}") from error
             is_finite = np.isfinite(X.data)
             if not is_finite.all():
                 first_entry = np.flatnonzero(~is_finite)[0]

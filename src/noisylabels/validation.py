@@ -75,7 +75,8 @@ def check_labels(name: str, values: Any) -> Any:
     Raises
     ------
     ValueError
-        If a NumPy mask hides a label, if labels are bytes, or if rows have lists of different lengths.
+        If a NumPy mask hides a label, if labels are bytes, or if rows have lists of different
+        lengths.
 
     Examples
     --------
@@ -119,7 +120,8 @@ def as_array(name: str, values: Any) -> NDArray[Any]:
     try:
         array = np.asanyarray(values)
     except (TypeError, ValueError):
-        raise ValueError(f"{name}: expected an array of real numbers, got {shown(values)}") from None
+        problem = f"expected an array of real numbers, got {shown(values)}"
+        raise ValueError(f"{name}: {problem}") from None
     if array.dtype.kind == "O" and array.ndim == 0:  # None or any other single object
         raise ValueError(f"{name}: expected an array of real numbers, got {shown(values)}")
     return array
@@ -131,8 +133,8 @@ def refuse_other_index(X: Any, y: Any, **further: Any) -> None:
     Parameters
     ----------
     X, y : array-like
-        Rows and labels. Rows have names where they are a data frame or a series. Where neither has any,
-        the rows are called 0, 1, ..., n - 1.
+        Rows and labels. Rows have names where they are a data frame or a series. Where neither has
+        any, the rows are called 0, 1, ..., n - 1.
     **others : array-like or None
         What else has an entry for each row, by the name of the argument.
 
@@ -161,10 +163,12 @@ def refuse_other_index(X: Any, y: Any, **further: Any) -> None:
         for holder, index in named.items():
             if holder != name and have_other_order(values.index, index):
                 advice = f"bring them into one order, as with {name}.loc[{holder}.index]"
-                raise ValueError(f"{holder} and {name} have the same index in another order; {advice}")
+                problem = f"{holder} and {name} have the same index in another order"
+                raise ValueError(f"{problem}; {advice}")
         if not named and have_other_order(values.index, range(len(values))):
             advice = f"give {name}.sort_index(), or {name}.to_numpy() to take it by position"
-            raise ValueError(f"{name}: the index holds the numbers of the rows in another order; {advice}")
+            problem = "the index holds the numbers of the rows in another order"
+            raise ValueError(f"{name}: {problem}; {advice}")
 
 
 def have_other_order(index: Any, reference: Any) -> bool:
@@ -183,7 +187,8 @@ def finite(name: str, values: ArrayLike, shape: tuple[int | None, ...]) -> Float
     try:
         array = np.ascontiguousarray(array_like, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):  # objects of any kind
-        raise ValueError(f"{name}: expected real numbers, got {shown(array_like.tolist())}") from None
+        values_shown = shown(array_like.tolist())
+        raise ValueError(f"{name}: expected real numbers, got {values_shown}") from None
     has_shape = array.ndim == len(shape)
     if has_shape:
         has_shape = all(n in (None, m) for n, m in zip(shape, array.shape, strict=True))
@@ -201,7 +206,10 @@ def finite(name: str, values: ArrayLike, shape: tuple[int | None, ...]) -> Float
     return array
 
 
-def real(name: str, values: ArrayLike, shape: tuple[int | None, ...], *, empty: bool = False) -> Floats:
+def real(
+    name: str, values: ArrayLike, shape: tuple[int | None, ...], *,
+    empty: bool = False,
+) -> Floats:  # fmt: skip
     """Convert as `finite` does, but refuse objects, and an empty array unless ``empty``."""
     array_like = as_array(name, values)
     if array_like.dtype.kind not in "biuf":

@@ -1,11 +1,12 @@
 """One call that audits the labels of a table, and what it finds in plain words.
 
-Of labels that are numbers: f(x) and s(x), cross-fitted, are the label, and the size |y - f(x)| of what is
-left, both predicted by models that did not see the row. z = |y - f(x)| / s(x), scaled to the median 0.6745
-that it has for normal errors, so that wrong labels do not hide behind the spread that they cause themselves.
+Of labels that are numbers: f(x) and s(x), cross-fitted, are the label, and the size |y - f(x)| of
+what is left, both predicted by models that did not see the row. z = |y - f(x)| / s(x), scaled to
+the median 0.6745 that it has for normal errors, so that wrong labels do not hide behind the spread
+that they cause themselves.
 
-Sources: Iglewicz and Hoaglin, How to detect and handle outliers, 1993 (0.6745 and 3.5); Lei et al., JASA 113,
-2018, Section 5.2 (residuals with a local scale).
+Sources: Iglewicz and Hoaglin, How to detect and handle outliers, 1993 (0.6745 and 3.5); Lei et al.,
+JASA 113, 2018, Section 5.2 (residuals with a local scale).
 """
 
 from __future__ import annotations
@@ -71,11 +72,11 @@ WHAT_SETTLES_IT = (
 class Audit:
     """The findings of an audit of classes.
 
-    classes (K,).   suspicious : data frame row, (line,) label, suggested, score of the labels that are
-    likely wrong, the most doubtful first; score = p_observed - max of the others, in [-1, 1]. Empty if not
-    informative.
-    ranking : the same columns for all rows.   conflicts : row, label, like; rows that are equal to others,
-    ``like`` the first of them, but for the label; then those nearly equal, in pairs.
+    classes (K,).   suspicious : data frame row, (line,) label, suggested, score of the labels that
+    are likely wrong, the most doubtful first; score = p_observed - max of the others, in [-1, 1].
+    Empty if not informative.
+    ranking : the same columns for all rows.   conflicts : row, label, like; rows that are equal to
+    others, ``like`` the first of them, but for the label; then those nearly equal, in pairs.
     flip_rates : data frame true, observed, estimate (confident joint), anchor, own (the model's), limit
     (the largest rate that labels alone allow, at 95 %); with trusted labels also trusted, trusted_low,
     trusted_high.
@@ -143,9 +144,9 @@ class NumericAudit:
     """The findings of an audit of labels that are numbers.
 
     ranking : data frame row, (line,) label, suggested, score; the most doubtful first, score = -z.
-    suspicious : those with z above 3.5, none if not informative.   informative : whether f knows anything of
-    the labels.   error : median of |y - f(x)|.   doubt (n,) : z / (z + 3.5).   doubted (n,) : z above 3.5.
-    expected (n,) : f(x).   copies : which rows are copies of each other.
+    suspicious : those with z above 3.5, none if not informative.   informative : whether f knows
+    anything of the labels.   error : median of |y - f(x)|.   doubt (n,) : z / (z + 3.5).   doubted
+    (n,) : z above 3.5. expected (n,) : f(x).   copies : which rows are copies of each other.
     """
 
     table: tables.Table = field(repr=False)
@@ -194,9 +195,10 @@ def audit(
     y : array of shape (n_samples,)
         The observed labels, of at least two classes.
     pred_probs : data frame or array of shape (n_samples, n_classes), optional
-        Probabilities of the classes, of each row by a model that did not see it, in place of a model.
-        Columns and rows of a data frame are matched by their names; an index 0, 1, 2 in order stands for
-        no names where y has others. Columns without names are in the order of ``classes``, or sorted.
+        Probabilities of the classes, of each row by a model that did not see it, in place of a
+        model. Columns and rows of a data frame are matched by their names; an index 0, 1, 2 in
+        order stands for no names where y has others. Columns without names are in the order of
+        ``classes``, or sorted.
     classes : array of shape (n_classes,), optional
         Names of the columns of ``pred_probs``.
     model : classifier or str, optional
@@ -213,8 +215,8 @@ def audit(
     repetitions : int, optional
         Repetitions of the cross-fitting: 3 by default, 1 above 5000 rows.
     most_rows : int, optional
-        Rows that a model is trained on; of more, a stratified part is drawn. By default all rows, but
-        2000 for rMKLR.
+        Rows that a model is trained on; of more, a stratified part is drawn. By default all rows,
+        but 2000 for rMKLR.
     compare : bool, optional
         Whether to compare with other methods; by default up to 5000 rows.
 
@@ -444,7 +446,8 @@ def of_numbers(
 ) -> NumericAudit:
     """Audit a table whose labels are numbers; rows of one unit share a fold and count as one.
 
-    model : a regressor of scikit-learn; None: a forest, above 5000 rows gradient boosting of absolute errors.
+    model : a regressor of scikit-learn; None: a forest, above 5000 rows gradient boosting of
+    absolute errors.
 
     Raises ValueError : a model without ``predict``.
     """
@@ -609,7 +612,8 @@ def _rates(
 def telling(table: tables.Table, y: Classes, units: Groups | None = None) -> list[str]:
     """Find columns that alone predict nearly every label, by small trees on at most 2000 rows.
 
-    A label of which more than a hundredth is wrong cannot be predicted so well but by what was made from it.
+    A label of which more than a hundredth is wrong cannot be predicted so well but by what was made
+    from it.
     """
     from sklearn.model_selection import cross_val_predict
     from sklearn.tree import DecisionTreeClassifier
@@ -656,9 +660,10 @@ def with_calendar(
 ) -> tables.Table:
     """Add cosine and sine of the parts of dates that help to predict, and note each of them.
 
-    A part (of all dates) stays if it makes the labels of rows that a random forest did not see likelier: by
-    more than three standard errors of the mean gain in log p_y, both over the table without it and over the
-    table with the parts of other rows, shuffled. Trained on 2000 rows at most.
+    A part (of all dates) stays if it makes the labels of rows that a random forest did not see
+    likelier: by more than three standard errors of the mean gain in log p_y, both over the table
+    without it and over the table with the parts of other rows, shuffled. Trained on 2000 rows at
+    most.
     """
     if not table.dates:
         return table

@@ -830,12 +830,11 @@ def distances_to_nearest(Z: Array, rows: Groups, neighbours: int, usual: float) 
     step = max(1, 5_000_000 // len(Z))
     for start in range(0, len(rows), step):
         part = rows[start : start + step]
-        sums = squares[part, np.newaxis] + squares
-        to_all = sums - 2 * Z[part] @ Z.T
+        to_all = squares[part, np.newaxis] + squares
+        to_all -= 2 * Z[part] @ Z.T
         diagonal = np.arange(len(part))
         to_all[diagonal, part] = np.inf
-        partitioned = np.partition(to_all, neighbours - 1, axis=1)
-        nearest = partitioned[:, :neighbours]
+        nearest = np.partition(to_all, neighbours - 1, axis=1)[:, :neighbours]
         squared_distances[start : start + step] = np.sort(nearest, axis=1)
     smallest = (1e-6 * usual) ** 2
     return np.sqrt(np.maximum(squared_distances, smallest))

@@ -1,9 +1,10 @@
 """Review by a person: which rows are drawn, how answers are read, and what they show.
 
-`review` is called twice with the same arguments. The first call draws rows and writes ``review.csv`` with
-an empty column ``true``, and next to it ``review_plan.json`` with the seed, the rows and the model's doubts
-about them. The second reads what was filled in. A row that is skipped, or added by the user, is not part of
-an estimate. The file does not say what the model predicts, so that the prediction cannot sway the reader.
+`review` is called twice with the same arguments. The first call draws rows and writes
+``review.csv`` with an empty column ``true``, and next to it ``review_plan.json`` with the seed, the
+rows and the model's doubts about them. The second reads what was filled in. A row that is skipped,
+or added by the user, is not part of an estimate. The file does not say what the model predicts, so
+that the prediction cannot sway the reader.
 """
 
 from __future__ import annotations
@@ -52,8 +53,8 @@ class Review:
     Attributes
     ----------
     drawn, reviewed, skipped, picked : int
-        Rows that were drawn, those of them with an answer and those without, and rows with an answer that
-        were not drawn.
+        Rows that were drawn, those of them with an answer and those without, and rows with an
+        answer that were not drawn.
     wrong : Rate
         Share of wrong labels among all, with a 95 % confidence interval.
     plain : Rate
@@ -79,8 +80,8 @@ class Review:
     sheet : DataFrame
         Content of review.csv. It has nothing of what the model predicts.
     model_says : DataFrame
-        Columns row, model_says and why, for each row of the sheet: what the model predicts, which may be the
-        observed label, and how the row was chosen.
+        Columns row, model_says and why, for each row of the sheet: what the model predicts, which
+        may be the observed label, and how the row was chosen.
     path : Path
         Place of review.csv.
     copies : int
@@ -129,7 +130,8 @@ class Plan(NamedTuple):
 class Answers(NamedTuple):
     """The content of review.csv about rows of the audit's table.
 
-    true : class by row, where it was filled in.   of_user : columns that the user added, cell by row.
+    true : class by row, where it was filled in.   of_user : columns that the user added, cell by
+    row.
     rows : all rows of the file.
     """
 
@@ -141,9 +143,9 @@ class Answers(NamedTuple):
 class _Part(NamedTuple):
     """What the reviewed rows of one stratum say about one cell of the flip matrix.
 
-    share : of the stratum in all rows.   of_class, of_cell : shares of the stratum's rows in the class,
-    and in the cell.   counted : rate with exact limits.   has_few : whether only these limits can be
-    trusted.   factor : by which the error shrinks, because the stratum is finite.
+    share : of the stratum in all rows.   of_class, of_cell : shares of the stratum's rows in the
+    class, and in the cell.   counted : rate with exact limits.   has_few : whether only these
+    limits can be trusted.   factor : by which the error shrinks, because the stratum is finite.
     """
 
     share: float
@@ -174,10 +176,10 @@ def review(
     rows : int, default 100
         Number of rows. More rows than before are added to the file.
     by : {"rate", "doubt", "chance"}, optional
-        How rows are drawn. By "rate" three in ten come from those that the model would label otherwise, which
-        is best for the share of wrong labels. By "doubt" it is every second one, which is better for a list.
-        With "chance" all rows have the same probability. By default rows are drawn as before; the first ones
-        by doubt with a precision and by rate without.
+        How rows are drawn. By "rate" three in ten come from those that the model would label
+        otherwise, which is best for the share of wrong labels. By "doubt" it is every second one,
+        which is better for a list. With "chance" all rows have the same probability. By default
+        rows are drawn as before; the first ones by doubt with a precision and by rate without.
     random_state : int, default 0
         Seed of the draw.
     precision : float, optional
@@ -191,8 +193,8 @@ def review(
     Raises
     ------
     ValueError
-        If an argument is out of range, if there is no such folder, if the file was changed where it must not
-        be, or if it belongs to another table, model or seed.
+        If an argument is out of range, if there is no such folder, if the file was changed where it
+        must not be, or if it belongs to another table, model or seed.
 
     Examples
     --------
@@ -279,7 +281,8 @@ def drawn(doubted: NDArray[np.bool_], rows: int, design: str, seed: int) -> list
 def recorded(path: Path, table: Table, by: str | None = None, seed: int = 0) -> tuple[Plan, Answers] | None:
     """Read the plan and the answers of a review that was begun; None without one.
 
-    Raises ValueError : one of the two files is gone or damaged, or another way to draw, seed or table.
+    Raises ValueError : one of the two files is gone or damaged, or another way to draw, seed or
+    table.
     """
     planned = path.with_name(PLAN)
     if not path.exists() and not planned.exists():
@@ -616,8 +619,8 @@ def _flip_rates(
 
     omega_jk = theta_jk / theta_j, each prediction-powered, by the delta method.
 
-    Where fewer than 5 rows of a stratum are, or are not, in the cell: Clopper and Pearson's limits, combined
-    with the strata's shares of theta_j, if they are wider.
+    Where fewer than 5 rows of a stratum are, or are not, in the cell: Clopper and Pearson's limits,
+    combined with the strata's shares of theta_j, if they are wider.
     """
     from scipy.special import stdtrit
 

@@ -50,8 +50,9 @@ def bounded(X: Any) -> Any:
         return X
     rows, columns = (abs(X) > LARGEST).nonzero()
     if len(rows):
-        at = f"({rows[0]}, {columns[0]})"
-        raise ValueError(f"X: value at index {at} is beyond {LARGEST:g} in size; scale the features")
+        index = f"({rows[0]}, {columns[0]})"
+        problem = f"value at index {index} is beyond {LARGEST:g} in size"
+        raise ValueError(f"X: {problem}; scale the features")
     return X
 
 
@@ -59,8 +60,8 @@ def check_rows(estimator: Any, X: Any, y: Any = NO_LABELS, **options: Any) -> An
     """Check X, or X and y, by the rules of scikit-learn and ours, for all classifiers.
 
     options : of `sklearn.utils.validation.validate_data`.
-    Raises ValueError: None, masked values, labels as bytes, other features than in `fit`, NaN, infinity,
-    a feature beyond 1e35 in size.
+    Raises ValueError: None, masked values, labels as bytes, other features than in `fit`, NaN,
+    infinity, a feature beyond 1e35 in size.
     """
     X = check_features("X", X)
     accepted = "csr" if estimator.SPARSE else False
@@ -85,7 +86,8 @@ def classes_of(y: Any, classes: Any = None, *, multiclass: bool = True) -> NDArr
     names = np.unique(y if classes is None else np.asarray(classes))
     if len(names) > 2 and not multiclass:
         kind = type_of_target(names, input_name="y")
-        raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
+        rule = "Only binary classification is supported."
+        raise ValueError(f"{rule} The type of the target is {kind}.")
     if len(names) < 2:
         raise ValueError(f"the labels must have two classes, got one class only: {names.tolist()}")
     if classes is not None and not np.isin(y, names).all():
@@ -102,7 +104,8 @@ def trusted_rows(
     """
     values = np.asarray(check_labels("trusted", trusted), dtype=object)
     if values.shape != (n,):
-        raise ValueError(f"trusted: one entry for each of the {n} rows is needed, got {values.shape}")
+        rule = f"one entry for each of the {n} rows is needed"
+        raise ValueError(f"trusted: {rule}, got {values.shape}")
     is_given = [v is not None and v == v for v in values]
     rows = np.flatnonzero(is_given)
     number_of_class = {name: j for j, name in enumerate(classes.tolist())}
@@ -122,8 +125,8 @@ def rows_at(X: Any, rows: NDArray[Any]) -> Any:
 def fold_numbers(s: Floats, folds: int, rng: np.random.Generator) -> NDArray[np.intp] | None:
     """Deal points to folds at random, with both signs of s spread evenly.
 
-    A class with fewer points than folds reduces the number of folds to its size; None if it has one point,
-    which cannot be in training and test set at once. Raises ValueError: folds < 2.
+    A class with fewer points than folds reduces the number of folds to its size; None if it has one
+    point, which cannot be in training and test set at once. Raises ValueError: folds < 2.
     """
     folds = whole("folds", folds, 2)
     members = []
@@ -147,8 +150,10 @@ class FitFlags:
     any.
 
     classes_swapped : the classes changed names during the fit (omega_01 + omega_10 >= 1).
-    collapsed : f is flat between the training points.   lost_class : one class has less than one point left.
-    not_converged : stopped before the conditions of an optimum held.   not_finite : a round was undone.
+    collapsed : f is flat between the training points.   lost_class : one class has less than one
+    point left.
+    not_converged : stopped before the conditions of an optimum held.   not_finite : a round was
+    undone.
     no_folds : a class has one point, so nothing was cross-validated.
     """
 
@@ -198,8 +203,8 @@ class TrueLabelPosterior(FitFlags):
 def as_counts(weights: Floats) -> Floats:
     """Keep weights (n,) that can be counts of rows, and divide others by their mean.
 
-    Weights are not counts if they are fewer than two rows together, or more than a thousand rows each on
-    average. Only their ratios can be meant, and penalties are made for about n rows.
+    Weights are not counts if they are fewer than two rows together, or more than a thousand rows
+    each on average. Only their ratios can be meant, and penalties are made for about n rows.
     """
     largest = weights.max()
     if not largest > 0.0:
@@ -223,16 +228,18 @@ class Weighted(Labelled):
 
     Example n counts a_n = sample_weight_n class_weight(y_n) times; a whole a_n is a_n equal rows.
 
-    class_weight : None, 1 for every class; {class: weight >= 0}, 1 for those without; or "balanced",
+    class_weight : None, 1 for every class; {class: weight >= 0}, 1 for those without; or
+    "balanced",
         n / (K n_k) for class k with n_k of the n examples.
 
-    Weights that are together less than two rows, or more than a thousand rows each on average, are no
+    Weights that are together less than two rows, or more than a thousand rows each on average, are
+    no
     counts: they are divided by their mean, so that only their ratios matter.
 
-    Likelihoods and losses that are solved to the end are multiplied by a_n. Where the order of the rows or
-    random draws count, as in stochastic gradient descent, rows are repeated, or drawn in proportion to a_n
-    where that is not a whole number or means more than ten times the rows (a class whose share is less than a
-    row may be left out).
+    Likelihoods and losses that are solved to the end are multiplied by a_n. Where the order of the
+    rows or random draws count, as in stochastic gradient descent, rows are repeated, or drawn in
+    proportion to a_n where that is not a whole number or means more than ten times the rows (a
+    class whose share is less than a row may be left out).
     """
 
     REPEATS: ClassVar[bool] = False
@@ -348,8 +355,8 @@ def _has_log_odds(classifier: DecisionClassifier) -> bool:
     if classifier._link():
         return True
     raise AttributeError(
-        f"{type(classifier).__name__} has no predict_proba with this loss: its decision values are not "
-        "log-odds; calibrate them, sklearn.calibration.CalibratedClassifierCV(estimator)"
+        f"{type(classifier).__name__} has no predict_proba with this loss: its decision values are "
+        "not log-odds; calibrate them, sklearn.calibration.CalibratedClassifierCV(estimator)"
     )
 
 
@@ -380,8 +387,8 @@ class DecisionClassifier(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> Floats:
         """Predict the probability of each true class for each row of X (n, d): (n, K).
 
-        The method is there only where decision values f are log-odds, which those of most margin losses are
-        not; `sklearn.calibration.CalibratedClassifierCV` calibrates them.
+        The method is there only where decision values f are log-odds, which those of most margin
+        losses are not; `sklearn.calibration.CalibratedClassifierCV` calibrates them.
 
         Notes
         -----
@@ -434,17 +441,18 @@ class LinearBinaryClassifier(DecisionClassifier):
     ) -> tuple[Any, Floats, Floats | None]:  # fmt: skip
         """Check X, code the labels as -1.0 and +1.0, and return the weights of what is `Weighted`.
 
-        Of K > 2 classes the labels are (K, n), +1.0 for class k in row k. Sets classes_ the first time.
+        Of K > 2 classes the labels are (K, n), +1.0 for class k in row k. Sets classes_ the first
+        time.
         """
         if hasattr(X, "loc"):
             refuse_other_index(X, y, sample_weight=sample_weight)
-        X, y = check_rows(
-            self, X, y, dtype=[np.float64, np.float32], order="C", accept_large_sparse=False, reset=first
-        )
+        options: dict[str, Any] = {"order": "C", "accept_large_sparse": False, "reset": first}
+        X, y = check_rows(self, X, y, dtype=[np.float64, np.float32], **options)
         if first:
             self.classes_ = classes_of(y, classes, multiclass=self.MULTICLASS)
         elif not np.isin(y, self.classes_).all():
-            raise ValueError(f"y has labels outside the classes of the first call, {self.classes_.tolist()}")
+            names = self.classes_.tolist()
+            raise ValueError(f"y has labels outside the classes of the first call, {names}")
         labels = np.searchsorted(self.classes_, y)
         weights = None
         if isinstance(self, Weighted):
@@ -461,7 +469,10 @@ class LinearBinaryClassifier(DecisionClassifier):
                 self.coef_[k] = 0.0
                 self.intercept_[k] = signs[0]
 
-    def _signed(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> tuple[Floats, Floats]:
+    def _signed(
+        self, X: Any, y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+    ) -> tuple[Floats, Floats]:  # fmt: skip
         """Multiply the rows (x_i, 1) by their labels s_i of -1.0 and +1.0, and return both; sets
         classes_.
         """

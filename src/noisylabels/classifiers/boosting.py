@@ -1,8 +1,9 @@
 """Boosters of linear members or small trees, for labels that are clean or flipped.
 
-The exponential loss with flipped labels is a exp(-s H) + b exp(s H). With gamma = (gamma01, gamma10), the
-rates of the flips 0 -> 1 and 1 -> 0, a point labelled +1 costs (1 - gamma01) exp(-H) + gamma01 exp(H), and
-one labelled -1 costs (1 - gamma10) exp(H) + gamma10 exp(-H). gamma = 0 is AdaBoost's loss.
+The exponential loss with flipped labels is a exp(-s H) + b exp(s H). With gamma = (gamma01,
+gamma10), the rates of the flips 0 -> 1 and 1 -> 0, a point labelled +1 costs (1 - gamma01) exp(-H)
++ gamma01 exp(H), and one labelled -1 costs (1 - gamma10) exp(H) + gamma10 exp(-H). gamma = 0 is
+AdaBoost's loss.
 
 Source: Kabán and Bootkrajang, LABELNOISE 2017, eq. (11)-(15). The step of (15) has a closed form.
 """
@@ -46,20 +47,25 @@ GUARD = 1e-12
 STILL = 1e-3  # gamma has converged when it moves by less in the last round
 
 
-def mixture(s: ArrayLike, gamma: tuple[float, float], loss_weights: str = "convex") -> tuple[Floats, Floats]:
+def mixture(
+    s: ArrayLike, gamma: tuple[float, float],
+    loss_weights: str = "convex",
+) -> tuple[Floats, Floats]:  # fmt: skip
     """Compute the weights of both terms of the loss from the flip rates.
 
     (a, b), each (n,), of labels s (n,) of -1 and +1.
 
-    "convex" : (1 - gamma01, gamma01) for s = +1, (1 - gamma10, gamma10) for s = -1, as the paper draws it.
-    "likelihood" : P(s | true class s) and P(s | the other class), (1 - gamma10, gamma01) and
+    "convex" : (1 - gamma01, gamma01) for s = +1, (1 - gamma10, gamma10) for s = -1, as the paper
+    draws it. "likelihood" : P(s | true class s) and P(s | the other class), (1 - gamma10, gamma01)
+    and
         (1 - gamma01, gamma10); the same for symmetric noise.
     Raises ValueError : a rate outside [0, 0.5), an unknown name.
     """
     choice("loss_weights", loss_weights, get_args(LossWeights))
     rates = numbers("gamma", gamma, least=0.0, below=0.5)
     if len(rates) != 2:
-        raise ValueError(f"gamma: must be the two flip rates (gamma01, gamma10), got {shown(gamma)}")
+        rule = "must be the two flip rates (gamma01, gamma10)"
+        raise ValueError(f"gamma: {rule}, got {shown(gamma)}")
     rate01, rate10 = rates
     positive = np.asarray(s) > 0
     b = np.where(positive, rate01, rate10)
@@ -84,8 +90,9 @@ class FlippedExponential:
 
     J(H) = sum_i a_i exp(-s_i H_i) + b_i exp(s_i H_i) of n points, for the additive loop.
 
-    s (n,) of -1.0 and +1.0; gamma and loss_weights: see `mixture`. The weight of a point is w^a_i - w^b_i,
-    w^a_i = a_i exp(-s_i H_i) and w^b_i = b_i exp(s_i H_i). It is below 0 where the ensemble is surer than the
+    s (n,) of -1.0 and +1.0; gamma and loss_weights: see `mixture`. The weight of a point is w^a_i -
+    w^b_i, w^a_i = a_i exp(-s_i H_i) and w^b_i = b_i exp(s_i H_i). It is below 0 where the ensemble
+    is surer than the
     noise allows: "flip" then uses the opposite label with weight |w|, "clip" sets it to 0.
     """
 
@@ -118,7 +125,8 @@ class FlippedExponential:
         """Find the step along decisions h (n,) of -1.0 and +1.0, from the scores that were weighed
         last.
 
-        alpha = 1/2 log(agree / disagree) minimises J(H + alpha h) = agree exp(-alpha) + disagree exp(alpha).
+        alpha = 1/2 log(agree / disagree) minimises J(H + alpha h) = agree exp(-alpha) + disagree
+        exp(alpha).
         """
         agree, disagree = _agreement(self.s, h, self._wa, self._wb)
         guard = GUARD * (agree + disagree)
@@ -180,9 +188,9 @@ class BoostingClassifier(Repeated, DecisionClassifier):
 
     H(x) = sum_t alpha_t h_t(x); classes_[1] if H(x) >= 0, else classes_[0].
 
-    P(y = 1 | x) = sigma(2 H(x)): half the log-odds minimise the mean of exp(-s H) (Friedman, Hastie and
-    Tibshirani, Annals of Statistics 28, 2000, Lemma 1). Many rounds drive it towards 0 and 1; scikit-learn's
-    CalibratedClassifierCV brings it back.
+    P(y = 1 | x) = sigma(2 H(x)): half the log-odds minimise the mean of exp(-s H) (Friedman, Hastie
+    and Tibshirani, Annals of Statistics 28, 2000, Lemma 1). Many rounds drive it towards 0 and 1;
+    scikit-learn's CalibratedClassifierCV brings it back.
     """
 
     ZERO_IS_SECOND: ClassVar[bool] = True
@@ -225,7 +233,10 @@ class BoostingClassifier(Repeated, DecisionClassifier):
         """Compute the decision of one member for each row."""
         raise NotImplementedError
 
-    def _checked(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> tuple[Floats, Floats]:
+    def _checked(
+        self, X: Any, y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+    ) -> tuple[Floats, Floats]:  # fmt: skip
         """Check X and y, repeat rows by weights, and code labels as -1.0 and +1.0."""
         whole("rounds", self.rounds, 1)
         X, labels, _ = self._examples(X, y, sample_weight)
@@ -330,7 +341,10 @@ class AdaBoostClassifier(BoostingClassifier):
     newton_steps: int = 15
     random_state: Any = None
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> AdaBoostClassifier:
+    def fit(
+        self, X: Any, y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+    ) -> AdaBoostClassifier:  # fmt: skip
         """Boost on X (n, d) and labels y (n,), with weights (n,) as in `Weighted`."""
         X, s = self._checked(X, y, sample_weight)
         self._boost(X, FlippedExponential(s))
@@ -420,7 +434,8 @@ class RBoostClassifier(TrueLabelPosterior, AdaBoostClassifier):
     >>> from sklearn.datasets import make_moons
     >>> from noisylabels import RBoostClassifier
     >>> X, y = make_moons(200, noise=0.2, random_state=0)
-    >>> model = RBoostClassifier(gamma=(0.1, 0.1), learn_gamma=False, rounds=20, random_state=0).fit(X, y)
+    >>> model = RBoostClassifier(gamma=(0.1, 0.1), learn_gamma=False, rounds=20, random_state=0)
+    >>> model = model.fit(X, y)
     >>> bool(model.score(X, y) > 0.8)
     True
 
@@ -452,9 +467,11 @@ class RBoostClassifier(TrueLabelPosterior, AdaBoostClassifier):
     ) -> RBoostClassifier:  # fmt: skip
         """Boost on X (n, d) and observed labels y (n,), with weights (n,) as in `Weighted`.
 
-        trusted : (X, y) of a few points with verified labels, on which the scores are calibrated; without
+        trusted : (X, y) of a few points with verified labels, on which the scores are calibrated;
+        without
             them they are calibrated on the training points and their observed labels.
-        sample_trusted : instead of that, (n,) verified labels of the rows of X, gaps (NaN, None) where there
+        sample_trusted : instead of that, (n,) verified labels of the rows of X, gaps (NaN, None)
+        where there
             are none; ``set_fit_request`` routes it.
         """
         flag("learn_gamma", self.learn_gamma)
@@ -529,7 +546,8 @@ class RBoostClassifier(TrueLabelPosterior, AdaBoostClassifier):
         X, y = check_rows(self, X, y, dtype=np.float64, reset=False)
         are_known = np.isin(y, self.classes_)
         if not are_known.all():
-            raise ValueError(f"trusted labels must be of the classes {self.classes_.tolist()}, as in y")
+            names = self.classes_.tolist()
+            raise ValueError(f"trusted labels must be of the classes {names}, as in y")
         is_second = y == self.classes_[1]
         return X, np.where(is_second, 1.0, -1.0)
 
@@ -594,7 +612,10 @@ class GentleBoostClassifier(BoostingClassifier):
     splits: int = 3
     random_state: Any = None
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> GentleBoostClassifier:
+    def fit(
+        self, X: Any, y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+    ) -> GentleBoostClassifier:  # fmt: skip
         """Boost on X (n, d) and labels y (n,), with weights (n,) as in `Weighted`."""
         X, s = self._checked(X, y, sample_weight)
         splits = whole("splits", self.splits, 1)
@@ -615,7 +636,10 @@ class GentleBoostClassifier(BoostingClassifier):
     def _inputs(self, X: Floats) -> NDArray[np.float32]:
         return np.ascontiguousarray(X.T, dtype=np.float32)
 
-    def _outputs(self, member: tuple[RegressionTree, Floats], inputs: NDArray[np.float32]) -> Floats:
+    def _outputs(
+        self, member: tuple[RegressionTree, Floats],
+        inputs: NDArray[np.float32],
+    ) -> Floats:  # fmt: skip
         tree, values = member
         return values[tree.apply(inputs)]
 

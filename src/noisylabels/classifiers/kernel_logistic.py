@@ -272,12 +272,14 @@ class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
         """Fit a model for each column of labels (n, L) and each zeta of the grid, all on one
         kernel.
 
-        regularisation : "bayes" replaces the grid by `marginal_zeta` of w = 0 and then ten times by that of
+        regularisation : "bayes" replaces the grid by `marginal_zeta` of w = 0 and then ten times by
+        that of
         the fitted w: the limit of "em_newton", where it has one.
 
-        A column with one class only gets f = +-1 everywhere, flagged; so does what is not ``wanted`` (L, G).
-        Also flagged: not converged, f = 0 at all held-out points (there the more frequent observed class is
-        predicted), classes swapped.
+        A column with one class only gets f = +-1 everywhere, flagged; so does what is not
+        ``wanted`` (L, G).
+        Also flagged: not converged, f = 0 at all held-out points (there the more frequent observed
+        class is predicted), classes swapped.
         Raises ValueError: labels other than 0 and 1, zeta < 1e-8, unknown bias, penalty or regularisation.
         """
         zeta = numbers("zeta", grid, least=SMALLEST_ZETA)

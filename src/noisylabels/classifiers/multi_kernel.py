@@ -90,9 +90,10 @@ class MultiKernelClassifier(FitFlags, KernelClassifier):
     ) -> Fits:
         """Fit a model to each column of labels (n, L), 0 or 1, with the kernels of ``bank``.
 
-        D (G, n, n), D_out (G, m, n): squared distances, one matrix per group of the bank. parameters: of the
-        class. A column with one class only gets f = +-1 everywhere, flagged. Also flagged: f = 0 at all
-        held-out points (there the more frequent observed class is predicted), and what the method flags.
+        D (G, n, n), D_out (G, m, n): squared distances, one matrix per group of the bank.
+        parameters: of the class. A column with one class only gets f = +-1 everywhere, flagged.
+        Also flagged: f = 0 at all held-out points (there the more frequent observed class is
+        predicted), and what the method flags.
         Raises ValueError: labels other than 0 and 1 or of another length, wrong parameters.
         """
         y = label_columns(labels, D.shape[1])
@@ -271,13 +272,18 @@ class RobustMultiKernelLogisticRegression(TrueLabelPosterior, MultiKernelClassif
         return mixtures
 
 
-def smooth_collapse(bank: KernelBank, stack: Stack, D: Floats, w: Floats, eta: Floats) -> list[bool]:
+def smooth_collapse(
+    bank: KernelBank, stack: Stack, D: Floats,
+    w: Floats, eta: Floats,
+) -> list[bool]:  # fmt: skip
     """Decide for each of L models whether only kernels that are spikes are left.
 
-    D (G, n, n) : squared distances.   w (n, L), eta (S', L) : weights of points and of stacked kernels.
+    D (G, n, n) : squared distances.   w (n, L), eta (S', L) : weights of points and of stacked
+    kernels.
 
-    True if kernels with a mean off-diagonal entry above 1e-3 carry less than 1e-8 of sum eta, or if f over
-    200 random mixtures a x_i + (1 - a) x_j of training points has a standard deviation below 1e-6.
+    True if kernels with a mean off-diagonal entry above 1e-3 carry less than 1e-8 of sum eta, or if
+    f over 200 random mixtures a x_i + (1 - a) x_j of training points has a standard deviation below
+    1e-6.
     """
     rng = np.random.default_rng(0)
     first, second = rng.integers(D.shape[1], size=(2, PROBES))
@@ -418,27 +424,31 @@ class _SaddlePoint:
 
 
 def mirror_prox(
-    factors: Factors, s: Floats, rho: float, C: float, *, tolerance: float = 1e-3, iterations: int = 2000
-) -> SaddlePoint:
+    factors: Factors, s: Floats, rho: float, C: float, *,
+    tolerance: float = 1e-3, iterations: int = 2000,
+) -> SaddlePoint:  # fmt: skip
     """Find the saddle point of one column of labels up to a relative gap of ``tolerance``.
 
     Kernel weights p are on the simplex, and the dual variables in two boxes; K_p = sum_i p_i K_i:
 
-    min_{p in simplex} max_{0 <= a <= (1 - rho) C, 0 <= b <= rho C}  1.(a + b) - v.K_p v / 2,  v = s (a - b).
+    min_{p in simplex} max_{0 <= a <= (1 - rho) C, 0 <= b <= rho C}  1.(a + b) - v.K_p v / 2,  v = s
+    (a - b).
 
-    It is the dual of the expected hinge loss of labels that are wrong with probability rho: for fixed p the
-    maximum is that of
+    It is the dual of the expected hinge loss of labels that are wrong with probability rho: for
+    fixed p the maximum is that of
 
-    P(p, f) = v.K_p v / 2 + C sum_n [(1 - rho) max(0, 1 - s_n f_n) + rho max(0, 1 + s_n f_n)],  f = K_p v,
+    P(p, f) = v.K_p v / 2 + C sum_n [(1 - rho) max(0, 1 - s_n f_n) + rho max(0, 1 + s_n f_n)],  f =
+    K_p v,
 
-    and for fixed (a, b) the minimum over p is 1.(a + b) - max_i v.K_i v / 2: their difference is the duality
-    gap.
+    and for fixed (a, b) the minimum over p is 1.(a + b) - max_i v.K_i v / 2: their difference is
+    the duality gap.
 
-    A step of length t goes from (p, z) along the slopes there to (p', z'), and again from (p, z) along those
-    at (p', z'). t is halved until the theory's condition for 1/L holds, and then tried 1.2 times as long.
-    Looked at are the mean of all (p', z') weighted with t, and the last point;
+    A step of length t goes from (p, z) along the slopes there to (p', z'), and again from (p, z)
+    along those at (p', z'). t is halved until the theory's condition for 1/L holds, and then tried
+    1.2 times as long. Looked at are the mean of all (p', z') weighted with t, and the last point;
     the one with the smaller gap is returned.
-    Source: Nemirovski, SIAM J. Optim. 15, 2004; the problem is our reconstruction, after Yang et al., 2012.
+    Source: Nemirovski, SIAM J. Optim. 15, 2004; the problem is our reconstruction, after Yang et
+    al., 2012.
     """
     problem = _SaddlePoint(factors, s, rho, C)
     S = len(factors.first)
@@ -562,16 +572,22 @@ class StPMKLLikeClassifier(Repeated, MultiKernelClassifier):
     tolerance: float = 1e-3
     max_iter: int = 2000
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> StPMKLLikeClassifier:
+    def fit(
+        self, X: Any, y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+    ) -> StPMKLLikeClassifier:  # fmt: skip
         """Fit to X (n, d) and labels y (n,), with weights (n,) as in `Weighted`."""
         return self._fit(X, y, sample_weight)
 
-    def _learn(self, bank: KernelBank, D: Floats, labels: Floats, a: Floats | None = None) -> list[Mixture]:
+    def _learn(
+        self, bank: KernelBank, D: Floats, labels: Floats,
+        a: Floats | None = None,
+    ) -> list[Mixture]:  # fmt: skip
         """Fit each column of ``labels`` on one bank, with one rho for all or one for each."""
         rates = numbers("rho", self.rho, least=0, below=0.5)
         columns = labels.shape[1]
         if len(rates) not in (1, columns):
-            raise ValueError(f"rho: {len(rates)} flip rates for {labels.shape[1]} columns of labels")
+            raise ValueError(f"rho: {len(rates)} flip rates for {columns} columns of labels")
         number("C", self.C, above=0, most=1e12)
         number("tolerance", self.tolerance, above=0)
         whole("max_iter", self.max_iter, 1)

@@ -1,7 +1,8 @@
 """The base of all filters: see a row, predict, see the label, learn.
 
-A new filter has its hyperparameters in ``__init__``, its update in a compiled loop, and `Filter._learn` that
-calls the loop. The rest (validation, sliding windows, chunks, one row at a time, losses) is inherited.
+A new filter has its hyperparameters in ``__init__``, its update in a compiled loop, and
+`Filter._learn` that calls the loop. The rest (validation, sliding windows, chunks, one row at a
+time, losses) is inherited.
 """
 
 from __future__ import annotations
@@ -63,7 +64,8 @@ class Sliding:
 
     Notes
     -----
-    Row t is :math:`(s_{t+delay}, s_{t+delay-1}, \ldots, s_{t+delay-d+1})`. The rows are never stored.
+    Row t is :math:`(s_{t+delay}, s_{t+delay-1}, \ldots, s_{t+delay-d+1})`. The rows are never
+    stored.
     """
 
     def __init__(self, signal: ArrayLike, d: int, delay: int = 0, n: int | None = None) -> None:
@@ -71,7 +73,8 @@ class Sliding:
         d = whole("d", d, 1)
         delay = whole("delay", delay)
         if len(samples) < d:
-            raise ValueError(f"signal: {len(samples)} samples are fewer than the filter's d = {d} taps")
+            problem = f"{len(samples)} samples are fewer than the filter's d = {d} taps"
+            raise ValueError(f"signal: {problem}")
         if n is None:
             n = len(samples)
         else:
@@ -297,7 +300,8 @@ def _check_squares(rows: Rows) -> None:
     with np.errstate(over="ignore"):
         if not np.isfinite(rows.flat @ rows.flat):
             largest = np.abs(rows.flat).max()
-            raise ValueError(f"X: the squares of values up to {largest:.3g} overflow; scale the rows")
+            problem = f"the squares of values up to {largest:.3g} overflow"
+            raise ValueError(f"X: {problem}; scale the rows")
 
 
 class Side(NamedTuple):
@@ -320,7 +324,10 @@ class Side(NamedTuple):
     @classmethod
     def of(cls, n: int, **sequences: ArrayLike | None) -> Side:
         """Take what the caller gives, and repeat a single number for every row."""
-        side = cls(**{name: None if x is None else spread(name, x, n) for name, x in sequences.items()})
+        spread_out = {}
+        for name, x in sequences.items():
+            spread_out[name] = None if x is None else spread(name, x, n)
+        side = cls(**spread_out)
         if side.v is None:
             return side
         return side._replace(v=nonnegative("v", side.v, (n,)))
@@ -447,8 +454,8 @@ class Filter:
 
     Notes
     -----
-    :math:`\hat y_t = w_{t-1} \cdot x_t`, then :math:`w_t` from the label, with :math:`w_0 = 0`. `learn_one`
-    takes one row; over a whole signal `run` is hundreds of times faster.
+    :math:`\hat y_t = w_{t-1} \cdot x_t`, then :math:`w_t` from the label, with :math:`w_0 = 0`.
+    `learn_one` takes one row; over a whole signal `run` is hundreds of times faster.
     """
 
     name: ClassVar[str]
@@ -572,8 +579,8 @@ class Filter:
         Raises
         ------
         ValueError
-            If a shape is wrong, a value is not finite, side information is missing or squares overflow; if
-            the filter diverges. The filter is then as it was before.
+            If a shape is wrong, a value is not finite, side information is missing or squares
+            overflow; if the filter diverges. The filter is then as it was before.
         """
         if hasattr(X, "loc"):
             refuse_other_index(X, y, v=v, second=second, clean=clean)
@@ -643,7 +650,10 @@ class Filter:
     def _unchanged_by_errors(self) -> Iterator[None]:
         """Let a block change copies of the state, and restore the filter if it raises."""
         before = dict(vars(self))
-        vars(self).update((k, value.copy()) for k, value in before.items() if isinstance(value, np.ndarray))
+        state = vars(self)
+        for name, value in before.items():
+            if isinstance(value, np.ndarray):
+                state[name] = value.copy()
         try:
             yield
         except BaseException:
@@ -662,7 +672,8 @@ class Filter:
         if not hasattr(self, "w"):
             self._start(d)
         elif len(self.w) != d:
-            raise ValueError(f"X: rows have {d} entries, the filter has {len(self.w)}; use fit to restart")
+            problem = f"rows have {d} entries, the filter has {len(self.w)}"
+            raise ValueError(f"X: {problem}; use fit to restart")
 
     def __repr__(self) -> str:
         parameters = ", ".join(f"{k}={v!r}" for k, v in self.get_params().items())
@@ -709,7 +720,8 @@ class Filter:
         former = self.get_params()
         for name in parameters:
             if name not in former:
-                raise ValueError(f"{name}: {type(self).__name__} has the parameters {', '.join(former)}")
+                problem = f"{type(self).__name__} has the parameters {', '.join(former)}"
+                raise ValueError(f"{name}: {problem}")
         values = {**former, **parameters}
         changed = type(self)(**values)
         vars(self).update(vars(changed))
@@ -780,7 +792,8 @@ class Filter:
         Returns
         -------
         ndarray of shape (len(filters), windows)
-            Mean of (prediction - clean target) squared. NaN in all windows for a filter that diverges.
+            Mean of (prediction - clean target) squared. NaN in all windows for a filter that
+            diverges.
         """
         starts = window_starts(len(data), windows)
         result = np.empty((len(filters), windows))

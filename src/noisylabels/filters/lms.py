@@ -18,8 +18,8 @@ class LMS(Filter):
     Parameters
     ----------
     mu : float, default 0.01
-        Step size, above 0, in units of 1 / squared norm of a row. Smaller steps learn more slowly and
-        end nearer to the optimum.
+        Step size, above 0, in units of 1 / squared norm of a row. Smaller steps learn more slowly
+        and end nearer to the optimum.
 
     Raises
     ------
@@ -38,16 +38,17 @@ class LMS(Filter):
 
     Notes
     -----
-    :math:`w_t = w_{t-1} + \mu e_t x_t` with :math:`e_t = y_t - w_{t-1} \cdot x_t`. It is stable in the
-    mean for mu below 2 / (largest eigenvalue of the mean of :math:`x x^\top`). As long as
+    :math:`w_t = w_{t-1} + \mu e_t x_t` with :math:`e_t = y_t - w_{t-1} \cdot x_t`. It is stable in
+    the mean for mu below 2 / (largest eigenvalue of the mean of :math:`x x^\top`). As long as
     :math:`\mu \lVert x_t \rVert^2 \le 1`, the energy of the predictions is at most
-    :math:`\lVert w_0 \rVert^2 / \mu` plus the energy of the labels. A million times that is reported
-    as divergence.
+    :math:`\lVert w_0 \rVert^2 / \mu` plus the energy of the labels. A million times that is
+    reported as divergence.
 
     References
     ----------
-    Widrow and Hoff (1960), Adaptive switching circuits, IRE WESCON Convention Record. The bound: Hassibi,
-    Sayed and Kailath (1996), H-infinity optimality of the LMS algorithm, IEEE Trans. SP 44.
+    Widrow and Hoff (1960), Adaptive switching circuits, IRE WESCON Convention Record. The bound:
+    Hassibi, Sayed and Kailath (1996), H-infinity optimality of the LMS algorithm, IEEE Trans. SP
+    44.
     """
 
     name = "lms"
@@ -79,7 +80,8 @@ class NLMS(Filter):
         Step size, above 0 and below 2 for stability. With 1 the error of the row would be 0 after
         the step.
     eps : float, default 1e-3
-        Regularisation, at least 0, in units of a row's squared norm. With 0, rows of zeros are skipped.
+        Regularisation, at least 0, in units of a row's squared norm. With 0, rows of zeros are
+        skipped.
 
     Raises
     ------
@@ -99,7 +101,8 @@ class NLMS(Filter):
     Notes
     -----
     :math:`w_t = w_{t-1} + \mu e_t x_t / (\epsilon + \lVert x_t \rVert^2)` with
-    :math:`e_t = y_t - w_{t-1} \cdot x_t`. With mu = 1 and eps = r it is ``ORS(variant="noisy", r=r)``.
+    :math:`e_t = y_t - w_{t-1} \cdot x_t`. With mu = 1 and eps = r it is ``ORS(variant="noisy",
+    r=r)``.
 
     References
     ----------
@@ -118,8 +121,9 @@ class NLMS(Filter):
 
 @compile_kernel()
 def _nlms(
-    x: Floats, step: int, w: Floats, y: Floats, yhat: Floats, mu: float, eps: float, normalised: bool
-) -> None:
+    x: Floats, step: int, w: Floats, y: Floats, yhat: Floats,
+    mu: float, eps: float, normalised: bool,
+) -> None:  # fmt: skip
     for t in range(len(y)):
         start = t * step
         yhat[t] = dot(x, start, w)
@@ -161,8 +165,8 @@ class ZALMS(Filter):
 
     Notes
     -----
-    :math:`w_t = w_{t-1} + \mu (y_t - \hat y_t) x_t - \rho\, \mathrm{sign}(w_{t-1})`: gradient steps on the
-    squared error plus an l1 penalty.
+    :math:`w_t = w_{t-1} + \mu (y_t - \hat y_t) x_t - \rho\, \mathrm{sign}(w_{t-1})`: gradient steps
+    on the squared error plus an l1 penalty.
 
     References
     ----------
@@ -199,8 +203,8 @@ class PNLMS(Filter):
     mu : float, default 0.5
         Step size, above 0 and below 2 for stability.
     rho : float, default 0.01
-        Smallest share of a weight in the step, relative to the largest, above 0 and at most 1. With 1
-        the filter is NLMS.
+        Smallest share of a weight in the step, relative to the largest, above 0 and at most 1. With
+        1 the filter is NLMS.
     delta : float, default 0.01
         Size, above 0, from which weights count. It starts the adaptation at w = 0.
     eps : float, default 1e-3
@@ -225,17 +229,21 @@ class PNLMS(Filter):
     Notes
     -----
     :math:`w_t = w_{t-1} + \mu e_t G x_t / (x_t^\top G x_t + \epsilon)`, :math:`G` diagonal with
-    :math:`g_i / \mathrm{mean}(g)` and :math:`g_i = \max(\rho \max(\delta, \max_j |w_j|), |w_i|)`. A row
-    with a zero denominator is skipped.
+    :math:`g_i / \mathrm{mean}(g)` and :math:`g_i = \max(\rho \max(\delta, \max_j |w_j|), |w_i|)`. A
+    row with a zero denominator is skipped.
 
     References
     ----------
-    Duttweiler (2000), Proportionate normalized LMS adaptation in echo cancelers, IEEE Trans. SAP 8(5).
+    Duttweiler (2000), Proportionate normalized LMS adaptation in echo cancelers, IEEE Trans. SAP
+    8(5).
     """
 
     name = "pnlms"
 
-    def __init__(self, mu: float = 0.5, rho: float = 0.01, delta: float = 0.01, eps: float = 1e-3) -> None:
+    def __init__(
+        self, mu: float = 0.5, rho: float = 0.01, delta: float = 0.01,
+        eps: float = 1e-3,
+    ) -> None:  # fmt: skip
         self.mu = number("mu", mu, above=0)
         self.rho = number("rho", rho, above=0, most=1)
         self.delta = number("delta", delta, above=0)
@@ -292,7 +300,8 @@ class SMNLMS(Filter):
     Raises
     ------
     ValueError
-        If a parameter is out of range, or if `run` is not given ``v``, the variance of the label noise.
+        If a parameter is out of range, or if `run` is not given ``v``, the variance of the label
+        noise.
 
     Examples
     --------
@@ -306,14 +315,14 @@ class SMNLMS(Filter):
 
     Notes
     -----
-    :math:`w_t = w_{t-1} + (1 - \gamma_t / |e_t|)_+\, e_t x_t / (\epsilon + \lVert x_t \rVert^2)` with
-    :math:`\gamma_t = \sqrt{\tau v_t}`. After a step the error of the same row is :math:`\gamma_t` (at
-    eps = 0).
+    :math:`w_t = w_{t-1} + (1 - \gamma_t / |e_t|)_+\, e_t x_t / (\epsilon + \lVert x_t \rVert^2)`
+    with :math:`\gamma_t = \sqrt{\tau v_t}`. After a step the error of the same row is
+    :math:`\gamma_t` (at eps = 0).
 
     References
     ----------
-    Gollamudi et al. (1998), Set-membership filtering and a set-membership normalized LMS algorithm with an
-    adaptive step size, IEEE Signal Processing Letters 5.
+    Gollamudi et al. (1998), Set-membership filtering and a set-membership normalized LMS algorithm
+    with an adaptive step size, IEEE Signal Processing Letters 5.
     """
 
     name = "sm_nlms"
@@ -329,7 +338,10 @@ class SMNLMS(Filter):
 
 
 @compile_kernel()
-def _sm_nlms(x: Floats, step: int, w: Floats, y: Floats, yhat: Floats, gamma: Floats, eps: float) -> None:
+def _sm_nlms(
+    x: Floats, step: int, w: Floats, y: Floats, yhat: Floats,
+    gamma: Floats, eps: float,
+) -> None:  # fmt: skip
     for t in range(len(y)):
         start = t * step
         yhat[t] = dot(x, start, w)
@@ -357,7 +369,8 @@ class NPVSSNLMS(Filter):
     Raises
     ------
     ValueError
-        If a parameter is out of range, or if `run` is not given ``v``, the variance of the label noise.
+        If a parameter is out of range, or if `run` is not given ``v``, the variance of the label
+        noise.
 
     Examples
     --------
@@ -372,8 +385,8 @@ class NPVSSNLMS(Filter):
     Notes
     -----
     :math:`w_t = w_{t-1} + \mu_t e_t x_t` with
-    :math:`\mu_t = (1 - \sqrt{v_t} / (\epsilon + s_t)) / (\delta + \lVert x_t \rVert^2)`, and 0 where
-    :math:`s_t < \sqrt{v_t}`. The power of the error is
+    :math:`\mu_t = (1 - \sqrt{v_t} / (\epsilon + s_t)) / (\delta + \lVert x_t \rVert^2)`, and 0
+    where :math:`s_t < \sqrt{v_t}`. The power of the error is
     :math:`s_t^2 = \lambda s_{t-1}^2 + (1 - \lambda) e_t^2` with :math:`\lambda = 1 - 1/(K d)`.
 
     References
@@ -434,7 +447,8 @@ class JONLMS(Filter):
     Raises
     ------
     ValueError
-        If a parameter is out of range, or if `run` is not given ``v``, the variance of the label noise.
+        If a parameter is out of range, or if `run` is not given ``v``, the variance of the label
+        noise.
 
     Examples
     --------
@@ -458,8 +472,8 @@ class JONLMS(Filter):
 
     References
     ----------
-    Ciochina, Paleologu and Benesty (2016), An optimized NLMS algorithm for system identification, Signal
-    Processing 118.
+    Ciochina, Paleologu and Benesty (2016), An optimized NLMS algorithm for system identification,
+    Signal Processing 118.
     """
 
     name = "jo_nlms"
@@ -517,8 +531,8 @@ class INLMS(Filter):
     memory : float, default 100.0
         Rows over which powers are averaged, at least 1.
     start : int, default 100
-        Rows that take the largest step, at least 0. Only rows that are not 0, with an error that is not
-        0, count.
+        Rows that take the largest step, at least 0. Only rows that are not 0, with an error that is
+        not 0, count.
 
     Raises
     ------
@@ -539,16 +553,17 @@ class INLMS(Filter):
     Notes
     -----
     :math:`w_t = w_{t-1} + \mu_t e_t x_t / \lVert x_t \rVert^2` with
-    :math:`\mu_t = \min(\eta P(\hat y) / P(e), \mu_{max})` and running powers P of rate 1/memory. eta moves by
-    the agreement of successive gradients: :math:`\eta \leftarrow \eta \exp(\rho \cos(e_t x_t, \psi))`, within
-    [1e-6, 1], and then :math:`\psi \leftarrow (1 - 1/memory) \psi + e_t x_t`. Rows of zeros change nothing.
+    :math:`\mu_t = \min(\eta P(\hat y) / P(e), \mu_{max})` and running powers P of rate 1/memory.
+    eta moves by the agreement of successive gradients:
+    :math:`\eta \leftarrow \eta \exp(\rho \cos(e_t x_t, \psi))`, within [1e-6, 1], and then
+    :math:`\psi \leftarrow (1 - 1/memory) \psi + e_t x_t`. Rows of zeros change nothing.
     While :math:`P(\hat y) = 0`, as at w = 0, the step is the largest one.
 
     References
     ----------
-    Written from memory of Valin and Collings (2007), Interference-normalised least mean square algorithm,
-    IEEE Signal Processing Letters 14. It follows the recalled form and is *not verified* against the
-    published one.
+    Written from memory of Valin and Collings (2007), Interference-normalised least mean square
+    algorithm, IEEE Signal Processing Letters 14. It follows the recalled form and is *not verified*
+    against the published one.
     """
 
     name = "inlms"
@@ -624,16 +639,17 @@ class RLS(Filter):
     prior : float, default 1.0
         Variance of an entry of the target, above 0.
     noise : float, optional
-        Variance of the labels on top of ``v``, at least 0. If it is left out, it is 0 with ``v`` and 1
-        without.
+        Variance of the labels on top of ``v``, at least 0. If it is left out, it is 0 with ``v``
+        and 1 without.
     drift : float, default 0.0
         Variance, at least 0, of the random step that each entry of the target takes per row.
 
     Raises
     ------
     ValueError
-        If a parameter is out of range; if noise is 0 and `run` is not given ``v``, the variance of the
-        label noise; with drift, if rounding has made the covariance negative. The message names the row.
+        If a parameter is out of range; if noise is 0 and `run` is not given ``v``, the variance of
+        the label noise; with drift, if rounding has made the covariance negative. The message names
+        the row.
 
     Examples
     --------
@@ -642,23 +658,25 @@ class RLS(Filter):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(100, 3))
     >>> y = X @ [1.0, -2.0, 0.5]
-    >>> bool(np.allclose(RLS(prior=10.0).fit(X, y).w, np.linalg.solve(X.T @ X + np.eye(3) / 10, X.T @ y)))
+    >>> ridge = np.linalg.solve(X.T @ X + np.eye(3) / 10, X.T @ y)
+    >>> bool(np.allclose(RLS(prior=10.0).fit(X, y).w, ridge))
     True
 
     Notes
     -----
     :math:`w_t = w_{t-1} + P x_t e_t / s_t` with :math:`s_t = v_t + noise + x_t^\top P x_t`; then
-    :math:`P \leftarrow P - P x_t x_t^\top P / s_t + drift\, I`, from :math:`P_0 = prior\, I`. Without drift,
-    :math:`w_t` minimises
-    :math:`\sum_s (y_s - w \cdot x_s)^2 / (v_s + noise) + \lVert w \rVert^2 / prior`: the best linear estimate
-    when the variances are right. With drift it is the Kalman filter of a target that walks at random. A row
-    takes :math:`O(d^2)`; one with :math:`s_t = 0` is skipped. Without drift a square root S of
-    :math:`P = S S^\top` is updated, so that P never loses its sign (Potter's form).
+    :math:`P \leftarrow P - P x_t x_t^\top P / s_t + drift\, I`, from :math:`P_0 = prior\, I`.
+    Without drift, :math:`w_t` minimises
+    :math:`\sum_s (y_s - w \cdot x_s)^2 / (v_s + noise) + \lVert w \rVert^2 / prior`: the best
+    linear estimate when the variances are right. With drift it is the Kalman filter of a target
+    that walks at random. A row takes :math:`O(d^2)`; one with :math:`s_t = 0` is skipped. Without
+    drift a square root S of :math:`P = S S^\top` is updated, so that P never loses its sign
+    (Potter's form).
 
     References
     ----------
-    Kalman (1960), A new approach to linear filtering and prediction problems, J. Basic Engineering 82.
-    Bierman (1977), Factorization methods for discrete sequential estimation, Section II.
+    Kalman (1960), A new approach to linear filtering and prediction problems, J. Basic Engineering
+    82. Bierman (1977), Factorization methods for discrete sequential estimation, Section II.
     """
 
     name = "rls"
@@ -705,7 +723,10 @@ class RLS(Filter):
 
 
 @compile_kernel()
-def _rls(x: Floats, step: int, w: Floats, y: Floats, yhat: Floats, variance: Floats, S: Floats) -> None:
+def _rls(
+    x: Floats, step: int, w: Floats, y: Floats, yhat: Floats,
+    variance: Floats, S: Floats,
+) -> None:  # fmt: skip
     d = len(w)
     f = np.empty(d)  # S'x
     for t in range(len(y)):
@@ -730,8 +751,9 @@ def _rls(x: Floats, step: int, w: Floats, y: Floats, yhat: Floats, variance: Flo
 
 @compile_kernel()
 def _rls_with_drift(
-    x: Floats, step: int, w: Floats, y: Floats, yhat: Floats, variance: Floats, P: Floats, drift: float
-) -> None:
+    x: Floats, step: int, w: Floats, y: Floats, yhat: Floats,
+    variance: Floats, P: Floats, drift: float,
+) -> None:  # fmt: skip
     d = len(w)
     Px = np.empty(d)
     for t in range(len(y)):

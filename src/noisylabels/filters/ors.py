@@ -1,7 +1,8 @@
 """ORS: online regression that scales every example by the noise of its label.
 
-The loops run eight filters side by side on shared rows, or a few filters on a sliding window in blocks of 16
-rounds. Sums stay in registers (`fixed_order.load`): in memory they cost half of the speed at d = 20.
+The loops run eight filters side by side on shared rows, or a few filters on a sliding window in
+blocks of 16 rounds. Sums stay in registers (`fixed_order.load`): in memory they cost half of the
+speed at d = 20.
 """
 
 from __future__ import annotations
@@ -44,12 +45,13 @@ Columns of ``shown``, (n, 5): y_t, label 1, mean of labels 1 and 2, v_t, (label 
 
 
 class Rule(NamedTuple):
-    """Hold what one variant puts into the step; an array (12, 8) of them goes into the compiled loops.
+    """Hold what one variant puts into the step. The compiled loops take an array (12, 8) of them.
 
     Attributes
     ----------
     label_clean : float
-        Weight of the clean label in the label of the step. One of three weights is 1, the others are 0.
+        Weight of the clean label in the label of the step. One of three weights is 1, the others
+        are 0.
     label_one : float
         Weight of label 1 in it.
     label_mean : float
@@ -61,8 +63,8 @@ class Rule(NamedTuple):
     ybar_mean : float
         Weight of the mean of labels 1 and 2 in it.
     delta : float
-        Weight of the squared difference of that label and the prediction: 1/4 where the estimate lies
-        half way between them.
+        Weight of the squared difference of that label and the prediction: 1/4 where the estimate
+        lies half way between them.
     v : float
         Weight of the known noise variance in the estimate of the noise.
     e : float
@@ -139,11 +141,12 @@ class ORS(Filter):
     Parameters
     ----------
     variant : str, default "one_pred"
-        How the step estimates signal and noise, by the paper's names. "one", "one_pred", "two", "beta"
-        and "opt" know the noise variance; "one_pred_u" and "two_u" do not; "noisy", "two_noisy" and
-        "clean" never shrink the step.
+        How the step estimates signal and noise, by the paper's names. "one", "one_pred", "two",
+        "beta" and "opt" know the noise variance; "one_pred_u" and "two_u" do not; "noisy",
+        "two_noisy" and "clean" never shrink the step.
     r : float, default 1.0
-        Regularisation, at least 0, in units of a row's squared norm. Larger values make smaller steps.
+        Regularisation, at least 0, in units of a row's squared norm. Larger values make smaller
+        steps.
     beta : float, optional
         Strength of the fixed weighting, at least 0, in units of 1 / variance. Only for
         ``variant="beta"``, which needs it.
@@ -154,8 +157,8 @@ class ORS(Filter):
     Raises
     ------
     ValueError
-        If a parameter is out of range or out of place, or `run` lacks the variances or labels that the
-        variant needs.
+        If a parameter is out of range or out of place, or `run` lacks the variances or labels that
+        the variant needs.
 
     Examples
     --------
@@ -174,19 +177,21 @@ class ORS(Filter):
     -----
     :math:`w_t = w_{t-1} + g_t e_t x_t / (r + \lVert x_t \rVert^2)` with
     :math:`g_t = \delta_t^2 / (\delta_t^2 + \bar v_t)`, :math:`e_t = label - w_{t-1} \cdot x_t` and
-    :math:`\delta_t = \bar y_t - w_{t-1} \cdot x_t`; ``VARIANTS`` says which label, :math:`\bar y_t` and
-    :math:`\bar v_t`. It is the paper's step (4) with
-    :math:`r_t = r + (r + \lVert x_t \rVert^2) \bar v_t / \delta_t^2`, in the form that never divides by
-    :math:`\delta_t`. For "beta":
+    :math:`\delta_t = \bar y_t - w_{t-1} \cdot x_t`; ``VARIANTS`` says which label, :math:`\bar y_t`
+    and :math:`\bar v_t`. It is the paper's step (4) with
+    :math:`r_t = r + (r + \lVert x_t \rVert^2) \bar v_t / \delta_t^2`, in the form that never
+    divides by :math:`\delta_t`. For "beta":
     :math:`w_t = w_{t-1} + e_t x_t / (r (1 + \beta v_t) + \lVert x_t \rVert^2)`.
 
-    `run` takes ``v`` for beta, opt, one, one_pred and two, ``second`` for two, two_u and two_noisy, and
-    ``clean`` for clean and opt. "one_pred_u" is not adaptive: its :math:`g_t` is 1/2 in every round. It
-    equals NLMS with a half step; what it gains over "noisy" at the same r is the smaller step.
+    `run` takes ``v`` for beta, opt, one, one_pred and two, ``second`` for two, two_u and two_noisy,
+    and ``clean`` for clean and opt. "one_pred_u" is not adaptive: its :math:`g_t` is 1/2 in every
+    round. It equals NLMS with a half step; what it gains over "noisy" at the same r is the smaller
+    step.
 
     References
     ----------
-    Moroshko and Crammer (2017), Online Regression with Controlled Label Noise Rate, ECML PKDD, Section 3.
+    Moroshko and Crammer (2017), Online Regression with Controlled Label Noise Rate, ECML PKDD,
+    Section 3.
     """
 
     name = "ors"
@@ -227,7 +232,8 @@ class ORS(Filter):
         zero = np.zeros(len(y))
         values = []
         needs = VARIANTS[self.variant].needs
-        for name, meaning in (("clean", "clean label"), ("second", "second label"), ("v", "noise variance")):
+        meanings = {"clean": "clean label", "second": "second label", "v": "noise variance"}
+        for name, meaning in meanings.items():
             if name in needs:
                 value = getattr(side, name)
             else:
@@ -253,7 +259,7 @@ class ORS(Filter):
 
     @classmethod
     def losses(cls, filters: Sequence[Filter], data: NoisySequence, windows: int) -> Floats:
-        """Compute the losses of many ORS filters at once: they share the data, the window and its energy.
+        """Compute the losses of many ORS filters, which share the data, the window and its energy.
 
         Parameters
         ----------
@@ -303,7 +309,8 @@ class ORS(Filter):
         by_rows = [i for i, block in enumerate(blocks) if not block]
         for group in _groups(by_rows, LANES):
             losses = np.empty((LANES, windows))
-            _losses_rows(rows.flat, rows.step, rows.d, shown, _rules(members, group), bounds, losses)
+            rules = _rules(members, group)
+            _losses_rows(rows.flat, rows.step, rows.d, shown, rules, bounds, losses)
             result[group] = losses[: len(group)]
         return result
 
@@ -388,7 +395,8 @@ def coefficient(rules: Floats, shown: Floats, X: float, yhat: Any) -> Any:
 
     Notes
     -----
-    w_t = w_{t-1} + c_t x_t with c = g e / (r (1 + beta v) + X) and g = delta^2 / (delta^2 + vbar). Nothing is
+    w_t = w_{t-1} + c_t x_t with c = g e / (r (1 + beta v) + X) and g = delta^2 / (delta^2 + vbar).
+    Nothing is
     divided by alpha or delta: 0/0 in g is 1, and a step with r = X = 0 is skipped.
     """
     clean = splat(shown[CLEAN])
@@ -515,16 +523,19 @@ def _moved(w: Floats, c: Any, old: Floats, k: int) -> Any:
 
 @compile_kernel()
 def _run_windows(
-    s: Floats, d: int, labels: Any, rules: Floats, w: Floats, bounds: Ints, losses: Floats, yhat: Floats
-) -> None:
+    s: Floats, d: int, labels: Any, rules: Floats, w: Floats, bounds: Ints,
+    losses: Floats, yhat: Floats,
+) -> None:  # fmt: skip
     """Run 1 or 4 filters on a sliding window in blocks of 16 rounds.
 
     1 or 4 filters on a sliding window, x_t = s[t : t+d], in blocks of 16 rounds; else as
     `_run_rows`.
 
     With w fixed at the start of a block at t, and G_l(t) = x_t.x_{t+l}:
-        yhat_{t+i} = w.x_{t+i} + sum_{j<i} c_{t+j} G_{i-j}(t+j),    w_new = w + sum_j c_{t+j} x_{t+j}.
-    w: (F, D or more), D is d rounded up to 16, zero beyond d.  s: n + D + 32 samples.  labels: see `_look`.
+        yhat_{t+i} = w.x_{t+i} + sum_{j<i} c_{t+j} G_{i-j}(t+j),
+        w_new = w + sum_j c_{t+j} x_{t+j}.
+    w: (F, D or more), D is d rounded up to 16, zero beyond d.  s: n + D + 32 samples.  labels: see
+    `_look`.
     rules: (12, 8), the first F columns count.  losses: (8, windows), as in `_losses_rows`.
     yhat: (F, n), or (F, 0) where predictions are not wanted.
     """
@@ -581,13 +592,17 @@ def _run_windows(
 
 
 @compile_kernel()
-def _step_block(rules: Floats, shown: Floats, G: Floats, sums: Floats, p: Floats, c: Floats) -> None:
+def _step_block(
+    rules: Floats, shown: Floats, G: Floats, sums: Floats,
+    p: Floats, c: Floats,
+) -> None:  # fmt: skip
     """Compute predictions and coefficients of a block of 16 rounds, for up to 8 filters.
 
     p[i] = yhat_{t+i} and c[i] = c_{t+i} of F <= 8 filters, i = 0..15; rules (12, 8), p and c (16,
     8).
 
-    yhat_{t+i} = sum of the eight numbers sums[f, i] + sum_{j<i} c[j] G[j, i-j], the energy is G[i, 0].
+    yhat_{t+i} = sum of the eight numbers sums[f, i] + sum_{j<i} c[j] G[j, i-j], the energy is G[i,
+    0].
     """
     p[:] = 0.0
     for f in range(len(sums)):
@@ -635,7 +650,8 @@ def _advance(w: Floats, d: int, c: Floats, s: Floats, old: int, sums: Floats, ne
 
     w += sum_j c_j x_{old+j}; sums[f, j] = w_f.x_{new+j} in 8 partial sums. Once over the taps.
 
-    Every other block goes from the last tile to the first: it begins with the taps still in the cache.
+    Every other block goes from the last tile to the first: it begins with the taps still in the
+    cache.
     """
     F = len(w)
     D = (d + BLOCK - 1) // BLOCK * BLOCK

@@ -12,10 +12,25 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike
 
 from noisylabels.compilation import compile_kernel
-from noisylabels.filters.base import Filter, NoisySequence, Rows, Side, Sliding, window_means, window_starts
+from noisylabels.filters.base import (
+    Filter,
+    NoisySequence,
+    Rows,
+    Side,
+    Sliding,
+    window_means,
+    window_starts,
+)
 from noisylabels.filters.theory import Power, exponent, link, norm
 from noisylabels.fixed_order.exp_and_log import exp2_inplace, power, power_inplace, wide
-from noisylabels.fixed_order.lanes import bits, dot_lanes, fma, from_bits, round_up_to_lanes, sum_lanes
+from noisylabels.fixed_order.lanes import (
+    bits,
+    dot_lanes,
+    fma,
+    from_bits,
+    round_up_to_lanes,
+    sum_lanes,
+)
 from noisylabels.fixed_order.linear_algebra import put
 from noisylabels.validation import Floats, as_array, finite, number
 
@@ -52,8 +67,8 @@ class PNormLMS(_Dual):
     Parameters
     ----------
     eta : float, default 0.01
-        Step size, above 0. The bounds ask for ``theory.rate(p, X_p)``, where X_p is the largest p-norm of
-        a row.
+        Step size, above 0. The bounds ask for ``theory.rate(p, X_p)``, where X_p is the largest
+        p-norm of a row.
     p : float or "auto", default "auto"
         Exponent of the norm, at least 2. 2 is LMS; "auto" is 2 ln d and suits sparse targets.
 
@@ -80,12 +95,13 @@ class PNormLMS(_Dual):
 
     Notes
     -----
-    :math:`\theta_t = \theta_{t-1} + \eta (y_t - \hat y_t) x_t`, :math:`w_t = f^{-1}(\theta_t)` with the link
-    ``theory.link``, :math:`\theta_0 = 0`.
+    :math:`\theta_t = \theta_{t-1} + \eta (y_t - \hat y_t) x_t`, :math:`w_t = f^{-1}(\theta_t)` with
+    the link ``theory.link``, :math:`\theta_0 = 0`.
 
     References
     ----------
-    Kivinen, Warmuth and Hassibi (2006), The p-norm generalization of the LMS algorithm, IEEE Trans. SP 54(5).
+    Kivinen, Warmuth and Hassibi (2006), The p-norm generalization of the LMS algorithm, IEEE Trans.
+    SP 54(5).
     """
 
     name = "pnorm_lms"
@@ -118,7 +134,8 @@ class PNormLMS(_Dual):
         Parameters
         ----------
         filters : sequence of PNormLMS
-            They learn: afterwards each has the state of its run, or all are as they were if one diverged.
+            They learn: afterwards each has the state of its run, or all are as they were if one
+            diverged.
         X : array-like of shape (n, d) or Sliding
             The rows.
         Y : array-like of shape (n,) or (len(filters), n)
@@ -151,9 +168,8 @@ class PNormLMS(_Dual):
         for f, state, values, p in zip(filters, theta, yhat, powers, strict=True):
             is_finite = np.isfinite(values).all() and np.isfinite(state).all()
             if not is_finite:
-                raise ValueError(
-                    f"{f.name}: a filter with eta = {f.eta:g}, p = {p:g} diverged; use a smaller step size"
-                )
+                fault = f"a filter with eta = {f.eta:g}, p = {p:g} diverged"
+                raise ValueError(f"{f.name}: {fault}; use a smaller step size")
         for f, state, p in zip(filters, theta, powers, strict=True):
             if rows.reversed:
                 f.theta = np.ascontiguousarray(state[::-1])
@@ -188,7 +204,10 @@ class PNormLMS(_Dual):
 
 
 @compile_kernel(error_model="numpy")
-def _step_dual(theta: Floats, keep: Floats, gain: Floats, x: Floats, z: Floats, top: Floats) -> None:
+def _step_dual(
+    theta: Floats, keep: Floats, gain: Floats,
+    x: Floats, z: Floats, top: Floats,
+) -> None:  # fmt: skip
     """Update the dual weights of C filters, and scale their sizes to at most 1.
 
     theta_c <- keep_c theta_c + gain_c x, top_c = max_i |theta_ci|, z_c = |theta_c| / top_c.
@@ -326,13 +345,13 @@ class BoundedPNormLMS(PNormLMS):
     Notes
     -----
     After each step both :math:`w_t` and :math:`\theta_t` are multiplied by
-    :math:`\min(1, U_q / \lVert w_t \rVert_q)`, the Bregman projection on the ball of radius :math:`U_q`. It
-    keeps :math:`w = f^{-1}(\theta)`, since f is homogeneous.
+    :math:`\min(1, U_q / \lVert w_t \rVert_q)`, the Bregman projection on the ball of radius
+    :math:`U_q`. It keeps :math:`w = f^{-1}(\theta)`, since f is homogeneous.
 
     References
     ----------
-    Kivinen, Warmuth and Hassibi, slides, "time-varying targets". Herbster and Warmuth (2001), Tracking
-    the best linear predictor, JMLR 1.
+    Kivinen, Warmuth and Hassibi, slides, "time-varying targets". Herbster and Warmuth (2001),
+    Tracking the best linear predictor, JMLR 1.
     """
 
     name = "bounded_pnorm_lms"
@@ -348,11 +367,13 @@ class NormalizedPNormLMS(PNormLMS):
     Parameters
     ----------
     eta : float, default 1.0
-        Step size, above 0, without unit. With 1 no step makes more progress than the theorem counts.
+        Step size, above 0, without unit. With 1 no step makes more progress than the theorem
+        counts.
     p : float or "auto", default "auto"
         Exponent of the norm, at least 2. 2 is NLMS; "auto" is 2 ln d.
     eps : float, default 0.0
-        Regularisation, at least 0, in units of a row's squared norm. With 0, rows of zeros are skipped.
+        Regularisation, at least 0, in units of a row's squared norm. With 0, rows of zeros are
+        skipped.
 
     Raises
     ------
@@ -404,7 +425,7 @@ class NormalizedPNormLMS(PNormLMS):
 
 
 class ImplicitPNormLMS(_Dual):
-    r"""Take the p-norm step whose error is measured after the step, so that no step size is too large.
+    r"""Take the p-norm step whose error is measured after the step: no step size is too large.
 
     Parameters
     ----------
@@ -434,11 +455,13 @@ class ImplicitPNormLMS(_Dual):
 
     Notes
     -----
-    :math:`\theta_t = \theta_{t-1} + \eta (y_t - w_t \cdot x_t) x_t`, :math:`w_t = f^{-1}(\theta_t)`: then
-    :math:`w_t` minimises :math:`d(w, w_{t-1}) + \frac{\eta}{2} (y_t - w \cdot x_t)^2` with d of
-    ``theory.divergence``. One equation in :math:`s = w_t \cdot x_t` is solved between :math:`\hat y_t` and
-    :math:`y_t`. At p = 2 it is ``ORS(variant="noisy", r=1/eta)``, and for every eta and u,
-    :math:`\sum (u \cdot x_t - w_t \cdot x_t)^2 \le \sum (y_t - u \cdot x_t)^2 + \lVert u \rVert^2 / \eta`.
+    :math:`\theta_t = \theta_{t-1} + \eta (y_t - w_t \cdot x_t) x_t`,
+    :math:`w_t = f^{-1}(\theta_t)`: then :math:`w_t` minimises
+    :math:`d(w, w_{t-1}) + \frac{\eta}{2} (y_t - w \cdot x_t)^2` with d of ``theory.divergence``.
+    One equation in :math:`s = w_t \cdot x_t` is solved between :math:`\hat y_t` and :math:`y_t`. At
+    p = 2 it is ``ORS(variant="noisy", r=1/eta)``, and for every eta and u,
+    :math:`\sum (u \cdot x_t - w_t \cdot x_t)^2
+    \le \sum (y_t - u \cdot x_t)^2 + \lVert u \rVert^2 / \eta`.
 
     References
     ----------
@@ -481,7 +504,10 @@ def _read(theta: Floats, gain: float, x: Floats, p: float, trial: Floats, z: Flo
 
 
 @compile_kernel(error_model="numpy")
-def _implicit(x: Floats, step: int, theta: Floats, y: Floats, yhat: Floats, eta: float, p: float) -> None:
+def _implicit(
+    x: Floats, step: int, theta: Floats, y: Floats, yhat: Floats,
+    eta: float, p: float,
+) -> None:  # fmt: skip
     d = theta.shape[0]
     trial = np.zeros((1, d))
     z = np.zeros((1, lanes_of(d)))
@@ -554,9 +580,10 @@ class EG(Filter):
 
     Notes
     -----
-    :math:`w_{t,i} = w_{t-1,i} \exp(-2 \eta (\hat y_t - y_t) x_{t,i}) / Z_t`, :math:`w_{0,i} = 1/d`. The bound
-    :math:`\sum (\hat y_t - y_t)^2 \le \frac{3}{2} (Loss_u + R^2 \ln d)`, u in the simplex, asks for
-    :math:`\eta = 2 / (3 R^2)` with R at least the largest difference of two entries of a row.
+    :math:`w_{t,i} = w_{t-1,i} \exp(-2 \eta (\hat y_t - y_t) x_{t,i}) / Z_t`, :math:`w_{0,i} = 1/d`.
+    The bound :math:`\sum (\hat y_t - y_t)^2 \le \frac{3}{2} (Loss_u + R^2 \ln d)`, u in the
+    simplex, asks for :math:`\eta = 2 / (3 R^2)` with R at least the largest difference of two
+    entries of a row.
 
     References
     ----------
@@ -589,7 +616,10 @@ class EG(Filter):
 
 
 @compile_kernel(error_model="numpy")
-def _eg(x: Floats, step: int, logs: Floats, y: Floats, yhat: Floats, rate: float, w: Floats) -> None:
+def _eg(
+    x: Floats, step: int, logs: Floats, y: Floats, yhat: Floats,
+    rate: float, w: Floats,
+) -> None:  # fmt: skip
     d = len(logs)
     last = len(y) - 1
     gain = 0.0
@@ -620,7 +650,8 @@ class EGPlusMinus(Filter):
     Parameters
     ----------
     eta : float, default 0.1
-        Step size, above 0. Kivinen and Warmuth ask for 1 / (3 budget^2 X^2), X the largest entry of a row.
+        Step size, above 0. Kivinen and Warmuth ask for 1 / (3 budget^2 X^2), X the largest entry of
+        a row.
     budget : float, default 1.0
         At least the sum of the absolute weights of the target, above 0.
 
@@ -645,8 +676,9 @@ class EGPlusMinus(Filter):
 
     Notes
     -----
-    :math:`w_i = U \sinh a_i / \sum_j \cosh a_j`, :math:`a_t = a_{t-1} + 2 \eta U (y_t - \hat y_t) x_t`,
-    :math:`a_0 = 0`, U the budget: `EG` on the rows :math:`(U x, -U x)`.
+    :math:`w_i = U \sinh a_i / \sum_j \cosh a_j`,
+    :math:`a_t = a_{t-1} + 2 \eta U (y_t - \hat y_t) x_t`, :math:`a_0 = 0`, U the budget: `EG` on
+    the rows :math:`(U x, -U x)`.
 
     References
     ----------

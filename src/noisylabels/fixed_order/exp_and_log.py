@@ -1,7 +1,7 @@
 """exp, log, powers and powers of 2 with the same bits on every processor.
 
-They are polynomials, every step a correctly rounded operation. Relative errors: 2e-16 (exp), 1e-15 (log),
-below 1e-12 (z^a).
+They are polynomials, every step a correctly rounded operation. Relative errors: 2e-16 (exp), 1e-15
+(log), below 1e-12 (z^a).
 """
 
 from __future__ import annotations
@@ -84,7 +84,8 @@ def nearest(typing_context: Any, x: Any) -> Any:
     """Round to the nearest whole number, as a float."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.call(builder.module.declare_intrinsic("llvm.nearbyint", [_DOUBLE]), arguments)
+        function = builder.module.declare_intrinsic("llvm.nearbyint", [_DOUBLE])
+        return builder.call(function, arguments)
 
     return types.float64(types.float64), generate
 
@@ -100,9 +101,9 @@ def wide(typing_context: Any) -> Any:
     return types.void(), generate
 
 
-# log2 m = s g(s^2) with s = (m - 1)/(m + 1) and g(t) = 2/ln 2 (1 + t/3 + t^2/5 + ...), 1/2 <= m^2 <= 2;
-# g and 2^r, |r| <= 1/2, through their Chebyshev points, lowest power first. The last digits of a computed
-# interpolation would depend on the processor.
+# log2 m = s g(s^2) with s = (m - 1)/(m + 1) and g(t) = 2/ln 2 (1 + t/3 + t^2/5 + ...), 1/2 <= m^2
+# <= 2; g and 2^r, |r| <= 1/2, through their Chebyshev points, lowest power first. The last digits
+# of a computed interpolation would depend on the processor.
 L0, L1, L2, L3 = 2.8853900817779268, 0.9617966939245807, 0.5770780172522434, 0.412198395708273
 L4, L5, L6 = 0.3206169851220956, 0.26142239092850283, 0.24320128754698006
 E0, E1, E2, E3 = 1.000000000000014, 0.6931471805599526, 0.24022650695631514, 0.05550410866428854
@@ -116,7 +117,8 @@ def log2(z: float) -> float:
 
     log2 z for a normal number z > 0, absolute error about 1e-14; -1023 for z = 0.
 
-    z = 2^k m; polynomials are split in halves (Estrin) to shorten the chain of dependent multiplications.
+    z = 2^k m; polynomials are split in halves (Estrin) to shorten the chain of dependent
+    multiplications.
     """
     b = bits(z)
     k = (b - _SQRT_HALF_BITS) >> 52
@@ -167,7 +169,8 @@ def power_inplace(z: Floats, a: Floats) -> None:
     z_i <- z_i^(a_i) for 0 <= z_i <= 1 and a_i >= 1; z, a: (n,). Relative error below 1e-12 for a <=
     100.
 
-    Two passes: each has a short chain of dependent operations, so the processor overlaps several vectors.
+    Two passes: each has a short chain of dependent operations, so the processor overlaps several
+    vectors.
     """
     wide()
     for i in range(z.shape[0]):

@@ -1,8 +1,8 @@
 """Sums and products over vectors of eight doubles, with the same bits on every processor.
 
-Sums run over 32 and then 8 partial sums of fused multiply-adds: one AVX-512 register, two of AVX2, four of
-NEON. They are written out because the compiler may not reorder a sum, and so makes no vectors of it. What is
-marked `intrinsic` is for compiled code only; nothing is bounds-checked.
+Sums run over 32 and then 8 partial sums of fused multiply-adds: one AVX-512 register, two of AVX2,
+four of NEON. They are written out because the compiler may not reorder a sum, and so makes no
+vectors of it. What is marked `intrinsic` is for compiled code only; nothing is bounds-checked.
 """
 
 from __future__ import annotations
@@ -114,7 +114,8 @@ def fold(typing_context: Any, vector: Any) -> Any:
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        parts = [builder.extract_element(arguments[0], ir.IntType(32)(lane)) for lane in range(LANES)]
+        lanes = [ir.IntType(32)(lane) for lane in range(LANES)]
+        parts = [builder.extract_element(arguments[0], lane) for lane in lanes]
         while len(parts) > 1:
             pairs = zip(parts[::2], parts[1::2], strict=True)
             parts = [builder.fadd(p, q) for p, q in pairs]
@@ -126,13 +127,21 @@ def fold(typing_context: Any, vector: Any) -> Any:
 @intrinsic
 def bits(typing_context: Any, x: Any) -> Any:
     """Return the 64 bits of a double as an integer; for doubles >= 0 the order is the same."""
-    return types.int64(types.float64), lambda _, builder, __, arguments: builder.bitcast(arguments[0], INT64)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], INT64)
+
+    return types.int64(types.float64), generate
 
 
 @intrinsic
 def from_bits(typing_context: Any, k: Any) -> Any:
     """Return the double with these 64 bits."""
-    return types.float64(types.int64), lambda _, builder, __, words: builder.bitcast(words[0], _DOUBLE)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], _DOUBLE)
+
+    return types.float64(types.int64), generate
 
 
 @intrinsic
@@ -141,7 +150,8 @@ def fma(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
 
     a b + c, rounded once, of numbers or vectors; loops over it become vectors.
 
-    Left to the compiler ("contract"), a product and a sum are fused or not by what the processor can do.
+    Left to the compiler ("contract"), a product and a sum are fused or not by what the processor
+    can do.
     """
     kind: Any
     if a == VECTOR:
@@ -181,7 +191,10 @@ def ratio(typing_context: Any, a: Any, b: Any, otherwise: Any) -> Any:
 def _arithmetic(operation: Any, instruction: str) -> None:
     @intrinsic
     def emit(typing_context: Any, a: Any, b: Any) -> Any:
-        return VECTOR(VECTOR, VECTOR), lambda _, builder, __, both: getattr(builder, instruction)(*both)
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return getattr(builder, instruction)(*arguments)
+
+        return VECTOR(VECTOR, VECTOR), generate
 
     @extending.overload(operation)
     def overloaded(a, b):  # type: ignore[no-untyped-def]
@@ -190,7 +203,8 @@ def _arithmetic(operation: Any, instruction: str) -> None:
         return None
 
 
-for _operation, _instruction in (operator.add, "fadd"), (operator.sub, "fsub"), (operator.mul, "fmul"):
+_INSTRUCTIONS = {operator.add: "fadd", operator.sub: "fsub", operator.mul: "fmul"}
+for _operation, _instruction in _INSTRUCTIONS.items():
     _arithmetic(_operation, _instruction)
 
 

@@ -210,19 +210,13 @@ def dot(rows: Rows, i: int, w: Floats) -> float:
     start, count = _span(rows, i)
     a = b = c = e = 0.0
     for j in range(0, count - 3, 4):
-        first = _column(rows, start, j)
-        a += x[start + j] * w[first]
-        second = _column(rows, start, j + 1)
-        b += x[start + j + 1] * w[second]
-        third = _column(rows, start, j + 2)
-        c += x[start + j + 2] * w[third]
-        fourth = _column(rows, start, j + 3)
-        e += x[start + j + 3] * w[fourth]
+        a += x[start + j] * w[_column(rows, start, j)]
+        b += x[start + j + 1] * w[_column(rows, start, j + 1)]
+        c += x[start + j + 2] * w[_column(rows, start, j + 2)]
+        e += x[start + j + 3] * w[_column(rows, start, j + 3)]
     for j in range(count - count % 4, count):
         a += x[start + j] * w[_column(rows, start, j)]
-    left = a + b
-    right = c + e
-    return left + right
+    return (a + b) + (c + e)
 
 
 @compile_kernel(inline="always")
