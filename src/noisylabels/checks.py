@@ -74,7 +74,8 @@ def _check_predictions_precede_learning(candidate: Filter) -> None:
     after = _fresh(candidate).run(X, changed, **side)
     # the first row whose label changes is predicted before that label is seen
     upto = ROUNDS // 2 + 1
-    _equal(after[:upto], before[:upto], "a prediction depends on the label of its own row or a later one")
+    message = "a prediction depends on the label of its own row or a later one"
+    _equal(after[:upto], before[:upto], message)
 
 
 def _check_parts_equal_one_pass(candidate: Filter) -> None:
@@ -85,7 +86,8 @@ def _check_parts_equal_one_pass(candidate: Filter) -> None:
     for part in (slice(0, 1), slice(1, 50), slice(50, ROUNDS)):
         side_of_part = {name: value[part] for name, value in side.items()}
         parts.partial_fit(X[part], y[part], **side_of_part)
-    _equal(parts.w, whole.w, "the weights after several calls of partial_fit are not those of one fit")
+    message = "the weights after several calls of partial_fit are not those of one fit"
+    _equal(parts.w, whole.w, message)
 
 
 def _check_windows_equal_rows(candidate: Filter) -> None:
@@ -102,7 +104,8 @@ def _check_windows_equal_rows(candidate: Filter) -> None:
         predictions_of_rows,
         "the predictions of a sliding window are not those of its rows",
     )
-    _equal(windowed.w, written_out.w, "the weights after a sliding window are not those after its rows")
+    message = "the weights after a sliding window are not those after its rows"
+    _equal(windowed.w, written_out.w, message)
 
 
 def _check_rows_one_by_one(candidate: Filter) -> None:
@@ -115,9 +118,8 @@ def _check_rows_one_by_one(candidate: Filter) -> None:
         single_predictions.append(single.predict_one(X[t]))
         side_of_row = {name: float(value[t]) for name, value in side.items()}
         single.learn_one(X[t], float(y[t]), **side_of_row)
-    _equal(
-        np.array(single_predictions), predictions, "rows given one by one get other predictions than in `run`"
-    )
+    message = "rows given one by one get other predictions than in `run`"
+    _equal(np.array(single_predictions), predictions, message)
 
 
 def _check_parameters_go_round(candidate: Filter) -> None:
@@ -136,23 +138,25 @@ def _check_parameters_go_round(candidate: Filter) -> None:
 
 
 def _check_refused_input_changes_nothing(candidate: Filter) -> None:
-    """Check that bad input is refused with a ValueError that names it, and leaves the filter as it was."""
+    """Check that bad input raises a ValueError that names it, and leaves the filter as it was."""
     X, y, side = _sequence()
     learned = _fresh(candidate).fit(X, y, **side)
     weights = learned.w.copy()
     gap = y.copy()
     gap[3] = np.nan
-    for named, rows, labels in (("y", X, gap), ("y", X, y[:-1]), ("X", X[:, 0], y), ("X", X[:, :-1], y)):
+    bad_labels = [("y", X, gap), ("y", X, y[:-1])]
+    bad_rows = [("X", X[:, 0], y), ("X", X[:, :-1], y)]
+    for named, rows, labels in bad_labels + bad_rows:
         message = _message_of(partial(learned.run, rows, labels, **side))
         assert message.startswith(f"{named}: "), (
-            f"{_name(candidate)}: bad {named} must raise a ValueError that begins with '{named}: ', "
-            f"got {message or 'no error'}"
+            f"{_name(candidate)}: bad {named} must raise a ValueError that begins with "
+            f"'{named}: ', got {message or 'no error'}"
         )
         _equal(learned.w, weights, f"the weights have changed although {named} was refused")
 
 
 def check_online_learner(candidate: OnlineLearner, copies: int = 4, entries: int = ENTRIES) -> None:
-    """Check that a learner from noisy copies starts at zero, learns round by round, and can be restarted.
+    """Check that a learner from noisy copies starts at zero, learns by rounds and can restart.
 
     Parameters
     ----------
@@ -177,27 +181,32 @@ def check_online_learner(candidate: OnlineLearner, copies: int = 4, entries: int
     """
     new = copy.deepcopy(candidate)
     X = _instances(entries)
-    _equal(new.predict(X), np.zeros(ROUNDS), "it predicts something else than 0 before its first round")
+    message = "it predicts something else than 0 before its first round"
+    _equal(new.predict(X), np.zeros(ROUNDS), message)
 
     fitted = copy.deepcopy(candidate).fit(_oracle(copies, entries))
     step_by_step = copy.deepcopy(candidate)
     for view in _oracle(copies, entries):
         step_by_step.partial_fit(view)
     values = fitted.predict(X)
-    _equal(step_by_step.predict(X), values, "partial_fit of every round gives another hypothesis than fit")
+    message = "partial_fit of every round gives another hypothesis than fit"
+    _equal(step_by_step.predict(X), values, message)
     assert np.isfinite(values).all(), f"{_name(candidate)}: a prediction is not finite"
     single = np.array([fitted.predict(row) for row in X])
     _equal(single, values, "a row alone gets another value than the same row among others")
 
     message = _message_of(lambda: fitted.predict(X[:, :-1]))
     assert message.startswith("X: "), (
-        f"{_name(candidate)}: rows of another length must raise a ValueError that begins with 'X: ', "
-        f"got {message or 'no error'}"
+        f"{_name(candidate)}: rows of another length must raise a ValueError that begins with "
+        f"'X: ', got {message or 'no error'}"
     )
 
 
-def check_classifier(estimator: Any, expected_failed_checks: Mapping[str, str] | None = None) -> None:
-    """Check that a classifier keeps the contract of scikit-learn, and that of this library on flips.
+def check_classifier(
+    estimator: Any,
+    expected_failed_checks: Mapping[str, str] | None = None,
+) -> None:
+    """Check the contract of scikit-learn, and that of this library on flips, for a classifier.
 
     Parameters
     ----------
@@ -274,7 +283,8 @@ def check_words_of_flips(estimator: Any) -> None:
     posterior = np.asarray(model.true_label_posterior(X, observed))
     is_probability = ((posterior >= 0) & (posterior <= 1)).all()
     assert is_probability, f"{_name(estimator)}: true_label_posterior must lie between 0 and 1"
-    assert isinstance(model.converged_, bool), f"{_name(estimator)}: converged_ must be True or False"
+    is_flag = isinstance(model.converged_, bool)
+    assert is_flag, f"{_name(estimator)}: converged_ must be True or False"
 
 
 def _sequence() -> tuple[Floats, Floats, dict[str, Floats]]:

@@ -567,8 +567,8 @@ class MajorityVote(BaseEstimator):
         n_votes = self._data.votes.sum(axis=1)
         rounded = self.confidence_.round(12)
         order = np.lexsort([n_votes, rounded])
-        m_checked = whole("m", m, 1)
-        return np.asarray(self.items_[order[:m_checked]])
+        n_chosen = whole("m", m, 1)
+        return np.asarray(self.items_[order[:n_chosen]])
 
     def _set_results(
         self,

@@ -358,9 +358,9 @@ def of_probabilities(table: tables.Table, pred_probs: ArrayLike, *, groups: Grou
         )
     classes, y = np.unique(table.labels, return_inverse=True)
     refuse_other_order(p, y, classes.tolist())
-    same_for_all = p[np.newaxis]
+    repetitions = p[np.newaxis]
     unknown = np.full((1, K, K), np.nan)
-    fit = CrossFit(same_for_all, same_for_all, unknown)
+    fit = CrossFit(repetitions, repetitions, unknown)
     copies, units, notes = find_units(table, groups)
     return of_cross_fits(table, {"your model": fit}, [*table.notes, *notes], copies, units)
 

@@ -415,8 +415,8 @@ class _SaddlePoint:
         hinges = hinge_if_right, hinge_if_flipped
         weighted_hinges = (1.0 - self.rho) * hinges[0] + self.rho * hinges[1]
         loss = self.C * float(weighted_hinges.sum())
-        v_f = float(v @ f)
-        primal = 0.5 * v_f + loss
+        inner = float(v @ f)
+        primal = 0.5 * inner + loss
         half_square = 0.5 * square.max()
         dual = float(z.sum() - half_square)
         size = max(abs(primal), 1e-300)

@@ -61,8 +61,8 @@ class LMS(Filter):
         _nlms(rows.flat, rows.step, w, y, yhat, self.mu, 1.0, False)
         with np.errstate(over="ignore", invalid="ignore"):
             total_energy = yhat @ yhat
-            labels_energy = y @ y
-            largest = DIVERGED * (energy_at_start + labels_energy)
+            label_energy = y @ y
+            largest = DIVERGED * (energy_at_start + label_energy)
             if not total_energy <= largest:
                 energy_of_labels = np.cumsum(y * y)
                 bound = DIVERGED * (energy_at_start + energy_of_labels)

@@ -171,8 +171,8 @@ class AnalyticKernel(OnlineLearner):
         for begin in range(0, n_rounds, block):
             last = min(begin + block, n_rounds)
             rows = slice(begin, last)
-            n_of_rows = rows.stop - begin
-            plan = self._plan(n_of_rows)
+            n_rows = rows.stop - begin
+            plan = self._plan(n_rows)
             queries[rows] = np.diff(plan.start[plan.first])
             round_of_copy = np.repeat(np.arange(begin, rows.stop), queries[rows])
             copies_of_round = copies(round_of_copy)

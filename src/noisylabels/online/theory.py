@@ -363,8 +363,8 @@ def second_moment_bound(coefficients: ArrayLike, p: float, EX2: float) -> float:
     >>> second_moment_bound([1.0, 1.0], 2.0, EX2=0.5)
     8.0
     """
-    coefficients_of_series = real("coefficients", coefficients, (None,))
-    gamma = np.abs(coefficients_of_series)
+    checked = real("coefficients", coefficients, (None,))
+    gamma = np.abs(checked)
     base = math.sqrt(p * EX2)
     powers = base ** np.arange(len(gamma))
     terms = gamma * powers
@@ -415,8 +415,8 @@ def feature_moment(kernel: TensorKernel, p: float, B_x: float, m_2: float | None
     p = number("p", p, above=1)
     if kernel.sigma2 is None:
         weight = p / (p - 1.0)
-        argument_of_Q = np.asarray(p * B_x)
-        value = float(kernel.Q(argument_of_Q))
+        point = np.asarray(p * B_x)
+        value = float(kernel.Q(point))
         return weight * value
     m_2 = B_x**2 if m_2 is None else m_2
     root = math.sqrt(p * m_2)
