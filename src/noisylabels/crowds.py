@@ -37,7 +37,8 @@ USUAL_NAMES = re.compile(
     r"s?[ _-]?(id|idx|index|name|no|nr|number|key|code)?s?"
 )
 """Usual names of the three columns of a long table."""
-GAP_WORDS = frozenset(["?", "-", "na", "n/a", "#n/a", "nan", "nat", "null", "none", "nil", "<na>", "missing"])
+GAP_SIGNS = {"?", "-", "n/a", "#n/a", "<na>"}
+GAP_WORDS = frozenset(GAP_SIGNS | {"na", "nan", "nat", "null", "none", "nil", "missing"})
 LARGEST_EXACT = 2.0**53  # the largest number up to which a float holds every whole number
 LEAST_WEIGHT = 1e-6  # smallest weight of an annotator or a model in `CrowdLab`
 LEAST_PROBABILITY = 1e-300
@@ -218,8 +219,10 @@ def read_crowd_labels(labels: Any, classes: Any = None) -> _CrowdLabels:
         values = named
     if len(values) < 2:
         problem = f"one class only, {values[0]!s}" if len(values) else "there are none"
-        raise ValueError(f"labels: {problem}; two are needed, name those that never occur: classes=[...]")
-    return _CrowdLabels(table.item, table.annotator, label, table.items, table.annotators, values, notes)
+        advice = "name those that never occur: classes=[...]"
+        raise ValueError(f"labels: {problem}; two are needed, {advice}")
+    names_of_all = (table.items, table.annotators, values)
+    return _CrowdLabels(table.item, table.annotator, label, *names_of_all, notes)
 
 
 def _count_right(counts: Floats) -> Floats:
@@ -241,8 +244,9 @@ def _find_long_columns(columns: list[Any]) -> tuple[str, ...]:
         return CROWD_KIT_COLUMNS
     if any(USUAL_NAMES.fullmatch(str(name).strip().lower()) for name in columns):
         raise ValueError(
-            "labels: a long table needs the columns item, annotator and label (or task, worker and label), "
-            f"got {_list_names(columns)}; rename them, or in a wide table all but those of annotators"
+            "labels: a long table needs the columns item, annotator and label (or task, worker and "
+            f"label), got {_list_names(columns)}; rename them, or in a wide table all but those of "
+            "annotators"
         )
     return ()
 
@@ -262,7 +266,8 @@ def _read_long(labels: Any, names: tuple[str, ...]) -> _LabelTable:
     for name, column in zip(names[:2], (item_names, annotator_names), strict=True):
         missing = _find_gaps(column)
         if missing.any():
-            raise ValueError(f"labels: row {missing.argmax()} has no {name}; name it, or drop the row")
+            problem = f"row {missing.argmax()} has no {name}"
+            raise ValueError(f"labels: {problem}; name it, or drop the row")
     items, item = _number_values(names[0], item_names)
     annotators, annotator = _number_values(names[1], annotator_names)
     present = ~_find_gaps(values)
@@ -283,16 +288,19 @@ def _read_long(labels: Any, names: tuple[str, ...]) -> _LabelTable:
 
 def _read_column(labels: Any, name: str) -> NDArray[Any]:
     """Read a column of a long table as an array (rows,)."""
-    if hasattr(labels, "columns") and list(labels.columns).count(name) > 1:
-        raise ValueError(f"labels: {list(labels.columns).count(name)} columns are called {name}; rename one")
+    n_columns = 1
+    if hasattr(labels, "columns"):
+        n_columns = list(labels.columns).count(name)
+    if n_columns > 1:
+        raise ValueError(f"labels: {n_columns} columns are called {name}; rename one")
     try:
         column = _convert_to_array(labels[name])
     except ValueError:  # entries have different lengths
         column = np.empty((0, 0))
     if column.ndim != 1:
         raise ValueError(
-            f"labels: the column {name} must have one text or number per row, not a list or a tuple; "
-            "join several names into one text"
+            f"labels: the column {name} must have one text or number per row, not a list or a "
+            "tuple; join several names into one text"
         )
     return column
 
@@ -300,12 +308,13 @@ def _read_column(labels: Any, name: str) -> NDArray[Any]:
 def _read_wide(labels: Any, columns: list[Any]) -> _LabelTable:
     if hasattr(labels, "toarray"):
         raise ValueError(
-            "labels: is a sparse matrix, in which 0 and no label look the same; give the columns item, "
-            "annotator and label"
+            "labels: is a sparse matrix, in which 0 and no label look the same; give the columns "
+            "item, annotator and label"
         )
     repeated = sorted({str(name) for name in columns if columns.count(name) > 1})
     if repeated:
-        raise ValueError(f"labels: several annotators are called {_list_names(repeated)}; rename them")
+        names = _list_names(repeated)
+        raise ValueError(f"labels: several annotators are called {names}; rename them")
     try:
         table = _convert_to_array(labels)
     except ValueError:  # NumPy's message names neither the row nor the remedy
@@ -425,7 +434,10 @@ def _number_values(name: str, values: NDArray[Any]) -> tuple[NDArray[Any], Codes
     return different.astype(np.int64) if are_whole.all() else different, codes
 
 
-def _number_whole_numbers(values: NDArray[Any], lowest: int, extent: int) -> tuple[NDArray[Any], Codes]:
+def _number_whole_numbers(
+    values: NDArray[Any],
+    lowest: int, extent: int,
+) -> tuple[NDArray[Any], Codes]:  # fmt: skip
     """Number whole numbers with few gaps by counting, which is faster than sorting."""
     offsets = values.astype(np.int64) - lowest
     is_present = np.zeros(extent, dtype=bool)
@@ -520,7 +532,8 @@ class MajorityVote(BaseEstimator):
         Examples
         --------
         >>> from noisylabels import MajorityVote
-        >>> MajorityVote().fit({"item": [7, 7, 7], "annotator": [1, 2, 3], "label": [0, 1, 1]}).labels_
+        >>> labels = {"item": [7, 7, 7], "annotator": [1, 2, 3], "label": [0, 1, 1]}
+        >>> MajorityVote().fit(labels).labels_
         array([1])
         """
         data = read_crowd_labels(labels, self.classes)
@@ -603,8 +616,8 @@ class MajorityVote(BaseEstimator):
             notes.append("there is one annotator only, whom nobody contradicts")
         if total.max() < 2:
             notes.append(
-                "no item has two labels: nothing is known of errors, and what a model finds is arbitrary; "
-                "MajorityVote returns the labels unchanged"
+                "no item has two labels: nothing is known of errors, and what a model finds is "
+                "arbitrary; MajorityVote returns the labels unchanged"
             )
         elif (votes.max(axis=1) == total).all():
             notes.append("the labels of every item agree: errors are rare, or shared")
@@ -1129,7 +1142,8 @@ class CrowdLab(MajorityVote):
         Examples
         --------
         >>> from noisylabels import CrowdLab
-        >>> CrowdLab().fit([[0, 0], [1, 0], [1, 1]], [[0.9, 0.1], [0.3, 0.7], [0.2, 0.8]]).labels_.tolist()
+        >>> p = [[0.9, 0.1], [0.3, 0.7], [0.2, 0.8]]
+        >>> CrowdLab().fit([[0, 0], [1, 0], [1, 1]], p).labels_.tolist()
         [0, 1, 1]
         """
         data = read_crowd_labels(labels, self.classes)
@@ -1141,7 +1155,8 @@ class CrowdLab(MajorityVote):
         total = votes.sum(axis=1)
         several = total > 1
         if not several.any():
-            raise ValueError("labels: no item has two labels, so nobody can be weighed; use MajorityVote")
+            problem = "no item has two labels, so nobody can be weighed"
+            raise ValueError(f"labels: {problem}; use MajorityVote")
         agreement = self._measure_agreement(data)
         favourites = votes == votes.max(axis=1, keepdims=True)
         scores = np.where(favourites, 1.0 + p, 0.0)
@@ -1170,7 +1185,8 @@ class CrowdLab(MajorityVote):
     @staticmethod
     def _check_probabilities(p: Any, data: _CrowdLabels, names: list[Any] | None) -> Floats:
         if p is None:
-            raise ValueError("p: a classifier's probabilities are needed, (items, classes); else use OneCoin")
+            rule = "a classifier's probabilities are needed, (items, classes)"
+            raise ValueError(f"p: {rule}; else use OneCoin")
         p = match_rows(p, names, argument="p", rows="the items")
         p = match_columns(p, data.classes.tolist(), argument="p")
         shape = (len(data.items), len(data.classes))

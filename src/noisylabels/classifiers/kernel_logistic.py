@@ -1,4 +1,4 @@
-"""Kernel logistic regression, on labels taken as true or with estimated flip rates, for K >= 2 classes.
+"""Kernel logistic regression for K >= 2 classes, with labels taken as true or estimated flip rates.
 
 With all points, or for many rows with Nystrom's features of some landmarks.
 """
@@ -15,8 +15,22 @@ from scipy.sparse import issparse
 from sklearn.utils import gen_batches
 
 from noisylabels.classifiers.base import FitFlags, TrueLabelPosterior, features_of
-from noisylabels.classifiers.kernel import Fits, KernelClassifier, label_columns, silent, with_majority
-from noisylabels.kernels.gaussian import Basis, Gram, Parametrisation, basis, kernel_matrix, rate, width_of
+from noisylabels.classifiers.kernel import (
+    Fits,
+    KernelClassifier,
+    label_columns,
+    silent,
+    with_majority,
+)
+from noisylabels.kernels.gaussian import (
+    Basis,
+    Gram,
+    Parametrisation,
+    basis,
+    kernel_matrix,
+    rate,
+    width_of,
+)
 from noisylabels.noise import flip_matrix as flips
 from noisylabels.seeding import LARGEST_SEED, generator
 from noisylabels.solvers import flipped_kernel
@@ -41,6 +55,8 @@ TOLERANCE = 1e-9  # tolerance of a single fit; `fit_many` uses the wider one of 
 Solver = Literal["lbfgs", "em_newton"]
 Regularisation = Literal["fixed", "bayes"]
 Landmarks = Literal["uniform", "kmeans"]
+Penalties = tuple[Floats, Callable[[Floats], Floats] | None]
+"""The penalty of each column (r,) at the start, and how it follows from theta."""
 
 
 class SoftmaxModel(FitFlags):
@@ -171,7 +187,10 @@ class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
     penalty: Penalty = "weights"
     solver: Solver = "lbfgs"
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> KernelLogisticRegression:
+    def fit(
+        self, X: Any, y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+    ) -> KernelLogisticRegression:  # fmt: skip
         """Fit to X (n, d) and the labels y (n,), with weights (n,) >= 0 of the examples, 1 by
         default.
         """
@@ -220,7 +239,7 @@ class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
             self._flag(not_converged=not self.converged_, classes_swapped=True)
         return self
 
-    def _penalties(self, mask: Floats, n: float) -> tuple[Floats, Callable[[Floats], Floats] | None]:
+    def _penalties(self, mask: Floats, n: float) -> Penalties:
         """Return the penalty of each column (r,) at the start, and how it follows from theta."""
         return float(self.zeta) * mask, None
 
@@ -280,7 +299,8 @@ class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
         ``wanted`` (L, G).
         Also flagged: not converged, f = 0 at all held-out points (there the more frequent observed
         class is predicted), classes swapped.
-        Raises ValueError: labels other than 0 and 1, zeta < 1e-8, unknown bias, penalty or regularisation.
+        Raises ValueError: labels other than 0 and 1, zeta < 1e-8, unknown bias, penalty or
+        regularisation.
         """
         zeta = numbers("zeta", grid, least=SMALLEST_ZETA)
         check_variant(bias, penalty)
@@ -294,15 +314,17 @@ class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
         if len(column):
             checked = choice("regularisation", regularisation, get_args(Regularisation))
             bayes = checked == "bayes"
+            n_points = y.shape[1]
             if bayes:
-                n_points = y.shape[1]
                 zeta_of_fit = np.full(len(g), marginal_zeta(0.0, n_points, "slides"))
             else:
                 zeta_of_fit = zeta[g]
+            options: dict[str, Any] = {"bias": bias, "penalty": penalty}
             for _ in range(PRIOR_ROUNDS if bayes else 0):
-                batch = fit_batch(gram.basis, y, column, zeta_of_fit, cls.robust, bias=bias, penalty=penalty)
-                zeta_of_fit = np.array([marginal_zeta(float(v @ v), y.shape[1], "slides") for v in batch.v])
-            batch = fit_batch(gram.basis, y, column, zeta_of_fit, cls.robust, bias=bias, penalty=penalty)
+                batch = fit_batch(gram.basis, y, column, zeta_of_fit, cls.robust, **options)
+                squares = [float(v @ v) for v in batch.v]
+                zeta_of_fit = np.array([marginal_zeta(s, n_points, "slides") for s in squares])
+            batch = fit_batch(gram.basis, y, column, zeta_of_fit, cls.robust, **options)
             products = batch.v @ gram.Z_out.T
             f = products + batch.bias[:, np.newaxis]
             fits.scores[cells] = with_majority(f, y[column])
@@ -403,7 +425,7 @@ class RobustKernelLogisticRegression(TrueLabelPosterior, KernelLogisticRegressio
     regularisation: Regularisation = "fixed"
     prior_factor: PriorFactor = "slides"
 
-    def _penalties(self, mask: Floats, n: float) -> tuple[Floats, Callable[[Floats], Floats] | None]:
+    def _penalties(self, mask: Floats, n: float) -> Penalties:
         choice("regularisation", self.regularisation, get_args(Regularisation))
         weights = n + (self.bias == "penalised")
 
@@ -427,7 +449,10 @@ class RobustKernelLogisticRegression(TrueLabelPosterior, KernelLogisticRegressio
 
 
 def _move_to_origin(X: Any) -> tuple[Any, Floats | None]:
-    """Subtract the mean of dense rows, and return it: scikit-learn's distances lose digits far from 0."""
+    """Subtract the mean of dense rows, and return it.
+
+    Distances of scikit-learn lose digits far from 0.
+    """
     if issparse(X):
         return X, None
     centre = X.mean(axis=0)
@@ -543,7 +568,10 @@ class NystromLogisticRegression(SoftmaxModel, KernelClassifier):
     penalty: Penalty = "rkhs"
     random_state: Any = None
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> NystromLogisticRegression:
+    def fit(
+        self, X: Any, y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+    ) -> NystromLogisticRegression:  # fmt: skip
         """Fit to X (n, d) and the labels y (n,), with weights (n,) >= 0 of the examples, 1 by
         default.
         """
@@ -551,8 +579,9 @@ class NystromLogisticRegression(SoftmaxModel, KernelClassifier):
         check_variant(self.bias, self.penalty)
         if self.penalty != "rkhs":
             raise ValueError(
-                'penalty: "weights", zeta ||w||^2 over the coefficients of all n points, is not defined for '
-                'landmarks: with m of them it is another penalty for every m; take penalty="rkhs"'
+                'penalty: "weights", zeta ||w||^2 over the coefficients of all n points, is not '
+                "defined for landmarks: with m of them it is another penalty for every m; take "
+                'penalty="rkhs"'
             )
         whole("landmarks", self.landmarks, 1)
         if str(self.choice) == "leverage":
@@ -618,7 +647,8 @@ class NystromLogisticRegression(SoftmaxModel, KernelClassifier):
         X = features_of(self, X)
         f = np.empty((X.shape[0], *self.dual_coef_.shape[1:]))
         for rows in gen_batches(len(f), ROWS_OF_A_BLOCK):
-            K = kernel_matrix(X[rows], self.X_fit_, width=self.width_, parametrisation=self.parametrisation)
+            options: dict[str, Any] = {"parametrisation": self.parametrisation}
+            K = kernel_matrix(X[rows], self.X_fit_, width=self.width_, **options)
             np.matmul(K, self.dual_coef_, out=f[rows])
         return f + self.intercept_
 
