@@ -36,6 +36,8 @@ NEXT = 50
 TAIL = 1 - intervals.LEVEL
 NEEDED = ("row", "key", "observed", "true")
 """Columns that review.csv must have."""
+MOST_FLIPS_LISTED = 6
+"""Number of flip rates up to which the findings list each of them."""
 TO_FILL_IN = "only `true` is to be filled in"
 NO_LIST = "Without reviewed rows no list can be said to be wrong to any share: --review draws them."
 UNKNOWN = Rate(0.5, 0.0, 1.0)
@@ -215,7 +217,8 @@ def review(
     N = len(found.table.labels)
     whole("rows", rows, 1, N)
     if not path.parent.is_dir():
-        raise ValueError(f"{path.parent}: no such folder for {path.name}; make it, or name another place")
+        problem = f"{path.parent}: no such folder for {path.name}"
+        raise ValueError(f"{problem}; make it, or name another place")
     if by not in (None, *DESIGNS):
         raise ValueError(f"by must be one of {', '.join(DESIGNS)}, got {by!r}")
     if precision is not None and not 0 < precision < 1:
@@ -278,7 +281,10 @@ def drawn(doubted: NDArray[np.bool_], rows: int, design: str, seed: int) -> list
     return [int(i) for i in shuffled[order[:rows]]]
 
 
-def recorded(path: Path, table: Table, by: str | None = None, seed: int = 0) -> tuple[Plan, Answers] | None:
+def recorded(
+    path: Path, table: Table, by: str | None = None,
+    seed: int = 0,
+) -> tuple[Plan, Answers] | None:  # fmt: skip
     """Read the plan and the answers of a review that was begun; None without one.
 
     Raises ValueError : one of the two files is gone or damaged, or another way to draw, seed or
@@ -335,7 +341,8 @@ def _list_predictions(
     doubted = result.doubted
     if isinstance(result, NumericAudit):
         predicted = result.expected
-        reasons = ("the label is about as near to the model's number as is usual", "the label is far off")
+        usual = "the label is about as near to the model's number as is usual"
+        reasons = (usual, "the label is far off")
     else:
         predicted = np.where(doubted, result.expected, result.table.labels)
         reasons = ("the model agrees", "the model would label it otherwise")
@@ -381,7 +388,8 @@ def _read(path: Path, table: Table) -> Answers:
 
     Rows are matched by number and key, in any order; what the model says is not read.
     """
-    how_to_restart = f"delete it and {PLAN} to draw the same rows again, or put back what you had saved"
+    same_rows = f"delete it and {PLAN} to draw the same rows again"
+    how_to_restart = f"{same_rows}, or put back what you had saved"
     if not path.read_bytes().strip():
         raise ValueError(f"{path}: no rows; {how_to_restart}")
     records = read_records(path, str(path), SPREADSHEET, fill_short_rows=True)
@@ -438,7 +446,8 @@ def _find_row(row: dict[str, str], places: dict[int, int], keys: list[str], line
     if row["row"].isdecimal():
         position = places.get(int(row["row"]))
     if position is None or row.get("key") not in ("", None, keys[position]):
-        raise ValueError(f"{line}: row {row['row']!r} with this key is not in the table; restore the line")
+        problem = f"row {row['row']!r} with this key is not in the table"
+        raise ValueError(f"{line}: {problem}; restore the line")
     return position
 
 
@@ -510,7 +519,9 @@ def _estimated(
     def plain(tail: float) -> Rate:
         if not len(rows):
             return UNKNOWN
-        parts = [intervals.counted(w[reviewed], len(stratum), tail) for reviewed, stratum in sampled]
+        parts = []
+        for reviewed, stratum in sampled:
+            parts.append(intervals.counted(w[reviewed], len(stratum), tail))
         return intervals.combined(parts, shares)
 
     repaired = labels.astype(object)
@@ -581,7 +592,10 @@ def _longest_list(
     return ranked.head(length)
 
 
-def _repair(result: Audit | NumericAudit, repaired: NDArray[Any], changed: NDArray[np.intp]) -> pd.DataFrame:
+def _repair(
+    result: Audit | NumericAudit, repaired: NDArray[Any],
+    changed: NDArray[np.intp],
+) -> pd.DataFrame:  # fmt: skip
     """Add the repaired labels to the columns of the table."""
     import pandas as pd
 
@@ -640,8 +654,9 @@ def _flip_rates(
         parts = []
         for reviewed, stratum in sampled:
             reviewed_rows = rows[reviewed]
-            p_of_class = p[stratum, j]
-            of_class = intervals.powered(is_of_class[reviewed], p[reviewed_rows, j], p_of_class.mean())
+            p_of_reviewed = p[reviewed_rows, j]
+            mean_p = p[stratum, j].mean()
+            of_class = intervals.powered(is_of_class[reviewed], p_of_reviewed, mean_p)
             mean_score = score[stratum].mean()
             of_cell = intervals.powered(is_in_cell[reviewed], score[reviewed_rows], mean_score)
             hits = int(is_in_cell[reviewed].sum())
@@ -693,19 +708,24 @@ def _sentences(result: Review) -> list[str]:
     wrong = result.wrong
     if not result.reviewed:
         sentences.append(
-            f"{result.drawn} rows were drawn: fill in the column `true` of {result.path} and give the same "
-            "command again. The order is that of the draws, so you may stop early."
+            f"{result.drawn} rows were drawn: fill in the column `true` of {result.path} and give "
+            "the same command again. The order is that of the draws, so you may stop early."
         )
     else:
+        confidence = f"95 % confidence: {between(*wrong[1:])}"
+        exact_limits = f"exact limits, without scores: {between(*result.plain[1:])}"
+        at_most = percent(result.left)
         sentences += [
-            f"{percent(wrong.value)} of the labels are wrong (95 % confidence: {between(*wrong[1:])}), from "
-            f"{result.reviewed} reviewed rows; exact limits, without scores: {between(*result.plain[1:])}.",
-            f"Of the labels not reviewed at most {percent(result.left)} are wrong, with 95 % confidence.",
+            f"{percent(wrong.value)} of the labels are wrong ({confidence}), from "
+            f"{result.reviewed} reviewed rows; {exact_limits}.",
+            f"Of the labels not reviewed at most {at_most} are wrong, with 95 % confidence.",
         ]
         if result.unreviewed >= NEXT:
             sentences.append(f"{describe_gain(result)}.")
-        off = result.flip_rates[result.flip_rates["true"] != result.flip_rates["observed"]].dropna()
-        for true, observed, rate, low, high in off.to_numpy().tolist() if len(off) <= 6 else ():
+        is_flip = result.flip_rates["true"] != result.flip_rates["observed"]
+        flips = result.flip_rates[is_flip].dropna()
+        listed_flips = flips.to_numpy().tolist() if len(flips) <= MOST_FLIPS_LISTED else []
+        for true, observed, rate, low, high in listed_flips:
             share = f"{percent(rate)} of class {true} ({between(low, high)})"
             sentences.append(f"{true} labelled {observed}: {share}.")
         for method, right, low, high in result.accuracies.to_numpy().tolist():
@@ -713,8 +733,8 @@ def _sentences(result: Review) -> list[str]:
             sentences.append(f"{method} is right for {share}.")
         if result.skipped:
             sentences.append(
-                f"{result.skipped} rows drawn have no answer and are not part of this: the figures hold if "
-                "whether a row was answered has nothing to do with its label being wrong."
+                f"{result.skipped} rows drawn have no answer and are not part of this: the figures "
+                "hold if whether a row was answered has nothing to do with its label being wrong."
             )
     if result.copies:
         sentences.append(
@@ -745,7 +765,8 @@ def describe_gain(result: Review) -> str:
     """
     now = f"{100 * result.wrong.width:.1f}"
     later = f"{100 * result.after:.1f}"
-    return f"{NEXT} more rows would narrow the interval from {now} to about {later} percentage points"
+    change = f"from {now} to about {later} percentage points"
+    return f"{NEXT} more rows would narrow the interval {change}"
 
 
 def _describe_list(result: Review) -> str:
@@ -755,10 +776,10 @@ def _describe_list(result: Review) -> str:
     share = percent(result.precision or 0.0)
     if len(result.listed):
         return (
-            f"Of the first {len(result.listed)} labels of the ranking at least {share} are wrong, with "
-            "95 % confidence; they were ranked before the review."
+            f"Of the first {len(result.listed)} labels of the ranking at least {share} are wrong, "
+            "with 95 % confidence; they were ranked before the review."
         )
     return (
-        f"No list can be shown to be at least {share} wrong with these rows. Draw more, or by doubt "
-        "in a new folder (`--by doubt --out`)."
+        f"No list can be shown to be at least {share} wrong with these rows. Draw more, or by "
+        "doubt in a new folder (`--by doubt --out`)."
     )
