@@ -135,7 +135,7 @@ def refuse_other_index(X: Any, y: Any, **further: Any) -> None:
     X, y : array-like
         Rows and labels. Rows have names where they are a data frame or a series. Where neither has
         any, the rows are called 0, 1, ..., n - 1.
-    **others : array-like or None
+    **further : array-like or None
         What else has an entry for each row, by the name of the argument.
 
     Raises
@@ -284,7 +284,7 @@ def whole(name: str, value: Any, least: int | None = None, most: int | None = No
 
 
 def choice(name: str, value: Any, allowed: Iterable[str]) -> str:
-    """Return a value that is one of the words ``known``, or refuse it."""
+    """Return a value that is one of the words ``allowed``, or refuse it."""
     words = list(allowed)
     if not (isinstance(value, str) and value in words):
         raise ValueError(f"{name}: {shown(value)} is unknown; known: {', '.join(words)}")

@@ -755,7 +755,7 @@ def describe_gain(result: Review) -> str:
 
     Parameters
     ----------
-    found : Review
+    result : Review
         What reviewed rows say.
 
     Returns

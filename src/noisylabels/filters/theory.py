@@ -559,7 +559,7 @@ def checked_ratio(loss: float, bound: float, quantity: str) -> float:
         The loss.
     bound : float
         Its bound.
-    what : str
+    quantity : str
         Name of the loss, for the message.
 
     Returns
