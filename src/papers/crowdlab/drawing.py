@@ -23,9 +23,10 @@ def curves(results):
     for line, y_label in zip(axes, Y_LABELS, strict=True):
         line[0].set_ylabel(y_label)
     for line, metric in zip(axes, NAMES, strict=True):
+        setting = VOTE if metric == "auroc" else OWN
         for ax, noise in zip(line, kinds, strict=True):
-            selected = {"metric": metric, "noise": noise, "setting": VOTE if metric == "auroc" else OWN}
-            panels.learning_curves(ax, results.select(**selected))
+            rows = results.select(metric=metric, noise=noise, setting=setting)
+            panels.learning_curves(ax, rows)
             ax.set_xticks(results.settings.labels)
     panels.shared_legend(figure, panels.handles(results.settings.methods))
     return figure
@@ -35,39 +36,48 @@ def curves(results):
 def means(results):
     """List mean ± standard error of every metric by method, with published values in brackets."""
     lines = []
-    for (_, _), rows in results.table.groupby(["noise", "setting"], sort=False):
+    groups = results.table.groupby(["noise", "setting"], sort=False)
+    for (noise, setting), rows in groups:
         for method, part in rows.groupby("method", sort=False):
-            selected = {"noise": part["noise"].iloc[0], "setting": part["setting"].iloc[0], "method": method}
-            cells = {metric: cell(part[part["metric"] == metric]["value"]) for metric in SHOWN}
+            line = {"labels": noise, "scored": setting, "method": method}
+            selected = {"noise": noise, "setting": setting, "method": method}
             for metric in SHOWN:
-                cells[metric] += printed(results.published, selected | {"metric": metric})
-            lines.append(
-                {"labels": selected["noise"], "scored": selected["setting"], "method": method} | cells
-            )
+                text = cell(part[part["metric"] == metric]["value"])
+                line[metric] = text + printed(results.published, selected | {"metric": metric})
+            lines.append(line)
     frame = pd.DataFrame(lines)
     if not len(results.published):
-        frame = frame.drop(columns="lift 100").rename(columns={"labels": "data set", "scored": "network"})
+        frame = frame.drop(columns="lift 100")
+        frame = frame.rename(columns={"labels": "data set", "scored": "network"})
         return tables.noted(frame.set_index(["data set", "network"]), "Published once each.")
-    note = (
-        "Mean ± standard error over the repetitions, without it where they are equal to the last digit shown."
+    return tables.noted(
+        frame.set_index(["labels", "scored"]),
+        "Mean ± standard error over the repetitions,",
+        "without it where they are equal to the last digit shown.",
     )
-    return tables.noted(frame.set_index(["labels", "scored"]), note)
 
 
 def cell(values):
     """Write mean ± standard error, shares with four decimals and lifts with one."""
     if not len(values):
         return ""
-    places = 1 if values.mean() > 1 else 4
-    error = f" ± {values.sem():.{places}f}" if len(values) > 1 and values.sem() >= 0.5 * 10**-places else ""
-    return f"{values.mean():.{places}f}{error}"
+    decimals = 1 if values.mean() > 1 else 4
+    text = f"{values.mean():.{decimals}f}"
+    smallest_shown = 0.5 * 10**-decimals
+    if len(values) > 1 and values.sem() >= smallest_shown:
+        text += f" ± {values.sem():.{decimals}f}"
+    return text
 
 
-def printed(published, cell):
+def printed(published, selected):
     """Write the range of the networks' published values in brackets."""
-    values = [v["value"] for v in published if all(v["where"].get(key) == w for key, w in cell.items())]
+    values = []
+    for entry in published:
+        if selected.items() <= entry["where"].items():
+            values.append(entry["value"])
     if not values:
         return ""
-    places = 1 if values[0] > 1 else 4
-    low, high = (f"{value:.{places}f}" for value in (min(values), max(values)))
+    decimals = 1 if values[0] > 1 else 4
+    low = f"{min(values):.{decimals}f}"
+    high = f"{max(values):.{decimals}f}"
     return f" ({low})" if low == high else f" ({low} to {high})"
