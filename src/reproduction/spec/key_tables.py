@@ -84,7 +84,7 @@ def format_vocabulary() -> str:
     noise = {}
     for name, kind in noise_kinds.KINDS.items():
         label = " ".join([name, *kind.numbers])
-        noise[label] = f"{kind.meaning} For {', '.join(kind.functions)}."
+        noise[label] = f"{kind.meaning} For {', '.join(kind.sources)}."
     page = f"\n## Kinds of noise\n\n{_format_meanings('label', noise)}"
     for title, data in (("`split`", splits.Split), ("`dataset`, whole", Dataset)):
         text = (inspect.getdoc(data) or "").replace("``", "`")

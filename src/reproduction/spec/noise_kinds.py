@@ -8,10 +8,10 @@ numbers from 0, or real values; what it returns has the same form.
 from __future__ import annotations
 
 import inspect
-import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Literal
 
 import numpy as np
@@ -33,27 +33,33 @@ class Kind:
 
     Attributes
     ----------
-    functions : dict
-        Target -> function of (y, rng) and the numbers. Two classes are -1 and +1, K classes numbers
-        from 0.
+    sources : dict
+        Target -> ``module:function``, a function of (y, rng) and the numbers. Two classes are -1
+        and +1, K classes numbers from 0.
     name : str
         What readers see behind the first number in percent; "" to show the label.
     """
 
-    functions: dict[Target, Callable[..., Values]]
+    sources: dict[Target, str]
     name: str = ""
+
+    def function(self, target: Target) -> Callable[..., Values]:
+        """Import the function for a target; a job imports that of its own noise only."""
+        module, _, function = self.sources[target].partition(":")
+        member: Callable[..., Values] = getattr(import_module(module), function)
+        return member
 
     @property
     def numbers(self) -> list[str]:
         """Names of the numbers that follow the kind in a label."""
-        function = next(iter(self.functions.values()))
+        function = self.function(next(iter(self.sources)))
         parameters = inspect.signature(function).parameters
         return [name for name in parameters if name not in ("y", "rng", "f")]
 
     @property
     def meaning(self) -> str:
         """One sentence on what the kind does."""
-        functions = self.functions.values()
+        functions = [self.function(target) for target in self.sources]
         return " ".join(dict.fromkeys(_first_sentence(function) for function in functions))
 
 
@@ -61,68 +67,25 @@ def _first_sentence(function: Callable[..., Any]) -> str:
     return (inspect.getdoc(function) or "").partition("\n\n")[0].replace("\n", " ")
 
 
-def _other_classes(y: Values, chosen: Values, rng: np.random.Generator) -> Values:
-    """Change the class of chosen rows to another one, each with the same probability."""
-    classes = int(y.max()) + 1
-    observed = y.copy()
-    steps = rng.integers(1, max(classes, 2), size=len(chosen))
-    observed[chosen] = (y[chosen] + steps) % classes
-    return observed
-
-
-def symmetric_classes(y: Values, rng: np.random.Generator, *, rate: float) -> Values:
-    """Change an exact share of the labels to other classes, at random."""
-    _check_share("rate", rate)
-    chosen = rng.choice(len(y), round(rate * len(y)), replace=False)
-    return _other_classes(y, chosen, rng)
-
-
-def independent_classes(y: Values, rng: np.random.Generator, *, rate: float) -> Values:
-    """Change each label with the same probability to another class, at random."""
-    _check_share("rate", rate)
-    return _other_classes(y, np.flatnonzero(rng.random(len(y)) < rate), rng)
-
-
-def gaussian(y: Values, rng: np.random.Generator, *, scale: float) -> Values:
-    """Add normal noise to every value, ``scale`` times the standard deviation of the values."""
-    _check_scale(scale)
-    return np.asarray(y + scale * y.std() * rng.standard_normal(len(y)))
-
-
-def outliers(y: Values, rng: np.random.Generator, *, rate: float, scale: float) -> Values:
-    """Add normal noise to a share of the values, ``scale`` times the deviation of all values."""
-    _check_share("rate", rate)
-    _check_scale(scale)
-    chosen = rng.choice(len(y), round(rate * len(y)), replace=False)
-    observed = np.array(y, dtype=float)
-    observed[chosen] += scale * y.std() * rng.standard_normal(len(chosen))
-    return observed
-
-
-def _check_share(name: str, value: float) -> None:
-    if not 0 <= value <= 1:
-        raise ValueError(f"{name} is {value:g}; it must be from 0 to 1")
-
-
-def _check_scale(value: float) -> None:
-    if not 0 <= value < math.inf:
-        raise ValueError(f"scale is {value:g}; it must be at least 0")
-
-
-_CLASSES = {"symmetric": symmetric_classes, "independent": independent_classes}
+_CLASSES = "reproduction.spec.multiclass_noise"
+_REAL = "reproduction.spec.target_noise"
+_OF_CLASSES = {
+    "symmetric": f"{_CLASSES}:symmetric_classes",
+    "independent": f"{_CLASSES}:independent_classes",
+}
 _NAMES = {"independent": "symmetric", "negative_only": "asymmetric"}
 """Names of two kinds on the slides of Kabán and Bootkrajang."""
 
 
 def _list_kinds() -> dict[str, Kind]:
     kinds = {}
-    for name, model in flip_models.MODELS.items():
-        functions: dict[Target, Callable[..., Values]] = {"two classes": model}
-        if name in _CLASSES:
-            functions["classes"] = _CLASSES[name]
-        kinds[name] = Kind(functions, _NAMES.get(name, ""))
-    kinds["gaussian"] = Kind({"real": gaussian})
-    kinds["outliers"] = Kind({"real": outliers})
+    for name, module in flip_models.MODULES.items():
+        sources: dict[Target, str] = {"two classes": f"noisylabels.noise.{module}:{name}"}
+        if name in _OF_CLASSES:
+            sources["classes"] = _OF_CLASSES[name]
+        kinds[name] = Kind(sources, _NAMES.get(name, ""))
+    kinds["gaussian"] = Kind({"real": f"{_REAL}:gaussian"})
+    kinds["outliers"] = Kind({"real": f"{_REAL}:outliers"})
     return kinds
 
 
@@ -132,7 +95,7 @@ KINDS = _list_kinds()
 
 def for_target(target: Target) -> list[str]:
     """List the kinds of noise for a target."""
-    return [name for name, kind in KINDS.items() if target in kind.functions]
+    return [name for name, kind in KINDS.items() if target in kind.sources]
 
 
 def parse(label: str) -> tuple[str, dict[str, float]]:
@@ -214,17 +177,17 @@ def observe(
     if model not in KINDS:
         function = find_custom(model, len(parameters))
         return _checked(label, function(clean.copy(), rng, *parameters.values()), clean, target)
-    functions = KINDS[model].functions
-    if target != "real" and int(clean.max()) < 2 and "two classes" in functions:
+    kind = KINDS[model]
+    if target != "real" and int(clean.max()) < 2 and "two classes" in kind.sources:
         signs = (2 * clean - 1).astype(np.int8)
-        observed = functions["two classes"](signs, rng, **parameters)
+        observed = kind.function("two classes")(signs, rng, **parameters)
         return (observed > 0).astype(np.int8)
-    if target not in functions:
+    if target not in kind.sources:
         known = ", ".join(for_target(target))
         learned = f"{int(clean.max()) + 1} classes" if target == "classes" else target
         rule = f"is not for {learned}; use {known} or one of your own, `module:function`"
         raise ValueError(f"noise {label!r} {rule}")
-    return functions[target](clean, rng, **parameters)
+    return kind.function(target)(clean, rng, **parameters)
 
 
 def _checked(label: str, observed: Any, clean: Values, target: Target) -> Values:
