@@ -19,11 +19,8 @@ from typing import get_args
 
 import numpy as np
 
-from noisylabels.classifiers.kernel_logistic import (
-    Landmarks,
-    RobustKernelLogisticRegression,
-    RobustNystromLogisticRegression,
-)
+from noisylabels.classifiers.kernel_logistic import RobustKernelLogisticRegression
+from noisylabels.classifiers.nystrom_logistic import Landmarks, RobustNystromLogisticRegression
 
 
 def curves(n, seed):

@@ -9,12 +9,8 @@ from noisylabels.classifiers.boosting import ModestBoostClassifier as ModestBoos
 from noisylabels.classifiers.boosting import RBoostClassifier as RBoostClassifier
 from noisylabels.classifiers.kernel_fisher import RobustKernelFisherClassifier as RobustKernelFisherClassifier
 from noisylabels.classifiers.kernel_logistic import KernelLogisticRegression as KernelLogisticRegression
-from noisylabels.classifiers.kernel_logistic import NystromLogisticRegression as NystromLogisticRegression
 from noisylabels.classifiers.kernel_logistic import (
     RobustKernelLogisticRegression as RobustKernelLogisticRegression,
-)
-from noisylabels.classifiers.kernel_logistic import (
-    RobustNystromLogisticRegression as RobustNystromLogisticRegression,
 )
 from noisylabels.classifiers.kernel_svm import KernelSVMClassifier as KernelSVMClassifier
 from noisylabels.classifiers.large_margin import BoundMinimiser as BoundMinimiser
@@ -29,7 +25,11 @@ from noisylabels.classifiers.logistic import RobustLogisticRegression as RobustL
 from noisylabels.classifiers.multi_kernel import (
     RobustMultiKernelLogisticRegression as RobustMultiKernelLogisticRegression,
 )
-from noisylabels.classifiers.multi_kernel import StPMKLLikeClassifier as StPMKLLikeClassifier
+from noisylabels.classifiers.nystrom_logistic import NystromLogisticRegression as NystromLogisticRegression
+from noisylabels.classifiers.nystrom_logistic import (
+    RobustNystromLogisticRegression as RobustNystromLogisticRegression,
+)
+from noisylabels.classifiers.stpmkl_like import StPMKLLikeClassifier as StPMKLLikeClassifier
 from noisylabels.crowds import GLAD as GLAD
 from noisylabels.crowds import CrowdLab as CrowdLab
 from noisylabels.crowds import DawidSkene as DawidSkene

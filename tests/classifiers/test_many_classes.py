@@ -12,7 +12,8 @@ from noisylabels.kernels.bank import KernelBank
 from noisylabels.kernels.gaussian import squared_distances
 from noisylabels.losses import margin
 from noisylabels.solvers import sgd
-from noisylabels.solvers.multi_kernel import SoftmaxPath, ascend, softmax_fit
+from noisylabels.solvers.multi_kernel import ascend
+from noisylabels.solvers.softmax_multi_kernel import SoftmaxPath, softmax_fit
 
 NAMES = np.array(["beech", "elm", "oak"])
 OMEGA = np.array([[0.7, 0.3, 0.0], [0.0, 0.8, 0.2], [0.0, 0.0, 1.0]])

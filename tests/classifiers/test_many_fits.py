@@ -10,10 +10,8 @@ from noisylabels.classifiers.kernel_logistic import (
     RobustKernelLogisticRegression,
 )
 from noisylabels.classifiers.kernel_svm import KernelSVMClassifier
-from noisylabels.classifiers.multi_kernel import (
-    RobustMultiKernelLogisticRegression,
-    StPMKLLikeClassifier,
-)
+from noisylabels.classifiers.multi_kernel import RobustMultiKernelLogisticRegression
+from noisylabels.classifiers.stpmkl_like import StPMKLLikeClassifier
 from noisylabels.kernels.gaussian import squared_distances
 
 ONE_KERNEL = [

@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 from problems import two_moons
 
-from noisylabels.classifiers import kernel_logistic
+from noisylabels.classifiers import nystrom_logistic
 from noisylabels.classifiers.kernel_logistic import (
     KernelLogisticRegression,
-    NystromLogisticRegression,
     RobustKernelLogisticRegression,
+)
+from noisylabels.classifiers.nystrom_logistic import (
+    NystromLogisticRegression,
     RobustNystromLogisticRegression,
 )
 from noisylabels.kernels.gaussian import squared_distances
@@ -83,7 +85,7 @@ def test_rows_far_from_the_origin_give_the_same_fit():
 def test_a_block_of_rows_is_as_large_as_the_memory_allows_and_changes_nothing(monkeypatch):
     X, y = problem(200)
     whole = NystromLogisticRegression(1.0, 0.1, landmarks=40, random_state=0).fit(X, y)
-    monkeypatch.setattr(kernel_logistic, "ROWS_OF_A_BLOCK", 7)
+    monkeypatch.setattr(nystrom_logistic, "ROWS_OF_A_BLOCK", 7)
     model = NystromLogisticRegression(1.0, 0.1, landmarks=40, random_state=0).fit(X, y)
     assert model.decision_function(X) == pytest.approx(whole.decision_function(X), abs=1e-5)
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 from sklearn.svm import SVC
 
-from noisylabels.classifiers.multi_kernel import Factors, StPMKLLikeClassifier, mirror_prox
+from noisylabels.classifiers.stpmkl_like import Factors, StPMKLLikeClassifier, mirror_prox
 from noisylabels.kernels.bank import KernelBank
 from noisylabels.kernels.gaussian import rbf, squared_distances
 

@@ -1,6 +1,6 @@
 """Kernel logistic regression for K >= 2 classes, with labels taken as true or estimated flip rates.
 
-With all points, or for many rows with Nystrom's features of some landmarks.
+`noisylabels.classifiers.nystrom_logistic` is for many rows.
 """
 
 from __future__ import annotations
@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import issparse
-from sklearn.utils import gen_batches
 
-from noisylabels.classifiers.base import FitFlags, TrueLabelPosterior, features_of
+from noisylabels.classifiers.base import FitFlags, TrueLabelPosterior
 from noisylabels.classifiers.kernel import (
     Fits,
     KernelClassifier,
@@ -22,17 +20,8 @@ from noisylabels.classifiers.kernel import (
     silent,
     with_majority,
 )
-from noisylabels.kernels.gaussian import (
-    Basis,
-    Gram,
-    Parametrisation,
-    basis,
-    kernel_matrix,
-    rate,
-    width_of,
-)
+from noisylabels.kernels.gaussian import Basis, Gram, Parametrisation, basis
 from noisylabels.noise import flip_matrix as flips
-from noisylabels.seeding import LARGEST_SEED, generator
 from noisylabels.solvers import flipped_kernel
 from noisylabels.solvers.flipped_logistic import (
     Bias,
@@ -43,20 +32,27 @@ from noisylabels.solvers.flipped_logistic import (
     fit_batch,
     marginal_zeta,
 )
-from noisylabels.validation import Floats, choice, number, numbers, whole
+from noisylabels.validation import Floats, choice, number, numbers
 
 if TYPE_CHECKING:
-    from sklearn.kernel_approximation import Nystroem
+    pass
 
 SMALLEST_ZETA = 1e-8  # below this zeta, separable data have no solution
 PRIOR_ROUNDS = 10  # rounds in which `fit_many` updates zeta and w in turn
-ROWS_OF_A_BLOCK = 1024  # rows whose features and kernel values are computed together
 TOLERANCE = 1e-9  # tolerance of a single fit; `fit_many` uses the wider one of `fit_batch`
 Solver = Literal["lbfgs", "em_newton"]
 Regularisation = Literal["fixed", "bayes"]
-Landmarks = Literal["uniform", "kmeans"]
 Penalties = tuple[Floats, Callable[[Floats], Floats] | None]
 """The penalty of each column (r,) at the start, and how it follows from theta."""
+
+
+def __getattr__(name: str) -> Any:
+    """Give the classes that were in this module before."""
+    if name in ("NystromLogisticRegression", "RobustNystromLogisticRegression"):
+        from noisylabels.classifiers import nystrom_logistic
+
+        return getattr(nystrom_logistic, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 class SoftmaxModel(FitFlags):
@@ -446,295 +442,3 @@ class RobustKernelLogisticRegression(TrueLabelPosterior, KernelLogisticRegressio
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = self.regularisation == "fixed"
         return tags
-
-
-def _move_to_origin(X: Any) -> tuple[Any, Floats | None]:
-    """Subtract the mean of dense rows, and return it.
-
-    Distances of scikit-learn lose digits far from 0.
-    """
-    if issparse(X):
-        return X, None
-    centre = X.mean(axis=0)
-    return X - centre, centre
-
-
-def _find_cluster_centres(X: Any, n_clusters: int, seed: int) -> Floats:
-    from sklearn.cluster import MiniBatchKMeans
-
-    clusters = MiniBatchKMeans(
-        n_clusters,
-        random_state=seed,
-        batch_size=max(1024, 3 * n_clusters),
-        n_init=1,
-        max_iter=10,
-    )
-    return np.asarray(clusters.fit(X).cluster_centers_, dtype=float)
-
-
-@dataclass(eq=False, repr=False)
-class NystromLogisticRegression(SoftmaxModel, KernelClassifier):
-    r"""Kernel logistic regression for many rows, with as many weights as there are landmarks.
-
-    Parameters
-    ----------
-    width : float or "scale", default "scale"
-        Width of the Gaussian kernel, see `noisylabels.kernels.gaussian.rbf`. "scale" follows the
-        variance of the features, see `noisylabels.kernels.gaussian.width_of`.
-    zeta : float, default 1.0
-        Penalty, at least 1e-8.
-    landmarks : int, default 1000
-        Number of landmarks; all rows if there are no more than that.
-    choice : {"uniform", "kmeans"}, default "uniform"
-        How landmarks are found: rows drawn with equal probabilities, or the centres of clusters
-        (`sklearn.cluster.MiniBatchKMeans`), which need not be rows.
-    parametrisation : str, default "sigma2"
-        What the width means, see `noisylabels.kernels.gaussian.rbf`.
-    bias : {"none", "free", "penalised"}, default "none"
-        No bias, one that is not penalised, or one penalised like a weight.
-    penalty : "rkhs"
-        Norm of the function space. That of the weights would have as many terms as landmarks and no
-        limit, and is refused.
-    random_state : int or numpy.random.Generator, optional
-        Seed of the landmarks.
-    class_weight : dict or "balanced", optional
-        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
-
-    Attributes
-    ----------
-    X_fit_ : ndarray or CSR matrix (m, d)
-        The landmarks.
-    width_ : float
-        The width that was used.
-    dual_coef_ : ndarray (m,) or (m, K)
-        Weights of the landmarks.
-    features_ : int
-        Number of features, one for each landmark.
-    landmarks_ : str
-        How the landmarks were found: "all rows", or `choice`.
-    intercept_ : float or ndarray (K,)
-    classes_ : ndarray (K,)
-    objective_ : float
-        The maximum that was found.
-    zeta_ : float
-        The penalty that was used.
-    converged_ : bool
-    flags_ : tuple of str
-        ``not_converged``.
-    flagged_ : bool
-        Whether there is a flag.
-
-    Raises
-    ------
-    ValueError
-        If labels are of one class, features are NaN or infinite, or a parameter is out of range.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_moons
-    >>> from noisylabels import NystromLogisticRegression
-    >>> X, y = make_moons(200, noise=0.2, random_state=0)
-    >>> model = NystromLogisticRegression(landmarks=50, zeta=0.1, random_state=0).fit(X, y)
-    >>> bool(model.score(X, y) > 0.8)
-    True
-
-    Notes
-    -----
-    The fit maximises :math:`\sum_n \log \sigma((2 y_n - 1) f(x_n)) - \zeta \lVert f - b \rVert^2`
-    for :math:`f(x) = \sum_i w_i \kappa(x, z_i) + b` with landmarks :math:`z_i`, where :math:`\lVert
-    f - b \rVert^2 = w^T K_{ZZ} w` is the norm of the function space. With all rows as landmarks it
-    is `KernelLogisticRegression` with ``penalty="rkhs"``. The features are those of
-    `sklearn.kernel_approximation.Nystroem`. The fit takes time :math:`O(n m^2)` and memory
-    :math:`O(n m)`.
-
-    References
-    ----------
-    Williams and Seeger (2000), Using the Nystrom method to speed up kernel machines, NIPS.
-
-    Kabán and Bootkrajang (2017), LABELNOISE, eq. (1).
-    """
-
-    name = "nystrom_logistic"
-    MULTICLASS: ClassVar[bool] = True
-    robust: ClassVar[bool] = False
-
-    width: float | str = "scale"
-    zeta: float = 1.0
-    _: KW_ONLY
-    landmarks: int = 1000
-    choice: Landmarks = "uniform"
-    parametrisation: Parametrisation = "sigma2"
-    bias: Bias = "none"
-    penalty: Penalty = "rkhs"
-    random_state: Any = None
-
-    def fit(
-        self, X: Any, y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-    ) -> NystromLogisticRegression:  # fmt: skip
-        """Fit to X (n, d) and the labels y (n,), with weights (n,) >= 0 of the examples, 1 by
-        default.
-        """
-        number("zeta", self.zeta, least=SMALLEST_ZETA)
-        check_variant(self.bias, self.penalty)
-        if self.penalty != "rkhs":
-            raise ValueError(
-                'penalty: "weights", zeta ||w||^2 over the coefficients of all n points, is not '
-                "defined for landmarks: with m of them it is another penalty for every m; take "
-                'penalty="rkhs"'
-            )
-        whole("landmarks", self.landmarks, 1)
-        if str(self.choice) == "leverage":
-            raise ValueError('choice: "leverage" was removed; take choice="kmeans"')
-        choice("choice", self.choice, get_args(Landmarks))
-        X, labels, weights = self._examples(X, y, sample_weight)
-        self.width_ = width_of(self.width, X, self.parametrisation, weights)
-        moved, centre = _move_to_origin(X)
-        nystroem = self._fit_features(moved)
-        if centre is None:
-            self.X_fit_ = nystroem.components_
-        else:
-            self.X_fit_ = nystroem.components_ + centre
-        self.features_ = len(nystroem.normalization_)
-        phi = self._compute_features(nystroem, moved)
-        penalty = np.full(phi.shape[1], float(self.zeta))
-        if self.bias == "free":
-            penalty[-1] = 0.0
-        theta = self._by_columns(phi, penalty, labels, weights)
-        w = nystroem.normalization_.T @ theta[: self.features_]
-        b = theta[self.features_ :].sum(axis=0)
-        if theta.shape[1] > 1:
-            self.dual_coef_ = w
-            self.intercept_ = b
-        else:
-            self.dual_coef_ = w[:, 0]
-            self.intercept_ = float(b[0])
-        return self
-
-    def _fit_features(self, X: Any) -> Nystroem:
-        """Find the landmarks, and the matrix that turns their kernel values into features."""
-        from sklearn.kernel_approximation import Nystroem
-
-        n = X.shape[0]
-        seed = int(generator(self.random_state).integers(LARGEST_SEED))
-        self.landmarks_ = "all rows" if self.landmarks >= n else self.choice
-        candidates = X
-        if self.landmarks_ == "kmeans":
-            candidates = _find_cluster_centres(X, self.landmarks, seed)
-        return Nystroem(
-            kernel="rbf",
-            gamma=rate(self.width_, self.parametrisation),
-            n_components=min(self.landmarks, n),
-            random_state=seed,
-        ).fit(candidates)
-
-    def _compute_features(self, nystroem: Nystroem, X: Any) -> Floats:
-        """Compute the features of rows, and a column of ones if there is a bias, in blocks."""
-        if self.bias == "none":
-            n_columns = self.features_
-        else:
-            n_columns = self.features_ + 1
-        phi = np.ones((X.shape[0], n_columns))
-        for rows in gen_batches(len(phi), ROWS_OF_A_BLOCK):
-            phi[rows, : self.features_] = nystroem.transform(X[rows])
-        return phi
-
-    def decision_function(self, X: Any) -> Floats:
-        """Compute f(x) for each row of X (n, d), a block of rows at a time.
-
-        Raises ValueError: not fitted, other number of features, NaN or infinity.
-        """
-        X = features_of(self, X)
-        f = np.empty((X.shape[0], *self.dual_coef_.shape[1:]))
-        for rows in gen_batches(len(f), ROWS_OF_A_BLOCK):
-            options: dict[str, Any] = {"parametrisation": self.parametrisation}
-            K = kernel_matrix(X[rows], self.X_fit_, width=self.width_, **options)
-            np.matmul(K, self.dual_coef_, out=f[rows])
-        return f + self.intercept_
-
-
-class RobustNystromLogisticRegression(TrueLabelPosterior, NystromLogisticRegression):
-    r"""Kernel logistic regression for many rows that learns how often the labels of each class were
-    flipped.
-
-    Parameters
-    ----------
-    width : float or "scale", default "scale"
-        Width of the Gaussian kernel, see `noisylabels.kernels.gaussian.rbf`. "scale" follows the
-        variance of the features, see `noisylabels.kernels.gaussian.width_of`.
-    zeta : float, default 1.0
-        Penalty, at least 1e-8.
-    landmarks : int, default 1000
-        Number of landmarks; all rows if there are no more than that.
-    choice : {"uniform", "kmeans"}, default "uniform"
-        How landmarks are found: rows drawn with equal probabilities, or the centres of clusters
-        (`sklearn.cluster.MiniBatchKMeans`), which need not be rows.
-    parametrisation : str, default "sigma2"
-        What the width means, see `noisylabels.kernels.gaussian.rbf`.
-    bias : {"none", "free", "penalised"}, default "none"
-        No bias, one that is not penalised, or one penalised like a weight.
-    penalty : "rkhs"
-        Norm of the function space. That of the weights would have as many terms as landmarks and no
-        limit, and is refused.
-    random_state : int or numpy.random.Generator, optional
-        Seed of the landmarks.
-    class_weight : dict or "balanced", optional
-        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
-
-    Attributes
-    ----------
-    X_fit_ : ndarray or CSR matrix (m, d)
-        The landmarks.
-    width_ : float
-        The width that was used.
-    dual_coef_ : ndarray (m,) or (m, K)
-        Weights of the landmarks.
-    features_ : int
-        Number of features, one for each landmark.
-    landmarks_ : str
-        How the landmarks were found: "all rows", or `choice`.
-    intercept_ : float or ndarray (K,)
-    classes_ : ndarray (K,)
-    objective_ : float
-        The maximum that was found.
-    zeta_ : float
-        The penalty that was used.
-    converged_ : bool
-    flip_matrix_ : ndarray (K, K)
-        Probability of each observed class, given the true one (rows).
-    flags_ : tuple of str
-        ``not_converged``; ``classes_swapped``: the flip matrix was then reset.
-    flagged_ : bool
-        Whether there is a flag.
-
-    Raises
-    ------
-    ValueError
-        If labels are of one class, features are NaN or infinite, or a parameter is out of range.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_moons
-    >>> from noisylabels import RobustNystromLogisticRegression
-    >>> X, y = make_moons(200, noise=0.2, random_state=0)
-    >>> model = RobustNystromLogisticRegression(landmarks=50, zeta=0.1, random_state=0).fit(X, y)
-    >>> bool(model.score(X, y) > 0.8)
-    True
-
-    Notes
-    -----
-    The fit maximises :math:`\sum_n \log \tilde P_n - \zeta \lVert f - b \rVert^2` with
-    :math:`\tilde P^k = \omega_{0k} (1 - \sigma(f)) + \omega_{1k} \sigma(f)` and f as in
-    `NystromLogisticRegression`. With all rows as landmarks it is `RobustKernelLogisticRegression`
-    with ``penalty="rkhs"``. The objective is not concave: the fit starts from :math:`w = 0` and 0.8
-    on the diagonal of the flip matrix.
-
-    References
-    ----------
-    Kabán and Bootkrajang (2017), LABELNOISE, eq. (1) to (6).
-
-    Williams and Seeger (2000), Using the Nystrom method to speed up kernel machines, NIPS.
-    """
-
-    name = "robust_nystrom_logistic"
-    robust: ClassVar[bool] = True

@@ -33,7 +33,14 @@ MODULES = {
 
 
 class Models(Mapping[str, Callable[..., Labels]]):
-    """The models by name, each imported when it is first used."""
+    """The models by name, each imported when it is first used.
+
+    Examples
+    --------
+    >>> from noisylabels.noise.flip_models import MODELS
+    >>> MODELS["symmetric"].__module__
+    'noisylabels.noise.exact_flips'
+    """
 
     def __getitem__(self, name: str) -> Callable[..., Labels]:
         module = import_module(f"noisylabels.noise.{MODULES[name]}")

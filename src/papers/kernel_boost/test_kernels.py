@@ -80,7 +80,7 @@ def test_methods_and_conditions_do_not_change_each_other(accuracies):
 
 
 def test_the_true_rate_is_given_unless_the_settings_say_another(monkeypatch):
-    from noisylabels.classifiers.multi_kernel import StPMKLLikeClassifier
+    from noisylabels.classifiers.stpmkl_like import StPMKLLikeClassifier
 
     received = []
     original = StPMKLLikeClassifier.fit_bank
