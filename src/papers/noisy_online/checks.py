@@ -293,7 +293,7 @@ ALPHA = np.array([0.7, -0.4, 0.9])
 def kernel_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
     """Measure Lemma 6 and its blurred counterpart, also with a full covariance.
 
-    Then equation (8), and the inner products of Algorithm 3.
+    Then equation (8), and the inner products of Algorithm 3. Last, Lemma 6 at more pairs of points.
     """
     sd = np.sqrt(V)
     noisy = A + rng.standard_normal((n, 2)) * sd
@@ -312,6 +312,24 @@ def kernel_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
         truncated = float(surrogate.truncated_rational(half_distance, c))
         yield f"surrogate of the radial kernel cut at {c:g}", estimates, truncated
     yield from _inner_product_identities(gauss, noisy, second)
+    yield from _lemma6_at_other_pairs(n, rng)
+
+
+def _lemma6_at_other_pairs(n: int, rng: np.random.Generator) -> Iterator[Found]:
+    """Measure Lemma 6 in 1, 2 and 5 dimensions, at three widths, for three random pairs each.
+
+    Each pair has its own variances, drawn between 0.05 and 0.35 of sigma^2 (below one half).
+    """
+    for d, sigma2, number in product((1, 2, 5), (0.5, 1.0, 4.0), (1, 2, 3)):
+        clean = 0.5 * rng.standard_normal((1, d))
+        other = 0.5 * rng.standard_normal((1, d))
+        variances = sigma2 * rng.uniform(0.05, 0.35, d)
+        pair = surrogate.gaussian_pair(sigma2, variances)
+        noisy = clean + rng.standard_normal((n, d)) * np.sqrt(variances)
+        exact = float(pair.kernel(clean, other)[0, 0])
+        case = f"pair {number} at d = {d} and sigma^2 = {sigma2:g}"
+        estimates = pair.surrogate(noisy, other)[:, 0]
+        yield f"surrogate of the Gaussian kernel: {case}", estimates, exact
 
 
 def _draw_rotated_surrogate(n: int, rng: np.random.Generator) -> Floats:

@@ -262,6 +262,14 @@ def test_lemma_1_takes_fewer_copies_and_keeps_its_bound_at_every_p():
     assert len(values(table, "bound_ratio")) == 1 + 4 + 4 * 4  # one f, four f, and four p
 
 
+def test_lemma_6_is_measured_at_many_pairs_dimensions_and_widths():
+    table = rows("identities", groups=["surrogate kernels"], samples=1000)
+    predicted = [row for row in table if row["metric"] == "predicted"]
+    pairs = [row for row in predicted if "Gaussian kernel: pair" in row["method"]]
+    assert len({row["method"] for row in pairs}) == 3 * 3 * 3
+    assert len({row["value"] for row in pairs}) == 3 * 3 * 3  # no pair is measured twice
+
+
 def test_the_bound_of_theorem_6_is_that_of_the_exact_moment_for_this_kernel_and_loss():
     table = rows("parameter_p", range(2))
     regrets = np.array(values(table, "regret_per_round"))
