@@ -1,5 +1,6 @@
-"""What planning imports: no package that computes numbers or draws, unless a job will need it."""
+"""What planning and jobs import: a plan nothing that computes, a job nothing that only checks."""
 
+import json
 import subprocess
 import sys
 
@@ -30,6 +31,39 @@ made = plan.of_run(root, config, [root / "config/config.yaml"])
 assert len(list(steps.list_steps(made))) > 100
 print(*(name for name in sys.argv[2:] if name in sys.modules))
 """
+ONLY_CHECKS = [
+    "reproduction.data.array_rules",
+    "reproduction.run.learning_check",
+    "reproduction.spec.class_check",
+    "reproduction.spec.declarations",
+    "reproduction.spec.guarded_classes",
+    "reproduction.spec.mistakes",
+    "reproduction.spec.strict_yaml",
+]
+"""Modules with which the main process checks what it plans."""
+OTHER_JOBS = [
+    "noisylabels.classifiers.nystrom_logistic",
+    "noisylabels.classifiers.stpmkl_like",
+    "noisylabels.noise.exact_flips",
+    "noisylabels.solvers.flipped_softmax",
+    "noisylabels.solvers.softmax_multi_kernel",
+]
+"""Modules of other methods, of more than two classes and of other noise than the job below has."""
+JOB = """
+import json, sys
+from pathlib import Path
+import numpy as np
+from reproduction.run.job import Job
+request = json.loads(sys.argv[1])
+job = Job.read(request, [])
+for noise in job.settings.noise:
+    noise.observe(np.arange(100) % 2, np.random.default_rng(0), "two classes")
+X = np.random.default_rng(0).normal(size=(60, 2))
+for method in job.settings.select_methods().values():
+    method.build().fit(X, X[:, 0] > 0)
+assert "noisylabels.noise.coin_flips" in sys.modules
+print(*(name for name in sys.argv[2:] if name in sys.modules))
+"""
 CONFIG = {
     "scale": "full",
     "papers": ["ors", "pnorm"],
@@ -41,6 +75,24 @@ CONFIG = {
 
 def test_a_plan_imports_no_package_that_computes_or_draws():
     command = [sys.executable, "-c", PLANNING, str(ROOT), *TOO_SLOW]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.split() == []
+
+
+def test_a_job_imports_no_checks_and_nothing_of_other_methods_and_noise():
+    methods = ("kernel_logistic", "robust_kernel_logistic")
+    settings = {
+        "experiment": "imports",
+        "repetitions": 1,
+        "datasets": ["toy"],
+        "noise": ["independent 0.1", "negative_only 0.1"],
+        "metrics": ["error"],
+        "methods": {name: {"method": name} for name in methods},
+    }
+    request = {"protocol": "stock:classification", "seed": 1, "experiment": "imports"}
+    text = json.dumps(request | {"settings": settings})
+    command = [sys.executable, "-c", JOB, text, *ONLY_CHECKS, *OTHER_JOBS]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     assert run.stdout.split() == []
