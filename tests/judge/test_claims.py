@@ -11,6 +11,7 @@ from synthetic_tables import curve, noisy_mean, table
 from verdict_inputs import around, below, claim, one_verdict, two_methods
 
 from noisylabels.statistics import holm, holm_factor
+from reproduction.judge.claims import VerdictError
 from reproduction.judge.sentences import Sentences
 from reproduction.judge.verdicts import judge
 from reproduction.spec.verdict_words import leans
@@ -315,3 +316,25 @@ def test_a_case_counts_only_if_all_its_comparisons_pass():
     assert asked[0]["groups"] == 5
     apart = below(b={"method": ["weak", "strong"]}, for_each=["dataset", "method"], at_least=7)
     assert one_verdict(claim(apart), table(*curves))["verdict"] == "reproduced"
+
+
+def test_groups_that_are_left_out_do_not_count():
+    """Ours loses against one of two methods on one of three sets; the paper lacks that cell."""
+    curves = []
+    for number in range(3):
+        at = {"dataset": f"set{number}"}
+        curves.append(curve(around(1.0, seed=number), **at))
+        curves.append(curve(around(3.0, seed=10 + number), method="weak", **at))
+        level = 0.2 if number == 0 else 3.0
+        curves.append(curve(around(level, seed=20 + number), method="strong", **at))
+    frame = table(*curves)
+    check = below(b={"method": ["weak", "strong"]}, for_each=["dataset", "method"])
+    assert one_verdict(claim(check), frame)["verdict"] == "not_reproduced"
+    row = one_verdict(claim(check | {"without": [{"dataset": "set0", "method": "strong"}]}), frame)
+    assert (row["verdict"], row["groups"]) == ("reproduced", 5)
+    several = [{"dataset": ["set0", "set1"], "method": "strong"}, {"dataset": "set2"}]
+    assert one_verdict(claim(check | {"without": several}), frame)["groups"] == 2
+    for left_out in ({"dataset": "set3"}, {"dataset": ["set0", "set1", "set2"]}):
+        wrong = claim(check | {"without": [left_out]})
+        with pytest.raises(VerdictError, match="without: (no row agrees|leaves out every row)"):
+            one_verdict(wrong, frame)

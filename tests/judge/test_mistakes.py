@@ -29,6 +29,7 @@ MISTAKES = [
     (claim(below(where=HERE, for_each=["sets"])), r"for_each.0: should be 'dataset'.*got 'sets'"),
     (claim(below(where=HERE, for_each=["method"])), r"for_each: method is fixed by a and b"),
     (claim(below(where=HERE, at_least=2)), r"at_least counts groups"),
+    (claim(below(where=HERE, without=[{"dataset": "s"}])), r"without leaves out groups"),
     (
         claim(below(where=HERE, for_each=["noise"], at_least=2)),
         r"at_least: needs 2 groups, but there are only 1",

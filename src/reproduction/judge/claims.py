@@ -152,6 +152,10 @@ class Check(Model):
         default=None,
         description="so many of the groups; all without it",
     )
+    without: Annotated[list[Selector], Len(1)] | None = Field(
+        default=None,
+        description="groups that are left out, by columns of for_each",
+    )
     rows: Literal["mean", "every"] = Field(
         default="mean",
         description="every: each row must meet the bound",
@@ -221,6 +225,9 @@ class Check(Model):
             return "all_of and a trend do not go together; write two checks"
         if set(self.all_of or ()) & set(self.for_each or ()):
             return "all_of and for_each name the same column; name it once"
+        for left_out in self.without or ():
+            if set(left_out.columns) - set(self.for_each or ()) or left_out.x in ENDS:
+                return "without leaves out groups; name columns of for_each and their values"
         return ""
 
     def _unordered(self) -> str:

@@ -480,12 +480,13 @@ def grouped(source: Source, check: Asked) -> tuple[pd.DataFrame, Groups]:
     Raises
     ------
     VerdictError, MissingRows
-        See `statistic_rows`; or rows of a mean differ where nothing names it.
+        See `statistic_rows` and `_leave_out`; or rows of a mean differ where nothing names it.
     """
     trend = trend_of(check)
     columns = check.get("for_each", [])
     conditions = {**check.get("where", {}), **(check[trend] if trend else {})}
     rows = statistic_rows(source.rows, {**check, "where": conditions})
+    rows = _leave_out(rows, check)
     if check.get("rows") != "every":  # never average over something that the check does not name
         named = {"repetition", *columns, *check.get("all_of", [])}
         for key in ("a", "b", "base", "where", *TRENDS):
@@ -493,6 +494,27 @@ def grouped(source: Source, check: Asked) -> tuple[pd.DataFrame, Groups]:
                 named.update(check[key])
         unnamed(rows, named)
     return rows, split(rows, columns)
+
+
+def _leave_out(rows: pd.DataFrame, check: Asked) -> pd.DataFrame:
+    """Leave out the groups that a check names under ``without``.
+
+    Raises
+    ------
+    MissingRows
+        No row is in such a group, or none is left.
+    """
+    for selector in check.get("without", []):
+        is_left_out = pd.Series(True, index=rows.index)
+        for column, wanted in selector.items():
+            matches = [_matches(rows[column], label) for label in listed(wanted)]
+            is_left_out &= np.logical_or.reduce(matches)
+        if not is_left_out.any():
+            raise MissingRows(f"without: no row agrees with {dict(selector)}")
+        rows = rows[~is_left_out]
+    if rows.empty:
+        raise MissingRows(f"without: leaves out every row: {check['without']}")
+    return rows
 
 
 def substituted(rows: pd.DataFrame) -> list[str]:
@@ -515,7 +537,7 @@ def pools(source: Source, check: Asked, groups: Groups) -> Sequence[Estimate]:
     try:
         a = select(source.names, {**conditions, **check["a"]})
         b = select(source.names, {**conditions, **check["b"]})
-        pairs = split(paired(a, b, check), check.get("for_each", []))
+        pairs = split(_leave_out(paired(a, b, check), check), check.get("for_each", []))
         if [labels for labels, _ in pairs] != [labels for labels, _ in groups]:
             return []
         return [_added(part, source.curves) for _, part in pairs]

@@ -709,6 +709,8 @@ def _check_claims(artifact: Artifact, computed: Artifact) -> None:
             place = f"claims.{number}.checks.{index}"
             if one.trend:
                 _check_labels(computed, f"{place}.{one.bound}", dict([one.trend]))
+            for left_out in one.without or ():
+                _check_labels(computed, f"{place}.without", left_out.columns)
             for key in ("a", "b", "base", "where"):
                 side = getattr(one, key)
                 if isinstance(side, Selector):
