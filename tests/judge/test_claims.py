@@ -336,5 +336,5 @@ def test_groups_that_are_left_out_do_not_count():
     assert one_verdict(claim(check | {"without": several}), frame)["groups"] == 2
     for left_out in ({"dataset": "set3"}, {"dataset": ["set0", "set1", "set2"]}):
         wrong = claim(check | {"without": [left_out]})
-        with pytest.raises(VerdictError, match="without: (no row agrees|leaves out every row)"):
+        with pytest.raises(VerdictError, match=r"without: (no row agrees|leaves out every row)"):
             one_verdict(wrong, frame)
