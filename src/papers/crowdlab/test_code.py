@@ -19,26 +19,40 @@ def test_ties_of_the_vote_are_broken_by_the_classifier_and_nothing_else_is():
 def test_labels_are_drawn_without_replacement_and_all_are_equally_likely():
     item = np.repeat([2, 0, 1], [4, 2, 1])
     rng = np.random.default_rng(0)
-    draws = [drawn(item, np.array([1, 5, 3]), rng) for _ in range(4000)]
-    assert all(np.bincount(item[draw]).tolist() == [1, 1, 3] for draw in draws)
-    often = np.bincount(np.concatenate(draws), minlength=7) / 4000
-    np.testing.assert_allclose(often, [0.75] * 4 + [0.5] * 2 + [1.0], atol=0.03)
+    wanted = np.array([1, 5, 3])
+    draws = [drawn(item, wanted, rng) for _ in range(4000)]
+    for draw in draws:
+        labels_of_items = np.bincount(item[draw])
+        assert labels_of_items.tolist() == [1, 1, 3]
+    counts = np.bincount(np.concatenate(draws), minlength=7)
+    shares = counts / 4000
+    expected = np.repeat([0.75, 0.5, 1.0], [4, 2, 1])
+    np.testing.assert_allclose(shares, expected, atol=0.03)
 
 
 def test_a_perfect_ranking_and_one_by_chance():
     wrong = np.arange(1000) < 100
-    coins = np.random.default_rng(0).random(1000)
-    best = ranked(wrong, wrong.astype(float), coins, [50, 200])
+    rng = np.random.default_rng(0)
+    coins = rng.random(1000)
+    perfect_scores = wrong.astype(float)
+    best = ranked(wrong, perfect_scores, coins, [50, 200])
     assert best == {"auroc": 1.0, "auprc": 1.0, "lift 50": 10.0, "lift 200": 5.0}
-    of_ties = ranked(wrong, np.zeros(1000), coins, [200])
-    assert of_ties["auroc"] == 0.5
-    assert abs(of_ties["lift 200"] - 1) < 0.4
+    equal_scores = np.zeros(1000)
+    by_chance = ranked(wrong, equal_scores, coins, [200])
+    assert by_chance["auroc"] == 0.5
+    lift = by_chance["lift 200"]
+    assert abs(lift - 1) < 0.4
 
 
 def test_labels_that_are_sure_beyond_rounding_are_still_ranked():
     labels = np.zeros((40, 60))
     labels[20:] = 1
     labels[0, :3] = 1
-    model = OneCoin([0, 1], smoothing=1).fit(labels)
-    assert model.confidence_[0] == model.confidence_[1] == 1.0
-    assert quality(model, model.labels_)[0] < quality(model, model.labels_)[1] < 0
+    model = OneCoin([0, 1], smoothing=1)
+    model.fit(labels)
+    first_confidence, second_confidence = model.confidence_[:2]
+    assert first_confidence == 1.0
+    assert second_confidence == 1.0
+    qualities = quality(model, model.labels_)
+    first, second = qualities[:2]
+    assert first < second < 0

@@ -22,18 +22,23 @@ LINEAR = ors.Linear(T=4000, d=5, M=5.0, process_noise=0.01)
 
 def settings(protocol, name, **changes):
     """Change the settings of an artifact, and make the tasks of a regression small."""
-    written = read(EXPERIMENTS / f"{name}.yaml")["settings"]
+    artifact = read(EXPERIMENTS / f"{name}.yaml")
     small = {"repetitions": 2, "grids": GRID}
-    return protocol.protocol.settings.model_validate(written | small | changes)
+    changed = artifact["settings"] | small | changes
+    schema = protocol.protocol.settings
+    return schema.model_validate(changed)
 
 
 def tune(protocol, chosen, seeds=SEEDS, data=None):
-    return protocol.protocol.tune(chosen, Loop(data or {}, seeds))
+    loop = Loop(data or {}, seeds)
+    return protocol.protocol.tune(chosen, loop)
 
 
 def rows(protocol, chosen, tuned=None, repetitions=range(2), data=None):
-    tuned = tune(protocol, chosen, data=data) if tuned is None else tuned
-    return list(protocol(chosen, Loop(data or {}, SEEDS, repetitions, tuned)))
+    if tuned is None:
+        tuned = tune(protocol, chosen, data=data)
+    loop = Loop(data or {}, SEEDS, repetitions, tuned)
+    return list(protocol(chosen, loop))
 
 
 def table(*arguments, **options):
@@ -46,10 +51,15 @@ def table(*arguments, **options):
 def test_regression_is_linear_and_its_labels_have_independent_noise_of_known_variance():
     sequence = LINEAR.draw(PLACE)
     _, residual, *_ = np.linalg.lstsq(sequence.x, sequence.y, rcond=None)
-    assert residual[0] / (4000 - 5) == pytest.approx(0.01, rel=0.1)
-    g = (sequence.labels - sequence.y[:, None]) / np.sqrt(sequence.v)[:, None]
-    assert g.std(0) == pytest.approx([1, 1], abs=0.05)
-    assert abs(np.corrcoef(g.T)[0, 1]) < 0.07
+    degrees_of_freedom = 4000 - 5
+    process_variance = residual[0] / degrees_of_freedom
+    assert process_variance == pytest.approx(0.01, rel=0.1)
+    sd = np.sqrt(sequence.v)
+    noise = sequence.labels - sequence.y[:, None]
+    standardised = noise / sd[:, None]
+    assert standardised.std(0) == pytest.approx([1, 1], abs=0.05)
+    correlations = np.corrcoef(standardised.T)
+    assert abs(correlations[0, 1]) < 0.07
 
 
 def test_more_labels_and_other_variances_leave_the_inputs_alone():
@@ -63,35 +73,60 @@ def test_more_labels_and_other_variances_leave_the_inputs_alone():
 def test_channel_values():
     printed = [1, 0.6366, 0, -0.2122, 0, 0.1273, 0, -0.0909, 0, 0.0707]
     assert pytest.approx(printed, abs=5e-5) == ors.CHANNEL
-    assert np.abs(np.roots(ors.CHANNEL)).max() == pytest.approx(0.816, abs=1e-3)
+    sizes_of_roots = np.abs(np.roots(ors.CHANNEL))
+    assert sizes_of_roots.max() == pytest.approx(0.816, abs=1e-3)
 
 
 def test_the_equaliser_sees_the_filtered_source_newest_first():
     task = ors.Equalizer(kind="equalizer", T=3000, d=20, M=1.0, channel_noise=0.0)
-    sequence = task.sequence(Loop({}, SEEDS), PLACE)
-    expected = sum(ors.CHANNEL[k] * sequence.y[100 - k] for k in range(10))
-    assert sequence.x[100, 0] == pytest.approx(expected)
-    assert sequence.x[101, 1] == sequence.x[100, 0]
+    loop = Loop({}, SEEDS)
+    sequence = task.sequence(loop, PLACE)
+    newest_first = sequence.y[100:90:-1]
+    expected = ors.CHANNEL @ newest_first
+    newest_input = sequence.x[100, 0]
+    assert newest_input == pytest.approx(expected)
+    assert sequence.x[101, 1] == newest_input
 
 
 def sound(name, signal, rate=8000, variant="local"):
-    return Dataset(name, "made", variant, {"signal": signal, "rate": np.array(rate)}, "")
+    arrays = {"signal": signal, "rate": np.array(rate)}
+    return Dataset(name, "made", variant, arrays, "")
+
+
+SPEECH = {
+    "kind": "speech",
+    "d": 32,
+    "delay": 5,
+    "channel_noise": 0.0,
+    "room": "hall",
+    "room_taps": 32,
+    "tuning_fraction": 0.2,
+}
 
 
 def speech(number=0, signal=None, **changes):
-    signal = 3 + 2 * np.random.default_rng(0).standard_normal(8000) if signal is None else signal
-    data = {"speech": sound("speech", signal), "hall": sound("hall", np.eye(32)[5])}
-    options = {"kind": "speech", "d": 32, "delay": 5, "channel_noise": 0.0}
-    options |= {"room": "hall", "room_taps": 32}
-    task = ors.Speech(**(options | {"tuning_fraction": 0.2} | changes))
-    return task.sequence(Loop(data, SEEDS), Repetition(SEEDS, number, {}))
+    if signal is None:
+        rng = np.random.default_rng(0)
+        signal = 3 + 2 * rng.standard_normal(8000)
+    impulse = np.zeros(32)
+    impulse[5] = 1
+    data = {"speech": sound("speech", signal), "hall": sound("hall", impulse)}
+    options = SPEECH | changes
+    task = ors.Speech(**options)
+    loop = Loop(data, SEEDS)
+    repetition = Repetition(SEEDS, number, {})
+    return task.sequence(loop, repetition)
 
 
 def test_speech_is_standardised_and_the_delay_aligns_the_direct_path():
     sequence = speech()
-    assert (sequence.y.mean(), sequence.y.std()) == pytest.approx((0, 1))
-    assert sequence.x.rows(1000, 1001)[0, 0] == pytest.approx(sequence.y[1000])
-    assert np.array_equal(speech("tuning 0").y, sequence.y[:1600])  # the beginning of the signal
+    assert sequence.y.mean() == pytest.approx(0)
+    assert sequence.y.std() == pytest.approx(1)
+    row = sequence.x.rows(1000, 1001)
+    assert row[0, 0] == pytest.approx(sequence.y[1000])
+    tuning = speech("tuning 0")
+    beginning = sequence.y[:1600]
+    assert np.array_equal(tuning.y, beginning)
 
 
 @pytest.mark.parametrize(
@@ -108,7 +143,7 @@ def test_unusable_speech_is_refused(changes, message):
 
 
 @pytest.mark.parametrize(
-    ("speech", "room", "used", "source"),
+    ("speech", "room", "room_name", "source"),
     [
         ("canonical", "canonical", "living_room", "canonical"),
         ("stand-in", "canonical", "living_room", "stand-in"),
@@ -117,14 +152,15 @@ def test_unusable_speech_is_refused(changes, message):
         ("canonical", "local", "simulated", "canonical"),
     ],
 )
-def test_what_is_not_the_published_data_shows(speech, room, used, source):
+def test_what_is_not_the_published_data_shows(speech, room, room_name, source):
     data = {
         "speech": sound("speech", [], 1, speech),
         "living_room": sound("living_room", [], 1, room),
     }
     options = {"d": 1, "delay": 0, "channel_noise": 0, "room_taps": 1, "tuning_fraction": 0.5}
-    task = ors.Speech(kind="speech", room=used, **options)
-    assert task.source(Loop(data, SEEDS)) == {"dataset": "speech", "source": source}
+    task = ors.Speech(kind="speech", room=room_name, **options)
+    loop = Loop(data, SEEDS)
+    assert task.source(loop) == {"dataset": "speech", "source": source}
 
 
 # Learning curves
@@ -138,20 +174,27 @@ def curves():
 def test_curves_hold_every_point_once_and_the_cumulative_error_is_the_mean_of_the_windows(curves):
     result = table(ors.filter_curves, curves)
     points = {"mse": 10, "mse_window": 10, "mse_tail": 1}
-    counts = result.groupby(["setting", "method", "repetition", "metric"]).size()
-    assert len(counts) == 2 * len(curves.methods) * 2 * 3
-    assert all(count == points[metric] for (*_, metric), count in counts.items())
-    assert not result.duplicated(["setting", "method", "repetition", "metric", "x"]).any()
-    index = ["setting", "method", "repetition", "x"]
-    curve_rows = result[result["metric"] != "mse_tail"]
-    wide = curve_rows.pivot_table(index=index, columns="metric", values="value")
+    run_columns = ["setting", "method", "repetition"]
+    curve_columns = [*run_columns, "metric"]
+    counts = result.groupby(curve_columns).size()
+    runs = 2 * len(curves.methods) * 2
+    assert len(counts) == runs * len(points)
+    for (*_, metric), count in counts.items():
+        assert count == points[metric]
+    is_repeated = result.duplicated([*curve_columns, "x"])
+    assert not is_repeated.any()
+    is_tail = result["metric"] == "mse_tail"
+    index = [*run_columns, "x"]
+    wide = result[~is_tail].pivot_table(index=index, columns="metric", values="value")
     for _, group in wide.groupby(level=[0, 1, 2]):
-        expected = group["mse_window"].expanding().mean()
-        assert group["mse"].to_numpy() == pytest.approx(expected.to_numpy(), rel=1e-8)
+        windows = group["mse_window"]
+        expected = windows.expanding().mean().to_numpy()
+        assert group["mse"].to_numpy() == pytest.approx(expected, rel=1e-8)
 
 
 def test_blocks_of_repetitions_give_the_rows_of_one_block(curves):
-    tuned = tune(ors.filter_curves, curves.model_copy(update={"repetitions": 3}))
+    three_repetitions = curves.model_copy(update={"repetitions": 3})
+    tuned = tune(ors.filter_curves, three_repetitions)
     together = rows(ors.filter_curves, curves, tuned, range(3))
     separate = rows(ors.filter_curves, curves, tuned, range(1))
     separate += rows(ors.filter_curves, curves, tuned, range(1, 3))
@@ -176,26 +219,32 @@ def test_every_repetition_is_tuned_on_another_sequence_that_is_never_scored(curv
 
 def test_a_repetition_depends_on_its_own_tuning_only(curves):
     tuned = tune(ors.filter_curves, curves)
-    changed = tuned | {"0": tune(ors.filter_curves, curves, Seeds(2, "other"))["0"]}
-    result, of_changed = (rows(ors.filter_curves, curves, t) for t in (tuned, changed))
-    unchanged = [row for row in result if row["repetition"] == 1]
-    assert unchanged == [row for row in of_changed if row["repetition"] == 1]
+    other_seeds = Seeds(2, "other")
+    tuned_otherwise = tune(ors.filter_curves, curves, other_seeds)
+    changed = tuned | {"0": tuned_otherwise["0"]}
+    rows_of_1 = []
+    for tuning in (tuned, changed):
+        result = rows(ors.filter_curves, curves, tuning)
+        rows_of_1.append([row for row in result if row["repetition"] == 1])
+    assert rows_of_1[0] == rows_of_1[1]
 
 
 def test_speech_rows_name_their_data_and_its_source():
     rng = np.random.default_rng(0)
-    room = np.concatenate([[1.0], 0.3 * rng.standard_normal(200)])
+    echo = 0.3 * rng.standard_normal(200)
+    room = np.concatenate([[1.0], echo])
+    signal = rng.standard_normal(6000)
     data = {
-        "speech": sound("speech", rng.standard_normal(6000), 16_000),
+        "speech": sound("speech", signal, 16_000),
         "living_room": sound("living_room", room, 16_000, "canonical"),
     }
-    tasks = {
-        name: task | {"seconds": 2, "d": 128, "room_taps": 128, "delay": 64}
-        for name, task in read(EXPERIMENTS / "fig5.yaml")["settings"]["tasks"].items()
-    }
+    published = read(EXPERIMENTS / "fig5.yaml")["settings"]
+    small = {"seconds": 2, "d": 128, "room_taps": 128, "delay": 64}
+    tasks = {name: task | small for name, task in published["tasks"].items()}
     chosen = settings(ors.filter_curves, "fig5", windows=4, repetitions=1, tasks=tasks)
     result = table(ors.filter_curves, chosen, repetitions=range(1), data=data)
-    assert (set(result["dataset"]), set(result["source"])) == ({"speech"}, {"local"})
+    assert set(result["dataset"]) == {"speech"}
+    assert set(result["source"]) == {"local"}
     assert set(result["noise"]) == set(tasks)
 
 
@@ -207,8 +256,11 @@ def test_the_budgets_share_r_with_figure_2(curves):
     task = {"T": 500, "d": 5, "M": 5, "process_noise": 0.01}
     fig7 = settings(ors.budget_trace, "fig7", task=task, tuning_rounds=1000)
     traced = tune(ors.budget_trace, fig7)
-    for number, tuned in tune(ors.filter_curves, curves).items():
-        assert traced[number]["r"] == tuned["M=5"]["shared_r"]["clean"]["parameters"]["r"]
+    tuned_curves = tune(ors.filter_curves, curves)
+    for number, tuned in tuned_curves.items():
+        shared = tuned["M=5"]["shared_r"]
+        parameters = shared["clean"]["parameters"]
+        assert traced[number]["r"] == parameters["r"]
 
 
 def budgets(protocol, name, **changes):
@@ -219,20 +271,26 @@ def budgets(protocol, name, **changes):
 def test_budgets_are_kept_and_strategies_coincide_at_integers():
     chosen = budgets(ors.label_budget, "fig6", budgets=[1, 1.5, 2], noise=["uniform"])
     tuned = tune(ors.label_budget, chosen)
-    assert tuned["0"]["r"] == 10.0
-    assert set(tuned["0"]["a"]["uniform"]["scaling"]) == {"1.5"}
+    first_tuned = tuned["0"]
+    assert first_tuned["r"] == 10.0
+    scaling = first_tuned["a"]["uniform"]["scaling"]
+    assert set(scaling) == {"1.5"}
     result = table(ors.label_budget, chosen, tuned)
     index = ["setting", "repetition", "x", "metric"]
     wide = result.pivot_table(index=index, columns="method", values="value")
+    strategies = ["const", "begin", "auto"]
+    labels_per_round = wide.xs("labels_per_round", level="metric")[strategies]
+    errors = wide.xs("mse", level="metric")
     for B in (1, 2):
-        last = wide.xs(B, level="x")
-        spent = last.xs("labels_per_round", level="metric")[["const", "begin", "auto"]]
+        spent = labels_per_round.xs(B, level="x")
         assert (spent == B).all(axis=None)
-        errors = last.xs("mse", level="metric")
-        for key in ("begin", "auto"):
-            assert errors["const"].to_numpy() == pytest.approx(errors[key].to_numpy())
-    spent = wide.xs(1.5, level="x").xs("labels_per_round", level="metric")
-    assert np.abs(spent[["const", "begin", "auto"]].to_numpy() - 1.5).max() < 0.1
+        errors_of_budget = errors.xs(B, level="x")
+        constant = errors_of_budget["const"].to_numpy()
+        for strategy in ("begin", "auto"):
+            assert constant == pytest.approx(errors_of_budget[strategy].to_numpy())
+    spent = labels_per_round.xs(1.5, level="x")
+    difference = spent.to_numpy() - 1.5
+    assert np.abs(difference).max() < 0.1
 
 
 # Wrong beliefs
@@ -244,23 +302,29 @@ def beliefs(name="wrong_variance", **changes):
 
 def test_rules_that_use_no_variance_do_not_depend_on_the_given_one():
     result = table(ors.conditions, beliefs())
-    spread = result.groupby(["method", "repetition"])["value"].agg(lambda v: v.max() - v.min())
-    assert (spread[["clean", "noisy"]] == 0).all()
-    assert (spread[["beta", "one"]] > 0).all()
+    errors = result.groupby(["method", "repetition"])["value"]
+    spread = errors.max() - errors.min()
+    without_variance = spread[["clean", "noisy"]]
+    with_variance = spread[["beta", "one"]]
+    assert (without_variance == 0).all()
+    assert (with_variance > 0).all()
 
 
 def test_the_true_condition_is_the_undisturbed_sequence():
     one_condition = beliefs(conditions={"one": {"factor": 1.0}})
     result = table(ors.conditions, beliefs(), repetitions=range(1))
     of_one_condition = table(ors.conditions, one_condition, repetitions=range(1))
-    truth = result[result["setting"] == "true"].set_index("method")["value"]
-    assert truth.equals(of_one_condition.set_index("method")["value"])
+    is_true = result["setting"] == "true"
+    truth = result[is_true].set_index("method")
+    alone = of_one_condition.set_index("method")
+    assert truth["value"].equals(alone["value"])
 
 
 def test_other_labels_keep_the_clean_target():
     result = table(ors.conditions, beliefs("other_noise"))
-    clean = result[result["method"] == "clean"].groupby("repetition")["value"].nunique()
-    assert (clean == 1).all()
+    is_clean = result["method"] == "clean"
+    errors = result[is_clean].groupby("repetition")["value"]
+    assert (errors.nunique() == 1).all()
 
 
 @pytest.mark.parametrize(
