@@ -66,14 +66,14 @@ def prepare(raw: Path) -> Dataset:
     remedy = f"remove {raw} and fetch again"
     files = {name: raw / name for name in record["files"]}
     for name, path in files.items():
-        how = f"{remedy} (src/scripts/fetch.py, or run again)"
+        full_remedy = f"{remedy} (src/scripts/fetch.py, or run again)"
         if not path.is_file():
-            raise DataError(f"{path} is missing though its record lists it; {how}")
+            raise DataError(f"{path} is missing though its record lists it; {full_remedy}")
         sha256 = sha256_of(path)
         expected = record["files"][name]
         if sha256 != expected:
             hashes = f"sha256 {sha256}, expected {expected}"
-            raise DataError(f"{path} is not what was fetched: {hashes}; {how}")
+            raise DataError(f"{path} is not what was fetched: {hashes}; {full_remedy}")
     try:
         read = read_isolated if record["isolated"] else _read
         options = record.get("options", {})
@@ -143,20 +143,20 @@ def check_arrays(
         check_rules(arrays, task)
     except ValueError as error:
         raise DataError(f"{dataset} from source {source}: {error}") from None
-    found: dict[str, Any] = {}
+    facts: dict[str, Any] = {}
     if "signal" in arrays:
-        found = {"samples": len(arrays["signal"]), "rate": int(arrays["rate"])}
+        facts = {"samples": len(arrays["signal"]), "rate": int(arrays["rate"])}
     if "y" in arrays:
         labels, counts = np.unique(arrays["y"], return_counts=True)
-        found["rows"] = len(arrays["y"])
+        facts["rows"] = len(arrays["y"])
         names = [str(label) for label in labels.tolist()]
-        found["classes"] = dict(zip(names, counts.tolist(), strict=True))
+        facts["classes"] = dict(zip(names, counts.tolist(), strict=True))
     if "X" in arrays:
-        found |= dict(zip(("rows", "columns"), arrays["X"].shape, strict=False))
+        facts |= dict(zip(("rows", "columns"), arrays["X"].shape, strict=False))
     elif "shape" in arrays:
-        found |= dict(zip(("rows", "columns"), arrays["shape"].tolist(), strict=True))
+        facts |= dict(zip(("rows", "columns"), arrays["shape"].tolist(), strict=True))
     for key, expected in shape.items():
-        value = found.get(key, "missing")
+        value = facts.get(key, "missing")
         if value != expected:
             difference = f"{key} is {value}, expected {expected}"
             cause = "the file is not the data set that the registry describes"
@@ -299,14 +299,14 @@ def read_isolated(
             code = -signal.SIGKILL
         reason = explain_exit(code, seconds)
         if code == 0 and answer.is_file():
-            with contextlib.suppress(Exception), np.load(answer, allow_pickle=False) as found:
-                arrays = {name: found[name] for name in found.files}
+            with contextlib.suppress(Exception), np.load(answer, allow_pickle=False) as archive:
+                arrays = {name: archive[name] for name in archive.files}
                 reason = str(arrays.pop("error", ""))
                 reading.include(map(str, arrays.pop("read", ())))
                 if not reason:
                     return arrays
-    where = ", ".join(sorted({str(path.parent) for path in files.values()}))
-    raise DataError(f"{where}: {reason}")
+    location = ", ".join(sorted({str(path.parent) for path in files.values()}))
+    raise DataError(f"{location}: {reason}")
 
 
 def explain_exit(code: int, seconds: int) -> str:
@@ -325,8 +325,8 @@ def lower_limit(kind: int, value: int, grace: int = 0) -> None:
     """Lower a limit of this process, on a system that has such a limit."""
     _, hard = resource.getrlimit(kind)
     with contextlib.suppress(ValueError, OSError):
-        most = value + grace if hard == resource.RLIM_INFINITY else min(value + grace, hard)
-        resource.setrlimit(kind, (min(value, most), most))
+        ceiling = value + grace if hard == resource.RLIM_INFINITY else min(value + grace, hard)
+        resource.setrlimit(kind, (min(value, ceiling), ceiling))
 
 
 def follow(order: dict[str, Any]) -> Arrays:
@@ -352,9 +352,9 @@ def main() -> None:
     lower_limit(resource.RLIMIT_CPU, order["seconds"], grace=1)
     reading.start()
     arrays = follow(order)
-    seen = np.array(list(reading.SEEN.files), str)
+    files_read = np.array(list(reading.SEEN.files), str)
     with open(sys.argv[2], "wb") as answer:
-        np.savez(answer, allow_pickle=False, **arrays, read=seen)
+        np.savez(answer, allow_pickle=False, **arrays, read=files_read)
     os._exit(0)  # ends at once, as exit handlers of libraries can hang or crash
 
 

@@ -128,11 +128,12 @@ class RawFile(Model):
 
     @model_validator(mode="after")
     def _one_place(self) -> "RawFile":
-        places = [place for place in (self.url, self.path, self.package) if place is not None]
-        if len(places) != 1 or (self.package and not self.member):
-            beside = f"(one next to this registry is of the source `{PROJECT}`)"
+        locations = [self.url, self.path, self.package]
+        n_locations = sum(location is not None for location in locations)
+        if n_locations != 1 or (self.package and not self.member):
+            hint = f"(one next to this registry is of the source `{PROJECT}`)"
             needs = "a file needs exactly one of `url`, `path`, or `package` with `member`"
-            raise ValueError(f"{needs} {beside}")
+            raise ValueError(f"{needs} {hint}")
         if self.url and MOVING.search(self.url) and not (self.sha256 or self.git_blob):
             needs = "it needs a sha256 or git_blob, or a commit in the address"
             raise ValueError(f"{self.url} may change its content any day; {needs}")
@@ -192,8 +193,8 @@ class Entry(Model):
         of_sources = {"note", "opened"}
         unused: Content = dict.fromkeys(texts, True)
         unused |= {"sources": {"__all__": of_sources}, "stand_in": of_sources}
-        found: Content = self.model_dump(mode="json", exclude=unused, exclude_none=True)
-        return found
+        fields: Content = self.model_dump(mode="json", exclude=unused, exclude_none=True)
+        return fields
 
 
 class File(Model):
@@ -246,11 +247,11 @@ def _load(path: Path) -> File:
             elif source.get("name") == PROJECT:
                 _find_in_project(path, dataset, file)
     loaded = check(File, content, path)
-    known = {*loaded.datasets}
+    names = {*loaded.datasets}
     if path != REGISTRY:
-        known |= {*listed()["datasets"]}
+        names |= {*listed()["datasets"]}
     for name, members in loaded.groups.items():
-        unknown = [member for member in members if member not in known]
+        unknown = [member for member in members if member not in names]
         if unknown:
             rule = f"{unknown[0]} is not a data set of the registry"
             raise ArtifactError(f"{path}: groups.{name}: {rule}")
@@ -273,10 +274,10 @@ def _list_files(entry: Any) -> list[tuple[Content, Content]]:
 def _find_in_project(registry: Path, dataset: str, file: Content) -> None:
     """Add the path of a file in the folder of its registry, and the SHA-256 of its content."""
     file["path"] = file.get("path") or file.get("name")
-    place = registry.absolute().parent / str(file["path"])
-    if not place.is_file():
-        raise ArtifactError(f"{registry}: datasets.{dataset}: there is no file {place}")
-    file["sha256"] = file.get("sha256") or sha256_of(place)
+    path = registry.absolute().parent / str(file["path"])
+    if not path.is_file():
+        raise ArtifactError(f"{registry}: datasets.{dataset}: there is no file {path}")
+    file["sha256"] = file.get("sha256") or sha256_of(path)
 
 
 def _name_loaders_in_full(content: Any, folder: Path) -> None:
@@ -322,7 +323,7 @@ def own(paper: Path) -> File:
     return loaded
 
 
-def of_papers(known: Registry, papers: Iterable[Path]) -> Registry:
+def of_papers(shared: Registry, papers: Iterable[Path]) -> Registry:
     """Add the data sets of papers to a registry.
 
     Raises
@@ -330,7 +331,7 @@ def of_papers(known: Registry, papers: Iterable[Path]) -> Registry:
     ArtifactError
         If two papers have a data set of one id.
     """
-    registry = dict(known)
+    registry = dict(shared)
     for paper in papers:
         for name, entry in own(paper).datasets.items():
             first = registry.setdefault(name, entry)
@@ -373,10 +374,10 @@ def find(entries: Registry, dataset: str) -> tuple[str, str, Entry]:
     """
     name, _, pin = dataset.partition(".")
     if name not in entries and pin != LOCAL:
-        near = difflib.get_close_matches(name, entries, n=3)
-        hint = f"; did you mean {' or '.join(near)}?" if near else ""
-        own = f"(your own table would be '{name}.{LOCAL}')"
-        raise ValueError(f"data set {name!r} is not in the registry{hint} {own}")
+        nearest = difflib.get_close_matches(name, entries, n=3)
+        hint = f"; did you mean {' or '.join(nearest)}?" if nearest else ""
+        own_table = f"(your own table would be '{name}.{LOCAL}')"
+        raise ValueError(f"data set {name!r} is not in the registry{hint} {own_table}")
     return name, pin, entries.get(name, OWN)
 
 
@@ -420,13 +421,13 @@ def sources(dataset: str, entry: Entry, pin: str = "") -> list[Source]:
         If there is no source or variant of that name.
     """
     if pin == LOCAL:
-        which = "is your own file, and the configuration does not name it"
-        raise ValueError(f"{dataset}.{LOCAL} {which}: data: {{local: {{{dataset}: FILE}}}}")
-    found = []
+        problem = "is your own file, and the configuration does not name it"
+        raise ValueError(f"{dataset}.{LOCAL} {problem}: data: {{local: {{{dataset}: FILE}}}}")
+    candidates = []
     for source in entry.sources:
-        rest = {"loader": source.loader or entry.loader, "shape": source.shape or entry.shape}
-        found.append(source.model_copy(update=rest))
-    variants = {source.variant for source in found}
+        defaults = {"loader": source.loader or entry.loader, "shape": source.shape or entry.shape}
+        candidates.append(source.model_copy(update=defaults))
+    variants = {source.variant for source in candidates}
     stand_in: list[Source] = [entry.stand_in] if entry.stand_in else []
     allowed = stand_in if pin.endswith(OR_STAND_IN) else []
     wanted = pin.removesuffix(OR_STAND_IN).removesuffix(".") if allowed else pin
@@ -436,15 +437,15 @@ def sources(dataset: str, entry: Entry, pin: str = "") -> list[Source]:
     elif wanted == PACKAGED:
         chosen = allowed
         for kind in reversed(EVERYWHERE):
-            chosen = [source for source in found if source.name == kind] or chosen
+            chosen = [source for source in candidates if source.name == kind] or chosen
     elif wanted in ("", *KINDS, *variants):
-        chosen = [source for source in found if wanted in ("", source.name, source.variant)]
+        chosen = [source for source in candidates if wanted in ("", source.name, source.variant)]
         chosen += allowed
     if not chosen:
-        known = sorted({source.name for source in found} | variants)
-        known += [PACKAGED] if set(EVERYWHERE) & set(known) else []
-        known += [STAND_IN, OR_STAND_IN] if stand_in else []
-        raise ValueError(f"{dataset} has no source or variant {pin!r}; it has: {', '.join(known)}")
+        names = sorted({source.name for source in candidates} | variants)
+        names += [PACKAGED] if set(EVERYWHERE) & set(names) else []
+        names += [STAND_IN, OR_STAND_IN] if stand_in else []
+        raise ValueError(f"{dataset} has no source or variant {pin!r}; it has: {', '.join(names)}")
     return chosen
 
 
@@ -484,9 +485,9 @@ def users_loader(dataset: str, registry: Registry, spec: UserFile) -> str:
     task = registry.get(dataset, OWN).task
     loader = LOADERS.get(task, "")
     if not loader:
-        how = "give your table another id, such as `mine`"
+        remedy = "give your table another id, such as `mine`"
         rule = f"no file can take the place of {dataset} (task {task})"
-        raise ValueError(f"data.local: {rule}; {how}")
+        raise ValueError(f"data.local: {rule}; {remedy}")
     file = users_file(spec)
     options = [] if isinstance(spec, str) else [key for key in spec if key != "file"]
     if loader != OWN.loader:

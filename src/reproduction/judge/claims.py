@@ -458,7 +458,7 @@ def read_published(artifact: Path, rule: Asked) -> list[Content]:
         if not any(_meets(row, exception) for row in rows.values()):
             problem = f"no published value has {exception['where']}"
             raise ValueError(f"{artifact}: published.exceptions: {problem}")
-    return [_entry(place, row, rule) for place, row in rows.items()]
+    return [_entry(location, row, rule) for location, row in rows.items()]
 
 
 def _rows(file: Path) -> dict[str, dict[str, str]]:
@@ -470,14 +470,14 @@ def _rows(file: Path) -> dict[str, dict[str, str]]:
             reader = csv.DictReader(lines)
             _check_columns(file, list(reader.fieldnames or []))
             for row in reader:
-                place = f"{file}, line {reader.line_num}"
+                location = f"{file}, line {reader.line_num}"
                 if None in row or None in row.values():
-                    raise ValueError(f"{place}: not as many cells as columns")
+                    raise ValueError(f"{location}: not as many cells as columns")
                 if not row["id"] or row["id"] in place_of_id:
                     earlier = place_of_id.get(row["id"], "no value")
-                    raise ValueError(f"{place}: id {row['id']!r} is empty, or that of {earlier}")
-                place_of_id[row["id"]] = place
-                rows[place] = row
+                    raise ValueError(f"{location}: id {row['id']!r} is empty, or that of {earlier}")
+                place_of_id[row["id"]] = location
+                rows[location] = row
     except UnicodeDecodeError:
         raise ValueError(f"{file}: not UTF-8; save the file in this encoding") from None
     except csv.Error as error:
@@ -499,14 +499,14 @@ def check_one_value_per_cell(file: Path) -> None:
         If two lines choose the same rows; one line that names both.
     """
     places: dict[tuple[tuple[str, str], ...], str] = {}
-    for place, row in _rows(file).items():
+    for location, row in _rows(file).items():
         cell = tuple((column, _same_number(row.get(column, ""))) for column in SELECTOR)
-        first = places.setdefault(cell, place)
-        if first != place:
+        first = places.setdefault(cell, location)
+        if first != location:
             line = first.rpartition(", ")[2]
             chosen = ", ".join(f"{column} {label}" for column, label in cell if label)
             remedy = "keep one, or fill a column in which they differ"
-            raise ValueError(f"{place}: {line} has a value for {chosen} too; {remedy}")
+            raise ValueError(f"{location}: {line} has a value for {chosen} too; {remedy}")
 
 
 def _same_number(cell: str) -> str:
@@ -532,7 +532,7 @@ def _meets(row: Mapping[str, str], exception: Asked) -> bool:
     return all(row.get(column) == str(cell) for column, cell in exception["where"].items())
 
 
-def _entry(place: str, row: Mapping[str, str], rule: Asked) -> Content:
+def _entry(location: str, row: Mapping[str, str], rule: Asked) -> Content:
     """Make a published value from its row, the rule and the exceptions for that row."""
     exceptions = [entry for entry in rule.get("exceptions", []) if _meets(row, entry)]
     terms: Content = {}
@@ -543,11 +543,11 @@ def _entry(place: str, row: Mapping[str, str], rule: Asked) -> Content:
     numbers: dict[str, float] = {}
     for key in ("value", "se", "sd", "n"):
         if row.get(key):
-            numbers[key] = _number(place, key, row[key])
+            numbers[key] = _number(location, key, row[key])
     labels = {}
     for column, cell in row.items():
         if column in SELECTOR and cell:
-            labels[column] = _label(place, column, cell)
+            labels[column] = _label(location, column, cell)
     if "value" in numbers:
         terms["margin"] = _margin(row["value"], terms["margin"])
     printed = rule.get("as", "value")
@@ -560,23 +560,23 @@ def _entry(place: str, row: Mapping[str, str], rule: Asked) -> Content:
                 numbers[key] = abs(factor) * numbers[key]
         terms["reason"] += f"; printed is {row['value']}, compared is {printed}"
     entry = {"id": row["id"], **numbers, "where": labels, **terms}
-    check(PublishedValue, entry, place)
+    check(PublishedValue, entry, location)
     return entry
 
 
-def _number(place: str, key: str, cell: str) -> float | int:
+def _number(location: str, key: str, cell: str) -> float | int:
     try:
         return int(cell) if key == "n" else float(cell)
     except ValueError:
-        raise ValueError(f"{place}: {key}: {cell!r} is not a number") from None
+        raise ValueError(f"{location}: {key}: {cell!r} is not a number") from None
 
 
-def _label(place: str, column: str, cell: str) -> Any:
+def _label(location: str, column: str, cell: str) -> Any:
     """Read a cell of a selector; labels joined by ``|`` are a list."""
     labels: list[Any] = []
     for text in cell.split("|"):
         is_number = column == "x" and text not in ENDS
-        labels.append(_number(place, "x", text) if is_number else text)
+        labels.append(_number(location, "x", text) if is_number else text)
     return labels if len(labels) > 1 else labels[0]
 
 

@@ -54,42 +54,42 @@ def read_request(words: Iterable[str]) -> Request:
 
     Raises ValueError: an old form, or two scales; one line that names the form to use.
     """
-    rest = list(words)
-    named = rest.pop(0) if rest and rest[0] in SCALES else ""
+    remaining = list(words)
+    named = remaining.pop(0) if remaining and remaining[0] in SCALES else ""
     scale = named or SCALES[0]
-    words_of_targets = _take_targets(rest)
+    words_of_targets = _take_targets(remaining)
     targets, papers = find_papers(words_of_targets)
     if papers:
         if set(targets) & set(words_of_targets):
             papers = [*read(CHECKOUT / "config/config.yaml")["papers"], *papers]
-        _add_papers(rest, papers)
+        _add_papers(remaining, papers)
         if {*targets} == {Path(paper).name for paper in papers}:
             # check everything that is planned, as a paper with a mistake does not stop the others
             targets = []
-    files = _take_values(rest, ("--configfile", "--configfiles"))
-    verbose = _take_flag(rest, ("--verbose",))
-    _check_old_forms(rest, targets)
+    files = _take_values(remaining, ("--configfile", "--configfiles"))
+    verbose = _take_flag(remaining, ("--verbose",))
+    _check_old_forms(remaining, targets)
     remarks = [] if named else [f"This is the {scale} scale; the papers' settings: ./run full"]
     files = [file for file in files if not _is_scale_file(file, scale, named, remarks)]
     if scale != "full":
         files.insert(0, f"config/{scale}.yaml")
-    dry = any(word in DRY for word in rest)
+    dry = any(word in DRY for word in remaining)
 
     arguments = []
-    if not verbose and not any(word.startswith(OWN_DISPLAY) for word in rest):
+    if not verbose and not any(word.startswith(OWN_DISPLAY) for word in remaining):
         arguments += ["--logger", "preview" if dry else "console"]
-    if not any(word.startswith("--profile") for word in rest):
+    if not any(word.startswith("--profile") for word in remaining):
         arguments += ["--profile", "workflow/profiles/default"]
-        if not any(word.startswith(CORES) for word in rest):
+        if not any(word.startswith(CORES) for word in remaining):
             arguments += ["--cores", "all"]
     if files:
         arguments += ["--configfile", *files]
-    arguments += rest
+    arguments += remaining
     if targets:
-        if "--" not in rest:
+        if "--" not in remaining:
             arguments.append("--")
         arguments += targets
-    return Request(scale, _all_targets(targets, rest), arguments, dry, remarks)
+    return Request(scale, _all_targets(targets, remaining), arguments, dry, remarks)
 
 
 def find_papers(words: Iterable[str]) -> tuple[list[str], list[str]]:
@@ -123,47 +123,47 @@ def find_papers(words: Iterable[str]) -> tuple[list[str], list[str]]:
         folder = Path(os.path.normpath(Path(typed_in, Path(word).expanduser())))
         if not folder.is_dir():
             raise ValueError(f"{word}: there is no folder {folder}")
-        found = [folder]
+        folders = [folder]
         if not (folder / "TITLE").is_file():
-            found = [title.parent for title in sorted(folder.glob("*/TITLE"))]
-        if not found:
+            folders = [title.parent for title in sorted(folder.glob("*/TITLE"))]
+        if not folders:
             remedy = "a paper is a folder with a file TITLE; ./run new-paper FOLDER makes one"
             raise ValueError(f"{word}: {folder} is not a paper and contains none; {remedy}")
-        targets += [paper.name for paper in found]
-        papers += [str(paper) for paper in found]
+        targets += [paper.name for paper in folders]
+        papers += [str(paper) for paper in folders]
     return targets, papers
 
 
-def _add_papers(rest: list[str], papers: list[str]) -> None:
+def _add_papers(remaining: list[str], papers: list[str]) -> None:
     """Put the key ``papers`` into the words of ``--config``."""
-    if any(word.startswith("papers=") for word in rest):
+    if any(word.startswith("papers=") for word in remaining):
         raise ValueError("a paper is named by its path or by --config papers=, not by both")
     word = f"papers={json.dumps(papers)}"
-    for index, option in enumerate(rest):
+    for index, option in enumerate(remaining):
         if option in ("--config", "-C"):
-            rest.insert(index + 1, word)
+            remaining.insert(index + 1, word)
             return
-    place = rest.index("--") if "--" in rest else len(rest)
-    rest[place:place] = ["--config", word]
+    position = remaining.index("--") if "--" in remaining else len(remaining)
+    remaining[position:position] = ["--config", word]
 
 
-def _take_targets(rest: list[str]) -> list[str]:
+def _take_targets(remaining: list[str]) -> list[str]:
     """Remove the words before the first option, and return them."""
     targets = []
-    while rest and not rest[0].startswith("-"):
-        targets.append(rest.pop(0))
+    while remaining and not remaining[0].startswith("-"):
+        targets.append(remaining.pop(0))
     return targets
 
 
-def _take_values(rest: list[str], options: tuple[str, ...]) -> list[str]:
+def _take_values(remaining: list[str], options: tuple[str, ...]) -> list[str]:
     """Remove options that take several values, and return the values."""
     values = []
-    kept: list[str] = []
+    unmatched: list[str] = []
     taking = False
-    for index, word in enumerate(rest):
+    for index, word in enumerate(remaining):
         name, equals, value = word.partition("=")
         if word == "--":
-            kept += rest[index:]
+            unmatched += remaining[index:]
             break
         if name in options:
             taking = not equals
@@ -172,22 +172,22 @@ def _take_values(rest: list[str], options: tuple[str, ...]) -> list[str]:
             values.append(word)
         else:
             taking = False
-            kept.append(word)
-    rest[:] = kept
+            unmatched.append(word)
+    remaining[:] = unmatched
     return values
 
 
-def _take_flag(rest: list[str], flags: tuple[str, ...]) -> bool:
+def _take_flag(remaining: list[str], flags: tuple[str, ...]) -> bool:
     """Remove a flag, and decide whether it was given."""
-    kept = [word for word in rest if word not in flags]
-    found = len(kept) < len(rest)
-    rest[:] = kept
-    return found
+    unmatched = [word for word in remaining if word not in flags]
+    is_present = len(unmatched) < len(remaining)
+    remaining[:] = unmatched
+    return is_present
 
 
-def _all_targets(targets: list[str], rest: list[str]) -> list[str]:
+def _all_targets(targets: list[str], remaining: list[str]) -> list[str]:
     """List the targets before the options and those behind ``--``."""
-    behind = rest[rest.index("--") + 1 :] if "--" in rest else []
+    behind = remaining[remaining.index("--") + 1 :] if "--" in remaining else []
     return [*targets, *behind]
 
 
@@ -207,15 +207,15 @@ def _is_scale_file(file: str, scale: str, named: str, remarks: list[str]) -> boo
     return True
 
 
-def _check_old_forms(rest: list[str], targets: list[str]) -> None:
-    for word in [*targets, *_all_targets([], rest)]:
+def _check_old_forms(remaining: list[str], targets: list[str]) -> None:
+    for word in [*targets, *_all_targets([], remaining)]:
         if word in SCALES:
             raise ValueError(f"the scale is the first word: ./run {word}, then targets and options")
         if word == "quick":
             raise ValueError(
                 "the scale quick is gone; a part of the full one: ./run full --config 'only={repetitions: 5}'"
             )
-    for word in rest:
+    for word in remaining:
         if re.match(r"scale=", word):
             raise ValueError(f"--config {word}: the scale is a word: ./run {SCALES[0]} or ./run {SCALES[1]}")
 
@@ -285,8 +285,8 @@ def _of_scale(scale: str, words: list[str]) -> None:
         run_workflow([scale, *words])
 
 
-def _new(what: str, words: list[str]) -> NoReturn:
-    _become("new", [what, *words])
+def _new(kind: str, words: list[str]) -> NoReturn:
+    _become("new", [kind, *words])
 
 
 COMMANDS: dict[str, tuple[str, str, Callable[[list[str]], None]]] = {

@@ -83,9 +83,9 @@ class Progress:
         """Write the progress as ``[37/212] 0:42 of about 2:10   ors/fig5; pnorm/room``."""
         elapsed = time.monotonic() - self.began
         expected = self.expected(elapsed)
-        of = f" of about {clock(expected)}" if expected else ""
+        estimate = f" of about {clock(expected)}" if expected else ""
         total = f"/{self.total}" if self.total else ""
-        return f"[{self.done}{total}] {clock(elapsed)}{of}  {'; '.join(self.running.values())}"
+        return f"[{self.done}{total}] {clock(elapsed)}{estimate}  {'; '.join(self.running.values())}"
 
     def expected(self, elapsed: float) -> float:
         """Estimate the seconds of the whole run; 0 if nothing is known of its jobs."""
@@ -119,34 +119,34 @@ class LogHandler(LogHandlerBase):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Handle a message of Snakemake, and show what a person needs."""
-        said = record.__dict__
-        event = said.get("event")
-        job = said.get("jobid", -1)
-        if event == LogEvent.RESOURCES_INFO and said.get("cores"):
-            self.progress = Progress(int(said["cores"]), SECONDS)
+        fields = record.__dict__
+        event = fields.get("event")
+        job = fields.get("jobid", -1)
+        if event == LogEvent.RESOURCES_INFO and fields.get("cores"):
+            self.progress = Progress(int(fields["cores"]), SECONDS)
         elif event == LogEvent.RUN_INFO and self.progress:
-            self.progress.total = int(said.get("stats", {}).get("total", 0))
+            self.progress.total = int(fields.get("stats", {}).get("total", 0))
         elif event == LogEvent.JOB_INFO and self.progress:
             self.jobs = True
-            self.progress.start(job, _short(said))
+            self.progress.start(job, _short(fields))
         elif event == LogEvent.JOB_FINISHED and self.progress:
-            self.progress.finished(said["job_id"])
+            self.progress.finished(fields["job_id"])
         elif event == LogEvent.JOB_ERROR and "NOISYLABELS_STOPPED" not in os.environ:
-            what = _short(said)
-            log = next(iter(said.get("log") or []), "")
+            description = _short(fields)
+            log = next(iter(fields.get("log") or []), "")
             if self.progress:
-                what = self.progress.running.pop(job, what)
+                description = self.progress.running.pop(job, description)
             red, plain = ("\x1b[31m", "\x1b[0m") if self.coloured else ("", "")
-            where = f" ({path_to_show(log)})" if log else ""
+            log_hint = f" ({path_to_show(log)})" if log else ""
             killed = KILLED if _ends_without_cause(log) else ""
-            self._print(f"{red}failed{plain}: {what}{where}{killed}")  # `causes` shows the reason
-        elif said.get("exception") == "LockException":
+            self._print(f"{red}failed{plain}: {description}{log_hint}{killed}")  # `causes` shows the reason
+        elif fields.get("exception") == "LockException":
             self._print(LOCKED)
         else:
             text = record.getMessage().strip()
-            repeated = self.jobs and said.get("exception", "WorkflowError") in OF_JOBS
+            repeated = self.jobs and fields.get("exception", "WorkflowError") in OF_JOBS
             warns = record.levelno >= logging.WARNING and not repeated
-            if said.get("told") or text.startswith(KNOWN) or warns:
+            if fields.get("told") or text.startswith(KNOWN) or warns:
                 self._print(text)
 
     def _print(self, text: str, end: str = "\n") -> None:
@@ -166,14 +166,14 @@ class LogHandler(LogHandlerBase):
 
 def clock(seconds: float) -> str:
     """Write seconds as ``0:42`` or ``2:05:00``."""
-    minutes, rest = divmod(round(seconds), 60)
+    minutes, remainder = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+    return f"{hours}:{minutes:02}:{remainder:02}" if hours else f"{minutes}:{remainder:02}"
 
 
-def _short(said: Mapping[str, Any]) -> str:
+def _short(fields: Mapping[str, Any]) -> str:
     """Name a job by its artifact, or by the message of its rule without details."""
-    words = str(said.get("rule_msg") or said.get("rule_name", ""))
+    words = str(fields.get("rule_msg") or fields.get("rule_name", ""))
     return re.split(r",| \(| against| apart", words)[0].removeprefix("Run ").strip()
 
 
@@ -200,8 +200,8 @@ def summary(plan: Plan, words: Iterable[str], failed: bool = False, stopped: boo
     lines += _verdicts(plan, judged_scopes)
     missing = [name for name in names if name not in finished]
     if stopped:
-        kept = "finished results are kept, run the same command to continue"
-        lines.append(f"stopped with {len(missing)} results to go; {kept}")
+        remedy = "finished results are kept, run the same command to continue"
+        lines.append(f"stopped with {len(missing)} results to go; {remedy}")
     elif failed:
         logs = path_to_show(f"logs/{plan.folder}")
         lines.append(f"not made: {', '.join(missing) or 'verdicts'}; why: {logs}")
@@ -228,11 +228,11 @@ def _count_finished(plan: Plan, names: Iterable[str]) -> str:
 def _notes(plan: Plan, names: Iterable[str]) -> list[str]:
     """List warnings of `./run check` about data sets, methods and noise of the user."""
     lines = plan.read_warnings(names)
-    used: set[str] = set()
+    data_sets: set[str] = set()
     for name in names:
         artifact = plan.artifact(name)
-        used.update(artifact.data_sets(artifact.settings))
-    for dataset in sorted(used):
+        data_sets.update(artifact.data_sets(artifact.settings))
+    for dataset in sorted(data_sets):
         (file,) = plan.prepared([dataset])
         registry = plan.entry(dataset).file
         is_of_paper = registry != REGISTRY and not registry.is_relative_to(HOME)
@@ -284,14 +284,14 @@ def _ends_without_cause(log: str) -> bool:
 
 def causes(logs: Path, since: float) -> list[str]:
     """List why jobs failed after the time ``since``, by the last lines of their logs."""
-    found: dict[str, Path] = {}
-    for file in sorted(each for each in logs.rglob("*.log") if each.stat().st_mtime >= since):
+    log_of_reason: dict[str, Path] = {}
+    for file in sorted(log for log in logs.rglob("*.log") if log.stat().st_mtime >= since):
         last = file.read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2]
-        said = CAUSE.match(last)
-        if why := said[1] if said else last * (file.stem in REFUSING):
-            found.setdefault(why, file)
+        match = CAUSE.match(last)
+        if reason := match[1] if match else last * (file.stem in REFUSING):
+            log_of_reason.setdefault(reason, file)
     # all causes are in the logs
-    return [f"why: {why} ({path_to_show(file)})" for why, file in found.items()][:5]
+    return [f"why: {reason} ({path_to_show(file)})" for reason, file in log_of_reason.items()][:5]
 
 
 def _verdicts(plan: Plan, scopes: Iterable[str]) -> list[str]:
@@ -305,11 +305,13 @@ def _verdicts(plan: Plan, scopes: Iterable[str]) -> list[str]:
         with file.open(encoding="utf-8", newline="") as lines_of_file:
             rows += csv.DictReader(lines_of_file)
     counts = [f"{count} {look_up(verdict).label}" for verdict, count in count_verdicts(rows).items()]
-    what = {"full": "", "part": " (of a part)"}.get(plan.config["scale"], " (no verdicts at reduced scale)")
-    where = ", ".join(path_to_show(file) for file in files)
+    scale_note = {"full": "", "part": " (of a part)"}.get(
+        plan.config["scale"], " (no verdicts at reduced scale)"
+    )
+    locations = ", ".join(path_to_show(file) for file in files)
     if len(files) > MOST_FILES:
-        where = f"{path_to_show(plan.results)}/<paper>/verdicts.csv"
-    lines = [f"verdicts: {', '.join(counts)}{what}; see {where}"]
+        locations = f"{path_to_show(plan.results)}/<paper>/verdicts.csv"
+    lines = [f"verdicts: {', '.join(counts)}{scale_note}; see {locations}"]
     for name, artifact in plan.artifacts.items():
         if artifact.file.is_relative_to(HOME):
             continue  # mistakes are expected only in papers of users

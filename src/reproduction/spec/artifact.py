@@ -267,9 +267,9 @@ class Artifact(Model):
             if first < number:
                 rule = f"{name!r} is also claims.{first}.id; ids are unique"
                 raise ValueError(f"claims.{number}.id: {rule}")
-            other = self.claims[number].form_of
-            if other is not None and (other == name or other not in ids):
-                reason = f"{other!r} is not another claim of this file{near(other, ids)}"
+            full_claim = self.claims[number].form_of
+            if full_claim is not None and (full_claim == name or full_claim not in ids):
+                reason = f"{full_claim!r} is not another claim of this file{near(full_claim, ids)}"
                 raise ValueError(f"claims.{number}.form_of: {reason}")
         return self
 
@@ -343,12 +343,12 @@ class Artifact(Model):
 
     def other_unit(self, rows: Iterable[Mapping[str, Any]]) -> str:
         """Say in one line what `find_other_unit` finds; "" if it finds nothing."""
-        found = self.find_other_unit(rows)
-        if found is None:
+        mismatch = self.find_other_unit(rows)
+        if mismatch is None:
             return ""
-        far = f"{found.n_far} of {found.n_values} published values are much nearer to ours"
-        where = f"{self.paper}/{self.name}.yaml: published"
-        return f"{where}: {far} with `as: {found.printed}`; are they typed in another unit?"
+        far = f"{mismatch.n_far} of {mismatch.n_values} published values are much nearer to ours"
+        location = f"{self.paper}/{self.name}.yaml: published"
+        return f"{location}: {far} with `as: {mismatch.printed}`; are they typed in another unit?"
 
     @property
     def is_reduced_in_repetitions_alone(self) -> bool:
@@ -371,19 +371,19 @@ class Artifact(Model):
         """
         if not self.is_reduced_in_repetitions_alone:
             return []
-        said = []
+        messages = []
         for row in rows:
             missing = row.get("missing")
             if isinstance(missing, str) and missing and " repetition = " not in missing:
-                said.append(f"{self.file}: {row['id']}: {missing}")
-        return said
+                messages.append(f"{self.file}: {row['id']}: {missing}")
+        return messages
 
     @property
     def _reduction(self) -> Reduction:
         if self._scale == "smoke" and "reductions" not in self.model_fields_set:
-            most = self.full_as_written.get("repetitions")
-            if isinstance(most, int):
-                return Reduction(settings={"repetitions": min(most, SMOKE_REPETITIONS)})
+            repetitions = self.full_as_written.get("repetitions")
+            if isinstance(repetitions, int):
+                return Reduction(settings={"repetitions": min(repetitions, SMOKE_REPETITIONS)})
         return getattr(self.reductions, self._scale, Reduction(settings=self._only))
 
     @property
@@ -517,23 +517,23 @@ def _load(path: Path, scale: str, only: Content | None, with_code: bool) -> Arti
         _check_ids(artifact)
     with _located(f"{path}: "):
         model = find_protocol(artifact.protocol).settings if artifact.protocol else Selection
-    where = f"{path}: settings"
-    artifact._full_settings = check(model, artifact.full_as_written, where, with_code)
+    location = f"{path}: settings"
+    artifact._full_settings = check(model, artifact.full_as_written, location, with_code)
     artifact._settings = artifact._full_settings
     if not artifact.protocol:
         return artifact
     if only and scale == "part":
         artifact._only = _part(artifact, only)
-    where = f"{path} at scale {scale}: "
+    location = f"{path} at scale {scale}: "
     if artifact.as_written != artifact.full_as_written:
-        artifact._settings = check(model, artifact.as_written, f"{where}settings", with_code)
-    with _located(f"{where}settings."):
+        artifact._settings = check(model, artifact.as_written, f"{location}settings", with_code)
+    with _located(f"{location}settings."):
         _check_data_sets(artifact)
     with _located(f"{path.with_suffix('.published.csv')}: "):
         _check_published(artifact, artifact)
     with _located(f"{path}: "):
         _check_claims(artifact, artifact)
-    with _located(f"{where}shards"):
+    with _located(f"{location}shards"):
         _check_shards(artifact)
     return artifact
 
@@ -563,12 +563,12 @@ def _check_render(artifact: Artifact) -> None:
 
 
 @contextmanager
-def _located(where: str = "") -> Iterator[None]:
+def _located(location: str = "") -> Iterator[None]:
     """Put the place of a mistake in front of the mistake."""
     try:
         yield
     except ValueError as error:
-        raise ArtifactError(f"{where}{error}") from None
+        raise ArtifactError(f"{location}{error}") from None
 
 
 def expanded(path: Path) -> Content:
@@ -607,9 +607,9 @@ def _derived(content: Content, path: Path) -> Content:
         if "caption" not in content:
             derived["caption"] = ""
             run = find_protocol(str(content.get("protocol", ""))).run
-            said = inspect.cleandoc(run.__doc__ or "").partition("\n\n")[0]
-            check_caption(said)
-            derived["caption"] = said
+            caption = inspect.cleandoc(run.__doc__ or "").partition("\n\n")[0]
+            check_caption(caption)
+            derived["caption"] = caption
     return derived
 
 
@@ -634,7 +634,10 @@ def _with_full_names(content: Content, path: Path) -> Content:
     for key in ("noise", "metrics"):
         labels = settings.get(key) if isinstance(settings, dict) else None
         if isinstance(settings, dict) and isinstance(labels, list):
-            named = [full_name(one, folder) if isinstance(one, str) else one for one in labels]
+            named = [*labels]
+            for number, label in enumerate(labels):
+                if isinstance(label, str):
+                    named[number] = full_name(label, folder)
             settings[key] = named
     return content
 
@@ -651,9 +654,9 @@ def without_groups(value: Any, groups: Mapping[str, list[str]], key: str = "") -
         return value
     listed: list[str] = []
     for name in value:
-        without = set(groups.get(name[1:], [name[1:]])) if name.startswith("-") else set()
-        if without & set(listed):
-            listed = [member for member in listed if member not in without]
+        excluded = set(groups.get(name[1:], [name[1:]])) if name.startswith("-") else set()
+        if excluded & set(listed):
+            listed = [member for member in listed if member not in excluded]
         else:
             listed += groups.get(name, [name])
     return listed
@@ -663,8 +666,8 @@ def _part(artifact: Artifact, only: Content) -> Content:
     """Select the data sets and repetitions that ``only`` keeps of the settings."""
     part = {key: value for key, value in only.items() if key in artifact.full_as_written}
     if "repetitions" in artifact.full_as_written:
-        most = artifact.full_settings.count_repetitions()
-        part["repetitions"] = min(most, only.get("repetitions") or most)
+        repetitions = artifact.full_settings.count_repetitions()
+        part["repetitions"] = min(repetitions, only.get("repetitions") or repetitions)
     return part
 
 
@@ -685,8 +688,8 @@ def _check_published_file(artifact: Artifact) -> None:
         check_one_value_per_cell(file)
     if artifact.published is None and file.is_file():
         remedy = "add it with `as`, `margin` and `reason`, or remove the file"
-        where = f"{artifact.file} has no key `published`, so nothing is compared"
-        raise ValueError(f"{file}: {where}; {remedy}")
+        problem = f"{artifact.file} has no key `published`, so nothing is compared"
+        raise ValueError(f"{file}: {problem}; {remedy}")
 
 
 def _check_ids(artifact: Artifact) -> None:
@@ -705,21 +708,22 @@ def _check_claims(artifact: Artifact, computed: Artifact) -> None:
     """
     several = _several(computed)
     for number, claim in enumerate(artifact.claims):
-        for index, one in enumerate(claim.checks):
-            place = f"claims.{number}.checks.{index}"
-            if one.trend:
-                _check_labels(computed, f"{place}.{one.bound}", dict([one.trend]))
-            for left_out in one.without or ():
-                _check_labels(computed, f"{place}.without", left_out.columns)
+        for index, claim_check in enumerate(claim.checks):
+            location = f"claims.{number}.checks.{index}"
+            if claim_check.trend:
+                key = f"{location}.{claim_check.bound}"
+                _check_labels(computed, key, dict([claim_check.trend]))
+            for left_out in claim_check.without or ():
+                _check_labels(computed, f"{location}.without", left_out.columns)
             for key in ("a", "b", "base", "where"):
-                side = getattr(one, key)
+                side = getattr(claim_check, key)
                 if isinstance(side, Selector):
-                    _check_side(computed, f"{place}.{key}", one, side, several)
+                    _check_side(computed, f"{location}.{key}", claim_check, side, several)
 
 
 def _check_side(
     artifact: Artifact,
-    place: str,
+    location: str,
     claimed: Check,
     side: Selector,
     several: list[str],
@@ -728,7 +732,7 @@ def _check_side(
 
     several : columns in which rows of the artifact differ.
     """
-    _check_labels(artifact, place, side.columns)
+    _check_labels(artifact, location, side.columns)
     columns = claimed.where.columns | side.columns if claimed.where else side.columns
     named = [*columns, *(claimed.for_each or ()), *(claimed.all_of or ())]
     if claimed.trend:
@@ -736,14 +740,14 @@ def _check_side(
     takes_all = claimed.rows == "every" or side is claimed.where
     if "dataset" in several and "dataset" not in named and not takes_all:
         rule = "names no dataset, in which rows differ; name it in where or for_each"
-        raise ValueError(f"{place} {rule}")
+        raise ValueError(f"{location} {rule}")
     if {"method", "setting"} <= columns.keys():
         methods = listed(columns["method"])
         by_method = [artifact.full_settings.settings_of(label) for label in methods]
         settings = list(itertools.chain.from_iterable(by_method))
         if all(by_method) and not {*settings} & {*listed(columns["setting"])}:
             lacks = f"no row of method {columns['method']} has setting {columns['setting']!r}"
-            raise ValueError(f"{place}.setting: {lacks}; it has {settings[0]!r}")
+            raise ValueError(f"{location}.setting: {lacks}; it has {settings[0]!r}")
 
 
 def _check_published(artifact: Artifact, computed: Artifact) -> None:
@@ -757,11 +761,11 @@ def _check_published(artifact: Artifact, computed: Artifact) -> None:
         _check_labels(computed, entry["id"], entry["where"])
         for column in ("metric", *_several(computed)):
             if column not in entry["where"]:
-                why = f"its line gives it no {column}, in which rows differ; fill the column"
-                raise ValueError(f"{entry['id']}: {why}")
+                cause = f"its line gives it no {column}, in which rows differ; fill the column"
+                raise ValueError(f"{entry['id']}: {cause}")
 
 
-def _check_labels(artifact: Artifact, place: str, columns: Mapping[str, Any]) -> None:
+def _check_labels(artifact: Artifact, location: str, columns: Mapping[str, Any]) -> None:
     sets = {*artifact.stems, "synthetic"}
     last = artifact.full_settings.count_repetitions() - 1
     pairs = []
@@ -769,14 +773,14 @@ def _check_labels(artifact: Artifact, place: str, columns: Mapping[str, Any]) ->
         pairs += [(column, label) for label in listed(labels)]
     for column, label in pairs:
         if column == "repetition" and label > last:
-            raise ValueError(f"{place}.{column}: {label}, but the last one is {last}")
+            raise ValueError(f"{location}.{column}: {label}, but the last one is {last}")
         if column == "dataset" and artifact.datasets and label not in sets:
-            why = f"it is not in `datasets`{near(label, sets)}"
-            raise ValueError(f"{place}.{column}: no row will be of {label!r}: {why}")
+            cause = f"it is not in `datasets`{near(label, sets)}"
+            raise ValueError(f"{location}.{column}: no row will be of {label!r}: {cause}")
         if column in LABELS and not _is_known(str(label), artifact.labels):
             reason = f"neither the settings nor the protocol (`labels=`) have {column} {label!r}"
             nearest = near(label, _labels_to_choose(artifact, column), 3)
-            raise ValueError(f"{place}.{column}: {reason}{nearest}")
+            raise ValueError(f"{location}.{column}: {reason}{nearest}")
 
 
 def _labels_to_choose(artifact: Artifact, column: str) -> list[str]:
@@ -797,8 +801,8 @@ def _labels_to_choose(artifact: Artifact, column: str) -> list[str]:
 
 def _is_known(label: str, patterns: Iterable[str]) -> bool:
     """Decide whether a label is one of the words or matches one of the patterns."""
-    known = list(patterns)
-    return label in known or any(fnmatchcase(label, pattern) for pattern in known)
+    listed = list(patterns)
+    return label in listed or any(fnmatchcase(label, pattern) for pattern in listed)
 
 
 def _several(artifact: Artifact) -> list[str]:
@@ -813,11 +817,12 @@ def _several(artifact: Artifact) -> list[str]:
 
 def _check_shards(artifact: Artifact) -> None:
     written, size = artifact.as_written, artifact.shards.repetitions
-    known = [name for name, value in written.items() if isinstance(value, list | dict) and value]
+    filled = {name: value for name, value in written.items() if value}
+    list_keys = [name for name, value in filled.items() if isinstance(value, list | dict)]
     for key in artifact.shards.by:
-        if key not in known:
+        if key not in list_keys:
             rule = "must be a non-empty list or mapping of the settings"
-            raise ValueError(f".by: {key!r} {rule}{near(key, known)}")
+            raise ValueError(f".by: {key!r} {rule}{near(key, list_keys)}")
     repetitions = artifact.settings.count_repetitions()
     jobs = math.prod(len(written[key]) for key in artifact.shards.by)
     jobs *= math.ceil(repetitions / (size or repetitions))
@@ -881,39 +886,39 @@ def load_all(
         If an artifact has a mistake or uses what does not exist, a paper has no artifact, or two
         names stand for one target of the workflow.
     """
-    found: dict[str, Artifact] = {}
+    artifacts: dict[str, Artifact] = {}
     folders = find_papers(papers, home)
     only = without_groups(only, registry.groups())
-    for paper, place in folders.items():
+    for paper, folder in folders.items():
         check_name("paper", paper, "papers")
-        is_own = place.parent != home
+        is_own = folder.parent != home
         try:
-            loaded = _load_paper(place, scale, only, is_own, with_code or is_own)
+            loaded = _load_paper(folder, scale, only, is_own, with_code or is_own)
         except ValueError as error:
             if broken is None:
                 raise
             broken[paper] = str(error)
             continue
         for name, artifact in loaded.items():
-            found[f"{paper}/{name}"] = artifact
-    if broken and not found:
+            artifacts[f"{paper}/{name}"] = artifact
+    if broken and not artifacts:
         raise ArtifactError("; ".join(broken.values()))
     stems: set[str] = set()
-    for artifact in found.values():
+    for artifact in artifacts.values():
         stems |= {*artifact.stems}
     for name in (only or {}).get("datasets", []):
         if name not in stems:
             lacks = f"no artifact has the data set {name!r}{near(name, stems)}"
             raise ArtifactError(f"only.datasets: {lacks}")
     targets = {rule: f"the rule {rule} of the workflow" for rule in RULES}
-    for name in (*folders, *found):
+    for name in (*folders, *artifacts):
         target = name.replace("/", "_")
-        other = targets.get(target)
-        if other:
-            both = f"{name} and {other} have one name, {target}"
-            raise ArtifactError(f"papers: {both}; rename {name}")
+        earlier = targets.get(target)
+        if earlier:
+            pair = f"{name} and {earlier} have one name, {target}"
+            raise ArtifactError(f"papers: {pair}; rename {name}")
         targets[target] = name
-    return found
+    return artifacts
 
 
 def check_together(folder: Path, artifacts: Mapping[str, Artifact]) -> None:
@@ -945,51 +950,54 @@ def _check_title(file: Path) -> None:
         raise ValueError("is empty; it holds the title of the paper")
 
 
-def _check_uses(artifact: Artifact, known: Mapping[str, Artifact]) -> None:
+def _check_uses(artifact: Artifact, artifacts: Mapping[str, Artifact]) -> None:
     """Check that an artifact draws tables of others, and selects what is in their settings."""
-    for used in artifact.uses:
-        if used not in known:
-            raise ValueError(f"uses: {artifact.paper} has no artifact {used!r}{near(used, known)}")
-        if used == artifact.name:
-            raise ValueError(f"uses: {used!r} is this one")
-        tables = [name for name in known[used].uses if name in known and known[name].protocol]
-        if not known[used].protocol and not tables:
-            raise ValueError(f"uses: {used!r} has no protocol, so no table")
+    for used_name in artifact.uses:
+        if used_name not in artifacts:
+            hint = near(used_name, artifacts)
+            raise ValueError(f"uses: {artifact.paper} has no artifact {used_name!r}{hint}")
+        if used_name == artifact.name:
+            raise ValueError(f"uses: {used_name!r} is this one")
+        source = artifacts[used_name]
+        sources_of_source = [artifacts[name] for name in source.uses if name in artifacts]
+        tables = [computed.name for computed in sources_of_source if computed.protocol]
+        if not source.protocol and not tables:
+            raise ValueError(f"uses: {used_name!r} has no protocol, so no table")
     if artifact.uses and not artifact.protocol:
-        computed = known[artifact.uses[0]]
+        computed = artifacts[artifact.uses[0]]
         if not computed.protocol:
-            computed = known[computed.uses[0]]
+            computed = artifacts[computed.uses[0]]
         _check_published(artifact, computed)
         _check_claims(artifact, computed)
     selected = artifact.settings.drawn if isinstance(artifact.settings, Selection) else {}
     for key, wanted in selected.items():
-        there: list[str] = []
-        for used in artifact.uses:
-            there += map(str, getattr(known[used].settings, key, []))
+        labels: list[str] = []
+        for used_name in artifact.uses:
+            labels += map(str, getattr(artifacts[used_name].settings, key, []))
         for name in wanted:
-            if name not in there:
-                raise ValueError(f"settings.drawn.{key}: {name!r} is unknown{near(name, there)}")
+            if name not in labels:
+                raise ValueError(f"settings.drawn.{key}: {name!r} is unknown{near(name, labels)}")
 
 
-def _check_names(own: Content, artifacts: Iterable[Artifact]) -> None:
+def _check_names(declared: Content, artifacts: Iterable[Artifact]) -> None:
     """Check that everything a paper has names for is in one of its artifacts."""
-    known: dict[str, list[str]] = {}
+    labels_of: dict[str, list[str]] = {}
     nearest: dict[str, list[str]] = {}
     columns = {"methods": "method", "noise": "noise", "settings": "setting", "metrics": "metric"}
     for artifact in artifacts:
         for section, column in columns.items():
             if artifact.protocol:
-                known.setdefault(section, []).extend(artifact.labels)
+                labels_of.setdefault(section, []).extend(artifact.labels)
                 labels = _labels_to_choose(artifact, column)
                 nearest.setdefault(section, []).extend(labels)
-        known.setdefault("protocols", []).append(artifact.protocol)
-        known.setdefault("opens", []).append(artifact.render)
-    for section, entries in own.items():
+        labels_of.setdefault("protocols", []).append(artifact.protocol)
+        labels_of.setdefault("opens", []).append(artifact.render)
+    for section, entries in declared.items():
         for label in entries:
-            if not _is_known(label, known.get(section, [])):
-                words = filter(None, nearest.get(section) or known.get(section, []))
-                there = near(label, words, 3)
-                raise ValueError(f"{section}: no artifact has {label!r}{there}; correct or drop it")
+            if not _is_known(label, labels_of.get(section, [])):
+                words = filter(None, nearest.get(section) or labels_of.get(section, []))
+                hint = near(label, words, 3)
+                raise ValueError(f"{section}: no artifact has {label!r}{hint}; correct or drop it")
 
 
 def _fitting(full: Content, reduction: Content) -> Content:
@@ -997,11 +1005,12 @@ def _fitting(full: Content, reduction: Content) -> Content:
 
     A copy of an artifact may have removed them, and a reduction only makes smaller what is there.
     """
-    kept = dict(reduction)
-    for key in (key for key in NAMED if isinstance(kept.get(key), dict)):
-        kept[key] = {name: entry for name, entry in kept[key].items() if name in full.get(key, {})}
-    listed = [name for name in kept.pop("datasets", []) if name in full.get("datasets", [])]
-    return kept | ({"datasets": listed} if listed else {})
+    fitting = dict(reduction)
+    for key in (key for key in NAMED if isinstance(fitting.get(key), dict)):
+        known_names = full.get(key, {})
+        fitting[key] = {name: entry for name, entry in fitting[key].items() if name in known_names}
+    listed = [name for name in fitting.pop("datasets", []) if name in full.get("datasets", [])]
+    return fitting | ({"datasets": listed} if listed else {})
 
 
 def merge(base: Mapping[str, Any], overlay: Mapping[str, Any]) -> Content:
@@ -1026,18 +1035,18 @@ def merge(base: Mapping[str, Any], overlay: Mapping[str, Any]) -> Content:
 
 def _entries(key: str, written: list[Any] | Content, settings: Settings) -> list[Entry]:
     """Choose, for every entry of a list or mapping of the settings, what a cell keeps."""
-    found: dict[str, Entry] = {}
+    entry_of: dict[str, Entry] = {}
     parsed = _one_by_one(getattr(settings, key))
-    kept = _one_by_one(written)
+    parts = _one_by_one(written)
     for number, entry in enumerate(written):
         text = entry if isinstance(entry, str) else json.dumps(entry, separators=(",", ":"))
         word = "".join(c if c.isalnum() or c in "._-+" else "-" for c in text).strip("-")
-        if word in found:
-            first = next(iter(found[word].as_written))
-            both = f"{key}: the entries {first!r} and {entry!r}"
-            raise ValueError(f"{both} would share the name {word!r} in paths; change one")
-        found[word] = Entry(key, word, kept[number], parsed[number])
-    return list(found.values())
+        if word in entry_of:
+            first = next(iter(entry_of[word].as_written))
+            pair = f"{key}: the entries {first!r} and {entry!r}"
+            raise ValueError(f"{pair} would share the name {word!r} in paths; change one")
+        entry_of[word] = Entry(key, word, parts[number], parsed[number])
+    return list(entry_of.values())
 
 
 def _one_by_one(value: list[Any] | Content) -> list[Any]:
@@ -1056,7 +1065,7 @@ def _shortened(name: str) -> str:
     return f"{beginning}-{hashlib.sha256(encoded).hexdigest()[:12]}"
 
 
-def check_name(what: str, name: str, where: object) -> None:
+def check_name(kind: str, name: str, location: object) -> None:
     """Refuse the name of a paper or a data set that cannot be part of a path.
 
     Raises
@@ -1067,4 +1076,4 @@ def check_name(what: str, name: str, where: object) -> None:
     if len(name) > LONGEST or not NAME.fullmatch(name):
         rule = "letters (a-z, A-Z), digits and . _ - +, no dot or dash first"
         rule += f", at most {LONGEST} characters"
-        raise ArtifactError(f"{where}: {what} {name!r} cannot be a name: use {rule}")
+        raise ArtifactError(f"{location}: {kind} {name!r} cannot be a name: use {rule}")

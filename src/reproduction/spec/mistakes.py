@@ -21,7 +21,7 @@ class ArtifactError(ValueError):
     """A mistake in a file of the configuration, with the file and the key."""
 
 
-def check(model: type[M], content: object, where: object, with_code: bool = True) -> M:
+def check(model: type[M], content: object, location: object, with_code: bool = True) -> M:
     """Parse content as a model.
 
     Parameters
@@ -30,7 +30,7 @@ def check(model: type[M], content: object, where: object, with_code: bool = True
         The model.
     content : object
         What a file says.
-    where : object
+    location : object
         The file, for messages.
     with_code : bool, default True
         Import the classes that the content names, and check what it says of them.
@@ -48,16 +48,17 @@ def check(model: type[M], content: object, where: object, with_code: bool = True
     try:
         return model.model_validate(content, context={WITH_CODE: with_code})
     except ValidationError as error:
-        raise ArtifactError(f"{where}: {explained(error, content)}") from None
+        raise ArtifactError(f"{location}: {explained(error, content)}") from None
 
 
 def explained(error: ValidationError, content: object) -> str:
     """Write one mistake as ``key: rule, got value``; of alternatives, the one that got farthest."""
     errors = error.errors(include_url=False)
-    places = [_place(one, content) for one in errors]
+    places = [_find_keys(mistake, content) for mistake in errors]
     deepest = max(places, key=len)
-    here = [one for one, place in zip(errors, places, strict=True) if place == deepest]
-    meant = [one for one in here if not one["type"].endswith("_type")] or here
+    pairs = zip(errors, places, strict=True)
+    farthest = [mistake for mistake, location in pairs if location == deepest]
+    meant = [mistake for mistake in farthest if not mistake["type"].endswith("_type")] or farthest
     text = " or ".join(dict.fromkeys(map(_rule, meant)))
     if meant[0]["type"] not in ("missing", "unknown_key", "value_error", "union_tag_not_found"):
         text += f", got {_shortened(repr(meant[0]['input']))}{_hint(meant[0])}"
@@ -72,16 +73,16 @@ def _shortened(value: str) -> str:
     return f"{value[:half]} ... {value[-half:]}"
 
 
-def _place(error: ErrorDetails, content: Any) -> tuple[int | str, ...]:
+def _find_keys(error: ErrorDetails, content: Any) -> tuple[int | str, ...]:
     """Find the keys of an error's location, without pydantic's names of alternatives."""
-    place: list[int | str] = []
+    keys: list[int | str] = []
     for part in error["loc"]:
         if isinstance(content, list) and isinstance(part, int):
             content = dict(enumerate(content))
         if isinstance(content, dict) and part in content:
             content = content[part]
-            place.append(part)
-    return (*place, error["loc"][-1]) if error["type"] == "missing" else tuple(place)
+            keys.append(part)
+    return (*keys, error["loc"][-1]) if error["type"] == "missing" else tuple(keys)
 
 
 def _rule(error: ErrorDetails) -> str:

@@ -50,28 +50,28 @@ def users_table(
         If something is wrong: in one line the file, the row and the column, and what to do.
     """
     path = only(files)
-    where = f"{path.name}: column {label!r}"
-    found = tables.read(path, label, columns=columns, check=lambda *_: None, words=False)
+    location = f"{path.name}: column {label!r}"
+    table = tables.read(path, label, columns=columns, check=lambda *_: None, words=False)
     if gaps not in ("", "fill"):
         raise ValueError(f"`gaps` may be `fill`, got {gaps!r}")
-    for name, values in found.contents.items() if not gaps else ():
-        missing = [k for k, row in enumerate(found.rows) if is_missing(values[row])]
-        if missing and f"{name} missing" in found.names:
+    for name, values in table.contents.items() if not gaps else ():
+        missing = [k for k, row in enumerate(table.rows) if is_missing(values[row])]
+        if missing and f"{name} missing" in table.names:
             gap = missing[0]
-            place = f"line {found.lines[gap]}" if found.lines[gap] else f"row {found.rows[gap]}"
+            position = f"line {table.lines[gap]}" if table.lines[gap] else f"row {table.rows[gap]}"
             rule = f"column {name!r} has no value; fill it in, or say `gaps: fill`"
-            raise ValueError(f"{path.name}, {place}: {rule}")
-    classes = np.unique(found.labels).tolist()
-    chosen = _positive(classes, positive, where)
-    y = np.where(found.labels == chosen, 1, -1).astype(np.int8)
-    tables.check_classes(y, where)
-    arrays: Arrays = {"X": found.X, "y": y}
+            raise ValueError(f"{path.name}, {position}: {rule}")
+    classes = np.unique(table.labels).tolist()
+    chosen = _positive(classes, positive, location)
+    y = np.where(table.labels == chosen, 1, -1).astype(np.int8)
+    tables.check_classes(y, location)
+    arrays: Arrays = {"X": table.X, "y": y}
     if path.suffix.lower() == ".npz":
         arrays |= _splits(tables.npz_arrays(path), len(y), path.name)
-    notes = [*found.notes]
+    notes = [*table.notes]
     if len(classes) > 2:
-        others = ", ".join(str(each) for each in classes if each != chosen)
-        notes.append(f"{label}: {chosen} is set against all others: {others}")
+        negative = [str(value) for value in classes if value != chosen]
+        notes.append(f"{label}: {chosen} is set against all others: {', '.join(negative)}")
     if notes:
         arrays["notes"] = np.array(notes)
     return arrays
@@ -96,13 +96,14 @@ def _splits(arrays: Arrays, n: int, name: str) -> Arrays:
     return splits
 
 
-def _positive(classes: list[Any], positive: str | float | None, where: str) -> Any:
+def _positive(classes: list[Any], positive: str | float | None, location: str) -> Any:
     """Choose the class, a number or a word, that becomes +1."""
-    some = ", ".join(map(repr, classes[:10]))
+    listed = ", ".join(map(repr, classes[:10]))
     if len(classes) > 10:
-        some += ", ..."
+        listed += ", ..."
     if len(classes) < 2:
-        raise ValueError(f"{where} holds one class only ({some or 'no value'}); two are needed")
+        listed = listed or "no value"
+        raise ValueError(f"{location} holds one class only ({listed}); two are needed")
     has_order = classes[0] == "False" or not isinstance(classes[0], str)
     if positive is None and len(classes) == 2 and has_order:
         return classes[1]
@@ -111,9 +112,9 @@ def _positive(classes: list[Any], positive: str | float | None, where: str) -> A
         if str(value) == str(positive) or (number is not None and value == float(number)):
             return value
     if positive is None:
-        how = "; say which is the positive one: `positive`"
+        hint = "; say which is the positive one: `positive`"
     elif isinstance(positive, bool):
-        how = f"; put `positive` in quotes, it was read as {positive}"
+        hint = f"; put `positive` in quotes, it was read as {positive}"
     else:
-        how = f", none of them `positive`: {positive!r}"
-    raise ValueError(f"{where} holds the classes {some}{how}")
+        hint = f", none of them `positive`: {positive!r}"
+    raise ValueError(f"{location} holds the classes {listed}{hint}")
