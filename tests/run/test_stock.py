@@ -10,7 +10,7 @@ from sklearn.datasets import load_diabetes, load_wine
 
 from reproduction.data.prepared import Dataset
 from reproduction.run.points import KEY
-from reproduction.spec.metrics import Metric, better, known
+from reproduction.spec.metrics import Metric, better, list_metrics
 
 OWN = """
 def ring(y, rng, rate):
@@ -112,5 +112,5 @@ def test_which_is_better_agrees_with_the_signs_of_scikit_learn():
     for name in metrics.get_scorer_names():
         expected = "lower" if name.startswith("neg_") else "higher"
         assert better(name.removeprefix("neg_")) == expected, name
-    assert {"roc_auc", "mean_absolute_error", "zero_one_loss"} <= set(known())
+    assert {"roc_auc", "mean_absolute_error", "zero_one_loss"} <= set(list_metrics())
     assert Metric.parse("x:regret").better is None

@@ -84,13 +84,14 @@ def fetch(dataset: str, registry: Registry, out: Path, network: Network | None =
     unset: list[str] = []
     with storage_errors(out), locked(out.parent / f".cache/{dataset}.lock"):
         for source in chosen:
-            place = network
+            source_network = network
             if source.name == PROJECT:
-                place = replace(network, mirror=str(entry.file.parent))
+                source_network = replace(network, mirror=str(entry.file.parent))
             hashes = {}
             try:
                 for file in source.files:
-                    hashes[file.name] = _hash(file, out) or _obtain(file, source, out, place)
+                    hash_of_copy = _hash(file, out)
+                    hashes[file.name] = hash_of_copy or _obtain(file, source, out, source_network)
             except transport.NotConfiguredError as error:
                 unset.append(f"  {source.name}: {error}")
             except transport.SourceError as error:

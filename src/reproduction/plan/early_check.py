@@ -53,8 +53,9 @@ def find_mistakes(plan: Plan, names: Iterable[str]) -> dict[str, str]:
             text = "".join(f"{line}\n" for line in answer["remarks"].get(name, []))
             file.write_text(text, encoding="utf-8")
         if faults:
-            more = f" ({len(faults) - 1} more: ./run check {folder})" if len(faults) > 1 else ""
-            mistakes[folder.name] = faults[0] + more
+            mistakes[folder.name] = faults[0]
+            if len(faults) > 1:
+                mistakes[folder.name] += f" ({len(faults) - 1} more: ./run check {folder})"
     return mistakes
 
 

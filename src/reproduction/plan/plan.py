@@ -449,7 +449,7 @@ class Plan:
 
     def _sources(self, artifact: Artifact) -> list[str]:
         """List the artifacts whose tables are drawn: this one, then those that it uses."""
-        shown = [f"{each.paper}/{each.name}" for each in self.artifacts_shown(artifact)]
+        shown = [f"{source.paper}/{source.name}" for source in self.artifacts_shown(artifact)]
         return [name for name in shown if self.artifacts[name].protocol]
 
     def drawn(self, name: str) -> dict[str, str]:
@@ -470,10 +470,10 @@ class Plan:
         One without a protocol is followed by those that it uses in turn.
         """
         names = [artifact.name]
-        for used in artifact.uses:
-            names.append(used)
-            if not self.artifacts[f"{artifact.paper}/{used}"].protocol:
-                names += self.artifacts[f"{artifact.paper}/{used}"].uses
+        for source in artifact.uses:
+            names.append(source)
+            if not self.artifacts[f"{artifact.paper}/{source}"].protocol:
+                names += self.artifacts[f"{artifact.paper}/{source}"].uses
         return [self.artifacts[f"{artifact.paper}/{name}"] for name in dict.fromkeys(names)]
 
     def _described(self, artifact: Artifact) -> Content:
@@ -554,11 +554,11 @@ class Plan:
 
     def pages(self, scope: str) -> list[str]:
         """List the scopes that are judged separately: papers, and results with measured times."""
-        below = self.artifacts_below(scope)
+        artifacts = self.artifacts_below(scope)
         scopes = {scope: None}
         if not scope:
-            scopes = {f"{artifact.paper}/": None for artifact in below.values()}
-        for name, artifact in below.items():
+            scopes = {f"{artifact.paper}/": None for artifact in artifacts.values()}
+        for name, artifact in artifacts.items():
             if artifact.measured:
                 scopes[f"{name}/"] = None
         return [page for page in scopes if self.judged(page)]

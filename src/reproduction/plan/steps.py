@@ -59,8 +59,9 @@ def decide(plan: Plan, scopes: Iterable[str] = ()) -> tuple[Plan, list[Step], De
             due[name] = None  # Snakemake makes this drawing
     checked = without_wrong_code(plan, due)
     computed = [name for name in due if _is_computed(name, steps, decisions)]
-    asked = [name for name in computed if f"{name}/".startswith(tuple(scopes))]
-    mistakes = early_check.find_mistakes(checked, [name for name in asked if name in checked.shown])
+    requested = [name for name in computed if f"{name}/".startswith(tuple(scopes))]
+    shown = [name for name in requested if name in checked.shown]
+    mistakes = early_check.find_mistakes(checked, shown)
     if mistakes:
         checked = leave_out(checked, mistakes)
     if checked is plan:

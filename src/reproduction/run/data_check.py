@@ -76,9 +76,9 @@ def find_label_columns(arrays: Mapping[str, Array]) -> Iterator[tuple[int, str]]
         y = np.unique(y, return_inverse=True)[1]
     for column in range(X.shape[1]):
         if describe(X[chosen, column], y[chosen]):
-            what = describe(X[:, column], y)
-            if what:
-                yield column, what
+            description = describe(X[:, column], y)
+            if description:
+                yield column, description
 
 
 def _describe_column(values: Array, y: Array) -> str:
@@ -107,9 +107,9 @@ def _describe_real_column(values: Array, y: Array) -> str:
 def _describe_columns(columns: Mapping[int, str], names: Sequence[str]) -> str:
     """Name the columns that hold the label, and say what to do."""
     parts = []
-    for column, what in columns.items():
+    for column, description in columns.items():
         name = f" ({names[column]})" if column < len(names) else ""
-        parts.append(f"column {column + 1} of X{name} holds {what}")
+        parts.append(f"column {column + 1} of X{name} holds {description}")
     if len(parts) > MOST_NAMED:
         parts = [*parts[:MOST_NAMED], f"and so do {len(parts) - MOST_NAMED} more"]
     remedy = "every method can read it there, so drop it unless it is measured without the label"
@@ -129,6 +129,6 @@ def read_column_names(entry: Entry) -> list[str]:
         columns = entry.options.get("columns", ())
         with suppress(ValueError, OSError):  # the message works without names
             path = entry.file.parent / files[0]
-            found = tables.read(path, label, columns=columns, check=lambda *_: None, words=False)
-            names = [*found.names]
+            table = tables.read(path, label, columns=columns, check=lambda *_: None, words=False)
+            names = [*table.names]
     return names

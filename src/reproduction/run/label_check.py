@@ -43,13 +43,14 @@ def describe_labels(arrays: Mapping[str, Array], task: str) -> str:
         errors = _above_chance(X, y, task)
         if errors is None or errors > ABOVE_CHANCE:
             continue
-        told = f"trees predict y{suffix} from X{suffix} no better than chance"
+        finding = f"trees predict y{suffix} from X{suffix} no better than chance"
         for rows in (-1, 1):
             moved = _above_chance(X, np.roll(y, rows), task)
             if moved is not None and moved > FAR_ABOVE_CHANCE:
                 way = "up" if rows < 0 else "down"
-                return f"{told}, but well if y{suffix} is moved {way} by one row; correct its order"
-        return f"{told}; are their rows in the same order?"
+                reason = f"but well if y{suffix} is moved {way} by one row"
+                return f"{finding}, {reason}; correct its order"
+        return f"{finding}; are their rows in the same order?"
     return ""
 
 
@@ -61,9 +62,9 @@ def _above_chance(X: Array, y: Array, task: str) -> float | None:
     from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
     from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict
 
-    kept = np.random.default_rng(SEED).permutation(len(y))[:MOST_ROWS]
-    X = X[kept]
-    y = y[kept]
+    chosen = np.random.default_rng(SEED).permutation(len(y))[:MOST_ROWS]
+    X = X[chosen]
+    y = y[chosen]
     if task == "regression":
         if len(y) < 2 * FEWEST or y.std() == 0:
             return None

@@ -69,18 +69,18 @@ def check_noise(kinds: Kinds, y: Array, target: Target) -> tuple[list[str], list
     """
     faults = []
     remarks = []
-    for place, noise in kinds:
+    for key, noise in kinds:
         if not noise.custom:
             continue
         clean = make_targets(y, target)
-        where = f"settings.noise.{place}: noise {noise.label!r}"
+        location = f"settings.noise.{key}: noise {noise.label!r}"
         try:
             fault = next(_list_faults(noise, clean, target), "")
         except (Exception, SystemExit) as error:
-            remarks.append(f"{where} was not tried: {describe_error(error)}")
+            remarks.append(f"{location} was not tried: {describe_error(error)}")
             continue
         if fault:
-            faults.append(f"{where} {fault}")
+            faults.append(f"{location} {fault}")
     return faults, remarks
 
 
@@ -106,8 +106,8 @@ def _list_faults(noise: Noise, clean: Array, target: Target) -> Iterator[str]:
         if not 0 <= number <= 1:
             yield f"has {name} = {number:g}; a share of flips is from 0 to 1"
     draws = [_observe(noise, clean, seed, target) for seed in SEEDS]
-    again = _observe(noise, clean, SEEDS[0], target)
-    if not np.array_equal(draws[0], again):
+    repeated = _observe(noise, clean, SEEDS[0], target)
+    if not np.array_equal(draws[0], repeated):
         yield "differs from call to call; draw every random number from its argument rng"
     if np.array_equal(draws[0], np.sort(draws[0])) and len(np.unique(draws[0])) > 1:
         yield "returns the labels in order; keep every label at its row"
@@ -132,10 +132,10 @@ def _follows(observed: Array, moved: Array, clean: Array) -> bool:
     """Decide whether labels follow those of other rows more than their own."""
     if observed.std() == 0 or clean.std() == 0:
         return False
-    own = np.corrcoef(observed, clean)[0, 1]
-    other = np.corrcoef(observed, moved)[0, 1]
+    with_clean = np.corrcoef(observed, clean)[0, 1]
+    with_moved = np.corrcoef(observed, moved)[0, 1]
     error = 1 / np.sqrt(len(observed))
-    return bool(other > max(own, 0.0) + ERRORS * error)
+    return bool(with_moved > max(with_clean, 0.0) + ERRORS * error)
 
 
 def _compare_with_rate(changed: Array, clean: Array, rate: float, name: str) -> Iterator[str]:
@@ -154,8 +154,8 @@ def _compare_with_rate(changed: Array, clean: Array, rate: float, name: str) -> 
     for label in np.unique(clean):
         members = clean == label
         if members.sum() >= FEWEST:
-            most = changed[members].mean() + spread / np.sqrt(members.sum())
-            largest = max(largest, float(most))
+            upper = changed[members].mean() + spread / np.sqrt(members.sum())
+            largest = max(largest, float(upper))
     if largest < rate / 2:
-        few = f"flips {100 * share:.0f} % of the labels"
-        yield f"{few}, less than half of {100 * rate:g} %; {remedy}"
+        change = f"flips {100 * share:.0f} % of the labels"
+        yield f"{change}, less than half of {100 * rate:g} %; {remedy}"

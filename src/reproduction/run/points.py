@@ -51,11 +51,11 @@ class Curve(NamedTuple):
     errors: Counts
     pool: int
 
-    def plus(self, other: Curve) -> Curve:
+    def plus(self, curve: Curve) -> Curve:
         """Add the counts of two curves of one pool."""
-        if self.pool != other.pool:
-            raise ValueError(f"points of a pool of {self.pool} rows, and of one of {other.pool}")
-        return Curve(_sum(self.tests, other.tests), _sum(self.errors, other.errors), self.pool)
+        if self.pool != curve.pool:
+            raise ValueError(f"points of a pool of {self.pool} rows, and of one of {curve.pool}")
+        return Curve(_sum(self.tests, curve.tests), _sum(self.errors, curve.errors), self.pool)
 
 
 class Points:
@@ -76,18 +76,18 @@ class Points:
         plain = []
         for row in rows:
             if KEY in row:
-                found: Scored = row[KEY]
-                tests = np.bincount(found.rows)
-                errors = np.bincount(found.rows, weights=found.wrong)
-                self.add(_name(row), Curve(_narrow(tests), _narrow(errors), found.pool))
+                scored: Scored = row[KEY]
+                tests = np.bincount(scored.rows)
+                errors = np.bincount(scored.rows, weights=scored.wrong)
+                self.add(_name(row), Curve(_narrow(tests), _narrow(errors), scored.pool))
             plain.append({key: value for key, value in row.items() if key != KEY})
         return plain
 
     @staticmethod
     def columns(name: str) -> list[Any]:
         """Read the values of the columns `CURVE` from the name of a curve."""
-        found: list[Any] = json.loads(name)
-        return found
+        labels: list[Any] = json.loads(name)
+        return labels
 
     def write(self, path: Path) -> None:
         """Write the curves, sorted by name."""
@@ -111,9 +111,9 @@ class Points:
                 errors = _narrow(arrays[f"errors{number}"])
                 points.add(json.dumps(index), Curve(_narrow(arrays[tests]), errors, int(pool)))
         except Exception as error:
-            why = str(error).splitlines()[0] if str(error) else type(error).__name__
+            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise ValueError(
-                f"{path} is not a whole file of points ({why}); delete it and run again"
+                f"{path} is not a whole file of points ({reason}); delete it and run again"
             ) from None
         return points
 

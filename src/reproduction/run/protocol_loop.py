@@ -48,9 +48,9 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def _refuse_old_name(of: object, name: str) -> AttributeError:
+def _refuse_old_name(instance: object, name: str) -> AttributeError:
     """Give today's name of an attribute of version 1."""
-    kind = type(of).__name__
+    kind = type(instance).__name__
     if name in RENAMED:
         return AttributeError(f"{kind}.{name} is now called `{RENAMED[name]}`; write that")
     return AttributeError(f"{kind!r} object has no attribute {name!r}")
@@ -174,9 +174,9 @@ class Loop:
             by_name[identifier.partition(".")[0]] = dataset
         for name in names:
             if name not in by_name:
-                known = ", ".join(sorted(by_name))
-                where = f"settings.datasets: {name!r} is not among"
-                raise ValueError(f"{where} the artifact's datasets: {known}")
+                names_listed = ", ".join(sorted(by_name))
+                problem = f"settings.datasets: {name!r} is not among"
+                raise ValueError(f"{problem} the artifact's datasets: {names_listed}")
             yield name, by_name[name], Seeds(self.seeds.seed, self.seeds.experiment, name)
 
     def on_data_sets(
@@ -265,7 +265,7 @@ def noisy_labels(
     target: Target = "two classes",
 ) -> NDArray[Any]:
     """Draw the observed targets, a read-only column for each noise, (n, L)."""
-    columns = [one.observe(clean, repetition.rng(f"flips {one}"), target) for one in noise]
+    columns = [kind.observe(clean, repetition.rng(f"flips {kind}"), target) for kind in noise]
     return read_only(np.stack(columns, axis=1))
 
 

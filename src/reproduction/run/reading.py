@@ -54,9 +54,9 @@ SEEN = Seen({}, set(), set())
 @cache
 def roots() -> tuple[str, ...]:
     """List the folders on PYTHONPATH in their order, those of this code, then that of the run."""
-    given = [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
+    entries = [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
     code = [str(SOURCES), str(SOURCES / "papers")]
-    folders = [os.path.realpath(entry) for entry in [*given, *code, "."]]
+    folders = [os.path.realpath(entry) for entry in [*entries, *code, "."]]
     return tuple(dict.fromkeys(folder.rstrip("/") for folder in folders))
 
 
@@ -72,10 +72,10 @@ def name_of(file: str) -> str:
     full = os.path.realpath(file)
     if full.startswith(installed()):
         return ""
-    above = [root for root in roots() if full.startswith(f"{root}/")]
-    if not above:
+    enclosing = [root for root in roots() if full.startswith(f"{root}/")]
+    if not enclosing:
         return ""
-    name = os.path.relpath(full, max(above, key=len))
+    name = os.path.relpath(full, max(enclosing, key=len))
     first = name.partition("/")[0]
     if "__pycache__" in name or first.startswith("."):
         return ""
@@ -127,9 +127,9 @@ def changed() -> str:
     return ""
 
 
-def include(other: Iterable[str]) -> None:
+def include(files: Iterable[str]) -> None:
     """Add files that a child process has read."""
-    for file in other:
+    for file in files:
         _see(file)
         if file.endswith(".py"):
             SEEN.elsewhere.add(file)

@@ -36,18 +36,18 @@ class Split:
     train: Indices
     test: Indices
 
-    def checked(self, found: ArrayLike) -> NDArray[Any]:
+    def checked(self, predicted: ArrayLike) -> NDArray[Any]:
         """Predict the labels (m,) of the test rows, and check them."""
-        return check_predicted(found, len(self.X_test), self.clean)
+        return check_predicted(predicted, len(self.X_test), self.clean)
 
-    def scored(self, found: NDArray[Any]) -> Scored:
-        """Mark the test rows whose ``found`` labels (m,) are wrong, as points of the pool.
+    def scored(self, predicted: NDArray[Any]) -> Scored:
+        """Mark the test rows whose ``predicted`` labels (m,) are wrong, as points of the pool.
 
         Raises ValueError : it is not one label for each test row, or one that no training row has,
         such as NaN, or -1 of 0 and 1.
         """
-        found = self.checked(found)
-        return Scored(self.test, found != self.truth, len(self.clean) + len(self.truth))
+        predicted = self.checked(predicted)
+        return Scored(self.test, predicted != self.truth, len(self.clean) + len(self.truth))
 
     @classmethod
     def of(
@@ -64,14 +64,14 @@ class Split:
         return cls(*map(read_only, parts))
 
 
-def check_predicted(found: ArrayLike, count: int, known: NDArray[Any] | None = None) -> NDArray[Any]:
+def check_predicted(answers: ArrayLike, count: int, known_labels: NDArray[Any] | None = None) -> NDArray[Any]:
     """Return the predicted labels of a given number of rows as an array.
 
-    known : labels that may be predicted; 0 and 1 if not given.
+    known_labels : labels that may be predicted; 0 and 1 if not given.
     Raises ValueError : it is not one label for each row, or another label.
     """
-    predicted = check_count(found, count)
-    labels = np.array([0, 1]) if known is None else np.unique(known)
+    predicted = check_count(answers, count)
+    labels = np.array([0, 1]) if known_labels is None else np.unique(known_labels)
     is_known = np.isin(predicted, labels)
     if not is_known.all():
         names = ", ".join(map(str, labels))
@@ -162,7 +162,7 @@ def stratified_folds(y: NDArray[Any], count: int, rng: np.random.Generator) -> I
     for label in np.unique(y):
         members = rng.permutation(np.flatnonzero(y == label))
         if len(members) < count:
-            few = f"class {label} has {len(members)} rows, fewer than the {count} folds"
-            raise ValueError(f"{few}; lower the setting folds")
+            problem = f"class {label} has {len(members)} rows, fewer than the {count} folds"
+            raise ValueError(f"{problem}; lower the setting folds")
         fold[members] = np.arange(len(members)) % count
     return fold

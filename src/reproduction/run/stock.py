@@ -35,12 +35,12 @@ class ErrorsSettings(keys.SplitSettings, TrainingSettings):
                 self._check_noise(f"methods.{label}.also.{selection}", noise)
         return self
 
-    def _check_noise(self, place: str, noise: keys.Flips) -> None:
+    def _check_noise(self, key: str, noise: keys.Flips) -> None:
         """Check that a method is run on some noise of the settings."""
         if not set(noise) & set(self.noise):
             of_method = ", ".join(map(str, noise))
-            known = ", ".join(map(str, self.noise))
-            raise ValueError(f"{place}: none of {of_method} is in the settings: {known}")
+            labels = ", ".join(map(str, self.noise))
+            raise ValueError(f"{key}: none of {of_method} is in the settings: {labels}")
 
 
 METRICS = ("error", "width", "parameter", "validation_size", "omega01", "omega10", "flagged")
@@ -74,16 +74,16 @@ def errors(settings: ErrorsSettings, loop: Loop) -> Iterator[Row]:
 
 def _numbers(outcome: Outcome) -> dict[str, float]:
     """Select the numbers among what was chosen and estimated."""
-    found: dict[str, object] = {}
+    quantities: dict[str, object] = {}
     if outcome.choice is not None:
-        found["width"] = outcome.choice.width
-        found |= outcome.choice.parameters
-        found["validation_size"] = outcome.choice.rows
-    found["omega01"] = outcome.omega01
-    found["omega10"] = outcome.omega10
-    found["flagged"] = outcome.flagged
+        quantities["width"] = outcome.choice.width
+        quantities |= outcome.choice.parameters
+        quantities["validation_size"] = outcome.choice.rows
+    quantities["omega01"] = outcome.omega01
+    quantities["omega10"] = outcome.omega10
+    quantities["flagged"] = outcome.flagged
     numbers = {}
-    for name, value in found.items():
+    for name, value in quantities.items():
         if isinstance(value, int | float) and value == value:
             numbers[name] = value
     return numbers

@@ -186,8 +186,8 @@ def resolve(settings: TrainingSettings, noise: Iterable[keys.Noise] = ()) -> lis
         for selection, noise_of_selection in method.also.items():
             conditions = _numbers_of(noise_of_selection, all_noise)
             key = f"{label}, {selection}"
-            other = replace(main, selection=selection, conditions=conditions, key=key)
-            candidates.append(other)
+            variant = replace(main, selection=selection, conditions=conditions, key=key)
+            candidates.append(variant)
     return candidates
 
 
@@ -195,7 +195,7 @@ def _numbers_of(wanted: keys.Flips | None, all_noise: list[keys.Noise]) -> tuple
     """List the numbers of the noise conditions to run; None means all."""
     if wanted is None:
         return None
-    return tuple(number for number, one in enumerate(all_noise) if one in wanted)
+    return tuple(number for number, kind in enumerate(all_noise) if kind in wanted)
 
 
 def _grid(method: KernelMethod) -> tuple[tuple[str, ...], NDArray[Any]]:
@@ -387,12 +387,12 @@ def validation(
     trusted = np.zeros(n, dtype=bool)
     trusted[repetition.rng("trusted").permutation(n)[:n_trusted]] = True
     held = rows[trusted]
-    rest = rows[~trusted]
+    untrusted = rows[~trusted]
     labels = np.repeat(clean[held, np.newaxis], noisy.shape[1], axis=1)
     if selection == "trusted_holdout":
-        return [Fold(rest, held, labels)]
-    fold = random_folds(len(rest), count, repetition.rng("folds"))
-    return [Fold(rest[fold != k], held, labels) for k in range(count)]
+        return [Fold(untrusted, held, labels)]
+    fold = random_folds(len(untrusted), count, repetition.rng("folds"))
+    return [Fold(untrusted[fold != k], held, labels) for k in range(count)]
 
 
 def _judged_rows(folds: list[Fold]) -> int:
@@ -493,17 +493,17 @@ def _lowest(
     """Choose for each column, by the rule of ties."""
     n_values = len(method.grid)
     width = np.repeat(list(tried), n_values)
-    place = np.tile(np.arange(n_values), len(tried))
+    value_index = np.tile(np.arange(n_values), len(tried))
     # A later parameter decides only between equal earlier ones.
     rank = np.argsort(np.lexsort(method.grid.reshape(n_values, -1).T[::-1]))
     wrong, loss = np.concatenate(list(tried.values()), axis=2)
-    narrow = np.array([rate(one, parametrisation) for one in width])
+    narrow = np.array([rate(value, parametrisation) for value in width])
     chosen: dict[int, Choice] = {}
     for number, column in enumerate(columns):
-        first = np.lexsort((-rank[place], narrow, loss[number], wrong[number]))[0]
-        values = np.atleast_1d(method.grid[place[first]]).tolist()
+        first = np.lexsort((-rank[value_index], narrow, loss[number], wrong[number]))[0]
+        values = np.atleast_1d(method.grid[value_index[first]]).tolist()
         parameters = dict(zip(method.names, values, strict=True))
-        chosen[column] = Choice(float(width[first]), int(place[first]), parameters, n_rows)
+        chosen[column] = Choice(float(width[first]), int(value_index[first]), parameters, n_rows)
     return chosen
 
 
@@ -532,8 +532,8 @@ def search(
     return chosen
 
 
-def _is_beyond(found: Floats, best: Floats) -> NDArray[np.bool_]:
+def _is_beyond(candidate: Floats, best: Floats) -> NDArray[np.bool_]:
     """Mark where (wrong labels, loss) comes after the best in lexicographic order."""
-    more_wrong = found[0] > best[0]
-    more_loss = (found[0] == best[0]) & (found[1] > best[1])
+    more_wrong = candidate[0] > best[0]
+    more_loss = (candidate[0] == best[0]) & (candidate[1] > best[1])
     return np.asarray(more_wrong | more_loss)

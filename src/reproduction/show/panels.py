@@ -434,18 +434,18 @@ def final_dots(
     """
     last = rows[rows["x"] == rows["x"].max()]
     values = mean_interval(last, ["method"])
-    for method, place in places.items():
+    for method, coordinate in places.items():
         mean, half_width, n = map(float, values.loc[method])
         if 1 < n < FEW:
             runs = last.loc[last["method"] == method, "value"]
-            xy = ([place] * len(runs), runs)
+            xy = ([coordinate] * len(runs), runs)
             looks = _RUN_DOT | {"color": style.colour(method)}
             ax.plot(*(xy if along == "y" else xy[::-1]), **looks)
         looks = style.dot(method)
         if hollow:
             looks |= style.hollow(method)
         looks[f"{along}err"] = half_width
-        position = (place, mean) if along == "y" else (mean, place)
+        position = (coordinate, mean) if along == "y" else (mean, coordinate)
         ax.errorbar(*position, **looks)
 
 

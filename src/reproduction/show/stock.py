@@ -147,12 +147,12 @@ def last_values(results: panels.Results[Any]) -> pd.DataFrame:
 
 def _describe_bold(directions: list[str | None]) -> str:
     """Write what bold means in a table whose metrics are better in these directions."""
-    known = set(directions)
-    if known == {None}:
+    distinct = set(directions)
+    if distinct == {None}:
         return ""
-    if known == {"lower"}:
+    if distinct == {"lower"}:
         return "; the lowest mean is bold"
-    if known == {"higher"}:
+    if distinct == {"higher"}:
         return "; the highest mean is bold"
     return "; the best mean is bold where the metric says which is better"
 
@@ -260,11 +260,11 @@ class _Gap(NamedTuple):
 
 def _compare_with_best(errors: pd.DataFrame) -> dict[str, _Gap]:
     """Compare each method with the one whose mean is lowest, which comes first and has no gap."""
-    best, *others = errors.mean().sort_values(kind="stable").index
+    best, *other_methods = errors.mean().sort_values(kind="stable").index
     gaps = {best: _Gap(0.0, 0.0, 0.0)}
-    for method in others:
+    for method in other_methods:
         gap = statistics.mean_se(errors[method] - errors[best])
-        low, high = statistics.t_interval(gap, 1 - 0.05 / len(others))
+        low, high = statistics.t_interval(gap, 1 - 0.05 / len(other_methods))
         gaps[method] = _Gap(gap.mean, low, high)
     return gaps
 
@@ -279,15 +279,15 @@ def _write_ranked_cells(errors: pd.DataFrame, gaps: Mapping[str, _Gap]) -> dict[
 
 def _describe_best(gaps: Mapping[str, _Gap], noise: str, methods: Mapping[str, Any]) -> str:
     """Write which method has the lowest error, and which are not significantly different."""
-    best, *others = gaps
+    best, *other_methods = gaps
     texts = {}
-    for method in others:
+    for method in other_methods:
         gap = gaps[method]
         interval = f"[{gap.low:.2f}, {gap.high:.2f}]"
         texts[method] = f"{names.label(methods, method)} (+{gap.mean:.2f} {interval})"
-    equal = ", ".join(texts[method] for method in others if gaps[method].is_equal)
+    equal = ", ".join(texts[method] for method in other_methods if gaps[method].is_equal)
     if not equal:
-        equal = f"none, the next is {texts[others[0]]}"
+        equal = f"none, the next is {texts[other_methods[0]]}"
     lowest = f"With {noise}, {names.label(methods, best)} has the lowest error"
     return f"{lowest}; not significantly different from it (95 %): {equal}."
 

@@ -102,10 +102,10 @@ def lowest(means: pd.Series) -> set[str]:
     return set(means.index[means <= smallest + TIE * abs(smallest)])
 
 
-def printed(published: Iterable[Mapping[str, Any]], places: int = 2, **where: Any) -> str:
+def printed(published: Iterable[Mapping[str, Any]], places: int = 2, **labels: Any) -> str:
     """Write ``m`` or ``m ± sd`` of the published value with these entries; "" without one."""
     for entry in published:
-        if all(entry["where"].get(column) == value for column, value in where.items()):
+        if all(entry["where"].get(column) == value for column, value in labels.items()):
             sd = f" ± {entry['sd']:.{places}f}" if "sd" in entry else ""
             return f"{entry['value']:.{places}f}{sd}"
     return ""

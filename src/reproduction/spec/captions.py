@@ -59,8 +59,8 @@ def check_summary(text: str) -> None:
     if len(text.split()) > WORDS_OF_A_SUMMARY:
         words = len(text.split())
         raise ValueError(f"summary: has {words} words; use at most {WORDS_OF_A_SUMMARY}")
-    if found := MATHEMATICS.search(text):
-        raise ValueError(f"summary: {found[0]!r} is mathematics or markup; use plain words")
+    if match := MATHEMATICS.search(text):
+        raise ValueError(f"summary: {match[0]!r} is mathematics or markup; use plain words")
     if text and not text.endswith((".", "?")):
         raise ValueError("summary: is not a sentence; end it with a full stop")
 
@@ -95,9 +95,9 @@ def check_caption(text: str) -> None:
             continue  # such a remark of the parser does not change the text
         if kind not in ALLOWED:
             quoted = " ".join(node.astext().split())[:LONGEST]
-            known = "text, emphasis, code, formulas, lists and links"
-            found = f"a {kind.replace('_', ' ')} is not allowed ({quoted!r})"
-            raise ValueError(f"caption: {found}; a caption has {known}")
+            allowed = "text, emphasis, code, formulas, lists and links"
+            problem = f"a {kind.replace('_', ' ')} is not allowed ({quoted!r})"
+            raise ValueError(f"caption: {problem}; a caption has {allowed}")
         address = node.get("refuri", "") if isinstance(node, nodes.Element) else ""
         if address and not address.startswith(SCHEMES):
             rule = "use https://, http:// or #"

@@ -47,8 +47,8 @@ PLAIN = (int, float, str, bool, type(None))
 
 def check_keywords(
     function: Callable[..., Any],
-    given: Mapping[str, Any],
-    more: Iterable[str] = (),
+    arguments: Mapping[str, Any],
+    extra: Iterable[str] = (),
     also: Iterable[str] = (),
 ) -> None:
     """Check keyword arguments against a signature: names, plain types, words of a ``Literal``.
@@ -57,9 +57,9 @@ def check_keywords(
     ----------
     function : callable
         The function or class.
-    given : mapping
+    arguments : mapping
         Keyword arguments by their names.
-    more : iterable of str
+    extra : iterable of str
         Names of arguments that are given elsewhere.
     also : iterable of str
         Names that are known besides those of the function.
@@ -74,10 +74,10 @@ def check_keywords(
         return
     options = [key for key, keyword in keywords.items() if keyword.default is not keyword.empty]
     options += also
-    for name in (*given, *more):
+    for name in (*arguments, *extra):
         if name not in keywords and name not in also:
             raise ValueError(f"no parameter {name!r}{near(name, options)}")
-    for name, value in given.items():
+    for name, value in arguments.items():
         _check_entries(name, value)
         hint: Any = _hint(function, keywords[name]) if name in keywords else Any
         parts = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)

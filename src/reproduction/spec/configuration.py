@@ -169,16 +169,16 @@ def examine_local(local: Mapping[str, UserFile], entries: Collection[str], *fold
     ArtifactError
         If an id is neither of the registry nor of an artifact, or a file does not exist.
     """
-    known = set(entries)
+    names = set(entries)
     for folder in folders:
         for artifact in sorted(folder.glob("*/*.yaml")):
             text = artifact.read_text(encoding="utf-8", errors="replace")
-            known |= {*re.findall(rf"([a-z0-9][a-z0-9_-]*)\.{LOCAL}\b", text)}
+            names |= {*re.findall(rf"([a-z0-9][a-z0-9_-]*)\.{LOCAL}\b", text)}
     for name, spec in local.items():
         file = users_file(spec).absolute()
-        if name not in known:
+        if name not in names:
             lacks = "no data set of the registry has this id and no artifact below"
-            nearest = near(name, sorted(known), 3)
+            nearest = near(name, sorted(names), 3)
             reason = f"{lacks} {folders[0]} names {name}.{LOCAL}{nearest}"
         elif not file.exists():
             reason = f"there is no file {file}"

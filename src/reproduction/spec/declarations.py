@@ -34,8 +34,8 @@ def check_declared(module: str, function: str, decorators: Sequence[str]) -> Non
         raise ValueError(f"no module {module!r}; is its folder in `papers`, or on PYTHONPATH?")
     project = file.parents[module.count(".") + (file.name == "__init__.py")]
     if not any(project.glob("*/TITLE")):
-        where = f"{project} has no paper, a folder with a TITLE"
-        raise ValueError(f"module {module!r} is in no paper: {where}; move it to yours")
+        problem = f"{project} has no paper, a folder with a TITLE"
+        raise ValueError(f"module {module!r} is in no paper: {problem}; move it to yours")
     if file.suffix != ".py":
         raise ValueError(f"module {module!r} ({file}) is not Python source")
     names = frozenset(decorator.rpartition(".")[2] for decorator in decorators)

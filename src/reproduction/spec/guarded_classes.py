@@ -54,10 +54,10 @@ def _reduce(self: Any, protocol: Any) -> Any:
     """Pickle an instance under the class itself, which another process can import."""
     guarded = type(self)
     original = guarded.__bases__[0]
-    make, arguments, *rest = super(guarded, self).__reduce_ex__(protocol)
+    make, arguments, *state = super(guarded, self).__reduce_ex__(protocol)
     if arguments[:1] != (guarded,):
-        return make, arguments, *rest
-    return _make, (original, *arguments[1:]), *rest
+        return make, arguments, *state
+    return _make, (original, *arguments[1:]), *state
 
 
 def _make(cls: type, *arguments: Any) -> Any:
@@ -74,10 +74,10 @@ def _with_read_only_arguments(function: Callable[..., Any], cls: type) -> Callab
 
 
 @contextmanager
-def unwritable(value: Any, but: type) -> Iterator[None]:
+def unwritable(value: Any, exempt: type) -> Iterator[None]:
     """Make the arrays in a value read-only for a while, but not those of instances."""
     closed = []
-    for array in _arrays(value, but, DEEPEST):
+    for array in _arrays(value, exempt, DEEPEST):
         if array.flags.writeable:
             array.flags.writeable = False
             closed.append(array)
@@ -88,12 +88,12 @@ def unwritable(value: Any, but: type) -> Iterator[None]:
             array.flags.writeable = True
 
 
-def _arrays(value: Any, but: type, depth: int) -> Iterator[NDArray[Any]]:
+def _arrays(value: Any, exempt: type, depth: int) -> Iterator[NDArray[Any]]:
     """Yield the arrays in a value: itself, its entries or its attributes."""
     if isinstance(value, np.ndarray):
         yield value
         return
-    if depth == 0 or isinstance(value, but | type):
+    if depth == 0 or isinstance(value, exempt | type):
         return
     entries: Any = ()
     if isinstance(value, tuple | list):
@@ -103,4 +103,4 @@ def _arrays(value: Any, but: type, depth: int) -> Iterator[NDArray[Any]]:
     elif hasattr(value, "__dict__"):
         entries = vars(value).values()
     for entry in entries:
-        yield from _arrays(entry, but, depth - 1)
+        yield from _arrays(entry, exempt, depth - 1)

@@ -121,18 +121,18 @@ def format_key_table(model: type[BaseModel]) -> str:
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 
-def _rows(model: type[BaseModel], above: str = "") -> Iterator[tuple[str, str, str]]:
+def _rows(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, str, str]]:
     schema = model.model_json_schema()
     for name, field in model.model_fields.items():
         key = field.alias or name
         kind = field.annotation
         if field.is_required() and isinstance(kind, type) and issubclass(kind, BaseModel):
-            yield from _rows(kind, f"{above}{key}.")
+            yield from _rows(kind, f"{prefix}{key}.")
         else:
             value = _describe(schema["properties"][key], schema.get("$defs", {}))
             star = "*" if field.is_required() else ""
             meaning = field.description or ""
-            yield f"`{above}{key}`{star}", value.replace("|", "\\|"), meaning.replace("|", "\\|")
+            yield f"`{prefix}{key}`{star}", value.replace("|", "\\|"), meaning.replace("|", "\\|")
 
 
 def _describe(shape: Any, models: Content) -> str:

@@ -93,9 +93,9 @@ class Metric:
         if not isinstance(name, str):
             raise ValueError(f"{name!r}: the name of a metric such as `roc_auc` is expected")
         is_custom = CUSTOM.fullmatch(name) is not None
-        if not is_custom and name not in known():
-            own = "your own: `module:function`"
-            raise ValueError(f"metric {name!r} is unknown{near(name, known(), 3)} ({own})")
+        if not is_custom and name not in list_metrics():
+            hint = f"{near(name, list_metrics(), 3)} (your own: `module:function`)"
+            raise ValueError(f"metric {name!r} is unknown{hint}")
         return cls(name.rpartition(":")[2], name)
 
     @classmethod
@@ -108,7 +108,7 @@ class Metric:
 
 
 @cache
-def known() -> list[str]:
+def list_metrics() -> list[str]:
     """List the metrics that need no code of a paper."""
     from sklearn import metrics
 

@@ -53,10 +53,10 @@ class Model(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _known_keys(cls, content: Any) -> Any:
-        known = [field.alias or name for name, field in cls.model_fields.items()]
+        keys = [field.alias or name for name, field in cls.model_fields.items()]
         for key, value in content.items() if isinstance(content, dict) else ():
-            if key not in known:
-                message = f"there is no key {str(key)!r}{near(key, known)}"
+            if key not in keys:
+                message = f"there is no key {str(key)!r}{near(key, keys)}"
             elif value is None:
                 message = f"{key}: is empty; give a value or drop the key"
             else:

@@ -94,11 +94,11 @@ def check_folder_name(folder: Path) -> None:
 
 
 def _why_not_a_paper(name: str, folder: Path, home: Path) -> str:
-    made = f"./run new-paper {folder} makes one"
+    remedy = f"./run new-paper {folder} makes one"
     if folder.parent == home and not folder.exists():
-        known = near(name, list_papers(home))
+        hint = near(name, list_papers(home))
         rule = "name your own folder by its path"
-        return f"{name!r} is not a folder of {home}{known} ({rule})"
+        return f"{name!r} is not a folder of {home}{hint} ({rule})"
     papers_inside = sorted(str(file.parent) for file in folder.glob("*/TITLE"))
     if papers_inside:
         paths = ", ".join(papers_inside)
@@ -106,8 +106,8 @@ def _why_not_a_paper(name: str, folder: Path, home: Path) -> str:
     if folder.is_dir() and any(folder.glob("*.yaml")):
         return f"{folder} has no TITLE, a file with the title of the paper"
     if folder.exists():
-        return f"{folder} is not a paper; {made}"
-    return f"there is no folder {folder}; {made}"
+        return f"{folder} is not a paper; {remedy}"
+    return f"there is no folder {folder}; {remedy}"
 
 
 def find_papers(names: Iterable[str], home: Path = HOME) -> dict[str, Path]:
@@ -119,8 +119,8 @@ def find_papers(names: Iterable[str], home: Path = HOME) -> dict[str, Path]:
     for name in dict.fromkeys(names):
         folder = find_paper(name, home)
         if folders.setdefault(folder.name, folder) != folder:
-            both = f"{folders[folder.name]} and {folder}"
-            raise ArtifactError(f"papers: {both} have one name; rename one of them")
+            pair = f"{folders[folder.name]} and {folder}"
+            raise ArtifactError(f"papers: {pair} have one name; rename one of them")
     for name, folder in folders.items():
         if folder.parent != home and (home / name / "TITLE").is_file():
             rule = "the repository has a paper of this name; rename the folder"
@@ -132,8 +132,8 @@ def artifact_files(folder: Path) -> list[Path]:
     """List the files of the artifacts of a paper. Raises ArtifactError: it has none."""
     files = sorted(file for file in folder.glob("*.yaml") if file.name not in NOT_ARTIFACTS)
     if not files:
-        made = f"./run new-artifact {folder}/table1 makes one"
-        raise ArtifactError(f"{folder}: has a TITLE and no artifact; {made}")
+        remedy = f"./run new-artifact {folder}/table1 makes one"
+        raise ArtifactError(f"{folder}: has a TITLE and no artifact; {remedy}")
     return files
 
 
@@ -155,7 +155,7 @@ def full_name(name: str, folder: Path) -> str:
     return name
 
 
-def check_short(key: str, name: str, folder: Path, known: Iterable[str] = ()) -> None:
+def check_short(key: str, name: str, folder: Path, built_in: Iterable[str] = ()) -> None:
     """Refuse the name of a protocol or drawing that is not ``module:object``, or has an old form.
 
     Raises ValueError: the name to write in its place, or the modules that there are.
@@ -170,8 +170,9 @@ def check_short(key: str, name: str, folder: Path, known: Iterable[str] = ()) ->
     if module.startswith(f"{folder.name}."):
         short = f"{module.partition('.')[2]}:{attribute}"
         raise ValueError(f"{key}: {name!r} starts with its own folder; write {short}")
-    if re.fullmatch(r"\w+", module) and module not in known and not has_module(folder, module):
+    exists = module in built_in or has_module(folder, module)
+    if re.fullmatch(r"\w+", module) and not exists:
         files = sorted(folder.glob("*.py"))
         modules = [file.stem for file in files if not file.name.startswith(("_", "test_"))]
-        nearest = near(module, [*modules, *known])
+        nearest = near(module, [*modules, *built_in])
         raise ValueError(f"{key}: {name!r}: {folder} has no module {module!r}{nearest}")

@@ -221,8 +221,8 @@ def select_weakest(claims: Iterable[R]) -> list[R]:
     weakest: dict[tuple[str, str], R] = {}
     for row in claims:
         claim = (str(row.get("paper", "")), str(row["id"]))
-        other = weakest.get(claim, row)
-        weakest[claim] = min(other, row, key=_strength)
+        earlier = weakest.get(claim, row)
+        weakest[claim] = min(earlier, row, key=_strength)
     return list(weakest.values())
 
 

@@ -252,7 +252,7 @@ def test_a_published_value_is_placed_by_its_distance_in_tolerances(interval, pla
     cells |= {key: "" if end == "" else end - 10 for key, end in ends.items()}
     row = {"id": "a", "verdict": "reproduced", "where": '{"method": "svm"}'}
     ((found,),) = charts.blocks([row | {key: str(value) for key, value in cells.items()}]).values()
-    assert (found.at, found.low, found.high) == pytest.approx(places)
+    assert (found.difference, found.low, found.high) == pytest.approx(places)
 
 
 def rows_of_curves(metrics=("mse",), methods=1, settings=1, repetitions=1, last=8):

@@ -77,10 +77,10 @@ def describe_missing_samples(path: Path) -> str:
         while len(header := file.read(8)) == 8:
             promised = int.from_bytes(header[4:], order)
             if header[:4] in (b"data", b"SSND"):
-                found = path.stat().st_size - file.tell()
-                known = promised < UNKNOWN_LENGTH
-                if known and (promised > found or (promised == 0 and found)):
-                    counts = f"promises {promised} bytes of samples, the file has {found}"
+                present = path.stat().st_size - file.tell()
+                is_known = promised < UNKNOWN_LENGTH
+                if is_known and (promised > present or (promised == 0 and present)):
+                    counts = f"promises {promised} bytes of samples, the file has {present}"
                     fault = f"the recording is not complete: its header {counts}"
                     return f"{fault}; copy or export it again"
                 return ""
@@ -103,8 +103,8 @@ def recording(files: Files) -> Arrays:
     path = only(files)
     signal, rate = read(path)
     if rate != RATE:
-        how = f"resample with `sox {path.name} -r {RATE} out.wav`"
-        raise ValueError(f"{path}: expects {RATE} Hz, file has {rate}; {how}")
+        advice = f"resample with `sox {path.name} -r {RATE} out.wav`"
+        raise ValueError(f"{path}: expects {RATE} Hz, file has {rate}; {advice}")
     largest = float(np.abs(signal).max())
     if largest > LARGEST_SAMPLE:
         unit = f"has samples up to {largest:.6g}, but full scale is 1"

@@ -125,11 +125,11 @@ def websearch(files: Files) -> Arrays:
     return arrays
 
 
-def _signs(labels: NDArray[Any], where: str) -> NDArray[np.int8]:
+def _signs(labels: NDArray[Any], location: str) -> NDArray[np.int8]:
     """Write the smaller of two values as -1 and the larger as +1."""
     values = np.unique(labels)
     if len(values) != 2:
-        raise ValueError(f"{where} has {len(values)} values, expected two classes")
+        raise ValueError(f"{location} has {len(values)} values, expected two classes")
     return np.where(labels.ravel() == values[1], 1, -1).astype(np.int8)
 
 
@@ -163,8 +163,8 @@ def websearch_stand_in(files: Files, n: int = 600, d: int = 6) -> Arrays:
     y = _balanced(rng, n)
     X = rng.standard_normal((n, d))
     X[np.arange(n), np.where(y > 0, 0, 1)] += np.where(rng.random(n) < 0.5, 2.0, -2.0)
-    found = (y < 0) & (rng.random(n) < 0.25)
-    return pack(X, y) | {"y_noisy": np.where(found, 1, y).astype(np.int8)}
+    flipped = (y < 0) & (rng.random(n) < 0.25)
+    return pack(X, y) | {"y_noisy": np.where(flipped, 1, y).astype(np.int8)}
 
 
 NEGATIONS = {"not", "no", "never", "without", "nobody"}

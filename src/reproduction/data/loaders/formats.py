@@ -117,11 +117,11 @@ def codes(fields: NDArray[Any], coding: Mapping[Any, int]) -> NDArray[np.int8]:
     ValueError
         If a field has no code.
     """
-    values, place = np.unique(fields, return_inverse=True)
+    values, inverse = np.unique(fields, return_inverse=True)
     unknown = [str(value) for value in values if value not in coding]
     if unknown:
         raise ValueError(f"value {unknown[0]!r} is not one of {', '.join(map(str, coding))}")
-    return np.array([coding[value] for value in values], np.int8)[place]
+    return np.array([coding[value] for value in values], np.int8)[inverse]
 
 
 def svmlight(
@@ -177,15 +177,15 @@ def mat(path: Path) -> dict[str, Any]:
     return {name: value for name, value in loadmat(path).items() if not name.startswith("__")}
 
 
-def matrix(variables: Mapping[str, Any], name: str, where: str) -> NDArray[Any]:
+def matrix(variables: Mapping[str, Any], name: str, location: str) -> NDArray[Any]:
     """Take the two-dimensional numeric variable ``name``, dense."""
     value: Any = variables.get(name)
     value = np.asarray(value.toarray() if hasattr(value, "toarray") else value)
     if value.ndim != 2 or value.dtype.kind not in "biuf":
         listed = []
-        for key, other in sorted(variables.items()):
-            shape = "x".join(map(str, np.shape(other)))
+        for key, content in sorted(variables.items()):
+            shape = "x".join(map(str, np.shape(content)))
             listed.append(f"{key} ({shape})")
-        found = ", ".join(listed) or "nothing"
-        raise ValueError(f"{where}: no numeric matrix {name!r}, found {found}")
+        available = ", ".join(listed) or "nothing"
+        raise ValueError(f"{location}: no numeric matrix {name!r}, found {available}")
     return value

@@ -69,8 +69,8 @@ def _z(X: Floats) -> Floats:
     return np.asarray((X - X.mean(axis=0)) / X.std(axis=0, ddof=1))
 
 
-def _plus(found: NDArray[Any]) -> NDArray[np.int8]:
-    return np.where(found, 1, -1).astype(np.int8)
+def _plus(is_positive: NDArray[Any]) -> NDArray[np.int8]:
+    return np.where(is_positive, 1, -1).astype(np.int8)
 
 
 def _standardised(X: Floats, y: NDArray[Any]) -> Points:
@@ -94,8 +94,8 @@ def _german(X: Floats, y: NDArray[Any]) -> Points:
 
 
 def _splice(X: Floats, y: NDArray[Any]) -> Points:
-    known = (X > 0).all(axis=1)  # without the 15 rows of ambiguous letters; +1 = EI or IE
-    return X[known], _plus(y[known] != 3)
+    is_unambiguous = (X > 0).all(axis=1)  # without the 15 rows of ambiguous letters; +1 = EI or IE
+    return X[is_unambiguous], _plus(y[is_unambiguous] != 3)
 
 
 # generators: L. Breiman, Bias, variance and arcing classifiers, TR 460, University of California,
@@ -125,13 +125,13 @@ def generated_waveform(rng: np.random.Generator, negative: int, positive: int) -
     """
     i = np.arange(1, 22)
     early, middle, late = (np.maximum(6 - np.abs(i - peak), 0.0) for peak in (7, 11, 15))
-    other = np.where(rng.random((negative, 1)) < 0.5, early, middle)
+    early_or_middle = np.where(rng.random((negative, 1)) < 0.5, early, middle)
 
     def mix(first: Floats, second: Floats, n: int) -> Floats:
         u = rng.random((n, 1))
         return np.asarray(u * first + (1 - u) * second + rng.standard_normal((n, 21)))
 
-    return _shuffled(rng, mix(other, late, negative), mix(early, middle, positive))
+    return _shuffled(rng, mix(early_or_middle, late, negative), mix(early, middle, positive))
 
 
 GENERATORS = {
@@ -222,19 +222,19 @@ def genuine(path: Path, name: str) -> PointsAndSplits:
     size = TRAIN[name]
     # "diabetis" is the spelling of the IDA repository
     key = "diabetis" if name == "diabetes" else name.replace("-", "_")
-    where = f"{path.name}: {key}"
+    location = f"{path.name}: {key}"
     if key not in variables:
         raise ValueError(f"{path.name}: no set {key!r}, found {', '.join(variables)}")
     struct = variables[key]
     fields = {field: struct[0, 0][field] for field in struct.dtype.names or ()}
-    x, t, *parts = (matrix(fields, field, where) for field in ("x", "t", "train", "test"))
+    x, t, *parts = (matrix(fields, field, location) for field in ("x", "t", "train", "test"))
     named = np.hstack(parts)
     # each split, sorted, must be the same list, which is the pattern of every row
     sort = np.argsort(named, axis=1, kind="stable")
     patterns = np.take_along_axis(named, sort, axis=1).astype(np.intp) - 1
     if parts[0].shape[1] != size or (patterns != patterns[0]).any() or patterns.min() < 0:
         rule = f"are not partitions of the same rows, {size} of them to train"
-        raise ValueError(f"{where}: the splits {rule}")
+        raise ValueError(f"{location}: the splits {rule}")
     order = np.empty(named.shape, np.int32)
     np.put_along_axis(order, sort, np.arange(named.shape[1], dtype=np.int32)[np.newaxis], axis=1)
     return x[patterns[0]].astype(float), t.ravel()[patterns[0]], order[:, :size], order[:, size:]

@@ -77,11 +77,11 @@ def halves_of_adult(path: Path) -> list[tuple["csr_matrix[Any]", NDArray[np.int8
     rows = table(path, 15)
     facts = json.loads(fact("adult.json"))
     index = np.empty((len(rows), 14), np.int32)
-    for column, known in facts["cuts"].items():
+    for column, entry in facts["cuts"].items():
         j = int(column)
-        index[:, j] = known["first"] + np.searchsorted(known["cuts"], numbers(rows[:, j]))
-    for column, known in facts["levels"].items():
-        coding = {level: code for code, level in enumerate(known["levels"], known["first"])}
+        index[:, j] = entry["first"] + np.searchsorted(entry["cuts"], numbers(rows[:, j]))
+    for column, entry in facts["levels"].items():
+        coding = {level: code for code, level in enumerate(entry["levels"], entry["first"])}
         index[:, int(column)] = codes(rows[:, int(column)], {"?": 0} | coding)
     indptr = np.concatenate([[0], np.cumsum((index > 0).sum(axis=1))])
     X = csr_matrix((np.ones(indptr[-1]), index[index > 0] - 1, indptr), shape=(len(rows), 123))

@@ -51,13 +51,13 @@ class Line(NamedTuple):
         The row of verdicts.
     label : str
         What the value is of.
-    at, low, high : float
+    difference, low, high : float
         The difference in tolerances, and the ends of its interval.
     """
 
     row: Row
     label: str
-    at: float
+    difference: float
     low: float
     high: float
 
@@ -281,26 +281,26 @@ def curves(
         table = runs.summarise(read_table(path), quantiles=False)
     curves_of = _curves_by_place(table)
 
-    def order(place: Place) -> tuple[bool, bool, int]:
-        metric = place[0]
+    def order(panel: Place) -> tuple[bool, bool, int]:
+        metric = panel[0]
         words = metric.lower().split("_")
         is_named = all(word in caption.lower() for word in words)
-        return metric != opens, not is_named, -len(curves_of[place])
+        return metric != opens, not is_named, -len(curves_of[panel])
 
     places = sorted(curves_of, key=order)
     n_curves = sum(map(len, curves_of.values()))
     points = min(MOST, LARGEST // (POINT * max(1, n_curves)))
     while places and points >= FEWEST:
         panels = []
-        for place in places:
-            curves_here = _list_curves(curves_of[place], methods, points)
+        for panel in places:
+            curves_here = _list_curves(curves_of[panel], methods, points)
             panels.append(
                 {
-                    "metric": place[0],
-                    "where": _name_place(place, curves_of),
+                    "metric": panel[0],
+                    "where": _name_place(panel, curves_of),
                     "curves": curves_here,
-                    "title": names.metric(place[0], protocol),
-                    "x": names.x_axis(place[0], protocol),
+                    "title": names.metric(panel[0], protocol),
+                    "x": names.x_axis(panel[0], protocol),
                 }
             )
         packed = json.dumps(panels, separators=(",", ":"))
@@ -310,14 +310,14 @@ def curves(
     return []
 
 
-def _name_place(place: Place, places: Iterable[Place]) -> str:
+def _name_place(chosen: Place, places: Iterable[Place]) -> str:
     """Name a panel by the entries in which panels of its metric differ."""
-    panels_of_metric = [panel for panel in places if panel[0] == place[0]]
+    panels_of_metric = [panel for panel in places if panel[0] == chosen[0]]
     words = []
-    for column in range(1, len(place)):
+    for column in range(1, len(chosen)):
         entries = {panel[column] for panel in panels_of_metric}
-        if len(entries) > 1 and place[column]:
-            words.append(place[column])
+        if len(entries) > 1 and chosen[column]:
+            words.append(chosen[column])
     return " · ".join(words)
 
 
@@ -355,8 +355,8 @@ def _curves_by_place(table: "pd.DataFrame") -> dict[Place, dict[str, Curve]]:
     curves_of: dict[Place, dict[str, Curve]] = {}
     start = 0
     for end in np.cumsum(np.bincount(curve_of_row)):
-        *place, method = map(str, labels[start])
-        curves_of.setdefault(tuple(place), {})[method] = numbers[start:end]
+        *keys, method = map(str, labels[start])
+        curves_of.setdefault(tuple(keys), {})[method] = numbers[start:end]
         start = end
     with_curves = {}
     for names_of_place, curves_here in curves_of.items():

@@ -290,7 +290,7 @@ def write_in_short(page: Page, paper: Paper) -> str:
         chosen = [name for name in names_of_claims if name in claims]
         if 0 < len(chosen) <= MOST_HEADLINES:
             groups = paper.group_headlines(chosen)
-            parts = [f"{title}: {list_headlines(found, paper)}." for title, found in groups.items()]
+            parts = [f"{title}: {list_headlines(rows, paper)}." for title, rows in groups.items()]
             return " ".join(parts)
     return as_text(count_in_words(page.judged) or "No claim and no published value is tested here.")
 

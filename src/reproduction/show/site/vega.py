@@ -180,12 +180,12 @@ def describe_line(line: charts.Line) -> Spec:
         "label": line.label,
         "verdict": describe(line.row),
         "colour": look_up(line.row["verdict"]).colour,
-        "at": round_number(line.at),
+        "at": round_number(line.difference),
         "low": round_number(line.low),
         "high": round_number(line.high),
         "our value": charts.figure(float(line.row["estimate"])),
         "published value": charts.figure(float(line.row["published"])),
-        "difference / tolerance": round_number(line.at),
+        "difference / tolerance": round_number(line.difference),
     }
 
 
