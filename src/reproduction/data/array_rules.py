@@ -59,11 +59,14 @@ def check_task(y: NDArray[Any], task: str) -> None:
     if len(values) > SHOWN_VALUES:
         shown += ", ..."
     if task == "binary":
-        is_binary = y.dtype.kind in "biuf" and len(values) == 2 and (values > 0).sum() == 1
+        is_number = y.dtype.kind in "biuf"
+        is_binary = is_number and len(values) == 2 and (values > 0).sum() == 1
         remedy = "two classes are -1 and 1, or 0 and 1; else write `task: classes`"
         _require(is_binary, f"task: binary, and y holds {len(values)} values ({shown}); {remedy}")
     elif task == "classes":
-        are_classes = y.dtype.kind in "biu" or (y.dtype.kind == "f" and bool((y % 1 == 0).all()))
+        are_classes = y.dtype.kind in "biu"
+        if y.dtype.kind == "f":
+            are_classes = bool((y % 1 == 0).all())
         remedy = "classes are whole numbers; of real values write `task: regression`"
         _require(are_classes, f"task: classes, and y holds {shown}; {remedy}")
         _require(len(values) > 1, f"task: classes, and y holds one value only ({shown})")

@@ -27,6 +27,7 @@ SCALES = ("smoke", "full")
 DRY = ("-n", "--dry-run", "--dryrun", "-np")
 OWN_DISPLAY = ("-p", "--printshellcmds", "-q", "--quiet", "--logger")
 CORES = ("-c", "--cores", "-j", "--jobs")
+PART_OF_FULL = "a part of the full one: ./run full --config 'only={repetitions: 5}'"
 TYPED_IN = "NOISYLABELS_TYPED_IN"
 """Environment variable with the folder in which a command was typed."""
 GROUPED_DIGITS = re.compile(r"(?<![\w.])[0-9]+_[0-9_]+(?![\w.])")
@@ -49,8 +50,8 @@ class Request:
 def read_request(words: Iterable[str]) -> Request:
     """Turn words into a run.
 
-    The first word may name the scale, targets follow, then options of Snakemake. Only the word decides
-    on the scale.
+    The first word may name the scale, targets follow, then options of Snakemake. Only the word
+    decides on the scale.
 
     Raises ValueError: an old form, or two scales; one line that names the form to use.
     """
@@ -95,8 +96,8 @@ def read_request(words: Iterable[str]) -> Request:
 def find_papers(words: Iterable[str]) -> tuple[list[str], list[str]]:
     """Find the folders with papers among targets.
 
-    A word with a slash, or one that begins with a point or ``~``, is a path, of a paper or of a folder
-    with papers, seen from where the command was typed.
+    A word with a slash, or one that begins with a point or ``~``, is a path, of a paper or of a
+    folder with papers, seen from where the command was typed.
 
     Parameters
     ----------
@@ -197,12 +198,10 @@ def _is_scale_file(file: str, scale: str, named: str, remarks: list[str]) -> boo
     if path.parent.name != "config" or path.stem not in ("smoke", "quick"):
         return False
     if path.stem == "quick":
-        raise ValueError(
-            f"--configfile {file}: this scale is gone; a part of the full one: "
-            "./run full --config 'only={repetitions: 5}'"
-        )
+        raise ValueError(f"--configfile {file}: this scale is gone; {PART_OF_FULL}")
     if scale != path.stem:
-        raise ValueError(f"--configfile {file}: the scale is a word: ./run {path.stem}; you typed {named}")
+        rule = f"the scale is a word: ./run {path.stem}"
+        raise ValueError(f"--configfile {file}: {rule}; you typed {named}")
     remarks[:] = [f"The scale is a word now: ./run {scale} in place of --configfile {file}"]
     return True
 
@@ -212,12 +211,11 @@ def _check_old_forms(remaining: list[str], targets: list[str]) -> None:
         if word in SCALES:
             raise ValueError(f"the scale is the first word: ./run {word}, then targets and options")
         if word == "quick":
-            raise ValueError(
-                "the scale quick is gone; a part of the full one: ./run full --config 'only={repetitions: 5}'"
-            )
+            raise ValueError(f"the scale quick is gone; {PART_OF_FULL}")
     for word in remaining:
         if re.match(r"scale=", word):
-            raise ValueError(f"--config {word}: the scale is a word: ./run {SCALES[0]} or ./run {SCALES[1]}")
+            commands = f"./run {SCALES[0]} or ./run {SCALES[1]}"
+            raise ValueError(f"--config {word}: the scale is a word: {commands}")
 
 
 def check_values(words: Iterable[str]) -> None:
@@ -263,7 +261,8 @@ def _become(script: str, words: list[str]) -> NoReturn:
     os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(path))
     os.environ.setdefault("MPLBACKEND", "Agg")
     for library in ("OMP", "OPENBLAS", "MKL", "NUMBA"):
-        os.environ[f"{library}_NUM_THREADS"] = "1"  # more threads would change the last bits of results
+        # more threads would change the last bits of results
+        os.environ[f"{library}_NUM_THREADS"] = "1"
     file = str(CHECKOUT / f"src/scripts/{script}.py")
     os.execv(sys.executable, [sys.executable, "-P", file, *words])
 
@@ -292,7 +291,7 @@ def _new(kind: str, words: list[str]) -> NoReturn:
 COMMANDS: dict[str, tuple[str, str, Callable[[list[str]], None]]] = {
     "smoke": (
         "[TARGET ...] [OPTIONS]",
-        "Every figure and table at its smallest, in minutes, and their pages; without a word it is this.",
+        "Every figure and table at its smallest, and their pages, in minutes; the default.",
         partial(_of_scale, "smoke"),
     ),
     "full": (

@@ -1,6 +1,7 @@
 """What `./run` shows: its progress, on a line or every ten seconds, and a summary.
 
-A logger plugin of Snakemake, whose own messages stay in the file `.snakemake/log/<time>.snakemake.log`.
+A logger plugin of Snakemake, whose own messages stay in the file
+`.snakemake/log/<time>.snakemake.log`.
 """
 
 import csv
@@ -52,9 +53,10 @@ REFUSING = ("draw", "verdicts")
 class Progress:
     """Progress of a run: what is done, what runs, and how long the rest will take.
 
-    The rest takes (expected seconds of what is left) x pace. The pace is measured when a job has finished:
-    (time so far) / (expected seconds so far). A job that runs counts with the time since it began, but at
-    most with what is expected of it. So the estimate does not grow with the time while long jobs run.
+    The rest takes (expected seconds of what is left) x pace. The pace is measured when a job has
+    finished: (time so far) / (expected seconds so far). A job that runs counts with the time since
+    it began, but at most with what is expected of it. So the estimate does not grow with the time
+    while long jobs run.
     """
 
     def __init__(self, cores: int, seconds: Mapping[int, float]) -> None:
@@ -85,7 +87,8 @@ class Progress:
         expected = self.expected(elapsed)
         estimate = f" of about {clock(expected)}" if expected else ""
         total = f"/{self.total}" if self.total else ""
-        return f"[{self.done}{total}] {clock(elapsed)}{estimate}  {'; '.join(self.running.values())}"
+        running = "; ".join(self.running.values())
+        return f"[{self.done}{total}] {clock(elapsed)}{estimate}  {running}"
 
     def expected(self, elapsed: float) -> float:
         """Estimate the seconds of the whole run; 0 if nothing is known of its jobs."""
@@ -139,7 +142,8 @@ class LogHandler(LogHandlerBase):
             red, plain = ("\x1b[31m", "\x1b[0m") if self.coloured else ("", "")
             log_hint = f" ({path_to_show(log)})" if log else ""
             killed = KILLED if _ends_without_cause(log) else ""
-            self._print(f"{red}failed{plain}: {description}{log_hint}{killed}")  # `causes` shows the reason
+            # `causes` shows the reason
+            self._print(f"{red}failed{plain}: {description}{log_hint}{killed}")
         elif fields.get("exception") == "LockException":
             self._print(LOCKED)
         else:
@@ -180,7 +184,8 @@ def _short(fields: Mapping[str, Any]) -> str:
 def summary(plan: Plan, words: Iterable[str], failed: bool = False, stopped: bool = False) -> str:
     """Summarise in a few lines the files of the targets, or of everything.
 
-    failed: the run broke off, and what is missing is named.   stopped: by the user; it only is counted.
+    failed: the run broke off, and what is missing is named.
+    stopped: the user stopped it; what is missing is only counted.
     """
     if not (scopes := plan.find_scopes(words)):
         return ""
@@ -274,7 +279,7 @@ def _is_there(file: str) -> bool:
 
 
 def _ends_without_cause(log: str) -> bool:
-    """Decide whether the log of a failed job names no cause, as when the system ended the process."""
+    """Decide whether the log of a failed job names no cause, as when the system ended it."""
     file = Path(log)
     if not log or not file.is_file() or file.stem in REFUSING:
         return False
@@ -288,10 +293,15 @@ def causes(logs: Path, since: float) -> list[str]:
     for file in sorted(log for log in logs.rglob("*.log") if log.stat().st_mtime >= since):
         last = file.read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2]
         match = CAUSE.match(last)
-        if reason := match[1] if match else last * (file.stem in REFUSING):
+        reason = last if file.stem in REFUSING else ""
+        if match:
+            reason = match[1]
+        if reason:
             log_of_reason.setdefault(reason, file)
-    # all causes are in the logs
-    return [f"why: {reason} ({path_to_show(file)})" for reason, file in log_of_reason.items()][:5]
+    lines = []
+    for reason, file in log_of_reason.items():
+        lines.append(f"why: {reason} ({path_to_show(file)})")
+    return lines[:5]  # all causes are in the logs
 
 
 def _verdicts(plan: Plan, scopes: Iterable[str]) -> list[str]:
@@ -304,10 +314,11 @@ def _verdicts(plan: Plan, scopes: Iterable[str]) -> list[str]:
     for file in files:
         with file.open(encoding="utf-8", newline="") as lines_of_file:
             rows += csv.DictReader(lines_of_file)
-    counts = [f"{count} {look_up(verdict).label}" for verdict, count in count_verdicts(rows).items()]
-    scale_note = {"full": "", "part": " (of a part)"}.get(
-        plan.config["scale"], " (no verdicts at reduced scale)"
-    )
+    counts = []
+    for verdict, count in count_verdicts(rows).items():
+        counts.append(f"{count} {look_up(verdict).label}")
+    notes = {"full": "", "part": " (of a part)"}
+    scale_note = notes.get(plan.config["scale"], " (no verdicts at reduced scale)")
     locations = ", ".join(path_to_show(file) for file in files)
     if len(files) > MOST_FILES:
         locations = f"{path_to_show(plan.results)}/<paper>/verdicts.csv"

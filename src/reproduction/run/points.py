@@ -1,11 +1,11 @@
 """Tested points of a pool and those with a wrong label, counted over the splits of each curve.
 
-A curve is what a row of the result table belongs to but for its repetition: data set, source, noise, setting,
-method, metric, x. For every point i of its pool two counts are kept: tests m_i and errors e_i. From them the
-verdicts infer to new points (`noisylabels.statistics.for_new_points`).
+A curve is what a row of the result table belongs to but for its repetition: data set, source,
+noise, setting, method, metric, x. For every point i of its pool two counts are kept: tests m_i and
+errors e_i. From them the verdicts infer to new points (`noisylabels.statistics.for_new_points`).
 
-The file is an .npz without compression and in the narrowest whole numbers: equal counts give equal bytes on
-every machine, and of curves that were tested alike it holds the m_i once.
+The file is an .npz without compression and in the narrowest whole numbers: equal counts give equal
+bytes on every machine, and of curves that were tested alike it holds the m_i once.
 """
 
 from __future__ import annotations

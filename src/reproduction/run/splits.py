@@ -24,8 +24,8 @@ class Split:
     """One standardised split of a data set; labels are 0 and 1, or 0 to K - 1 for K classes.
 
     Its arrays cannot be changed.
-    X (n, d), X_test (m, d); clean (n,) and truth (m,): true labels, or real values, of the training and
-    of the test rows.
+    X (n, d), X_test (m, d); clean (n,) and truth (m,): true labels, or real values, of the
+    training and of the test rows.
     train (n,), test (m,) : numbers of the rows in the data set.
     """
 
@@ -64,7 +64,11 @@ class Split:
         return cls(*map(read_only, parts))
 
 
-def check_predicted(answers: ArrayLike, count: int, known_labels: NDArray[Any] | None = None) -> NDArray[Any]:
+def check_predicted(
+    answers: ArrayLike,
+    count: int,
+    known_labels: NDArray[Any] | None = None,
+) -> NDArray[Any]:
     """Return the predicted labels of a given number of rows as an array.
 
     known_labels : labels that may be predicted; 0 and 1 if not given.
@@ -111,7 +115,8 @@ def standardised(train: Floats, test: Floats) -> tuple[Floats, Floats]:
     """Standardise each feature by the training rows; constant features become 0."""
     mean = train.mean(axis=0)
     std = train.std(axis=0)
-    varies = train.max(axis=0) > train.min(axis=0)  # the std of a constant feature may be rounded above 0
+    # the std of a constant feature may be rounded above 0
+    varies = train.max(axis=0) > train.min(axis=0)
     factor = np.divide(1.0, std, out=np.zeros_like(std), where=varies)
     return (train - mean) * factor, (test - mean) * factor
 
@@ -138,7 +143,8 @@ def stratified_mask(y: NDArray[Any], share: float, rng: np.random.Generator) -> 
         members = rng.permutation(np.flatnonzero(y == label))
         count = max(1, round(share * len(members)))
         if count == len(members):
-            raise ValueError(f"class {label} has {count} rows only: none would be left for the other part")
+            reason = "none would be left for the other part"
+            raise ValueError(f"class {label} has {count} rows only: {reason}")
         mask[members[:count]] = True
     return mask
 

@@ -75,7 +75,8 @@ def cifar10h(files: Files) -> Arrays:
     arrays = {}
     for key, name in (("votes", "cifar10h-counts.npy"), ("p", "cifar10_test_set_pyx.npy")):
         arrays[key] = np.load(files[name], allow_pickle=False).astype(float)
-    shapes = {key: array.shape for key, array in arrays.items() if array.shape != (len(y), 10)}
+    expected = (len(y), 10)
+    shapes = {key: array.shape for key, array in arrays.items() if array.shape != expected}
     if shapes:
         raise ValueError(f"cifar10h: {shapes} do not go with {len(y)} labels of 10 classes")
     return arrays | {"y": y.astype(np.int8)}
@@ -121,7 +122,8 @@ def websearch(files: Files) -> Arrays:
     arrays = pack(x.astype(float), y)
     flags = variables.get("fd")
     if flags is not None and np.size(flags) == len(y):
-        arrays["y_noisy"] = np.where(np.ravel(flags) == 1, -y, y).astype(np.int8)
+        is_flipped = np.ravel(flags) == 1
+        arrays["y_noisy"] = np.where(is_flipped, -y, y).astype(np.int8)
     return arrays
 
 
@@ -134,7 +136,9 @@ def _signs(labels: NDArray[Any], location: str) -> NDArray[np.int8]:
 
 
 def _balanced(rng: np.random.Generator, n: int) -> NDArray[np.int8]:
-    return rng.permutation(np.repeat(np.array([-1, 1], np.int8), [n - n // 2, n // 2]))
+    n_positive = n // 2
+    classes = np.array([-1, 1], np.int8)
+    return rng.permutation(np.repeat(classes, [n - n_positive, n_positive]))
 
 
 def rte_stand_in(files: Files, n: int = 800, d: int = 9) -> Arrays:
@@ -146,7 +150,8 @@ def rte_stand_in(files: Files, n: int = 800, d: int = 9) -> Arrays:
     seeds = Seeds(0, "stand-in", "rte")
     rng = seeds.generator(0, "items")
     y = _balanced(rng, n)
-    X = rng.standard_normal((n, d)) + y[:, None] * 0.25 / np.sqrt(d)
+    means = y[:, None] * 0.25 / np.sqrt(d)
+    X = rng.standard_normal((n, d)) + means
     crowd = simulate(y, seeds.generator(0, "crowd"))
     return pack(X, y) | {"item": crowd.item, "worker": crowd.worker, "response": crowd.response}
 
@@ -162,7 +167,9 @@ def websearch_stand_in(files: Files, n: int = 600, d: int = 6) -> Arrays:
     rng = Seeds(0, "stand-in", "websearch").generator(0, "images")
     y = _balanced(rng, n)
     X = rng.standard_normal((n, d))
-    X[np.arange(n), np.where(y > 0, 0, 1)] += np.where(rng.random(n) < 0.5, 2.0, -2.0)
+    axis = np.where(y > 0, 0, 1)
+    shift = np.where(rng.random(n) < 0.5, 2.0, -2.0)
+    X[np.arange(n), axis] += shift
     flipped = (y < 0) & (rng.random(n) < 0.25)
     return pack(X, y) | {"y_noisy": np.where(flipped, 1, y).astype(np.int8)}
 
@@ -197,7 +204,8 @@ def features(text: Sequence[str], hypothesis: Sequence[str]) -> NDArray[np.float
             documents.update({word.lower() for word in side})
     idf = {}
     for word, count in documents.items():
-        idf[word] = float(np.log((1 + 2 * len(tokens)) / (1 + count))) + 1
+        ratio = (1 + 2 * len(tokens)) / (1 + count)
+        idf[word] = float(np.log(ratio)) + 1
     return np.array([_measures(t, h, idf) for t, h in tokens])
 
 
@@ -208,17 +216,20 @@ def _words(sentence: str) -> list[str]:
 def _measures(text: list[str], hypothesis: list[str], idf: dict[str, float]) -> list[float]:
     t = [word.lower() for word in text]
     h = [word.lower() for word in hypothesis]
-    names = {word.lower() for word in hypothesis[1:] if word[0].isupper() or word[0].isdigit()}
+    words_t = set(t)
+    words_h = set(h)
     numbers = {word for word in h if word[0].isdigit()}
+    names = {word.lower() for word in hypothesis[1:] if word[0].isupper()}
+    names |= {word.lower() for word in hypothesis[1:] if word[0].isdigit()}
     return [
-        _share(set(h), set(t)),
+        _share(words_h, words_t),
         _share(set(pairwise(h)), set(pairwise(t))),
-        len(set(h) & set(t)) / max(len(set(h) | set(t)), 1),
+        len(words_h & words_t) / max(len(words_h | words_t), 1),
         _cosine(Counter(t), Counter(h), idf),
         len(h) / max(len(t), 1),
         _common_subsequence(t, h) / max(len(h), 1),
-        _share(names, set(t)),
-        float(len(numbers - set(t))),
+        _share(names, words_t),
+        float(len(numbers - words_t)),
         float(abs(_count_negations(t) - _count_negations(h))),
     ]
 
@@ -233,7 +244,9 @@ def _share(part: set[T], whole: set[T]) -> float:
 
 def _cosine(a: Counter[str], b: Counter[str], idf: dict[str, float]) -> float:
     # Added from left to right, because `sum` corrects rounding errors from Python 3.12 on.
-    dot = reduce(add, (a[w] * b[w] * idf[w] ** 2 for w in sorted(a.keys() & b.keys())), 0.0)
+    dot = 0.0
+    for word in sorted(a.keys() & b.keys()):
+        dot += a[word] * b[word] * idf[word] ** 2
     norm_a = _norm(a, idf)
     norm_b = _norm(b, idf)
     return dot / (norm_a * norm_b) if norm_a and norm_b else 0.0
@@ -250,6 +263,9 @@ def _common_subsequence(a: list[str], b: list[str]) -> int:
     for x in a:
         row = [0]
         for j, y in enumerate(b):
-            row.append(previous[j] + 1 if x == y else max(row[-1], previous[j + 1]))
+            if x == y:
+                row.append(previous[j] + 1)
+            else:
+                row.append(max(row[-1], previous[j + 1]))
         previous = row
     return previous[-1]

@@ -113,7 +113,8 @@ def generated_ringnorm(rng: np.random.Generator, negative: int, positive: int) -
     x | y = -1 ~ N(a 1, I) and x | y = +1 ~ N(0, 4 I) with a = 2/sqrt(20).
     """
     inner = rng.standard_normal((negative, 20)) + 2 / np.sqrt(20)
-    return _shuffled(rng, inner, 2 * rng.standard_normal((positive, 20)))
+    outer = 2 * rng.standard_normal((positive, 20))
+    return _shuffled(rng, inner, outer)
 
 
 def generated_waveform(rng: np.random.Generator, negative: int, positive: int) -> Points:
@@ -129,9 +130,12 @@ def generated_waveform(rng: np.random.Generator, negative: int, positive: int) -
 
     def mix(first: Floats, second: Floats, n: int) -> Floats:
         u = rng.random((n, 1))
-        return np.asarray(u * first + (1 - u) * second + rng.standard_normal((n, 21)))
+        waves = u * first + (1 - u) * second
+        return np.asarray(waves + rng.standard_normal((n, 21)))
 
-    return _shuffled(rng, mix(early_or_middle, late, negative), mix(early, middle, positive))
+    negative_rows = mix(early_or_middle, late, negative)
+    positive_rows = mix(early, middle, positive)
+    return _shuffled(rng, negative_rows, positive_rows)
 
 
 GENERATORS = {
@@ -232,9 +236,11 @@ def genuine(path: Path, name: str) -> PointsAndSplits:
     # each split, sorted, must be the same list, which is the pattern of every row
     sort = np.argsort(named, axis=1, kind="stable")
     patterns = np.take_along_axis(named, sort, axis=1).astype(np.intp) - 1
-    if parts[0].shape[1] != size or (patterns != patterns[0]).any() or patterns.min() < 0:
+    rows = patterns[0]
+    if parts[0].shape[1] != size or (patterns != rows).any() or patterns.min() < 0:
         rule = f"are not partitions of the same rows, {size} of them to train"
         raise ValueError(f"{location}: the splits {rule}")
     order = np.empty(named.shape, np.int32)
-    np.put_along_axis(order, sort, np.arange(named.shape[1], dtype=np.int32)[np.newaxis], axis=1)
-    return x[patterns[0]].astype(float), t.ravel()[patterns[0]], order[:, :size], order[:, size:]
+    positions = np.arange(named.shape[1], dtype=np.int32)
+    np.put_along_axis(order, sort, positions[np.newaxis], axis=1)
+    return x[rows].astype(float), t.ravel()[rows], order[:, :size], order[:, size:]

@@ -57,14 +57,17 @@ def real_sim(files: Files) -> Arrays:
 def covtype(files: Files) -> Arrays:
     """Load forest cover, 581012 x 54: lodgepole pine (class 2, +1) and all others."""
     values = numeric_csv(only(files))
-    return pack(values[:, :54], np.where(values[:, 54] == 2, 1, -1))
+    is_lodgepole_pine = values[:, 54] == 2
+    return pack(values[:, :54], np.where(is_lodgepole_pine, 1, -1))
 
 
 def susy(files: Files, test: int = 500_000) -> Arrays:
     """Load SUSY, 18 float32 columns: 4,500,000 training rows and 500,000 test rows; +1 = signal."""
     values = numeric_csv(only(files))
     y = codes(values[:, 0], {0: -1, 1: 1})
-    return pack(values[:-test, 1:], y[:-test]) | pack(values[-test:, 1:], y[-test:], "test")
+    X = values[:, 1:]
+    training = pack(X[:-test], y[:-test])
+    return training | pack(X[-test:], y[-test:], "test")
 
 
 def halves_of_adult(path: Path) -> list[tuple["csr_matrix[Any]", NDArray[np.int8]]]:
@@ -79,15 +82,23 @@ def halves_of_adult(path: Path) -> list[tuple["csr_matrix[Any]", NDArray[np.int8
     index = np.empty((len(rows), 14), np.int32)
     for column, entry in facts["cuts"].items():
         j = int(column)
-        index[:, j] = entry["first"] + np.searchsorted(entry["cuts"], numbers(rows[:, j]))
+        quintile = np.searchsorted(entry["cuts"], numbers(rows[:, j]))
+        index[:, j] = entry["first"] + quintile
     for column, entry in facts["levels"].items():
-        coding = {level: code for code, level in enumerate(entry["levels"], entry["first"])}
-        index[:, int(column)] = codes(rows[:, int(column)], {"?": 0} | coding)
-    indptr = np.concatenate([[0], np.cumsum((index > 0).sum(axis=1))])
-    X = csr_matrix((np.ones(indptr[-1]), index[index > 0] - 1, indptr), shape=(len(rows), 123))
+        j = int(column)
+        coding = {"?": 0}
+        for code, level in enumerate(entry["levels"], entry["first"]):
+            coding[level] = code
+        index[:, j] = codes(rows[:, j], coding)
+    is_present = index > 0
+    counts = is_present.sum(axis=1)
+    indptr = np.concatenate([[0], np.cumsum(counts)])
+    ones = np.ones(indptr[-1])
+    X = csr_matrix((ones, index[is_present] - 1, indptr), shape=(len(rows), 123))
     y = codes(rows[:, 14], {"<=50K": -1, ">50K": 1})
     packed = np.frombuffer(fact("a7a_rows.bin"), np.uint8)
-    half = np.unpackbits(packed, bitorder="little")[: len(rows)] == 1
+    bits = np.unpackbits(packed, bitorder="little")
+    half = bits[: len(rows)] == 1
     return [(X[half], y[half]), (X[~half], y[~half])]
 
 
@@ -105,7 +116,8 @@ def mnist38(files: Files) -> Arrays:
 
 def _pair(pixels: NDArray[np.uint8], digits: NDArray[Any], part: str = "") -> Arrays:
     chosen = np.isin(digits, [3, 8])
-    X = pixels[chosen].reshape(int(chosen.sum()), -1).astype(np.float32) / np.float32(255)
+    images = pixels[chosen]
+    X = images.reshape(len(images), -1).astype(np.float32) / np.float32(255)
     return pack(X, np.where(digits[chosen] == 3, 1, -1), part)
 
 
@@ -135,5 +147,9 @@ def _from_pickle(path: Path) -> tuple[Digits, Digits]:
     """
     with gzip.open(path) as stream:
         (x1, y1), (x2, y2), (x3, y3) = _ArraysOnly(stream, encoding="latin1").load()
-    train, test = ((np.asarray(x) * 256).astype(np.uint8) for x in (np.concatenate([x1, x2]), x3))
-    return (train, np.concatenate([y1, y2])), (test, np.asarray(y3))
+    training = (_to_bytes(np.concatenate([x1, x2])), np.concatenate([y1, y2]))
+    return training, (_to_bytes(np.asarray(x3)), np.asarray(y3))
+
+
+def _to_bytes(pixels: NDArray[Any]) -> NDArray[np.uint8]:
+    return (pixels * 256).astype(np.uint8)
