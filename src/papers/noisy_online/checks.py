@@ -108,21 +108,29 @@ def gradient_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
     gradient = 2 * (W @ X - Y) * X
     bias = 2 * (SIGMA @ W)
     for i in range(3):
+        number = i + 1
         exact = float(gradient[i])
-        yield f"two copies: gradient {i + 1}", two_copies[:, i], exact
+        yield f"two copies: gradient {number}", two_copies[:, i], exact
         biased = float(gradient[i] + bias[i])
-        yield f"one copy: gradient {i + 1} + 2 (Sigma w)", one_copy[:, i], biased
-        yield f"known covariance: gradient {i + 1}", known_covariance[:, i], exact
+        yield f"one copy: gradient {number} + 2 (Sigma w)", one_copy[:, i], biased
+        yield f"known covariance: gradient {number}", known_covariance[:, i], exact
     B_w = float(W @ W)
     B_x = float(X @ X + np.trace(SIGMA))
-    B_y = Y**2 + NOISE_Y**2
-    squared_residual = (W @ X - Y) ** 2 + W @ SIGMA @ W + NOISE_Y**2
+    label_variance = NOISE_Y**2
+    B_y = Y**2 + label_variance
+    clean_residual = W @ X - Y
+    prediction_variance = W @ SIGMA @ W
+    squared_residual = clean_residual**2 + prediction_variance + label_variance
     second_moment = float(4 * squared_residual * B_x)
     G_1 = theory.two_copy_moment(B_w, B_x, B_y)
-    yield "two copies: squared length", _squared_lengths(two_copies), second_moment, G_1
-    M_4 = float(theory.gaussian_fourth_moment(X[None, :], SIGMA)[0])
-    yield "fourth moment of a copy", _squared_lengths(first) ** 2, M_4
-    largest_variance = float(np.linalg.eigvalsh(SIGMA)[-1])
+    lengths = _squared_lengths(two_copies)
+    yield "two copies: squared length", lengths, second_moment, G_1
+    fourth_moments = theory.gaussian_fourth_moment(X[None, :], SIGMA)
+    M_4 = float(fourth_moments[0])
+    lengths = _squared_lengths(first)
+    yield "fourth moment of a copy", lengths**2, M_4
+    variances = np.linalg.eigvalsh(SIGMA)
+    largest_variance = float(variances[-1])
     G_2 = theory.known_covariance_moment(B_w, M_4, B_x, B_y, largest_variance)
     second_moment = _exact_moment_of_known_covariance()
     lengths = _squared_lengths(known_covariance)
@@ -136,22 +144,31 @@ def _squared_lengths(rows: Floats) -> Floats:
 def _exact_moment_of_known_covariance() -> float:
     """Integrate the squared length of the estimate with a known covariance."""
     z, mass = _gauss_hermite(6, 3)  # exact up to degree 11, and 4 is needed here
-    x = X + z @ np.linalg.cholesky(SIGMA).T
+    root = np.linalg.cholesky(SIGMA)
+    x = X + z @ root.T
     residual = x @ W - Y
-    gradients = 2 * residual[:, None] * x - 2 * SIGMA @ W
+    one_copy = 2 * residual[:, None] * x
+    gradients = one_copy - 2 * SIGMA @ W
     by_label_noise = 4 * NOISE_Y**2 * _squared_lengths(x)
-    return float(mass @ (_squared_lengths(gradients) + by_label_noise))
+    lengths = _squared_lengths(gradients) + by_label_noise
+    return float(mass @ lengths)
 
 
 def _gauss_hermite(nodes: int, d: int) -> tuple[Floats, Floats]:
     """Make the points (nodes^d, d) and masses of the standard normal law."""
     z, weights = np.polynomial.hermite_e.hermegauss(nodes)
-    weights = weights / weights.sum()
-    coordinates = np.meshgrid(*[z] * d)
-    points = np.stack([coordinate.ravel() for coordinate in coordinates], axis=1)
-    grids = np.meshgrid(*[weights] * d)
-    factors = np.stack([grid.ravel() for grid in grids])
-    return points, np.prod(factors, axis=0)
+    masses = weights / weights.sum()
+    points = _grid(z, d)
+    factors = _grid(masses, d)
+    return points, np.prod(factors, axis=1)
+
+
+def _grid(values: Floats, d: int) -> Floats:
+    """Make all points (len(values)^d, d) with coordinates from the values."""
+    axes = [values] * d
+    coordinates = np.meshgrid(*axes)
+    columns = [coordinate.ravel() for coordinate in coordinates]
+    return np.stack(columns, axis=1)
 
 
 Law = Callable[[np.random.Generator, int], Floats]
@@ -201,21 +218,29 @@ def lemma1_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
     yield "its second moment", theta**2, moment, bound
     yield "number of copies", counts.astype(float), 1 / (p - 1)
     for z in (2, 5):
-        has_copies = theory.degrees(rng, p, n) >= z
+        counts = theory.degrees(rng, p, n)
+        has_copies = counts >= z
         yield f"P(copies >= {z})", has_copies.astype(float), p**-z
     for other_p in (1.25, 4.0):
         counts = theory.degrees(rng, other_p, n)
-        yield f"number of copies at p = {other_p:g}", counts.astype(float), 1 / (other_p - 1)
+        expected = 1 / (other_p - 1)
+        yield f"number of copies at p = {other_p:g}", counts.astype(float), expected
     for name, gamma in taylor().items():
         moment = theory.second_moment(gamma, p, 1.0)
         bound = theory.second_moment_bound(gamma, p, 1.0)
         for law, (mean, draw) in LAWS.items():
             theta, _ = theory.estimates(gamma, p, draw, rng, n)
-            truth = float(np.polynomial.polynomial.polyval(mean, gamma))
+            truth = _evaluate_series(gamma, mean)
             yield f"estimate of f(E X) for {name} and the {law} law", theta, truth
             if law == "normal":
                 yield f"its second moment for {name}", theta**2, moment, bound
     yield from _lemma1_at_other_p(n, rng)
+
+
+def _evaluate_series(gamma: Floats, x: float) -> float:
+    """Evaluate a function by its Taylor coefficients."""
+    value = np.polynomial.polynomial.polyval(x, gamma)
+    return float(value)
 
 
 def _lemma1_at_other_p(n: int, rng: np.random.Generator) -> Iterator[Found]:
@@ -229,7 +254,7 @@ def _lemma1_at_other_p(n: int, rng: np.random.Generator) -> Iterator[Found]:
         yield f"P(copies >= 2) at p = {p:g}", has_copies.astype(float), p**-2
         for name, gamma in taylor().items():
             theta, _ = theory.estimates(gamma, p, draw, rng, n)
-            truth = float(np.polynomial.polynomial.polyval(mean, gamma))
+            truth = _evaluate_series(gamma, mean)
             yield f"estimate of f(E X) for {name} at p = {p:g}", theta, truth
             moment = theory.second_moment(gamma, p, 1.0)
             bound = theory.second_moment_bound(gamma, p, 1.0)
@@ -245,9 +270,13 @@ def taylor(degree: int = 160) -> dict[str, Floats]:
     is_even = n % 2 == 0
     half = n // 2
     signs = np.where(half % 2, -1.0, 1.0)
-    inverse_factorials = np.exp(-gammaln(n + 1))
-    inverse_factorials_of_half = np.exp(-gammaln(half + 1))
-    erf = 2 / np.sqrt(np.pi) * signs * inverse_factorials_of_half / np.maximum(n, 1)
+    log_factorials = gammaln(n + 1)
+    inverse_factorials = np.exp(-log_factorials)
+    log_factorials_of_half = gammaln(half + 1)
+    inverse_factorials_of_half = np.exp(-log_factorials_of_half)
+    scale = 2 / np.sqrt(np.pi)
+    positive_n = np.maximum(n, 1)
+    erf = scale * signs * inverse_factorials_of_half / positive_n
     erf_of_half = erf * 0.5**n
     gaussian = signs * inverse_factorials_of_half
     return {
@@ -268,19 +297,23 @@ def copies_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
     loss = analytic_loss("squared")
     X = np.zeros((n, 1))
     y = np.zeros(n)
-    for name, kernel in {"dot-product": tensor.linear(), "Gaussian": tensor.gaussian(4.0)}.items():
+    kernels = {"dot-product": tensor.linear(), "Gaussian": tensor.gaussian(4.0)}
+    for name, kernel in kernels.items():
         is_gaussian = name == "Gaussian"
         for p in (1.25, 1.5, 2.0, 4.0):
             learner = AnalyticKernel(kernel, loss, 1e-9, rng, p)
-            counts = learner.run(X, draw_noise, y).queries
+            run = learner.run(X, draw_noise, y)
+            counts = run.queries
             expected = theory.mean_queries(p, gaussian=is_gaussian)
-            largest_number = 40 * int(np.ceil(expected)) + 40
+            rounded_up = int(np.ceil(expected))
+            largest_number = 40 * rounded_up + 40
             law = theory.pmf(p, largest_number, gaussian=is_gaussian)
             mode = int(law.argmax())
-            is_mode = (counts == mode).astype(float)
+            is_mode = counts == mode
             case = f"{name} kernel at p = {p:g}"
             yield f"{case}: copies of a round", counts.astype(float), expected
-            yield f"{case}: P({mode} copies)", is_mode, float(law[mode])
+            probability = float(law[mode])
+            yield f"{case}: P({mode} copies)", is_mode.astype(float), probability
 
 
 A = np.array([[0.2, -0.4]])
@@ -299,13 +332,18 @@ def kernel_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
     noisy = A + rng.standard_normal((n, 2)) * sd
     second = A + rng.standard_normal((n, 2)) * sd
     gauss = surrogate.gaussian_pair(1.0, V)
-    exact = float(gauss.kernel(A, Z)[0, 0])
-    yield "surrogate of the Gaussian kernel", gauss.surrogate(noisy, Z)[:, 0], exact
-    blurred = float(gauss.blurred(A, Z, V)[0, 0])
-    yield "plain Gaussian kernel: blurred", gauss.kernel(noisy, Z)[:, 0], blurred
+    exact_matrix = gauss.kernel(A, Z)
+    exact = float(exact_matrix[0, 0])
+    estimates = gauss.surrogate(noisy, Z)
+    yield "surrogate of the Gaussian kernel", estimates[:, 0], exact
+    blurred_matrix = gauss.blurred(A, Z, V)
+    blurred = float(blurred_matrix[0, 0])
+    plain = gauss.kernel(noisy, Z)
+    yield "plain Gaussian kernel: blurred", plain[:, 0], blurred
     rotated = _draw_rotated_surrogate(n, rng)
     yield "full covariance: rotated", rotated, exact
-    half_distance = float(((A - Z) ** 2).sum()) / 2
+    squared_difference = (A - Z) ** 2
+    half_distance = float(squared_difference.sum()) / 2
     for c in (1.5, 3.0):
         radial = surrogate.rational_pair(c, V)
         estimates = radial.surrogate(noisy, Z)[:, 0]
@@ -325,11 +363,13 @@ def _lemma6_at_other_pairs(n: int, rng: np.random.Generator) -> Iterator[Found]:
         other = 0.5 * rng.standard_normal((1, d))
         variances = sigma2 * rng.uniform(0.05, 0.35, d)
         pair = surrogate.gaussian_pair(sigma2, variances)
-        noisy = clean + rng.standard_normal((n, d)) * np.sqrt(variances)
-        exact = float(pair.kernel(clean, other)[0, 0])
+        sd = np.sqrt(variances)
+        noisy = clean + rng.standard_normal((n, d)) * sd
+        exact_matrix = pair.kernel(clean, other)
+        exact = float(exact_matrix[0, 0])
         case = f"pair {number} at d = {d} and sigma^2 = {sigma2:g}"
-        estimates = pair.surrogate(noisy, other)[:, 0]
-        yield f"surrogate of the Gaussian kernel: {case}", estimates, exact
+        estimates = pair.surrogate(noisy, other)
+        yield f"surrogate of the Gaussian kernel: {case}", estimates[:, 0], exact
 
 
 def _draw_rotated_surrogate(n: int, rng: np.random.Generator) -> Floats:
@@ -339,7 +379,9 @@ def _draw_rotated_surrogate(n: int, rng: np.random.Generator) -> Floats:
     root = np.linalg.cholesky(Sigma)
     noisy = A + rng.standard_normal((n, 2)) @ root.T
     pair = surrogate.gaussian_pair(1.0, values)
-    return pair.surrogate(noisy @ U, Z @ U)[:, 0]
+    rotated = noisy @ U
+    estimates = pair.surrogate(rotated, Z @ U)
+    return estimates[:, 0]
 
 
 def _inner_product_identities(
@@ -349,21 +391,28 @@ def _inner_product_identities(
 ) -> Iterator[Found]:
     """Measure the inner products of Algorithm 3, and the gradient along a gap of the kernel."""
     y = 0.3
-    exact_kernel = float(pair.kernel(A, Z)[0, 0])
-    inner = float(ALPHA @ pair.kernel(CENTRES, A)[:, 0])
+    exact_matrix = pair.kernel(A, Z)
+    exact_kernel = float(exact_matrix[0, 0])
+    kernel_at_centres = pair.kernel(CENTRES, A)
+    inner = float(ALPHA @ kernel_at_centres[:, 0])
     by_second = pair.surrogate(second, CENTRES) @ ALPHA
     yield "inner product with the second copy", by_second, inner
     by_first = pair.surrogate(first, CENTRES) @ ALPHA
-    gap = by_first - pair.surrogate(first, Z)[:, 0]
-    clean = 2 * (inner - y) * (inner - exact_kernel)
-    yield "gradient times gap: two copies", 2 * (by_second - y) * gap, clean
-    from_one_copy = 2 * (by_first - y) * gap
+    kernel_of_first = pair.surrogate(first, Z)
+    gap = by_first - kernel_of_first[:, 0]
+    clean_slope = 2 * (inner - y)
+    clean_gap = inner - exact_kernel
+    slope_of_second = 2 * (by_second - y)
+    yield "gradient times gap: two copies", slope_of_second * gap, clean_slope * clean_gap
+    slope_of_first = 2 * (by_first - y)
     points, mass = _gauss_hermite(80, 2)
     copies = A + points * np.sqrt(V)
     value = pair.surrogate(copies, CENTRES) @ ALPHA
-    gap_of_copies = value - pair.surrogate(copies, Z)[:, 0]
-    biased = float(mass @ (2 * (value - y) * gap_of_copies))
-    yield "gradient times gap: one copy twice", from_one_copy, biased
+    kernel_of_copies = pair.surrogate(copies, Z)
+    gap_of_copies = value - kernel_of_copies[:, 0]
+    slope_of_copies = 2 * (value - y)
+    biased = float(mass @ (slope_of_copies * gap_of_copies))
+    yield "gradient times gap: one copy twice", slope_of_first * gap, biased
 
 
 def moment_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
@@ -406,14 +455,19 @@ def scoring_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
         first = x + sd * rng.standard_normal((n, 3))
         second = x + sd * rng.standard_normal((n, 3))
         prediction = first @ w
-        yield f"w* itself at v = {v:g}", (prediction - y) ** 2, length**2 * v
+        losses = (prediction - y) ** 2
+        yield f"w* itself at v = {v:g}", losses, length**2 * v
         floor = theory.scored_on_noise(w, v)
         best_prediction = prediction / (1 + v)
-        yield f"best fixed vector at v = {v:g}", (best_prediction - y) ** 2, floor
-        G_1 = theory.two_copy_moment(1.0, 1 + 3 * v, length**2)
-        learner = TwoCopy(theory.best_step(1.0, G_1, n), 1.0)
-        played = learner.run(first, first.copy(), second, y).predictions
-        mean_loss = float(((played - y) ** 2).mean())
+        losses = (best_prediction - y) ** 2
+        yield f"best fixed vector at v = {v:g}", losses, floor
+        B_x = 1 + 3 * v
+        G_1 = theory.two_copy_moment(1.0, B_x, length**2)
+        eta = theory.best_step(1.0, G_1, n)
+        learner = TwoCopy(eta, 1.0)
+        run = learner.run(first, first.copy(), second, y)
+        losses = (run.predictions - y) ** 2
+        mean_loss = float(losses.mean())
         yield f"floor beside Algorithm 1 at v = {v:g}", None, floor, mean_loss
 
 
@@ -543,8 +597,9 @@ def impossibility(settings: ImpossibilitySettings, loop: Loop) -> Iterator[Row]:
                 for world, regret in _regrets(weights).items():
                     by_horizon = runs.setdefault((method, world), {})
                     by_horizon[T] = (regret, None)
-                difference = float(np.abs(weights["A"] - weights["B"]).max())
-                yield repetition.row("largest_difference", difference, method=method, x=T)
+                differences = np.abs(weights["A"] - weights["B"])
+                largest = float(differences.max())
+                yield repetition.row("largest_difference", largest, method=method, x=T)
         for (method, world), by_horizon in runs.items():
             of_method = repetition.with_columns(method=method, noise=world)
             yield from tasks.regret_rows(of_method, by_horizon, settings.exponent_horizons)
@@ -599,7 +654,8 @@ def _play(first: Floats, second: Floats, variance: float) -> dict[str, Floats]:
     T = len(first)
     y = np.ones(T)
     instance = np.ones((T, 1))  # the weight is the prediction on x = 1
-    eta = theory.best_step(RADIUS2, theory.two_copy_moment(RADIUS2, 9.0, 1.0), T)
+    G_1 = theory.two_copy_moment(RADIUS2, 9.0, 1.0)
+    eta = theory.best_step(RADIUS2, G_1, T)
     naive = NaiveOGD(eta, RADIUS2).run(instance, first, y)
     two_copy = TwoCopy(eta, RADIUS2).run(instance, first, second, y)
     played = {
@@ -621,7 +677,8 @@ def _running_mean(x: Floats) -> Floats:
     It is the best weight if the mean were the instance.
     """
     counts = np.arange(1, len(x))
-    mean = np.cumsum(x)[:-1] / counts
+    sums = np.cumsum(x)
+    mean = sums[:-1] / counts
     with np.errstate(divide="ignore"):
         weights = np.clip(1 / mean, -1.5, 1.5)
     return np.concatenate([[0.0], weights])
