@@ -241,8 +241,8 @@ def test_as_many_groups_pass_as_are_asked_exactly_if_the_claim_is_reproduced(gro
 
 
 def test_a_place_names_only_what_a_row_has():
-    assert Sentences().place({"method": "lms", "x": 2.5}) == "method lms, x = 2.5"
-    assert Sentences(x="epoch").place({"x": [2, 5]}) == "epoch 2 → 5"
+    assert Sentences().describe_place({"method": "lms", "x": 2.5}) == "method lms, x = 2.5"
+    assert Sentences(x="epoch").describe_place({"x": [2, 5]}) == "epoch 2 → 5"
 
 
 @pytest.mark.parametrize(

@@ -96,10 +96,10 @@ def prepare(raw: Path) -> Dataset:
     digest = array_digest(round_arrays(arrays, record["prepared_decimals"]))
     expected = record["prepared_sha256"]
     if expected and digest != expected:
-        which = f"the prepared arrays of variant {record['variant']}"
+        arrays_of_variant = f"the prepared arrays of variant {record['variant']}"
         cause = f"the loader {record['loader']} or a library below it behaves differently"
         hashes = f"digest {digest}, expected {expected}"
-        raise DataError(f"{record['id']}: {which} have {hashes}; {cause}")
+        raise DataError(f"{record['id']}: {arrays_of_variant} have {hashes}; {cause}")
     return Dataset(record["id"], record["source"], record["variant"], arrays, array_digest(arrays))
 
 

@@ -205,7 +205,9 @@ def orders(lines: list[pd.DataFrame]) -> pd.Series:
         for i, j in combinations(range(len(line)), 2):
             if printed[i] != printed[j]:
                 datasets.append(dataset[i])
-                is_same.append(bool((printed[i] - printed[j]) * (ours[i] - ours[j]) > 0))
+                gap_printed = printed[i] - printed[j]
+                gap_ours = ours[i] - ours[j]
+                is_same.append(bool(gap_printed * gap_ours > 0))
     return pd.Series(is_same, datasets, dtype=float)
 
 

@@ -308,7 +308,8 @@ def _find_packed_parts(folder: Path, name: str) -> list[Path]:
     """List the files that `write_parts` wrote, in their order."""
     most_parts = LARGEST_ARCHIVE // LARGEST_FILE
     files = [folder / f"{name}.xz"]
-    files += [folder / f"{name}.{number}.xz" for number in range(1, 1 + most_parts)]
+    for number in range(1, 1 + most_parts):
+        files.append(folder / f"{name}.{number}.xz")
     return [file for file in files if file.is_file()]
 
 

@@ -189,7 +189,8 @@ def _test_check(
         of_cells = [_test_cell(cell, draws) for cell in group]
         of_groups.append(np.max(of_cells, axis=0))
     ordered = np.sort(of_groups, axis=0)
-    return np.minimum(1.0, (len(groups) - needed + 1) * ordered[needed - 1])
+    factor = len(groups) - needed + 1
+    return np.minimum(1.0, factor * ordered[needed - 1])
 
 
 def _test_cell(cell: _Cell, draws: Mapping[int, NDArray[np.int64]]) -> Vector:
@@ -226,7 +227,8 @@ def _p_below(values: Vector) -> Vector:
     mean = values.mean(axis=1)
     se = _standard_error(values)
     t = np.divide(mean, se, out=np.zeros_like(mean), where=se > 0)
-    return np.where(se > 0, stdtr(n - 1, t), np.where(mean < 0, 0.0, 1.0))
+    without_spread = np.where(mean < 0, 0.0, 1.0)
+    return np.where(se > 0, stdtr(n - 1, t), without_spread)
 
 
 def _standard_error(values: Vector) -> Vector:

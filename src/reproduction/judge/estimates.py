@@ -148,7 +148,8 @@ def _missing(
 ) -> MissingRows:
     """Make the error for a wanted value that none of the chosen rows has."""
     scope = f" among the rows with {', '.join(conditions)}" if conditions else ""
-    problem = f"no row has {column} = {wanted}{scope}; {_offer(rows[column], str(wanted))}"
+    offer = _offer(rows[column], str(wanted))
+    problem = f"no row has {column} = {wanted}{scope}; {offer}"
     is_label = column not in ("x", "repetition")
     if is_label and _matches(table[column], wanted).any():
         return NeverTogether(problem)
@@ -163,7 +164,9 @@ def _matches(column: pd.Series, wanted: Any) -> pd.Series:
 
 def _offer(values: Iterable[Any], wanted: str) -> str:
     """List the available values for a message, and those that are spelt like the wanted one."""
-    available = [f"{v:g}" if isinstance(v, float) else str(v) for v in sorted(set(values))]
+    available = []
+    for entry in sorted(set(values)):
+        available.append(f"{entry:g}" if isinstance(entry, float) else str(entry))
     offer = "available: " + (", ".join(available[:MAX_OFFERED]) or "nothing")
     if len(available) > MAX_OFFERED:
         offer += f", ... ({len(available)} values)"

@@ -252,7 +252,7 @@ class Sentences:
             elif column in NAMES_A_CASE:
                 parts.append(self.words({column: entry}))
             elif entry != "":
-                parts.append(self.place({column: entry}))
+                parts.append(self.describe_place({column: entry}))
         return self.join(parts, ", ")
 
     def _published(self, row: Row) -> list[str]:
@@ -295,7 +295,7 @@ class Sentences:
 
     def _claim(self, row: Row) -> list[str]:
         check = value(row["check"])
-        location = self.place(value(row["at"]))
+        location = self.describe_place(value(row["at"]))
         criterion = f"criterion {bound(check)} (n = {number(row['n']):g})"
         estimate = f" = {figure(row)}, {criterion}"
         parts = [self.join([self.quantity(check), estimate, " at " if location else "", location])]
@@ -314,7 +314,7 @@ class Sentences:
         n_rows = number(row["rows"])
         repetitions = number(row["repetitions"])
         if n_rows > 0:
-            worst = self.place(value(row["worst"]))
+            worst = self.describe_place(value(row["worst"]))
             count = _count_rows(n_rows, number(row["violating"]))
             return [self.join([count, ", worst at " if worst else "", worst])]
         if row["remark"] == "divisor":
@@ -351,7 +351,7 @@ class Sentences:
             return ""
         figures = figure(row, "new_points_estimate new_points_low new_points_high")
         p = number(row["new_points_p"])
-        location = self.place(value(row["new_points_at"]))
+        location = self.describe_place(value(row["new_points_at"]))
         verdict = "" if isnan(p) else f"{look_up(row['new_points']).label}, p = {p:.2g}; "
         return self.join(
             [f"for new points: {verdict}{figures}", " at " if location else "", location],
@@ -369,7 +369,9 @@ class Sentences:
             a = self.words({"metric": conditions.pop("metric")})
         if not a:
             a = "value"
-        b = self.x if check.get("b") == "x" else self.words(check.get("b", {}), grouped)
+        b = self.x
+        if check.get("b") != "x":
+            b = self.words(check.get("b", {}), grouped)
         base = self.words(check.get("base", {}), grouped)
         parts = []
         if trend_of(check):
@@ -402,7 +404,7 @@ class Sentences:
         is_symbol = len(self.x.split()[-1]) == 1
         return self.join([self.x, " = " if is_symbol else " ", text])
 
-    def place(self, labels: Asked) -> str:
+    def describe_place(self, labels: Asked) -> str:
         """Write columns of rows: ``noise uniform, x 2.5``; a step of a trend is ``x 4 → 8``."""
         parts = []
         for column, entry in labels.items():
@@ -410,7 +412,10 @@ class Sentences:
                 continue
             labels_of_entry = [self._key(column, label) for label in listed(entry)]
             text = self.join(labels_of_entry, " → ")
-            parts.append(self._x(text) if column == "x" else self.join([f"{column} ", text]))
+            if column == "x":
+                parts.append(self._x(text))
+            else:
+                parts.append(self.join([f"{column} ", text]))
         return self.join(parts, ", ")
 
     def _key(self, column: str, key: Any) -> str:

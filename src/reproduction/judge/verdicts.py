@@ -254,14 +254,18 @@ def _start_row(artifact: Asked, entry: Asked) -> Content:
         row["origin"] = "ours" if entry["kind"] == OURS else "paper"
         row["rule"] = _digest_of_rule(artifact, entry)
         return row
-    se = entry["sd"] / sqrt(entry["n"]) if "sd" in entry else entry.get("se", 0.0)
+    se = entry.get("se", 0.0)
+    if "sd" in entry:
+        se = entry["sd"] / sqrt(entry["n"])
     row["kind"] = PUBLISHED
     row["origin"] = artifact.get("origin", "paper")
     row["where"] = as_json(entry["where"])
     row["margin"] = float(entry["margin"])
     row["published"] = float(entry["value"])
     row["published_se"] = float(se)
-    row["published_df"] = entry["n"] - 1 if se > 0 and "n" in entry else nan
+    row["published_df"] = nan
+    if se > 0 and "n" in entry:
+        row["published_df"] = entry["n"] - 1
     return row
 
 
@@ -689,13 +693,15 @@ def decided(gap: Estimate, margin: float) -> float:
     """Compute P(reproduced or not at the 5 % level) for a normal estimate around this gap."""
     if gap.se == 0:
         return 1.0
-    quantile = float(stdtrit(gap.df, 1 - ALPHA) if gap.df < inf else ndtri(1 - ALPHA))
-    reach = quantile * gap.se
+    quantile = stdtrit(gap.df, 1 - ALPHA) if gap.df < inf else ndtri(1 - ALPHA)
+    reach = float(quantile) * gap.se
     inner = margin - reach
     outer = margin + reach
     z_above = (gap.mean - outer) / gap.se
     z_below = (-gap.mean - outer) / gap.se
-    p_within = ndtr((inner - gap.mean) / gap.se) - ndtr((-inner - gap.mean) / gap.se)
+    z_inner_high = (inner - gap.mean) / gap.se
+    z_inner_low = (-inner - gap.mean) / gap.se
+    p_within = ndtr(z_inner_high) - ndtr(z_inner_low)
     return float(max(0.0, p_within) + ndtr(z_above) + ndtr(z_below))
 
 
@@ -1039,7 +1045,8 @@ def constant_errors(files: Iterable[Path]) -> dict[str, float]:
         with np.load(file, allow_pickle=False) as arrays:
             if "y" in arrays.files:
                 _, counts = np.unique(arrays["y"], return_counts=True)
-                errors[file.name.partition(".")[0]] = 1 - float(counts.max() / counts.sum())
+                share_of_largest = float(counts.max() / counts.sum())
+                errors[file.name.partition(".")[0]] = 1 - share_of_largest
     return errors
 
 

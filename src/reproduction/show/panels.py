@@ -259,8 +259,10 @@ def grid_of_panels(
         gap += _LABEL
     right = _EDGE + _TITLE if any(rows) else _EDGE
     top = _EDGE + _TITLE if any(columns) else _EDGE
-    panel = (width - left - right - gap * (n_columns - 1)) / n_columns
-    total = bottom + n_rows * height + (n_rows - 1) * between + top
+    gaps = gap * (n_columns - 1)
+    panel = (width - left - right - gaps) / n_columns
+    gaps_of_rows = (n_rows - 1) * between
+    total = bottom + n_rows * height + gaps_of_rows + top
     figure = Figure(figsize=(width, total))
     axes: NDArray[Any] = np.empty((n_rows, n_columns), dtype=object)
     for i, j in np.ndindex(n_rows, n_columns):
@@ -483,7 +485,9 @@ def log_axis(*axes: Any, low: float | None = None) -> None:
 
 def _labelled_digits(lowest: float, highest: float) -> tuple[int, ...]:
     """The first digits of the numbers on a logarithmic axis: the fewest that give three of them."""
-    decades = range(math.floor(math.log10(lowest)), math.ceil(math.log10(highest)) + 1)
+    first_decade = math.floor(math.log10(lowest))
+    last_decade = math.ceil(math.log10(highest))
+    decades = range(first_decade, last_decade + 1)
     choices = ((1,), (1, 2, 5), (1, 2, 3, 4, 6, 8), tuple(range(1, 10)))
     for digits in choices:
         numbers = [digit * 10.0**decade for decade, digit in product(decades, digits)]

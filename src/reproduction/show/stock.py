@@ -314,7 +314,10 @@ def note_splits(table: pd.DataFrame, datasets: list[str]) -> str:
     errors = table[table["metric"] == "error"]
     counts = errors.groupby("dataset")["repetition"].nunique()[datasets]
     largest = int(counts.max())
-    fewer = [f"{data_set(str(name))} {n}" for name, n in counts.items() if n < largest]
+    fewer = []
+    for name, n_splits in counts.items():
+        if n_splits < largest:
+            fewer.append(f"{data_set(str(name))} {n_splits}")
     splits = f"{largest} splits"
     if fewer:
         splits += f" ({', '.join(fewer)})"

@@ -75,14 +75,16 @@ def heart_points(path: Path) -> Points:
     """Read numbers, or choose Statlog's 270 of the 303 rows of Cleveland, in its order."""
     if path.suffix != ".tab":
         return _numeric(13, ONE_TWO)(path)
-    return _points(table(path, 14)[json.loads(fact("heart_rows.json"))], ZERO_ONE, "heart")
+    chosen = json.loads(fact("heart_rows.json"))
+    return _points(table(path, 14)[chosen], ZERO_ONE, "heart")
 
 
 def _parkinsons(path: Path) -> Points:
     """Read lines with a name, 16 numbers, the class and 6 numbers, after an optional header."""
     rows = table(path, 24)
     rows = rows[rows[:, 0] != "name"]
-    return _points(rows[:, [*range(1, 17), *range(18, 24), 17]], ZERO_ONE)
+    order = [*range(1, 17), *range(18, 24), 17]
+    return _points(rows[:, order], ZERO_ONE)
 
 
 def _planning_relax(path: Path) -> Points:
@@ -122,7 +124,8 @@ def breast_cancer(path: Path) -> Points:
     """Read breast cancer of Ljubljana: the 277 complete rows with 9 codes; +1 = recurrence."""
     rows = np.roll(table(path, 10), -1, axis=1)
     classes = {"no-recurrence-events": -1, "recurrence-events": 1}
-    return _points(rows[(rows != "?").all(axis=1)], classes, "breast_cancer")
+    is_complete = (rows != "?").all(axis=1)
+    return _points(rows[is_complete], classes, "breast_cancer")
 
 
 def german(path: Path) -> Points:

@@ -307,7 +307,9 @@ def count_in_words(rows: Iterable[Row]) -> str:
             f"{count} {'is' if count == 1 else 'are'} {look_up(verdict).label}"
             for verdict, count in count_verdicts(group).items()
         ]
-        listed = " and ".join(filter(None, [", ".join(counts[:-1]), counts[-1]]))
+        listed = counts[-1]
+        if len(counts) > 1:
+            listed = f"{', '.join(counts[:-1])} and {listed}"
         parts.append(f"of {counted}, {listed}")
     text = "; ".join(parts)
     return f"{text[0].upper()}{text[1:]}." if text else ""
@@ -434,14 +436,16 @@ def badges(rows: Iterable[Row], linked: bool = True) -> str:
         if linked:
             written.append(badge(verdict, f"{count} {shown.label}"))
         else:
-            written.append(f":bdg-{choose_colour(verdict)}:`{shown.symbol} {count} {shown.label}`")
+            colour = choose_colour(verdict)
+            written.append(f":bdg-{colour}:`{shown.symbol} {count} {shown.label}`")
     return " ".join(written)
 
 
 def draw_bar(rows: Sequence[Row]) -> Markup:
     """Draw the counts of verdicts as one bar, as HTML."""
     counts = count_verdicts(rows)
-    words = ", ".join(f"{count} {look_up(verdict).label}" for verdict, count in counts.items())
+    labelled = [f"{count} {look_up(verdict).label}" for verdict, count in counts.items()]
+    words = ", ".join(labelled)
     parts = [Markup('<div class="bar" role="img" aria-label="{}">').format(words)]
     for verdict, count in counts.items():
         parts.append(Markup('<span class="{}" style="flex:{}"></span>').format(verdict, count))
@@ -457,7 +461,9 @@ def minutes(value: float) -> str:
     """Write a duration: ``40 s``, ``12 min``, ``3.1 h``."""
     if value < 1:
         return f"{max(1, round(60 * value))} s"
-    return f"{value:.0f} min" if value < 90 else f"{value / 60:.1f} h"
+    if value < 90:
+        return f"{value:.0f} min"
+    return f"{value / 60:.1f} h"
 
 
 def list_headlines(headlines: Iterable[Headline], paper: Paper) -> str:
