@@ -16,11 +16,17 @@ def test_stand_ins_are_named_and_noise_is_in_words():
     table = inputs.tables["table1"]
     table.loc[table["dataset"] == "ijcnn1", "source"] = "a stand-in"
     results = inputs.results()
-    titles = [ax.get_title() for ax in robust_sgd.errors_by_noise(results).axes if ax.get_visible()]
-    assert "ijcnn1 (stand-in)" in titles
-    assert "40 % flipped" in [ax.get_title() for ax in robust_sgd.error_curves(results).axes]
-    (legend,) = robust_sgd.objectives(results).legends
+    by_noise = robust_sgd.errors_by_noise(results)
+    assert "ijcnn1 (stand-in)" in visible_titles(by_noise)
+    curves = robust_sgd.error_curves(results)
+    assert "40 % flipped" in [ax.get_title() for ax in curves.axes]
+    figure = robust_sgd.objectives(results)
+    (legend,) = figure.legends
     assert "no flips" in [text.get_text() for text in legend.get_texts()]
+
+
+def visible_titles(figure):
+    return [ax.get_title() for ax in figure.axes if ax.get_visible()]
 
 
 def one_set():
@@ -46,9 +52,12 @@ def test_what_differs_by_rounding_alone_has_no_variance():
 
 def test_rates_above_one_half_have_a_panel_beside_the_others():
     inputs = one_set()
-    table, settings = inputs.tables["table1"], inputs.settings["table1"]
-    low, high = settings["noise"][0], "symmetric 0.9"
-    high_rates = table[table["noise"] == low].assign(noise=high, value=800.0)
+    table = inputs.tables["table1"]
+    settings = inputs.settings["table1"]
+    low = settings["noise"][0]
+    high = "symmetric 0.9"
+    is_low = table["noise"] == low
+    high_rates = table[is_low].assign(noise=high, value=800.0)
     settings["noise"] = [low, high]
     inputs.tables["table1"] = pd.concat([table, high_rates])
     figure = robust_sgd.errors_by_noise(inputs.results())
@@ -78,11 +87,17 @@ def test_tables_have_means_and_deviations_beside_printed_ones_and_redrawn_trials
     errors = inputs.rows(metric="error")
     redrawn = errors.assign(metric="redrawn_error", value=errors["value"] + 1)
     two_metrics = pd.concat([errors, redrawn])
-    table = robust_sgd.redrawn_errors(dataclasses.replace(results, tables={"table1": two_metrics}))
+    with_redrawn = dataclasses.replace(results, tables={"table1": two_metrics})
+    table = robust_sgd.redrawn_errors(with_redrawn)
     assert table.index.names == ["data set", "training labels", "trials differ in"]
-    assert table.index.get_level_values(2).tolist()[:4] == ["orders", "redrawn"] * 2
-    ours, theirs = (float(table["log"].iloc[k].strip("*").split()[0]) for k in (1, 0))
-    assert ours - theirs == pytest.approx(1, abs=0.02)
+    ways = table.index.get_level_values(2)
+    assert ways.tolist()[:4] == ["orders", "redrawn", "orders", "redrawn"]
+    means = []
+    for cell in table["log"].iloc[:2]:
+        written_mean, *_ = cell.strip("*").split()
+        means.append(float(written_mean))
+    orders, redrawn_trials = means
+    assert redrawn_trials - orders == pytest.approx(1, abs=0.02)
 
 
 def test_every_loss_is_drawn_for_every_way_of_training():
