@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from itertools import product
-from typing import Literal, Self
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -135,6 +135,78 @@ def gradient_identities(n: int, rng: np.random.Generator) -> Iterator[Found]:
     second_moment = _exact_moment_of_known_covariance()
     lengths = _squared_lengths(known_covariance)
     yield "known covariance: squared length", lengths, second_moment, G_2
+    yield from _hardest_worlds(rng.spawn(1)[0])
+
+
+TRIED_WORLDS = 1000
+"""Random worlds in which a bound on a second moment is computed."""
+
+
+class World(NamedTuple):
+    """A weight, an example, and Gaussian noise on it and on its label."""
+
+    w: Floats  # (d,)
+    x: Floats  # (d,)
+    y: float
+    Sigma: Floats  # (d, d), covariance of the noise on x
+    label_variance: float
+
+    def squares(self) -> tuple[float, float, float]:
+        """Compute B_w, B_x and B_y."""
+        B_w = float(self.w @ self.w)
+        B_x = float(self.x @ self.x + np.trace(self.Sigma))
+        return B_w, B_x, self.y**2 + self.label_variance
+
+    def squared_residual(self) -> float:
+        """Compute the mean of (w . noisy x - noisy y)^2."""
+        residual = self.w @ self.x - self.y
+        return float(residual**2 + self.w @ self.Sigma @ self.w + self.label_variance)
+
+    def two_copies(self) -> tuple[float, float]:
+        """Compute the second moment of the gradient from two copies, and its bound."""
+        B_w, B_x, B_y = self.squares()
+        return 4 * self.squared_residual() * B_x, theory.two_copy_moment(B_w, B_x, B_y)
+
+    def known_covariance(self) -> tuple[float, float]:
+        """Compute the second moment of the gradient with a known covariance, and its bound."""
+        B_w, B_x, B_y = self.squares()
+        shift = self.Sigma @ self.w
+        residual = self.w @ self.x - self.y
+        crossed = 2 * residual * (shift @ self.x)
+        moment = 4 * float(self.squared_residual() * B_x + crossed + shift @ shift)
+        M_4 = float(theory.gaussian_fourth_moment(self.x[None, :], self.Sigma)[0])
+        largest_variance = float(np.linalg.eigvalsh(self.Sigma)[-1])
+        return moment, theory.known_covariance_moment(B_w, M_4, B_x, B_y, largest_variance)
+
+
+def draw_world(rng: np.random.Generator, d: int) -> World:
+    """Draw a world whose parts have lengths between 0.01 and 100.
+
+    In every second one the weight and the example point the same way and the label is on the other
+    side; in every second one the noise is one thousandth of its size.
+    """
+    lengths = 10.0 ** rng.uniform(-2, 2, 5)
+    w = rng.standard_normal(d)
+    x = rng.standard_normal(d)
+    y = rng.standard_normal()
+    root = rng.standard_normal((d, d))
+    if rng.random() < 0.5:
+        x = w.copy()
+        y = -abs(y)
+    noise = 1e-3 if rng.random() < 0.5 else 1.0
+    Sigma = (noise * lengths[3]) ** 2 * (root @ root.T)
+    return World(lengths[0] * w, lengths[1] * x, lengths[2] * y, Sigma, (noise * lengths[4]) ** 2)
+
+
+def _hardest_worlds(rng: np.random.Generator) -> Iterator[Found]:
+    """Give the second moments and bounds of Lemmas 2 and 3 where their ratio is largest."""
+    lemmas = {"two copies": World.two_copies, "known covariance": World.known_covariance}
+    for d in (1, 3, 10):
+        worlds = [draw_world(rng, d) for _ in range(TRIED_WORLDS)]
+        for name, compute in lemmas.items():
+            pairs = [compute(world) for world in worlds]
+            moment, bound = max(pairs, key=lambda pair: pair[0] / pair[1])
+            yield f"{name}: largest of {TRIED_WORLDS} worlds in d = {d}", None, moment, bound
 
 
 def _squared_lengths(rows: Floats) -> Floats:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from noisy_online import tasks
+from noisy_online import checks, tasks
 from noisy_online.code import Learner, World
 from noisylabels.noise.additive import FeatureNoise
 from noisylabels.seeding import Seeds
@@ -400,3 +400,13 @@ def test_tuning_takes_a_factor_of_the_grid_at_every_horizon():
 def test_settings_that_cannot_run_are_refused(name, changes, message):
     with pytest.raises(ValueError, match=message):
         smoke(name, **changes)
+
+
+def test_second_moments_in_a_world_are_those_of_the_integral_and_reach_their_bounds():
+    measured = checks.World(checks.W, checks.X, checks.Y, checks.SIGMA, checks.NOISE_Y**2)
+    moment, _ = measured.known_covariance()
+    assert moment == pytest.approx(checks._exact_moment_of_known_covariance(), rel=1e-12)
+    w = np.array([3.0, 4.0])
+    aligned = checks.World(w, 2 * w, -7.0, np.zeros((2, 2)), 0.0)
+    for found, bound in (aligned.two_copies(), aligned.known_covariance()):
+        assert found == pytest.approx(bound, rel=1e-12)
