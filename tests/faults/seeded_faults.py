@@ -62,8 +62,8 @@ FAULTS = [
     ),
     Fault(
         "noisylabels/crowds.py",
-        "(ability * ease + np.log(K - 1))",
-        "(ability * ease + np.log(K))",
+        "boost = (product + np.log(K - 1))",
+        "boost = (product + np.log(K))",
         "tests/test_crowds.py",
     ),
     Fault(
