@@ -96,14 +96,11 @@ class CorrectedClassifier(FitFlags, Repeated, MetaEstimatorMixin, ClassifierMixi
     - "prune": 0 for labels that confident learning finds wrong, else 1 / Omega_yy for j = y [1]_;
     - "importance": g_y / p_y for j = y [2]_, eq. 8;
     - "forward": the probability of the true class j given the row and its observed class, with g by
-      the
-      classifier of the round before [3]_, theorem 2;
+      the classifier of the round before [3]_, theorem 2;
     - "backward": entry (y, j) of the inverse of Omega, partly negative, unbiased for the loss on
-      true
-      labels. For `LogisticRegression` the corrected loss stays convex [4]_;
+      true labels. For `LogisticRegression` the corrected loss stays convex [4]_;
     - "likelihood": 1 for j = y. `RobustLogisticRegression` on log p then takes the flips out of it,
-      and
-      keeps learning a flip matrix that is estimated [5]_.
+      and keeps learning a flip matrix that is estimated [5]_.
 
     Weights of the rows count everywhere: a whole weight is as many equal rows, and the flip matrix
     is that of the weighted rows. Weights with a mean below 1 are scaled to 1 for its estimate.

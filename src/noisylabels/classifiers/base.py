@@ -233,8 +233,7 @@ class Weighted(Labelled):
         n / (K n_k) for class k with n_k of the n examples.
 
     Weights that are together less than two rows, or more than a thousand rows each on average, are
-    no
-    counts: they are divided by their mean, so that only their ratios matter.
+    no counts: they are divided by their mean, so that only their ratios matter.
 
     Likelihoods and losses that are solved to the end are multiplied by a_n. Where the order of the
     rows or random draws count, as in stochastic gradient descent, rows are repeated, or drawn in

@@ -92,8 +92,8 @@ class FlippedExponential:
 
     s (n,) of -1.0 and +1.0; gamma and loss_weights: see `mixture`. The weight of a point is w^a_i -
     w^b_i, w^a_i = a_i exp(-s_i H_i) and w^b_i = b_i exp(s_i H_i). It is below 0 where the ensemble
-    is surer than the
-    noise allows: "flip" then uses the opposite label with weight |w|, "clip" sets it to 0.
+    is surer than the noise allows: "flip" then uses the opposite label with weight |w|, "clip"
+    sets it to 0.
     """
 
     def __init__(
@@ -468,11 +468,9 @@ class RBoostClassifier(TrueLabelPosterior, AdaBoostClassifier):
         """Boost on X (n, d) and observed labels y (n,), with weights (n,) as in `Weighted`.
 
         trusted : (X, y) of a few points with verified labels, on which the scores are calibrated;
-        without
-            them they are calibrated on the training points and their observed labels.
+            without them they are calibrated on the training points and their observed labels.
         sample_trusted : instead of that, (n,) verified labels of the rows of X, gaps (NaN, None)
-        where there
-            are none; ``set_fit_request`` routes it.
+            where there are none; ``set_fit_request`` routes it.
         """
         flag("learn_gamma", self.learn_gamma)
         if not (trusted is None or (isinstance(trusted, tuple | list) and len(trusted) == 2)):

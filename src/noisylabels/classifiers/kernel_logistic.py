@@ -288,8 +288,7 @@ class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
         kernel.
 
         regularisation : "bayes" replaces the grid by `marginal_zeta` of w = 0 and then ten times by
-        that of
-        the fitted w: the limit of "em_newton", where it has one.
+        that of the fitted w: the limit of "em_newton", where it has one.
 
         A column with one class only gets f = +-1 everywhere, flagged; so does what is not
         ``wanted`` (L, G).

@@ -396,8 +396,7 @@ def coefficient(rules: Floats, shown: Floats, X: float, yhat: Any) -> Any:
     Notes
     -----
     w_t = w_{t-1} + c_t x_t with c = g e / (r (1 + beta v) + X) and g = delta^2 / (delta^2 + vbar).
-    Nothing is
-    divided by alpha or delta: 0/0 in g is 1, and a step with r = X = 0 is skipped.
+    Nothing is divided by alpha or delta: 0/0 in g is 1, and a step with r = X = 0 is skipped.
     """
     clean = splat(shown[CLEAN])
     label_one = splat(shown[ONE])
