@@ -436,8 +436,9 @@ def _number_values(name: str, values: NDArray[Any]) -> tuple[NDArray[Any], Codes
 
 def _number_whole_numbers(
     values: NDArray[Any],
-    lowest: int, extent: int,
-) -> tuple[NDArray[Any], Codes]:  # fmt: skip
+    lowest: int,
+    extent: int,
+) -> tuple[NDArray[Any], Codes]:
     """Number whole numbers with few gaps by counting, which is faster than sorting."""
     offsets = values.astype(np.int64) - lowest
     is_present = np.zeros(extent, dtype=bool)

@@ -207,9 +207,12 @@ def finite(name: str, values: ArrayLike, shape: tuple[int | None, ...]) -> Float
 
 
 def real(
-    name: str, values: ArrayLike, shape: tuple[int | None, ...], *,
+    name: str,
+    values: ArrayLike,
+    shape: tuple[int | None, ...],
+    *,
     empty: bool = False,
-) -> Floats:  # fmt: skip
+) -> Floats:
     """Convert as `finite` does, but refuse objects, and an empty array unless ``empty``."""
     array_like = as_array(name, values)
     if array_like.dtype.kind not in "biuf":
@@ -230,9 +233,14 @@ def nonnegative(name: str, values: ArrayLike, shape: tuple[int | None, ...]) -> 
 
 
 def number(
-    name: str, value: Any, *, above: float = -np.inf, least: float = -np.inf, below: float = np.inf,
+    name: str,
+    value: Any,
+    *,
+    above: float = -np.inf,
+    least: float = -np.inf,
+    below: float = np.inf,
     most: float = np.inf,
-) -> float:  # fmt: skip
+) -> float:
     """Convert to a finite float within limits, above < value < below and least <= value <= most.
 
     Text, a bool or an array is refused.

@@ -282,9 +282,11 @@ def drawn(doubted: NDArray[np.bool_], rows: int, design: str, seed: int) -> list
 
 
 def recorded(
-    path: Path, table: Table, by: str | None = None,
+    path: Path,
+    table: Table,
+    by: str | None = None,
     seed: int = 0,
-) -> tuple[Plan, Answers] | None:  # fmt: skip
+) -> tuple[Plan, Answers] | None:
     """Read the plan and the answers of a review that was begun; None without one.
 
     Raises ValueError : one of the two files is gone or damaged, or another way to draw, seed or
@@ -593,9 +595,10 @@ def _longest_list(
 
 
 def _repair(
-    result: Audit | NumericAudit, repaired: NDArray[Any],
+    result: Audit | NumericAudit,
+    repaired: NDArray[Any],
     changed: NDArray[np.intp],
-) -> pd.DataFrame:  # fmt: skip
+) -> pd.DataFrame:
     """Add the repaired labels to the columns of the table."""
     import pandas as pd
 

@@ -435,9 +435,13 @@ class LinearBinaryClassifier(DecisionClassifier):
         return np.asarray(X @ self.coef_[0] + self.intercept_[0])
 
     def _checked(
-        self, X: Any, y: ArrayLike, classes: Any = None, first: bool = True,
+        self,
+        X: Any,
+        y: ArrayLike,
+        classes: Any = None,
+        first: bool = True,
         sample_weight: ArrayLike | None = None,
-    ) -> tuple[Any, Floats, Floats | None]:  # fmt: skip
+    ) -> tuple[Any, Floats, Floats | None]:
         """Check X, code the labels as -1.0 and +1.0, and return the weights of what is `Weighted`.
 
         Of K > 2 classes the labels are (K, n), +1.0 for class k in row k. Sets classes_ the first
@@ -469,9 +473,11 @@ class LinearBinaryClassifier(DecisionClassifier):
                 self.intercept_[k] = signs[0]
 
     def _signed(
-        self, X: Any, y: ArrayLike,
+        self,
+        X: Any,
+        y: ArrayLike,
         sample_weight: ArrayLike | None = None,
-    ) -> tuple[Floats, Floats]:  # fmt: skip
+    ) -> tuple[Floats, Floats]:
         """Multiply the rows (x_i, 1) by their labels s_i of -1.0 and +1.0, and return both; sets
         classes_.
         """

@@ -48,9 +48,10 @@ STILL = 1e-3  # gamma has converged when it moves by less in the last round
 
 
 def mixture(
-    s: ArrayLike, gamma: tuple[float, float],
+    s: ArrayLike,
+    gamma: tuple[float, float],
     loss_weights: str = "convex",
-) -> tuple[Floats, Floats]:  # fmt: skip
+) -> tuple[Floats, Floats]:
     """Compute the weights of both terms of the loss from the flip rates.
 
     (a, b), each (n,), of labels s (n,) of -1 and +1.
@@ -97,9 +98,12 @@ class FlippedExponential:
     """
 
     def __init__(
-        self, s: Floats, gamma: tuple[float, float] = (0.0, 0.0), loss_weights: str = "convex",
+        self,
+        s: Floats,
+        gamma: tuple[float, float] = (0.0, 0.0),
+        loss_weights: str = "convex",
         negative_weights: str = "flip",
-    ) -> None:  # fmt: skip
+    ) -> None:
         choice("negative_weights", negative_weights, get_args(NegativeWeights))
         self.s = s
         self.loss_weights = loss_weights
@@ -234,9 +238,11 @@ class BoostingClassifier(Repeated, DecisionClassifier):
         raise NotImplementedError
 
     def _checked(
-        self, X: Any, y: ArrayLike,
+        self,
+        X: Any,
+        y: ArrayLike,
         sample_weight: ArrayLike | None = None,
-    ) -> tuple[Floats, Floats]:  # fmt: skip
+    ) -> tuple[Floats, Floats]:
         """Check X and y, repeat rows by weights, and code labels as -1.0 and +1.0."""
         whole("rounds", self.rounds, 1)
         X, labels, _ = self._examples(X, y, sample_weight)
@@ -342,9 +348,11 @@ class AdaBoostClassifier(BoostingClassifier):
     random_state: Any = None
 
     def fit(
-        self, X: Any, y: ArrayLike,
+        self,
+        X: Any,
+        y: ArrayLike,
         sample_weight: ArrayLike | None = None,
-    ) -> AdaBoostClassifier:  # fmt: skip
+    ) -> AdaBoostClassifier:
         """Boost on X (n, d) and labels y (n,), with weights (n,) as in `Weighted`."""
         X, s = self._checked(X, y, sample_weight)
         self._boost(X, FlippedExponential(s))
@@ -462,9 +470,14 @@ class RBoostClassifier(TrueLabelPosterior, AdaBoostClassifier):
     negative_weights: NegativeWeights = "flip"
 
     def fit(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, *,
-        trusted: tuple[Any, ArrayLike] | None = None, sample_trusted: ArrayLike | None = None,
-    ) -> RBoostClassifier:  # fmt: skip
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        trusted: tuple[Any, ArrayLike] | None = None,
+        sample_trusted: ArrayLike | None = None,
+    ) -> RBoostClassifier:
         """Boost on X (n, d) and observed labels y (n,), with weights (n,) as in `Weighted`.
 
         trusted : (X, y) of a few points with verified labels, on which the scores are calibrated;
@@ -611,9 +624,11 @@ class GentleBoostClassifier(BoostingClassifier):
     random_state: Any = None
 
     def fit(
-        self, X: Any, y: ArrayLike,
+        self,
+        X: Any,
+        y: ArrayLike,
         sample_weight: ArrayLike | None = None,
-    ) -> GentleBoostClassifier:  # fmt: skip
+    ) -> GentleBoostClassifier:
         """Boost on X (n, d) and labels y (n,), with weights (n,) as in `Weighted`."""
         X, s = self._checked(X, y, sample_weight)
         splits = whole("splits", self.splits, 1)
@@ -635,9 +650,10 @@ class GentleBoostClassifier(BoostingClassifier):
         return np.ascontiguousarray(X.T, dtype=np.float32)
 
     def _outputs(
-        self, member: tuple[RegressionTree, Floats],
+        self,
+        member: tuple[RegressionTree, Floats],
         inputs: NDArray[np.float32],
-    ) -> Floats:  # fmt: skip
+    ) -> Floats:
         tree, values = member
         return values[tree.apply(inputs)]
 

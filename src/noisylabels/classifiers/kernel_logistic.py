@@ -184,9 +184,11 @@ class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
     solver: Solver = "lbfgs"
 
     def fit(
-        self, X: Any, y: ArrayLike,
+        self,
+        X: Any,
+        y: ArrayLike,
         sample_weight: ArrayLike | None = None,
-    ) -> KernelLogisticRegression:  # fmt: skip
+    ) -> KernelLogisticRegression:
         """Fit to X (n, d) and the labels y (n,), with weights (n,) >= 0 of the examples, 1 by
         default.
         """

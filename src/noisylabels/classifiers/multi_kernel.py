@@ -285,9 +285,12 @@ class RobustMultiKernelLogisticRegression(TrueLabelPosterior, MultiKernelClassif
 
 
 def smooth_collapse(
-    bank: KernelBank, stack: Stack, D: Floats,
-    w: Floats, eta: Floats,
-) -> list[bool]:  # fmt: skip
+    bank: KernelBank,
+    stack: Stack,
+    D: Floats,
+    w: Floats,
+    eta: Floats,
+) -> list[bool]:
     """Decide for each of L models whether only kernels that are spikes are left.
 
     D (G, n, n) : squared distances.   w (n, L), eta (S', L) : weights of points and of stacked

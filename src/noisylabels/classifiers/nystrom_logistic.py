@@ -149,9 +149,11 @@ class NystromLogisticRegression(SoftmaxModel, KernelClassifier):
     random_state: Any = None
 
     def fit(
-        self, X: Any, y: ArrayLike,
+        self,
+        X: Any,
+        y: ArrayLike,
         sample_weight: ArrayLike | None = None,
-    ) -> NystromLogisticRegression:  # fmt: skip
+    ) -> NystromLogisticRegression:
         """Fit to X (n, d) and the labels y (n,), with weights (n,) >= 0 of the examples, 1 by
         default.
         """

@@ -138,9 +138,14 @@ class _SaddlePoint:
 
 
 def mirror_prox(
-    factors: Factors, s: Floats, rho: float, C: float, *,
-    tolerance: float = 1e-3, iterations: int = 2000,
-) -> SaddlePoint:  # fmt: skip
+    factors: Factors,
+    s: Floats,
+    rho: float,
+    C: float,
+    *,
+    tolerance: float = 1e-3,
+    iterations: int = 2000,
+) -> SaddlePoint:
     """Find the saddle point of one column of labels up to a relative gap of ``tolerance``.
 
     Kernel weights p are on the simplex, and the dual variables in two boxes; K_p = sum_i p_i K_i:
@@ -287,16 +292,21 @@ class StPMKLLikeClassifier(Repeated, MultiKernelClassifier):
     max_iter: int = 2000
 
     def fit(
-        self, X: Any, y: ArrayLike,
+        self,
+        X: Any,
+        y: ArrayLike,
         sample_weight: ArrayLike | None = None,
-    ) -> StPMKLLikeClassifier:  # fmt: skip
+    ) -> StPMKLLikeClassifier:
         """Fit to X (n, d) and labels y (n,), with weights (n,) as in `Weighted`."""
         return self._fit(X, y, sample_weight)
 
     def _learn(
-        self, bank: KernelBank, D: Floats, labels: Floats,
+        self,
+        bank: KernelBank,
+        D: Floats,
+        labels: Floats,
         a: Floats | None = None,
-    ) -> list[Mixture]:  # fmt: skip
+    ) -> list[Mixture]:
         """Fit each column of ``labels`` on one bank, with one rho for all or one for each."""
         rates = numbers("rho", self.rho, least=0, below=0.5)
         columns = labels.shape[1]

@@ -553,9 +553,14 @@ class Filter:
         return 1.0 - sum_of_squares / spread_of_y
 
     def run(
-        self, X: ArrayLike | Sliding | Rows, y: ArrayLike, *, v: ArrayLike | None = None,
-        second: ArrayLike | None = None, clean: ArrayLike | None = None,
-    ) -> Floats:  # fmt: skip
+        self,
+        X: ArrayLike | Sliding | Rows,
+        y: ArrayLike,
+        *,
+        v: ArrayLike | None = None,
+        second: ArrayLike | None = None,
+        clean: ArrayLike | None = None,
+    ) -> Floats:
         """Predict each row, then learn from it, from the present state on.
 
         Parameters

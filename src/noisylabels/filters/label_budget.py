@@ -36,10 +36,18 @@ class BudgetResult(NamedTuple):
 
 
 def run_budget(
-    X: ArrayLike | Sliding, y: ArrayLike, labels: ArrayLike, *, r: float, B: float, strategy: str,
-    scaling: bool, variance: Literal["mean_var", "biased", "unbiased"] = "mean_var",
-    a: float | None = None, uniforms: ArrayLike | None = None,
-) -> BudgetResult:  # fmt: skip
+    X: ArrayLike | Sliding,
+    y: ArrayLike,
+    labels: ArrayLike,
+    *,
+    r: float,
+    B: float,
+    strategy: str,
+    scaling: bool,
+    variance: Literal["mean_var", "biased", "unbiased"] = "mean_var",
+    a: float | None = None,
+    uniforms: ArrayLike | None = None,
+) -> BudgetResult:
     """Run a filter that buys one or several labels a round within a budget.
 
     Every round buys 1 or k = ceil(B) labels. The step takes their mean m:
@@ -113,9 +121,16 @@ def run_budget(
 
 
 def tune_a(
-    X: ArrayLike | Sliding, y: ArrayLike, labels: ArrayLike, *, r: float, B: float, scaling: bool,
-    uniforms: ArrayLike, variance: Literal["mean_var", "biased", "unbiased"] = "mean_var",
-) -> float:  # fmt: skip
+    X: ArrayLike | Sliding,
+    y: ArrayLike,
+    labels: ArrayLike,
+    *,
+    r: float,
+    B: float,
+    scaling: bool,
+    uniforms: ArrayLike,
+    variance: Literal["mean_var", "biased", "unbiased"] = "mean_var",
+) -> float:
     """Find the threshold a of "auto" that spends B labels a round.
 
     It takes 18 bisections of log10 a in [-6, 6]. The labels bought decrease in a (up to chance).

@@ -121,9 +121,15 @@ class NLMS(Filter):
 
 @compile_kernel()
 def _nlms(
-    x: Floats, step: int, w: Floats, y: Floats, yhat: Floats,
-    mu: float, eps: float, normalised: bool,
-) -> None:  # fmt: skip
+    x: Floats,
+    step: int,
+    w: Floats,
+    y: Floats,
+    yhat: Floats,
+    mu: float,
+    eps: float,
+    normalised: bool,
+) -> None:
     for t in range(len(y)):
         start = t * step
         yhat[t] = dot(x, start, w)
@@ -241,9 +247,12 @@ class PNLMS(Filter):
     name = "pnlms"
 
     def __init__(
-        self, mu: float = 0.5, rho: float = 0.01, delta: float = 0.01,
+        self,
+        mu: float = 0.5,
+        rho: float = 0.01,
+        delta: float = 0.01,
         eps: float = 1e-3,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.mu = number("mu", mu, above=0)
         self.rho = number("rho", rho, above=0, most=1)
         self.delta = number("delta", delta, above=0)
@@ -255,9 +264,16 @@ class PNLMS(Filter):
 
 @compile_kernel()
 def _pnlms(
-    x: Floats, step: int, w: Floats, y: Floats, yhat: Floats,
-    mu: float, rho: float, delta: float, eps: float,
-) -> None:  # fmt: skip
+    x: Floats,
+    step: int,
+    w: Floats,
+    y: Floats,
+    yhat: Floats,
+    mu: float,
+    rho: float,
+    delta: float,
+    eps: float,
+) -> None:
     d = len(w)
     top = np.abs(w).max()
     g = np.empty(d)
@@ -339,9 +355,14 @@ class SMNLMS(Filter):
 
 @compile_kernel()
 def _sm_nlms(
-    x: Floats, step: int, w: Floats, y: Floats, yhat: Floats,
-    gamma: Floats, eps: float,
-) -> None:  # fmt: skip
+    x: Floats,
+    step: int,
+    w: Floats,
+    y: Floats,
+    yhat: Floats,
+    gamma: Floats,
+    eps: float,
+) -> None:
     for t in range(len(y)):
         start = t * step
         yhat[t] = dot(x, start, w)
@@ -416,9 +437,17 @@ class NPVSSNLMS(Filter):
 
 @compile_kernel()
 def _npvss(
-    x: Floats, step: int, w: Floats, y: Floats, yhat: Floats,
-    deviation: Floats, rate: float, delta: float, eps: float, power: Floats,
-) -> None:  # fmt: skip
+    x: Floats,
+    step: int,
+    w: Floats,
+    y: Floats,
+    yhat: Floats,
+    deviation: Floats,
+    rate: float,
+    delta: float,
+    eps: float,
+    power: Floats,
+) -> None:
     for t in range(len(y)):
         start = t * step
         yhat[t] = dot(x, start, w)
@@ -572,9 +601,13 @@ class INLMS(Filter):
     scalars: Floats
 
     def __init__(
-        self, eta: float = 0.1, rho: float = 0.01, mu_max: float = 0.5, memory: float = 100.0,
+        self,
+        eta: float = 0.1,
+        rho: float = 0.01,
+        mu_max: float = 0.5,
+        memory: float = 100.0,
         start: int = 100,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.eta = number("eta", eta, above=0, most=1)
         self.rho = number("rho", rho, least=0)
         self.mu_max = number("mu_max", mu_max, above=0, most=2)
@@ -594,9 +627,18 @@ class INLMS(Filter):
 
 @compile_kernel()
 def _inlms(
-    x: Floats, step: int, w: Floats, y: Floats, yhat: Floats,
-    psi: Floats, state: Floats, rho: float, mu_max: float, rate: float, start: int,
-) -> None:  # fmt: skip
+    x: Floats,
+    step: int,
+    w: Floats,
+    y: Floats,
+    yhat: Floats,
+    psi: Floats,
+    state: Floats,
+    rho: float,
+    mu_max: float,
+    rate: float,
+    start: int,
+) -> None:
     for t in range(len(y)):
         begin = t * step
         yhat[t] = dot(x, begin, w)
@@ -724,9 +766,14 @@ class RLS(Filter):
 
 @compile_kernel()
 def _rls(
-    x: Floats, step: int, w: Floats, y: Floats, yhat: Floats,
-    variance: Floats, S: Floats,
-) -> None:  # fmt: skip
+    x: Floats,
+    step: int,
+    w: Floats,
+    y: Floats,
+    yhat: Floats,
+    variance: Floats,
+    S: Floats,
+) -> None:
     d = len(w)
     f = np.empty(d)  # S'x
     for t in range(len(y)):
@@ -751,9 +798,15 @@ def _rls(
 
 @compile_kernel()
 def _rls_with_drift(
-    x: Floats, step: int, w: Floats, y: Floats, yhat: Floats,
-    variance: Floats, P: Floats, drift: float,
-) -> None:  # fmt: skip
+    x: Floats,
+    step: int,
+    w: Floats,
+    y: Floats,
+    yhat: Floats,
+    variance: Floats,
+    P: Floats,
+    drift: float,
+) -> None:
     d = len(w)
     Px = np.empty(d)
     for t in range(len(y)):

@@ -522,9 +522,15 @@ def _moved(w: Floats, c: Any, old: Floats, k: int) -> Any:
 
 @compile_kernel()
 def _run_windows(
-    s: Floats, d: int, labels: Any, rules: Floats, w: Floats, bounds: Ints,
-    losses: Floats, yhat: Floats,
-) -> None:  # fmt: skip
+    s: Floats,
+    d: int,
+    labels: Any,
+    rules: Floats,
+    w: Floats,
+    bounds: Ints,
+    losses: Floats,
+    yhat: Floats,
+) -> None:
     """Run 1 or 4 filters on a sliding window in blocks of 16 rounds.
 
     1 or 4 filters on a sliding window, x_t = s[t : t+d], in blocks of 16 rounds; else as
@@ -592,9 +598,13 @@ def _run_windows(
 
 @compile_kernel()
 def _step_block(
-    rules: Floats, shown: Floats, G: Floats, sums: Floats,
-    p: Floats, c: Floats,
-) -> None:  # fmt: skip
+    rules: Floats,
+    shown: Floats,
+    G: Floats,
+    sums: Floats,
+    p: Floats,
+    c: Floats,
+) -> None:
     """Compute predictions and coefficients of a block of 16 rounds, for up to 8 filters.
 
     p[i] = yhat_{t+i} and c[i] = c_{t+i} of F <= 8 filters, i = 0..15; rules (12, 8), p and c (16,

@@ -205,9 +205,13 @@ class PNormLMS(_Dual):
 
 @compile_kernel(error_model="numpy")
 def _step_dual(
-    theta: Floats, keep: Floats, gain: Floats,
-    x: Floats, z: Floats, top: Floats,
-) -> None:  # fmt: skip
+    theta: Floats,
+    keep: Floats,
+    gain: Floats,
+    x: Floats,
+    z: Floats,
+    top: Floats,
+) -> None:
     """Update the dual weights of C filters, and scale their sizes to at most 1.
 
     theta_c <- keep_c theta_c + gain_c x, top_c = max_i |theta_ci|, z_c = |theta_c| / top_c.
@@ -253,9 +257,15 @@ def _read_dual(theta: Floats, z: Floats, x: Floats, total: Floats, inner: Floats
 
 @compile_kernel(error_model="numpy")
 def _pnorm(
-    x: Floats, step: int, theta: Floats, y: Floats, yhat: Floats,
-    rates: Floats, p: Floats, radius: Floats,
-) -> None:  # fmt: skip
+    x: Floats,
+    step: int,
+    theta: Floats,
+    y: Floats,
+    yhat: Floats,
+    rates: Floats,
+    p: Floats,
+    radius: Floats,
+) -> None:
     """Run C filters over n rows.
 
     C filters over n rows. theta (C, d), y and yhat (C, n), rates (C, 1) or (C, n), p and radius
@@ -505,9 +515,14 @@ def _read(theta: Floats, gain: float, x: Floats, p: float, trial: Floats, z: Flo
 
 @compile_kernel(error_model="numpy")
 def _implicit(
-    x: Floats, step: int, theta: Floats, y: Floats, yhat: Floats,
-    eta: float, p: float,
-) -> None:  # fmt: skip
+    x: Floats,
+    step: int,
+    theta: Floats,
+    y: Floats,
+    yhat: Floats,
+    eta: float,
+    p: float,
+) -> None:
     d = theta.shape[0]
     trial = np.zeros((1, d))
     z = np.zeros((1, lanes_of(d)))
@@ -617,9 +632,14 @@ class EG(Filter):
 
 @compile_kernel(error_model="numpy")
 def _eg(
-    x: Floats, step: int, logs: Floats, y: Floats, yhat: Floats,
-    rate: float, w: Floats,
-) -> None:  # fmt: skip
+    x: Floats,
+    step: int,
+    logs: Floats,
+    y: Floats,
+    yhat: Floats,
+    rate: float,
+    w: Floats,
+) -> None:
     d = len(logs)
     last = len(y) - 1
     gain = 0.0
@@ -710,9 +730,15 @@ class EGPlusMinus(Filter):
 
 @compile_kernel(error_model="numpy")
 def _eg_pm(
-    x: Floats, step: int, a: Floats, y: Floats, yhat: Floats, rate: float,
-    budget: float, w: Floats,
-) -> None:  # fmt: skip
+    x: Floats,
+    step: int,
+    a: Floats,
+    y: Floats,
+    yhat: Floats,
+    rate: float,
+    budget: float,
+    w: Floats,
+) -> None:
     """Compute the exponents of positive and negative weights, at most 0.
 
     z = (a - m, -a - m) with m = max |a|, so that no power of 2 exceeds 1.

@@ -61,9 +61,12 @@ def scores(ZT: Floats, theta: Floats, f: Floats) -> None:
 
 @compile_kernel(error_model="numpy")
 def normal_equations(
-    ZT: Floats, slope: Floats, curvature: Floats,
-    hessian: Floats, gradient: Floats,
-) -> None:  # fmt: skip
+    ZT: Floats,
+    slope: Floats,
+    curvature: Floats,
+    hessian: Floats,
+    gradient: Floats,
+) -> None:
     """Compute the curvature matrix and the slope of the normal equations.
 
     Write ZT diag(curvature) Z (lower half) and ZT slope; the sums have one order, on every machine.
