@@ -369,7 +369,7 @@ class DecisionClassifier(ClassifierMixin, BaseEstimator):
     SPARSE: ClassVar[bool] = False  # whether X may be a CSR matrix
     MULTICLASS: ClassVar[bool] = False
     ZERO_IS_SECOND: ClassVar[bool] = False  # whether f = 0 belongs to classes_[1]
-    # factor from f to log-odds; 0 if f is no log-odds but with the loss "log"
+    # factor from f to log-odds; 0 if f is not log-odds, except with the loss "log"
     LINK: ClassVar[float] = 1.0
 
     classes_: NDArray[Any]

@@ -48,7 +48,7 @@ class SourceError(Exception):
 
 
 class NotConfiguredError(SourceError):
-    """The user has not set up this source, which is no fault."""
+    """The user has not set up this source, which is not a fault."""
 
 
 class StorageError(Exception):

@@ -35,7 +35,7 @@ OPENING_WORD = re.compile(
     r"|scaling|solving|sparse|the|under|up|using|when|where|with|without)\b",
     re.IGNORECASE,
 )
-"""Pattern of opening words that are no name, and are small inside a sentence."""
+"""Pattern of opening words that are not a name, and are small inside a sentence."""
 
 
 class Findings(Model):

@@ -34,7 +34,7 @@ INSTALLED = (
 )
 """Packages that a folder of the same name would hide, or that would hide the folder."""
 NOT_ARTIFACTS = ("names.yaml", "datasets.yaml", "findings.yaml")
-"""YAML files of a paper that are no figure or table: names, data sets and findings."""
+"""YAML files of a paper other than those of figures and tables: names, data sets and findings."""
 
 
 def list_code_folders(papers: Iterable[str]) -> list[str]:
