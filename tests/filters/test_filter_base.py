@@ -1,6 +1,7 @@
-"""What every filter promises: chunks, windows, state, losses, and errors that name what is wrong."""
+"""What every filter promises: chunks, windows, state, losses, and errors that name the cause."""
 
 import copy
+from itertools import product
 
 import numpy as np
 import pytest
@@ -9,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from layouts import check_layouts
 from methods import method_class
-from reference import as_rows, sequence, told
+from numpy.lib.stride_tricks import sliding_window_view
+from reference import as_rows, sequence, side_information
 from sklearn.base import clone
 from sklearn.metrics import r2_score
 from sklearn.model_selection import GridSearchCV, TimeSeriesSplit
@@ -17,7 +19,17 @@ from sklearn.model_selection import GridSearchCV, TimeSeriesSplit
 from noisylabels import METHODS
 from noisylabels.checks import yield_filter_checks
 from noisylabels.filters.base import NoisySequence, Rows, Sliding
-from noisylabels.filters.lms import INLMS, JONLMS, LMS, NLMS, NPVSSNLMS, PNLMS, RLS, SMNLMS, ZALMS
+from noisylabels.filters.lms import (
+    INLMS,
+    JONLMS,
+    LMS,
+    NLMS,
+    NPVSSNLMS,
+    PNLMS,
+    RLS,
+    SMNLMS,
+    ZALMS,
+)
 from noisylabels.filters.ors import ORS, VARIANTS
 from noisylabels.filters.pnorm import (
     EG,
@@ -28,61 +40,86 @@ from noisylabels.filters.pnorm import (
     PNormLMS,
 )
 
-EVERY = [ORS(v, r=2.0, beta=1.0 if v == "beta" else None) for v in VARIANTS]
-EVERY += [LMS(0.01), NLMS(), SMNLMS(), NPVSSNLMS(delta=1.0), JONLMS(tracking=True), INLMS(), RLS(drift=1e-3)]
-EVERY += [PNormLMS(0.02, 3.0), BoundedPNormLMS(0.02, 3.0, 0.8), NormalizedPNormLMS(0.5, 3.0), PNLMS(0.5)]
-EVERY += [ImplicitPNormLMS(0.2, 3.0), EG(0.05), EGPlusMinus(0.05, 2.0)]
-EVERY += [ZALMS(0.02, 1e-4)]
-every = pytest.mark.parametrize("f", EVERY, ids=lambda f: f"{f.name}-{getattr(f, 'variant', '')}")
+CONFIGURED_FILTERS = [
+    *[ORS(variant, r=2.0, beta=1.0 if variant == "beta" else None) for variant in VARIANTS],
+    LMS(0.01),
+    NLMS(),
+    SMNLMS(),
+    NPVSSNLMS(delta=1.0),
+    JONLMS(tracking=True),
+    INLMS(),
+    RLS(drift=1e-3),
+    PNormLMS(0.02, 3.0),
+    BoundedPNormLMS(0.02, 3.0, 0.8),
+    NormalizedPNormLMS(0.5, 3.0),
+    PNLMS(0.5),
+    ImplicitPNormLMS(0.2, 3.0),
+    EG(0.05),
+    EGPlusMinus(0.05, 2.0),
+    ZALMS(0.02, 1e-4),
+]
 
 
-@every
+def name_filter(f):
+    variant = getattr(f, "variant", "")
+    return f"{f.name}-{variant}"
+
+
+each_filter = pytest.mark.parametrize("f", CONFIGURED_FILTERS, ids=name_filter)
+
+
+@each_filter
 @pytest.mark.parametrize("check", list(yield_filter_checks()), ids=lambda check: check.__name__)
 def test_every_filter_keeps_the_contract_of_filters(f, check):
     check(f)
 
 
-@every
+@each_filter
 @pytest.mark.parametrize("d", [1, 7, 70])
 def test_a_sliding_window_equals_its_rows(f, d):
     data = sequence(250, d, sliding=True, delay=d // 2)
     rows = as_rows(data)
-    more = sequence(20, d, seed=1)
+    later = sequence(20, d, seed=1)
     results = []
-    for seen in (data, rows):
+    for first_part in (data, rows):
         f._start(d)
-        yhat = f.run(seen.x, seen.labels[:, 0], **told(seen))
+        yhat = f.run(first_part.x, first_part.labels[:, 0], **side_information(first_part))
         w = f.w.copy()
-        results.append((yhat, w, f.run(more.x, more.labels[:, 0], **told(more))))  # goes on from the state
+        # goes on from the state
+        yhat_later = f.run(later.x, later.labels[:, 0], **side_information(later))
+        results.append((yhat, w, yhat_later))
     for window, row in zip(*results, strict=True):
         assert window == pytest.approx(row, rel=1e-8, abs=1e-9)
 
 
-@every
+@each_filter
 @pytest.mark.parametrize("newest", ["first", "last"])
 def test_a_view_of_windows_is_taken_as_it_is(f, newest):
     """The same predictions and weights as of a copy, and no copy is made."""
     rng = np.random.default_rng(6)
-    windows = np.lib.stride_tricks.sliding_window_view(rng.normal(size=(106)), 7)
+    signal = rng.normal(size=(106))
+    windows = sliding_window_view(signal, 7)
     x = windows[:, ::-1] if newest == "first" else windows
     data = sequence(100, 7)
     y = x @ np.arange(7.0)
     results = []
     for rows in (x, x.copy()):
         f._start(7)
-        results.append((f.run(rows, y, **told(data)), f.w.copy(), f.predict(rows)))
+        yhat = f.run(rows, y, **side_information(data))
+        results.append((yhat, f.w.copy(), f.predict(rows)))
     for view, copied in zip(*results, strict=True):
         assert view == pytest.approx(copied, rel=1e-8, abs=1e-9)
     assert np.shares_memory(Rows.of(x).flat, x)
+    not_finite = np.array([1.0, 1.0, np.nan, 1.0])
     with pytest.raises(ValueError, match=r"X: value at index \(\d, \d\) is not finite"):
-        f.run(np.lib.stride_tricks.sliding_window_view(np.array([1.0, 1.0, np.nan, 1.0]), 2), y[:3])
+        f.run(sliding_window_view(not_finite, 2), y[:3])
 
 
-@every
+@each_filter
 def test_the_form_of_the_arrays_changes_no_bit(f):
     rng = np.random.default_rng(3)
     x = rng.integers(-4, 5, (60, 5))
-    y = rng.integers(-9, 10, (3, 60))
+    y, second, clean = rng.integers(-9, 10, (3, 60))
     v = rng.integers(1, 5, 60)
 
     def compute(x, y, v, second, clean):
@@ -90,28 +127,35 @@ def test_the_form_of_the_arrays_changes_no_bit(f):
         copied._start(5)
         return copied.run(x, y, v=v, second=second, clean=clean), copied.w
 
-    check_layouts(compute, [each.astype(float) for each in (x, y[0], v, y[1], y[2])])
+    arrays = [array.astype(float) for array in (x, y, v, second, clean)]
+    check_layouts(compute, arrays)
 
 
-@every
+@each_filter
 def test_a_silent_beginning_teaches_nothing(f):
     """Rows of zeros with labels of zero change no weight, however many they are."""
     f = RLS() if f.name == "rls" else clone(f)  # with drift the target moves in silence too
     data = sequence(60, 5)
-    y = data.labels[:, 0]
-    weights = f.fit(data.x, y, **told(data)).w.copy()
-    silent = {name: np.pad(values, (5000, 0)) for name, values in told(data).items()}
-    f.fit(np.pad(data.x, ((5000, 0), (0, 0))), np.pad(y, (5000, 0)), **silent)
+    labels = data.labels[:, 0]
+    side = side_information(data)
+    weights = f.fit(data.x, labels, **side).w.copy()
+    silent_side = {name: np.pad(values, (5000, 0)) for name, values in side.items()}
+    silent_rows = np.pad(data.x, ((5000, 0), (0, 0)))
+    silent_labels = np.pad(labels, (5000, 0))
+    f.fit(silent_rows, silent_labels, **silent_side)
     assert np.array_equal(f.w, weights)
 
 
-@every
+@each_filter
 def test_losses_are_windows_of_the_squared_clean_error(f):
     data = sequence(103, 4)
     f._start(4)
-    loss = (f.run(data.x, data.labels[:, 0], **told(data)) - data.y) ** 2
-    wanted = [loss[i * 25 : (i + 1) * 25 if i < 3 else 103].mean() for i in range(4)]  # the last is longer
-    assert type(f).losses([f], data, 4)[0] == pytest.approx(np.array(wanted), rel=1e-11)
+    yhat = f.run(data.x, data.labels[:, 0], **side_information(data))
+    loss = (yhat - data.y) ** 2
+    parts = [loss[:25], loss[25:50], loss[50:75], loss[75:]]  # the last is longer
+    wanted = np.array([part.mean() for part in parts])
+    (losses,) = type(f).losses([f], data, 4)
+    assert losses == pytest.approx(wanted, rel=1e-11)
 
 
 def example(cls):
@@ -119,7 +163,7 @@ def example(cls):
     return cls(variant="noisy") if cls is ORS else cls()
 
 
-FILTERS = [method_class(name) for name, where in METHODS.items() if where.startswith("filters.")]
+FILTERS = [method_class(name) for name, path in METHODS.items() if path.startswith("filters.")]
 each_class = pytest.mark.parametrize("cls", FILTERS, ids=lambda cls: cls.name)
 
 OVERFLOW = {"eg", "eg_pm", "pnorm_lms", "bounded_pnorm_lms", "lms"}  # unbounded steps
@@ -129,25 +173,31 @@ OVERFLOW = {"eg", "eg_pm", "pnorm_lms", "bounded_pnorm_lms", "lms"}  # unbounded
 @pytest.mark.parametrize("sliding", [False, True])
 def test_a_call_that_raises_changes_nothing(cls, sliding):
     data = sequence(60, 6, sliding=sliding)
-    y = data.labels[:, 0]
-    huge = Sliding(np.full(60, 1e200), 6) if sliding else np.full((60, 6), 1e200)
-    far = np.where(np.arange(60) % 2, 1e300, -1e300)
-    nan = np.where(np.arange(60) == 3, np.nan, y)
-    f = example(cls).fit(data.x, y, **told(data))
+    labels = data.labels[:, 0]
+    side = side_information(data)
+    if sliding:
+        huge = Sliding(np.full(60, 1e200), 6)
+    else:
+        huge = np.full((60, 6), 1e200)
+    rounds = np.arange(60)
+    far = np.where(rounds % 2, 1e300, -1e300)
+    with_nan = np.where(rounds == 3, np.nan, labels)
+    f = example(cls).fit(data.x, labels, **side)
+    state = vars(f)
     diverged = False
-    for call in ("run", "partial_fit", "fit"):
-        for X, labels in ((data.x, nan), (huge, far)):
-            tried = copy.deepcopy(f)
-            try:
-                with np.errstate(all="ignore"):
-                    getattr(tried, call)(X, labels, **told(data))
-            except ValueError as error:
-                diverged |= "diverged" in str(error)
-                for name, value in vars(f).items():
-                    assert np.array_equal(vars(tried)[name], value), name
-                assert vars(tried).keys() == vars(f).keys()
-            else:
-                assert labels is not nan
+    for call, (X, y) in product(("run", "partial_fit", "fit"), ((data.x, with_nan), (huge, far))):
+        tried = copy.deepcopy(f)
+        try:
+            with np.errstate(all="ignore"):
+                getattr(tried, call)(X, y, **side)
+        except ValueError as error:
+            diverged |= "diverged" in str(error)
+            state_after = vars(tried)
+            for name, value in state.items():
+                assert np.array_equal(state_after[name], value), name
+            assert state_after.keys() == state.keys()
+        else:
+            assert y is not with_nan
     assert diverged or cls.name not in OVERFLOW
 
 
@@ -155,7 +205,10 @@ def test_one_filter_that_diverges_leaves_all_of_a_joint_run_as_they_were():
     filters = [PNormLMS(0.01, 2.0), PNormLMS(1e3, 2.0)]
     X = np.full((300, 3), 10.0)
     y = np.ones(300)
-    with np.errstate(all="ignore"), pytest.raises(ValueError, match="eta = 1000, p = 2 diverged"):
+    with (
+        np.errstate(all="ignore"),
+        pytest.raises(ValueError, match="eta = 1000, p = 2 diverged"),
+    ):
         PNormLMS.run_many(filters, X, y)
     assert not any(hasattr(f, "theta") for f in filters)
 
@@ -167,7 +220,8 @@ def test_rows_of_a_sliding_window_are_its_definition(T, d, delay, seed):
     x = Sliding(s, d, delay=delay)
     rows = x.rows(0, T)
     for t in range(T):
-        wanted = [s[i] if 0 <= (i := t + delay - k) < T else 0.0 for k in range(d)]
+        positions = [t + delay - k for k in range(d)]
+        wanted = [s[position] if 0 <= position < T else 0.0 for position in positions]
         assert np.array_equal(rows[t], wanted)
         assert np.array_equal(rows[t, ::-1], x.padded[t : t + d])
 
@@ -177,15 +231,21 @@ def test_predict_takes_one_row_many_rows_or_a_window():
     assert NLMS().predict(np.ones(3)) == 0
     f = NLMS().fit(data.x, data.y)
     rows = data.x.rows(0, 60)
-    assert f.predict(data.x) == pytest.approx(rows @ f.w, rel=1e-12, abs=1e-14)
-    assert f.predict(rows)[3] == pytest.approx(f.predict(rows[3]), rel=1e-12)
+    of_window = f.predict(data.x)
+    assert of_window == pytest.approx(rows @ f.w, rel=1e-12, abs=1e-14)
+    of_rows = f.predict(rows)
+    of_one_row = f.predict(rows[3])
+    assert of_rows[3] == pytest.approx(of_one_row, rel=1e-12)
 
 
 def test_scalars_stand_for_constant_variances():
     data = sequence(40, 3)
-    runs = [RLS().run(data.x, data.y, v=v) for v in (2.0, np.full(40, 2.0))]
-    assert np.array_equal(*runs)
-    assert np.array_equal(NoisySequence(data.x, data.y, data.labels, 2.0).v, np.full(40, 2.0))
+    constant = np.full(40, 2.0)
+    of_number = RLS().run(data.x, data.y, v=2.0)
+    of_array = RLS().run(data.x, data.y, v=constant)
+    assert np.array_equal(of_number, of_array)
+    noisy = NoisySequence(data.x, data.y, data.labels, 2.0)
+    assert np.array_equal(noisy.v, constant)
 
 
 def nan_at(index, shape):
@@ -196,29 +256,40 @@ def nan_at(index, shape):
 
 X = np.ones((5, 2))
 Y = np.ones(5)
+WIDER = np.ones((5, 3))
+DATES = np.zeros(5, "datetime64[D]")
+DATA = NoisySequence(X, Y, X, Y)
+
+
+def nan_in_x(row, column):
+    return nan_at((row, column), X.shape)
+
+
+def learned_from_a():
+    return NLMS().learn_one({"a": 1}, 1)
+
+
 ERRORS = {
-    "X: value at index (3, 1) is not finite": lambda: NLMS().run(nan_at((3, 1), (5, 2)), Y),
+    "X: value at index (3, 1) is not finite": lambda: NLMS().run(nan_in_x(3, 1), Y),
     "X: expected real numbers, got complex128": lambda: NLMS().run(X * 1j, Y),
-    "y: expected real numbers, got datetime64[D]": lambda: NLMS().run(X, np.zeros(5, "datetime64[D]")),
+    "y: expected real numbers, got datetime64[D]": lambda: NLMS().run(X, DATES),
     "y: value at index 2 is masked": lambda: NLMS().run(X, np.ma.masked_equal([1, 1, 0, 1, 1], 0)),
     "v: value at index 2 is not finite": lambda: ORS("one").run(X, Y, v=nan_at(2, (5,))),
     "v: value at index 1 is negative": lambda: ORS("one").run(X, Y, v=[0, -1, 0, 0, 0]),
     "y: expected shape (5), got (4,)": lambda: NLMS().run(X, Y[:4]),
     "X: expected shape (*, *), got (5,); reshape one row to (1, n)": lambda: NLMS().run(Y, Y),
-    "X: rows have 3 entries, the filter has 2": lambda: NLMS().fit(X, Y).partial_fit(np.ones((5, 3)), Y),
+    "X: rows have 3 entries, the filter has 2": lambda: NLMS().fit(X, Y).partial_fit(WIDER, Y),
     "X: rows need d >= 1": lambda: NLMS().run(np.ones((5, 0)), Y),
-    "v: variant 'one' needs the noise variance of every row; pass v=, one number or one per row": lambda: ORS(
-        "one"
-    ).run(X, Y),
+    "v: variant 'one' needs the noise variance of every row; pass v=, one number or one per row": (
+        lambda: ORS("one").run(X, Y)
+    ),
     "second: variant 'two_u' needs the second label of every row": lambda: ORS("two_u").run(X, Y),
     "clean: variant 'clean' needs the clean label of every row": lambda: ORS("clean").run(X, Y),
     "labels: variant 'two' needs a second column": lambda: ORS.losses(
         [ORS("one"), ORS("two")], NoisySequence(X, Y, Y[:, None], Y), 1
     ),
-    "filters: ORS.losses needs ORS filters only": lambda: ORS.losses([NLMS()], NoisySequence(X, Y, X, Y), 1),
-    "windows: must be a whole number >= 1 and <= 5, got 6": lambda: NLMS.losses(
-        [NLMS()], NoisySequence(X, Y, X, Y), 6
-    ),
+    "filters: ORS.losses needs ORS filters only": lambda: ORS.losses([NLMS()], DATA, 1),
+    "windows: must be a whole number >= 1 and <= 5, got 6": lambda: NLMS.losses([NLMS()], DATA, 6),
     "variant: 'tow' is unknown; known: clean": lambda: ORS("tow"),
     "beta: needed by variant 'beta'": lambda: ORS("beta"),
     "beta: has no meaning for variant 'one'": lambda: ORS("one", beta=1),
@@ -237,12 +308,12 @@ ERRORS = {
     "d: must be a whole number >= 1, got 0": lambda: Sliding(np.ones(3), 0),
     "n: must be a whole number >= 1 and <= 3, got 4": lambda: Sliding(np.ones(3), 2, n=4),
     "rows: need": lambda: Sliding(np.ones(3), 2).rows(2, 2),
-    "x: value at index (0, 1) is not finite": lambda: NoisySequence(nan_at((0, 1), (5, 2)), Y, X, Y),
+    "x: value at index (0, 1) is not finite": lambda: NoisySequence(nan_in_x(0, 1), Y, X, Y),
     "labels: expected shape (5, *), got (4, 2)": lambda: NoisySequence(X, Y, X[:4], Y),
-    "labels: value at index (2, 0) is not finite": lambda: NoisySequence(X, Y, nan_at((2, 0), (5, 2)), Y),
+    "labels: value at index (2, 0) is not finite": lambda: NoisySequence(X, Y, nan_in_x(2, 0), Y),
     "labels: needs at least one column": lambda: NoisySequence(X, Y, np.ones((5, 0)), Y),
     "v: value at index 0 is negative": lambda: NoisySequence(X, Y, X, -Y),
-    "x: has the names ['b'], the filter ['a']": lambda: NLMS().learn_one({"a": 1}, 1).predict_one({"b": 1}),
+    "x: has the names ['b'], the filter ['a']": lambda: learned_from_a().predict_one({"b": 1}),
     "x: expected shape (*), got (1, 2)": lambda: NLMS().predict_one([[3.0, 1.0]]),
     "X: the squares of values up to 2e+200 overflow; scale the rows": lambda: NLMS().run(
         [[1.0, -2e200], [1.0, 1e200]], [1.0, 1.0]
@@ -273,10 +344,19 @@ def test_a_wrong_parameter_is_named_in_one_line(cls):
 
 ROW = np.ones(2)
 OBJECTS = np.array([[1, "a"], [2, 3]], dtype=object)
+NO_ARRAYS_OF_NUMBERS = [
+    None,
+    OBJECTS,
+    [[1.0], [1.0, 2.0]],
+    "rows",
+    {"a": 1},
+    [[1j, 2.0]],
+    ROW,
+]
 
 
 @each_class
-@pytest.mark.parametrize("bad", [None, OBJECTS, [[1.0], [1.0, 2.0]], "rows", {"a": 1}, [[1j, 2.0]], ROW])
+@pytest.mark.parametrize("bad", NO_ARRAYS_OF_NUMBERS)
 def test_what_is_no_array_of_numbers_is_refused(cls, bad):
     f = cls()
     for call in (f.run, f.fit, f.partial_fit):
@@ -289,16 +369,17 @@ def test_what_is_no_array_of_numbers_is_refused(cls, bad):
         f.run(X, bad)
 
 
-SOME = [NLMS(0.4), ORS("one_pred", r=2.0), RLS(drift=1e-3)]
-some = pytest.mark.parametrize("f", SOME, ids=lambda f: f.name)
+THREE_FILTERS = [NLMS(0.4), ORS("one_pred", r=2.0), RLS(drift=1e-3)]
+each_of_three = pytest.mark.parametrize("f", THREE_FILTERS, ids=lambda f: f.name)
 
 
 @each_class
 def test_parameters_go_round(cls):
     f = cls()
     parameters = f.get_params()
-    again = cls(**parameters)
-    assert (again.get_params(), clone(f).get_params()) == (parameters, parameters)
+    rebuilt = cls(**parameters)
+    assert rebuilt.get_params() == parameters
+    assert clone(f).get_params() == parameters
     assert f.set_params(**parameters) is f
     with pytest.raises(ValueError, match=rf"bogus: {cls.__name__} has the parameters"):
         f.set_params(bogus=1)
@@ -306,17 +387,24 @@ def test_parameters_go_round(cls):
 
 @each_class
 def test_a_representation_makes_the_same_filter(cls):
-    assert eval(repr(cls()), {cls.__name__: cls}).get_params() == cls().get_params()
+    f = cls()
+    rebuilt = eval(repr(f), {cls.__name__: cls})
+    assert rebuilt.get_params() == f.get_params()
 
 
 def test_a_search_over_a_stream_cut_by_time_finds_the_step():
     data = sequence(600, 5)
-    search = GridSearchCV(NLMS(), {"mu": [1e-4, 0.05, 1.9]}, cv=TimeSeriesSplit(3), error_score="raise")
-    assert search.fit(data.x, data.labels[:, 0]).best_params_ == {"mu": 0.05}
+    labels = data.labels[:, 0]
+    options = {"cv": TimeSeriesSplit(3), "error_score": "raise"}
+    search = GridSearchCV(NLMS(), {"mu": [1e-4, 0.05, 1.9]}, **options)
+    search.fit(data.x, labels)
+    assert search.best_params_ == {"mu": 0.05}
     best = search.best_estimator_
-    assert best.score(data.x, data.y) == pytest.approx(r2_score(data.y, best.predict(data.x)))
-    searched = GridSearchCV(ORS(), {"r": [0.1, 10.0]}, cv=TimeSeriesSplit(3), error_score="raise")
-    assert searched.fit(data.x, data.labels[:, 0], v=data.v).best_score_ > 0
+    wanted = r2_score(data.y, best.predict(data.x))
+    assert best.score(data.x, data.y) == pytest.approx(wanted)
+    searched = GridSearchCV(ORS(), {"r": [0.1, 10.0]}, **options)
+    searched.fit(data.x, labels, v=data.v)
+    assert searched.best_score_ > 0
     with pytest.raises(ValueError, match="needs labels that differ"):
         best.score(data.x[:1], [1.0])
 
@@ -332,22 +420,24 @@ def test_a_new_parameter_is_checked_and_keeps_the_weights():
     assert f.mu == 0.25
 
 
-@some
+@each_of_three
 def test_row_after_row_is_one_run(f):
     data = sequence(40, 3)
-    y = data.labels[:, 0]
+    labels = data.labels[:, 0]
+    side = side_information(data)
     run = copy.deepcopy(f)
-    yhat = run.run(data.x, y, **told(data))
+    yhat = run.run(data.x, labels, **side)
     by_array = copy.deepcopy(f)
     by_name = copy.deepcopy(f)
-    for t in range(40):
-        side = {name: values[t] for name, values in told(data).items()}
-        named = dict(zip("cab", data.x[t], strict=True))
+    for t, (row, label) in enumerate(zip(data.x, labels, strict=True)):
+        side_of_row = {name: values[t] for name, values in side.items()}
+        named = dict(zip("cab", row, strict=True))
         if t % 2:  # the order of the names is that of the first row
             named = dict(reversed(named.items()))
-        assert by_name.predict_one(named) == pytest.approx(yhat[t], rel=1e-12, abs=1e-14)
-        assert by_array.predict_one(data.x[t]) == by_name.predict_one(named)
-        by_array.learn_one(data.x[t], y[t], **side)
-        by_name.learn_one(named, y[t], **side)
+        prediction = by_name.predict_one(named)
+        assert prediction == pytest.approx(yhat[t], rel=1e-12, abs=1e-14)
+        assert by_array.predict_one(row) == prediction
+        by_array.learn_one(row, label, **side_of_row)
+        by_name.learn_one(named, label, **side_of_row)
     assert by_array.w == pytest.approx(run.w, rel=1e-12, abs=1e-14)
     assert np.array_equal(by_array.w, by_name.w)

@@ -5,7 +5,7 @@ import pytest
 import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference import as_rows, filters, sequence, told
+from reference import as_rows, filters, sequence, side_information
 from scipy.optimize import minimize_scalar
 
 from noisylabels.filters.base import Filter, NoisySequence, Sliding, window_means, window_starts
@@ -16,8 +16,9 @@ shapes = st.tuples(st.integers(40, 120), st.integers(1, 30), st.booleans(), st.i
 
 
 def close(a, b, bound):
-    """Largest difference relative to the largest value."""
-    return float(np.abs(a - b).max()) <= bound * float(np.abs(b).max())
+    """Decide whether the largest difference, relative to the largest value, is within a bound."""
+    difference = float(np.abs(a - b).max())
+    return difference <= bound * float(np.abs(b).max())
 
 
 @settings(max_examples=30)
@@ -25,9 +26,10 @@ def close(a, b, bound):
 def test_run_equals_the_formulas_of_the_paper(shape, variant):
     T, d, sliding, seed = shape
     data = sequence(T, d, sliding=sliding, seed=seed)
-    f = next(f for f in filters() if f.variant == variant)
-    prediction = f.run(data.x, data.labels[:, 0], **told(data))
-    assert close(prediction, reference.run(variant, data), 1e-12)
+    (f,) = [f for f in filters() if f.variant == variant]
+    prediction = f.run(data.x, data.labels[:, 0], **side_information(data))
+    wanted = reference.run(variant, data)
+    assert close(prediction, wanted, 1e-12)
 
 
 @settings(max_examples=15)
@@ -36,18 +38,23 @@ def test_losses_of_many_rows_equal_the_formulas_of_the_paper(shape, windows):
     T, d, sliding, seed = shape
     data = sequence(T, d, sliding=sliding, seed=seed)
     starts = window_starts(T, windows)
-    wanted = [window_means((reference.run(v, data) - data.y) ** 2, starts) for v in VARIANTS]
-    assert ORS.losses(filters(), data, windows) == pytest.approx(np.array(wanted), rel=1e-11)
+    wanted = []
+    for variant in VARIANTS:
+        squared_error = (reference.run(variant, data) - data.y) ** 2
+        wanted.append(window_means(squared_error, starts))
+    losses = ORS.losses(filters(), data, windows)
+    assert losses == pytest.approx(np.array(wanted), rel=1e-11)
 
 
 @settings(max_examples=15, deadline=None)
 @given(st.integers(64, 300), st.integers(0, 60), st.integers(-70, 70), st.integers(0, 2**31))
-def test_blocks_of_a_sliding_window_equal_the_row_by_row_form(d, more, delay, seed):
-    data = sequence(d + 200 + more, d, sliding=True, delay=delay, seed=seed)
+def test_blocks_of_a_sliding_window_equal_the_row_by_row_form(d, extra_rows, delay, seed):
+    data = sequence(d + 200 + extra_rows, d, sliding=True, delay=delay, seed=seed)
     rows = as_rows(data)
     for f, g in zip(filters(), filters(), strict=True):
-        block = f.run(data.x, data.labels[:, 0], **told(data))
-        assert close(block, g.run(rows.x, rows.labels[:, 0], **told(rows)), 1e-11)
+        by_block = f.run(data.x, data.labels[:, 0], **side_information(data))
+        by_row = g.run(rows.x, rows.labels[:, 0], **side_information(rows))
+        assert close(by_block, by_row, 1e-11)
         assert close(f.w, g.w, 1e-11)
 
 
@@ -56,8 +63,10 @@ def test_filters_that_share_a_window_equal_filters_alone(count):
     data = sequence(500, 70, sliding=True)
     chosen = filters()[:count]
     together = ORS.losses(chosen, data, 3)
-    assert together == pytest.approx(Filter.losses(chosen, data, 3), rel=1e-11)
-    assert together == pytest.approx(ORS.losses(chosen, as_rows(data), 3), rel=1e-11)
+    alone = Filter.losses(chosen, data, 3)
+    assert together == pytest.approx(alone, rel=1e-11)
+    of_rows = ORS.losses(chosen, as_rows(data), 3)
+    assert together == pytest.approx(of_rows, rel=1e-11)
 
 
 @pytest.mark.parametrize("count", [1, 8, 9])
@@ -65,46 +74,53 @@ def test_lanes_do_not_depend_on_their_neighbours(count):
     data = sequence(300, 20)
     chosen = (filters() * 2)[:count]
     together = ORS.losses(chosen, data, 4)
-    assert np.array_equal(together, np.concatenate([ORS.losses([f], data, 4) for f in chosen]))
+    alone = [ORS.losses([f], data, 4) for f in chosen]
+    assert np.array_equal(together, np.concatenate(alone))
 
 
 def test_energy_survives_a_fall_into_silence():
     """A loud passage leaves rounding errors in running sums that dwarf the quiet one after it."""
     rng = np.random.default_rng(3)
     T, d = 12000, 64
-    loudness = np.where(np.arange(T) < 3000, 1e4, np.where(np.arange(T) < 9000, 1e-3, 1.0))
+    loudness = np.repeat([1e4, 1e-3, 1.0], [3000, 6000, 3000])
     x = Sliding(rng.normal(size=T) * loudness, d)
     y = rng.normal(size=T)
-    f = ORS("noisy", r=1e-6)
-    g = ORS("noisy", r=1e-6)
-    assert close(f.run(x, y), g.run(x.rows(0, T), y), 1e-11)
+    by_block = ORS("noisy", r=1e-6).run(x, y)
+    by_row = ORS("noisy", r=1e-6).run(x.rows(0, T), y)
+    assert close(by_block, by_row, 1e-11)
 
 
 @settings(max_examples=10)
 @given(st.integers(2, 12), st.floats(0.01, 100.0), st.integers(0, 2**31))
 def test_a_rotation_of_x_or_c_x_with_c_squared_r_changes_no_loss(d, c, seed):
     data = sequence(80, d, seed=seed)
-    turn = c * np.linalg.qr(np.random.default_rng(seed).normal(size=(d, d)))[0]
-    turned = NoisySequence(data.x @ turn, data.y, data.labels, data.v)
-    found = ORS.losses(filters(2.0 * c * c), turned, 2)
+    matrix = np.random.default_rng(seed).normal(size=(d, d))
+    rotation, _ = np.linalg.qr(matrix)
+    turned = NoisySequence(data.x @ (c * rotation), data.y, data.labels, data.v)
+    losses = ORS.losses(filters(2.0 * c * c), turned, 2)
     wanted = ORS.losses(filters(2.0), data, 2)
-    assert found == pytest.approx(wanted, rel=1e-10)
+    assert losses == pytest.approx(wanted, rel=1e-10)
 
 
 def test_beta_zero_is_noisy_to_the_last_bit():
     data = sequence(300, 10)
-    assert np.array_equal(*ORS.losses([ORS("beta", beta=0), ORS("noisy")], data, 5))
+    fixed_weighting = ORS("beta", beta=0)
+    of_beta, of_noisy = ORS.losses([fixed_weighting, ORS("noisy")], data, 5)
+    assert np.array_equal(of_beta, of_noisy)
 
 
 @pytest.mark.parametrize("variant", ["noisy", "one_pred_u", "two_u", "two_noisy", "clean"])
 def test_variants_of_unknown_variance_do_not_read_it(variant):
     data = sequence(200, 6)
-    other = NoisySequence(data.x, data.y, data.labels, 1 + 7 * data.v)
+    with_other_variances = NoisySequence(data.x, data.y, data.labels, 1 + 7 * data.v)
     f = ORS(variant)
-    assert np.array_equal(ORS.losses([f], data, 2), ORS.losses([f], other, 2))
-    side = {"second": data.labels[:, 1], "clean": data.y}
-    blind = ORS(variant).run(data.x, data.labels[:, 0], **side)
-    assert np.array_equal(blind, ORS(variant).run(data.x, data.labels[:, 0], v=data.v, **side))
+    losses = ORS.losses([f], data, 2)
+    assert np.array_equal(losses, ORS.losses([f], with_other_variances, 2))
+    first, second = data.labels.T
+    side = {"second": second, "clean": data.y}
+    blind = ORS(variant).run(data.x, first, **side)
+    informed = ORS(variant).run(data.x, first, v=data.v, **side)
+    assert np.array_equal(blind, informed)
 
 
 positive = st.floats(0.05, 20.0)
@@ -119,18 +135,25 @@ def test_equation_5_minimises_the_expected_clean_cost(seed, r, v):
     y = w @ x + rng.choice([-1, 1]) * rng.uniform(0.1, 3)
     labels = y + np.sqrt(v) * np.array([-1, 1])
 
-    def cost(updated):
-        losses = [np.sum((u - w) ** 2) / 2 + (y - u @ x) ** 2 / (2 * r) for u in updated]
+    def cost(weights_of_labels):
+        losses = []
+        for updated in weights_of_labels:
+            distance = np.sum((updated - w) ** 2) / 2
+            losses.append(distance + (y - updated @ x) ** 2 / (2 * r))
         return float(np.mean(losses))
+
+    def cost_of_step(step):
+        return cost([w + step * (label - w @ x) * x for label in labels])
 
     chosen = []
     for label in labels:
         f = ORS("opt", r=r)
         f._start(4)
         f.w = w.copy()
-        chosen.append(f.partial_fit(x[None], [label], v=v, clean=[y]).w)
-    least = minimize_scalar(lambda q: cost([w + q * (label - w @ x) * x for label in labels]))
-    assert cost(chosen) == pytest.approx(least.fun, rel=1e-9)
+        f.partial_fit(x[None], [label], v=v, clean=[y])
+        chosen.append(f.w)
+    lowest = minimize_scalar(cost_of_step)
+    assert cost(chosen) == pytest.approx(lowest.fun, rel=1e-9)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -138,19 +161,22 @@ def test_zero_rows_and_exact_predictions_do_no_harm(variant):
     """r = 0 with x = 0, delta = v = 0: the 0/0 of the formulas."""
     x = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 0.0], [0.0, 0.0]])
     y = np.array([1.0, 1.0, 1.0, 0.0])
+    beta = 1.0 if variant == "beta" else None
     for r in (0.0, 1.0):
-        f = ORS(variant, r=r, beta=1.0 if variant == "beta" else None)
+        f = ORS(variant, r=r, beta=beta)
         f.fit(x, y, v=0.0, second=y, clean=y)
         assert np.isfinite(f.w).all()
-    assert np.array_equal(ORS("noisy", r=0).fit(x, y).w, [1.0, 0.0])
+    unregularised = ORS("noisy", r=0).fit(x, y)
+    assert np.array_equal(unregularised.w, [1.0, 0.0])
 
 
 @given(seeds, positive)
 def test_one_pred_u_is_nlms_with_half_a_step(seed, r):
     """Its two proxies cancel: g = 1/2 whatever the noise."""
     data = sequence(60, 4, seed=seed)
-    half = NLMS(mu=0.5, eps=r).run(data.x, data.labels[:, 0])
-    prediction = ORS("one_pred_u", r=r).run(data.x, data.labels[:, 0])
+    labels = data.labels[:, 0]
+    half = NLMS(mu=0.5, eps=r).run(data.x, labels)
+    prediction = ORS("one_pred_u", r=r).run(data.x, labels)
     assert prediction == pytest.approx(half, rel=1e-11, abs=1e-13)
 
 
@@ -161,4 +187,5 @@ def test_two_full_is_two_with_twice_the_variance():
     second = rng.normal(size=50)
     v = rng.uniform(size=50)
     full = ORS("two", r=1, two_variance="full").run(x, y, second=second, v=v)
-    assert np.array_equal(full, ORS("two", r=1).run(x, y, second=second, v=2 * v))
+    half = ORS("two", r=1).run(x, y, second=second, v=2 * v)
+    assert np.array_equal(full, half)

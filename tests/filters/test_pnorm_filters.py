@@ -29,15 +29,17 @@ from noisylabels.fixed_order.exp_and_log import power_inplace
 def data(n=23, T=60, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((T, n))
-    return X, X[:, :3].sum(axis=1) + 0.1 * rng.standard_normal(T)
+    noise = 0.1 * rng.standard_normal(T)
+    return X, X[:, :3].sum(axis=1) + noise
 
 
 def reference(X, y, eta, p, radius=np.inf):
     theta = np.zeros(X.shape[1])
     yhat = []
     for x, label in zip(X, y, strict=True):
-        yhat.append(link(theta, p) @ x)
-        theta = theta + eta * (label - yhat[-1]) * x
+        prediction = link(theta, p) @ x
+        yhat.append(prediction)
+        theta = theta + eta * (label - prediction) * x
         theta = theta * min(1.0, radius / norm(theta, p))
     return np.array(yhat), theta
 
@@ -45,7 +47,11 @@ def reference(X, y, eta, p, radius=np.inf):
 @pytest.mark.parametrize("p", [2.0, 2.5, 7.3, 14.0, 40.0])
 @pytest.mark.parametrize("n", [1, 7, 64, 100])
 def test_pnorm_lms_follows_its_definition(n, p):
-    X, y = data(n, T=60) if n >= 3 else (data(5)[0][:, :n], data(5)[1])
+    if n >= 3:
+        X, y = data(n, T=60)
+    else:
+        wide, y = data(5)
+        X = wide[:, :n]
     eta = 0.5 * rate(p, norm(X, p).max())
     f = PNormLMS(eta, p)
     yhat, theta = reference(X, y, eta, p)
@@ -61,14 +67,17 @@ def test_pnorm_lms_follows_its_definition(n, p):
 
 def test_power_agrees_with_plain_pow_to_1e_12():
     rng = np.random.default_rng(0)
-    z = np.concatenate([10 ** rng.uniform(-30, 0, 4000), rng.uniform(0.5, 1, 4000), [0.0, 1.0]])
+    small = 10 ** rng.uniform(-30, 0, 4000)
+    near_one = rng.uniform(0.5, 1, 4000)
+    z = np.concatenate([small, near_one, [0.0, 1.0]])
     for a in (1.0, 1.5, 6.8, 13.0, 23.0, 60.0):
         out = z.copy()
         power_inplace(out, np.full_like(z, a))
         plain = z**a
-        normal = plain > 1e-300
-        assert np.abs(out[normal] / plain[normal] - 1).max() < 1e-12
-        assert out[~normal].max(initial=0) < 1e-299
+        is_normal = plain > 1e-300
+        relative_error = out[is_normal] / plain[is_normal] - 1
+        assert np.abs(relative_error).max() < 1e-12
+        assert out[~is_normal].max(initial=0) < 1e-299
 
 
 @pytest.mark.parametrize("size", [1e-25, 1e25])
@@ -93,7 +102,8 @@ def test_no_overflow_at_extreme_dual_weights(size):
 )
 def test_filters_reduce_to_the_plain_ones(f, plain, error):
     X, y = data(9, 200)
-    assert np.abs(f.run(X, y) - plain.run(X, y)).max() < error
+    difference = f.run(X, y) - plain.run(X, y)
+    assert np.abs(difference).max() < error
 
 
 @pytest.mark.parametrize("eta", [0.1, 1.0, 100.0])
@@ -101,20 +111,22 @@ def test_a_posteriori_filter_needs_no_small_step(eta):
     X, y = data(6, 100)
     u = np.linspace(-1, 1, 6)
     f = ImplicitPNormLMS(eta, 2.0)
-    after = 0.0
+    error_after_steps = 0.0
     for x, label in zip(X, y, strict=True):
         f.partial_fit(x[None], [label])
-        after += float((u - f.w) @ x) ** 2
-    assert after <= ((y - X @ u) ** 2).sum() + u @ u / eta
+        error_after_steps += float((u - f.w) @ x) ** 2
+    noise = y - X @ u
+    assert error_after_steps <= (noise**2).sum() + u @ u / eta
 
 
 def test_several_filters_in_one_pass_equal_single_runs():
     X, y = data(33, 70)
+    labels = np.array([y, -y, 2 * y])
     filters = [PNormLMS(0.01, 2.0), PNormLMS(0.02, 9.0), PNormLMS(0.005, "auto")]
-    together = PNormLMS.run_many(filters, X, np.array([y, -y, 2 * y]))
-    for f, row, label in zip(filters, together, (y, -y, 2 * y), strict=True):
+    together = PNormLMS.run_many(filters, X, labels)
+    for f, predictions, label in zip(filters, together, labels, strict=True):
         single = PNormLMS(f.eta, f.p)
-        assert np.allclose(single.run(X, label), row, rtol=1e-10, atol=1e-12)
+        assert np.allclose(single.run(X, label), predictions, rtol=1e-10, atol=1e-12)
         assert np.allclose(single.w, f.w, rtol=1e-10)
 
 
@@ -123,15 +135,19 @@ def test_exponentiated_gradient_follows_its_definition():
     w = np.full(11, 1 / 11)
     v = np.full(22, 1 / 22)
     pairs = np.hstack([1.5 * X, -1.5 * X])
-    expected = []
+    expected_eg = []
+    expected_eg_pm = []
     for x, z, label in zip(X, pairs, y, strict=True):
-        expected.append((w @ x, v @ z))
+        expected_eg.append(w @ x)
+        expected_eg_pm.append(v @ z)
         w = w * np.exp(-0.1 * (w @ x - label) * x)
         w /= w.sum()
         v = v * np.exp(-0.1 * (v @ z - label) * z)
         v /= v.sum()
-    got = EG(0.05).run(X, y), EGPlusMinus(0.05, 1.5).run(X, y)
-    assert np.allclose(np.array(got).T, expected, rtol=1e-9, atol=1e-11)
+    predicted_eg = EG(0.05).run(X, y)
+    predicted_eg_pm = EGPlusMinus(0.05, 1.5).run(X, y)
+    assert np.allclose(predicted_eg, expected_eg, rtol=1e-9, atol=1e-11)
+    assert np.allclose(predicted_eg_pm, expected_eg_pm, rtol=1e-9, atol=1e-11)
     for f in (EG(50.0), EGPlusMinus(50.0, 2.0)):  # large exponents
         assert np.isfinite(f.run(X, 100 * y)).all()
 
@@ -165,14 +181,17 @@ def test_auto_is_twice_ln_n_and_warns_where_that_is_below_2():
 def test_bounds():
     K, noise = 7.0, 3.0
     alpha = best_alpha(noise, K)
-    assert np.isclose(prediction(noise, K, alpha), (np.sqrt(noise) + np.sqrt(K)) ** 2)
+    best = prediction(noise, K, alpha)
+    assert np.isclose(best, (np.sqrt(noise) + np.sqrt(K)) ** 2)
     bounds = [prediction(noise, K, weight) for weight in np.linspace(0.01, 0.99, 99)]
-    assert prediction(noise, K, alpha) <= min(bounds)
-    assert prediction(0.0, K, 1.0) == K == prediction(0.0, K, best_alpha(0.0, K))
+    assert best <= min(bounds)
+    assert prediction(0.0, K, 1.0) == K
+    assert prediction(0.0, K, best_alpha(0.0, K)) == K
     assert moving(noise, 3.0, 1.0, 2.0, 0.5) == noise + 2 * (4 + 2)
     for n in (3, 10, 1000):
         x = np.random.default_rng(n).standard_normal(n)
-        assert norm(x, exponent("auto", n)) <= np.sqrt(np.e) * np.abs(x).max() * (1 + 1e-12)
+        largest = np.sqrt(np.e) * np.abs(x).max()
+        assert norm(x, exponent("auto", n)) <= largest * (1 + 1e-12)
     assert checked_ratio(1.0, 2.0, "x") == 0.5
     with pytest.raises(RuntimeError, match="exceeds"):
         checked_ratio(1.0 + 1e-8, 1.0, "x")

@@ -30,11 +30,14 @@ RNG = np.random.default_rng(4)
 X = pd.DataFrame(RNG.normal(size=(60, 3)), columns=["a", "b", "c"])
 Y = X["a"] - 2 * X["c"]
 SIDES = np.where(Y > 0, "yes", "no")
+THREE_CLASSES = np.where(X["b"] > 1, "far", SIDES)
+COLUMNS = ["b", "a", "c"]
 STEADY = {"eta0": 0.1, "epoch_rows": 60, "schedule": "inv_sqrt_epoch"}
 
 
 def rows(frame):
-    return [dict(reversed(row.items())) for row in frame.to_dict("records")]  # names decide, not positions
+    """Make one dictionary a row, in reversed order: names decide, not positions."""
+    return [dict(reversed(row.items())) for row in frame.to_dict("records")]
 
 
 @pytest.mark.parametrize(
@@ -42,26 +45,26 @@ def rows(frame):
     [
         (NLMS(), Y, None),
         (RobustSGDClassifier("log", **STEADY), SIDES, ["no", "yes"]),
-        (RobustSGDClassifier("log", **STEADY), np.where(X["b"] > 1, "far", SIDES), ["far", "no", "yes"]),
+        (RobustSGDClassifier("log", **STEADY), THREE_CLASSES, ["far", "no", "yes"]),
     ],
 )
 def test_rows_are_learned_as_one_table(model, labels, classes):
-    one = StreamModel(model, classes)
-    many = StreamModel(model, classes)
-    many.learn_many(X[["b", "a", "c"]], labels)
-    before = one.predict_one(rows(X)[0])
+    row_by_row = StreamModel(model, classes)
+    as_table = StreamModel(model, classes)
+    as_table.learn_many(X[COLUMNS], labels)
+    before = row_by_row.predict_one(rows(X)[0])
     assert before == (0.0 if classes is None else None)
-    for x, y in zip(X[["b", "a", "c"]].to_dict("records"), labels, strict=True):
-        one.learn_one(x, y)
-    assert [one.predict_one(x) for x in rows(X)] == [many.predict_one(x) for x in rows(X)]
-    whole = model.partial_fit(
-        X[["b", "a", "c"]].to_numpy(), labels, **({"classes": classes} if classes else {})
-    )
-    assert [one.predict_one(x) for x in rows(X)] == pytest.approx(
-        whole.predict(X[["b", "a", "c"]].to_numpy()).tolist()
-    )
+    for x, y in zip(X[COLUMNS].to_dict("records"), labels, strict=True):
+        row_by_row.learn_one(x, y)
+    predictions = [row_by_row.predict_one(x) for x in rows(X)]
+    assert predictions == [as_table.predict_one(x) for x in rows(X)]
+    array = X[COLUMNS].to_numpy()
+    options = {"classes": classes} if classes else {}
+    model.partial_fit(array, labels, **options)
+    wanted = model.predict(array).tolist()
+    assert predictions == pytest.approx(wanted)
     if classes:
-        p = one.predict_proba_one(rows(X)[0])
+        p = row_by_row.predict_proba_one(rows(X)[0])
         assert list(p) == classes
         assert sum(p.values()) == pytest.approx(1)
 
@@ -104,8 +107,11 @@ def test_river_evaluates_it_in_a_pipeline():
 
 GROWING = [NLMS(), INLMS(), RLS(), RLS(drift=1e-3), ORS("one_pred_u"), ZALMS(), PNLMS()]
 GROWING += [EGPlusMinus(), PNormLMS(p=2.5), NormalizedPNormLMS(p=2.5)]
-CLASSIFIERS = [RobustSGDClassifier("log", **STEADY), RobustSGDClassifier("log", average="run", **STEADY)]
-CLASSIFIERS += [PegasosClassifier(lam=0.1)]
+CLASSIFIERS = [
+    RobustSGDClassifier("log", **STEADY),
+    RobustSGDClassifier("log", average="run", **STEADY),
+    PegasosClassifier(lam=0.1),
+]
 
 
 @pytest.mark.parametrize("model", [*GROWING, *CLASSIFIERS], ids=lambda model: type(model).__name__)
@@ -116,13 +122,17 @@ def test_a_name_that_comes_later_was_zero_before(model):
     classes = None if is_filter else ["no", "yes"]
     full = StreamModel(model, classes)
     growing = StreamModel(model, classes)
-    for t, (x, y) in enumerate(zip(X[["b", "a", "c"]].to_dict("records"), labels, strict=True)):
-        seen = {"b": x["b"], "a": x["a"]} if t < 20 else x
-        full.learn_one({"b": 0.0, "a": 0.0, "c": 0.0, **seen}, y)
-        growing.learn_one(seen, y)
+    table = X[COLUMNS].to_dict("records")
+    for t, (row, label) in enumerate(zip(table, labels, strict=True)):
+        named_row = {"b": row["b"], "a": row["a"]} if t < 20 else row
+        full_row = {"b": 0.0, "a": 0.0, "c": 0.0} | named_row
+        full.learn_one(full_row, label)
+        growing.learn_one(named_row, label)
     predictions = [growing.predict_one(x) for x in rows(X)]
     wanted = [full.predict_one(x) for x in rows(X)]
-    assert predictions == (pytest.approx(wanted, rel=1e-2, abs=1e-3) if is_filter else wanted)
+    if is_filter:
+        wanted = pytest.approx(wanted, rel=1e-2, abs=1e-3)
+    assert predictions == wanted
 
 
 def test_eg_gives_a_new_name_the_mean_of_the_weights():
@@ -150,10 +160,22 @@ def test_a_model_of_fixed_width_names_what_is_new():
 @pytest.mark.parametrize(
     ("act", "message"),
     [
-        (lambda: StreamModel(GentleBoostClassifier()), "model: GentleBoostClassifier has no partial_fit"),
-        (lambda: StreamModel(PegasosClassifier()), "classes: a classifier needs all classes beforehand"),
-        (lambda: learned().learn_one({"z": np.nan}, 1.0), "x: feature 'z' must be a finite number"),
-        (lambda: learned().predict_one({"a": "warm"}), "x: feature 'a' must be a finite number, got 'warm'"),
+        (
+            lambda: StreamModel(GentleBoostClassifier()),
+            "model: GentleBoostClassifier has no partial_fit",
+        ),
+        (
+            lambda: StreamModel(PegasosClassifier()),
+            "classes: a classifier needs all classes beforehand",
+        ),
+        (
+            lambda: learned().learn_one({"z": np.nan}, 1.0),
+            "x: feature 'z' must be a finite number",
+        ),
+        (
+            lambda: learned().predict_one({"a": "warm"}),
+            "x: feature 'a' must be a finite number, got 'warm'",
+        ),
     ],
 )
 def test_what_is_wrong_is_said(act, message):
@@ -167,10 +189,10 @@ def learned():
     return model
 
 
-@pytest.mark.parametrize("made", [StreamModel, to_river])
-def test_a_class_in_place_of_a_model_is_refused(made):
+@pytest.mark.parametrize("make", [StreamModel, to_river])
+def test_a_class_in_place_of_a_model_is_refused(make):
     with pytest.raises(ValueError, match=r"model: NLMS is a class; give an instance: NLMS\(\)"):
-        made(NLMS)
+        make(NLMS)
 
 
 @pytest.mark.parametrize("value", [None, "wet", float("nan")])
