@@ -33,7 +33,10 @@ SPREAD = Statistic(
 def check_of(name):
     formula = "".join(STATISTICS[name].formula("<a>", "<b>", "<base>"))
     sides = {side: selector for side, selector in SIDES.items() if f"<{side}>" in formula}
-    return {"statistic": name, "below": 1.0} | sides
+    bound = {"below": 1.0}
+    if STATISTICS[name].counts_losses:
+        bound = {"at_most": 0, "level": 0.05, "for_each": ["dataset"]}
+    return {"statistic": name} | bound | sides
 
 
 @pytest.mark.parametrize("name", STATISTICS)

@@ -82,6 +82,9 @@ class Statistic:
         The values of pairs (a, b); None if the statistic has no side b.
     effect : Effect or None
         How the estimate reads; None if it has no sentence.
+    counts_losses : bool
+        Whether a check counts the groups in which the mean is significantly above 0. The groups are
+        tested one by one, at the level of the check, without a correction.
     """
 
     meaning: str
@@ -89,6 +92,7 @@ class Statistic:
     reduction: Reduction | None
     compare: Callable[["pd.Series", "pd.Series"], Any] | None = None
     effect: Effect | None = None
+    counts_losses: bool = False
 
     @property
     def is_paired(self) -> bool:
@@ -152,6 +156,9 @@ def _describe_ratio(ratio: float) -> str:
 RATIO_OF_DIFFERENCES = "ratio_of_differences"
 """The one statistic with a third selector, ``base``, from which both sides are measured."""
 
+SIGNIFICANT_LOSSES = "significant_losses"
+"""The one statistic that counts, so that a check can ask for no significant loss."""
+
 STATISTICS: dict[str, Statistic] = {
     "value": Statistic(
         meaning="`value` of `a`",
@@ -185,6 +192,14 @@ STATISTICS: dict[str, Statistic] = {
         reduction=None,
         compare=_log_ratios,
         effect=Effect("ratio", exp, _describe_ratio),
+    ),
+    SIGNIFICANT_LOSSES: Statistic(
+        meaning=f"`{SIGNIFICANT_LOSSES}`, in how many groups a − b is significantly above 0",
+        formula=lambda a, b, base: [a, " − ", b],
+        reduction=None,
+        compare=_differences,
+        effect=Effect("difference", float, _describe_difference),
+        counts_losses=True,
     ),
     "relative_se": Statistic(
         meaning="`relative_se`, the standard error over the mean",

@@ -24,6 +24,7 @@ from pydantic import (
 from reproduction.judge.check_statistics import (
     PAIRED,
     RATIO_OF_DIFFERENCES,
+    SIGNIFICANT_LOSSES,
     STATISTICS,
     StatisticName,
 )
@@ -64,10 +65,10 @@ Positive = Annotated[float, Field(gt=0)]
 Labels = str | Annotated[list[str], Len(1)]
 Numbers = float | Annotated[list[float], Len(1)]
 Column = Literal["dataset", "source", "noise", "setting", "method", "metric", "x"]
-Bound = Literal["below", "above", "within", "increasing", "decreasing"]
+Bound = Literal["below", "above", "within", "increasing", "decreasing", "at_most"]
 
-BOUNDS: tuple[Bound, ...] = ("below", "above", "within", "increasing", "decreasing")
-TRENDS = BOUNDS[3:]
+BOUNDS: tuple[Bound, ...] = ("below", "above", "within", "increasing", "decreasing", "at_most")
+TRENDS = BOUNDS[3:5]
 Asked = Mapping[str, Any]
 """A `Check` or `Selector` as its file has it, because tables and digests keep it literally."""
 
@@ -75,6 +76,17 @@ Asked = Mapping[str, Any]
 def trend_of(check: Asked) -> str | None:
     """Return ``increasing`` or ``decreasing``, if the check is about a trend."""
     return next((key for key in TRENDS if key in check), None)
+
+
+def count_needed(check: Asked, n_groups: int) -> int:
+    """Count the groups of a check that must pass: all, ``at_least`` so many, or but ``at_most``."""
+    needed: int = check.get("at_least", n_groups - check.get("at_most", 0))
+    return needed
+
+
+def counts_losses(check: Asked) -> bool:
+    """Decide whether a check counts significant losses."""
+    return STATISTICS[check["statistic"]].counts_losses
 
 
 def listed(value: Any) -> list[Any]:
@@ -141,6 +153,14 @@ class Check(Model):
         default=None, description="one column and its values in order"
     )
     decreasing: dict[Column, list[str | float]] | None = None
+    at_most: NonNegativeInt | None = Field(
+        default=None,
+        description=f"{SIGNIFICANT_LOSSES}: in so many groups a may be significantly above b",
+    )
+    level: Annotated[float, Field(gt=0, lt=1)] | None = Field(
+        default=None,
+        description=f"{SIGNIFICANT_LOSSES}: of the two-sided test of each group",
+    )
     for_each: Annotated[list[Column], Len(1)] | None = Field(
         default=None,
         description="a group for each",
@@ -188,6 +208,7 @@ class Check(Model):
             self._broken_rule_of_bounds,
             self._broken_rule_of_sides,
             self._broken_rule_of_groups,
+            self._broken_rule_of_losses,
             self._unordered,
             self._ungrouped,
         )
@@ -228,6 +249,18 @@ class Check(Model):
         for left_out in self.without or ():
             if set(left_out.columns) - set(self.for_each or ()) or left_out.x in ENDS:
                 return "without leaves out groups; name columns of for_each and their values"
+        return ""
+
+    def _broken_rule_of_losses(self) -> str:
+        is_count = STATISTICS[self.statistic].counts_losses
+        if not is_count and (self.at_most is not None or self.level is not None):
+            return f"at_most and level go with {SIGNIFICANT_LOSSES}; remove them"
+        if not is_count:
+            return ""
+        if self.at_most is None or self.level is None or not self.for_each:
+            return f"{SIGNIFICANT_LOSSES} needs for_each, level and at_most; give all three"
+        if self.at_least or self.all_of or self.rows == "every" or self.b == "x":
+            return f"{SIGNIFICANT_LOSSES} takes no at_least, all_of, rows: every or b: x; remove it"
         return ""
 
     def _unordered(self) -> str:

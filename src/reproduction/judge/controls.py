@@ -5,18 +5,26 @@ drawn again with replacement, and the checks of the claim are tested on each dra
 power only if all rows that it compares have a published value.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from copy import deepcopy
+from math import sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.special import stdtr
+from scipy.special import nctdtr, stdtr, stdtrit
 
 from noisylabels.statistics import holm
 from reproduction.judge.check_statistics import RATIO_OF_DIFFERENCES, STATISTICS
-from reproduction.judge.claims import Asked, VerdictError, listed, trend_of
+from reproduction.judge.claims import (
+    Asked,
+    VerdictError,
+    count_needed,
+    counts_losses,
+    listed,
+    trend_of,
+)
 from reproduction.judge.estimates import Bound, Source, by_repetition, cells_of, grouped, select
 
 Vector = NDArray[np.float64]
@@ -28,6 +36,8 @@ DRAWS = 400
 TOO_STRICT_BELOW = 0.5
 """Power below which a check is too strict to reproduce a claim."""
 LEVEL = 0.05
+POWER = 0.8
+"""Power of a test that has enough repetitions."""
 
 
 # Power
@@ -46,6 +56,7 @@ def simulate_power(
     artifact: Asked,
     source: Source,
     p_values: Mapping[str, float],
+    counts: Collection[str] = (),
 ) -> dict[str, float]:
     """Simulate how often each claim would be reproduced if the published values were exactly true.
 
@@ -58,6 +69,8 @@ def simulate_power(
     p_values : mapping of str to float
         The p-values of the claims that Holm's correction takes together. Claims that are not
         simulated keep theirs.
+    counts : collection of str
+        The claims that count significant losses, which no correction touches.
 
     Returns
     -------
@@ -74,7 +87,7 @@ def simulate_power(
     simulated: dict[str, Vector] = {}
     for claim in artifact.get("claims") or []:
         checks = _find_cells(claim, world, pools)
-        if claim["id"] in p_values and checks:
+        if claim["id"] in {*p_values, *counts} and checks:
             for size in _sizes(checks) - draws.keys():
                 rng = np.random.default_rng([SEED, size])  # not changed by other claims
                 draws[size] = rng.integers(0, size, (DRAWS, size))
@@ -96,15 +109,21 @@ def _count_reproduced(
     simulated: Mapping[str, Vector],
     p_values: Mapping[str, float],
 ) -> dict[str, float]:
-    """Compute the share of draws in which each claim is significant after Holm's correction."""
-    if not simulated:
-        return {}
+    """Compute the share of draws in which each claim is significant after Holm's correction.
+
+    The claims without a p-value are not corrected.
+    """
+    shares = {claim: float((p < LEVEL).mean()) for claim, p in simulated.items()}
     family = list(p_values)
+    if not shares.keys() & p_values.keys():
+        return shares
     columns = [simulated.get(claim, np.full(DRAWS, p_values[claim])) for claim in family]
     adjusted = np.array([holm(draw) for draw in np.column_stack(columns)])
-    shares = (adjusted < LEVEL).mean(axis=0).tolist()
-    share_of_claim = dict(zip(family, shares, strict=True))
-    return {claim: share_of_claim[claim] for claim in simulated}
+    shares_of_family = (adjusted < LEVEL).mean(axis=0).tolist()
+    for claim, share in zip(family, shares_of_family, strict=True):
+        if claim in simulated:
+            shares[claim] = share
+    return shares
 
 
 def _move_to_published(
@@ -157,7 +176,7 @@ def _find_cells(
         cells = []
         for group in parts:
             cells.append([_make_cell(part, check) for part in group])
-        cells_of_checks.append((cells, check.get("at_least", len(cells))))
+        cells_of_checks.append((cells, count_needed(check, len(cells))))
     return cells_of_checks
 
 
@@ -199,6 +218,10 @@ def _test_cell(cell: _Cell, draws: Mapping[int, NDArray[np.int64]]) -> Vector:
     if cell.check.get("rows") == "every":
         return np.full(DRAWS, 0.0 if cell.bound.met(cell.values).all() else 1.0)
     values = cell.values[draws[cell.values.size]]
+    if counts_losses(cell.check):
+        level = cell.check["level"]
+        is_loss = _p_below(-values) < level / 2
+        return np.where(is_loss | (not can_find_losses(cell.values, level)), 1.0, 0.0)
     reduction = STATISTICS[cell.check["statistic"]].reduction
     if reduction is not None:
         numbers = np.apply_along_axis(reduction.compute, 1, values)
@@ -217,6 +240,21 @@ def _test_cell(cell: _Cell, draws: Mapping[int, NDArray[np.int64]]) -> Vector:
         if np.isfinite(low):
             sides.append(_p_below(low * divisors - values))
     return np.max(sides, axis=0)
+
+
+def can_find_losses(values: Vector, level: float) -> bool:
+    """Decide whether there are enough repetitions to say that a mean is not above 0.
+
+    A two-sided t-test must find a mean of one standard deviation in 80 % of the runs. Where all
+    repetitions are equal, nothing is left to chance.
+    """
+    n = values.size
+    if n < 2:
+        return False
+    if (values == values[0]).all():
+        return True
+    critical = stdtrit(n - 1, 1 - level / 2)
+    return bool(1 - nctdtr(n - 1, sqrt(n), critical) >= POWER)
 
 
 def _p_below(values: Vector) -> Vector:

@@ -56,9 +56,11 @@ class Bound(NamedTuple):
 
     @classmethod
     def from_check(cls, check: Asked) -> "Bound":
-        """The bound of a check; the steps of a trend must be above 0."""
+        """The bound of a check; the steps of a trend must be above 0, and a loss is above 0."""
         if "within" in check:
             return cls("within", *map(float, check["within"]))
+        if "at_most" in check:
+            return cls("below", -inf, 0.0)
         if "below" in check:
             return cls("below", -inf, float(check["below"]))
         return cls("above", float(check.get("above", 0.0)), inf)

@@ -5,7 +5,15 @@ from math import inf, isnan, nan
 from typing import Any
 
 from reproduction.judge.check_statistics import STATISTICS
-from reproduction.judge.claims import BOUNDS, ENDS, TRENDS, Asked, listed, trend_of
+from reproduction.judge.claims import (
+    BOUNDS,
+    ENDS,
+    TRENDS,
+    Asked,
+    counts_losses,
+    listed,
+    trend_of,
+)
 from reproduction.judge.estimates import value
 from reproduction.judge.outlying_runs import SEEN
 from reproduction.spec.strict_yaml import Content
@@ -317,6 +325,8 @@ class Sentences:
             worst = self.describe_place(value(row["worst"]))
             count = _count_rows(n_rows, number(row["violating"]))
             return [self.join([count, ", worst at " if worst else "", worst])]
+        if row["remark"] == "few_for_losses":
+            return [f"{repetitions:g} repetitions are too few to find a loss"]
         if row["remark"] == "divisor":
             return ["the divisor may be 0: its interval reaches below"]
         reduction = STATISTICS[check["statistic"]].reduction
@@ -514,6 +524,8 @@ def bound(check: Asked) -> str:
     entry = check[kind]
     if kind in TRENDS:
         return f"above 0 ({kind} along {next(iter(entry))})"
+    if kind == "at_most":
+        return f"not significantly above 0 at the {100 * check['level']:g} % level"
     if kind == "within":
         low, high = entry
         return f"{kind} [{low:g}, {high:g}]"
@@ -527,6 +539,8 @@ def _corrected(row: Row, check: Asked) -> list[str]:
     """Say why no test is significant although the interval lies on one side of the criterion."""
     low = number(row["ci_low"])
     high = number(row["ci_high"])
+    if counts_losses(check):
+        return []
     ends = [0.0] if trend_of(check) else listed(check[kind_of_bound(check)])
     side = {"against": "contra", "in favour": "agree"}.get(leans(row))
     has_test = not isnan(low) and number(row["n"]) != 1

@@ -54,9 +54,17 @@ from reproduction.judge.claims import (
     NeverTogether,
     PublishedValue,
     VerdictError,
+    count_needed,
+    counts_losses,
     read_published,
 )
-from reproduction.judge.controls import TOO_STRICT_BELOW, replace_method, simulate_power
+from reproduction.judge.controls import (
+    POWER,
+    TOO_STRICT_BELOW,
+    can_find_losses,
+    replace_method,
+    simulate_power,
+)
 from reproduction.judge.estimates import (
     Bound,
     Groups,
@@ -99,7 +107,6 @@ from reproduction.spec.verdict_words import (
 T = TypeVar("T")
 
 ALPHA = 0.05
-POWER = 0.8
 NO_INTERVAL = (nan, nan)
 NEW_POINTS = [f"new_points{part}" for part in ("", "_p", "_estimate", "_low", "_high", "_at")]
 COLUMNS_IN_WORDS = """
@@ -307,12 +314,11 @@ class Weighed(NamedTuple):
     def columns(self, bound: Bound) -> Content:
         """Make the columns of a cell in a row of verdicts."""
         columns: Content = {"estimate": self.estimate, "n": self.n, "at": as_json(self.labels)}
-        columns |= self.extra or {}
         columns["ci_low"], columns["ci_high"] = self.interval
         columns["side"] = _side(bound, self.estimate)
         columns["repetitions"] = self.repetitions
         columns["left_out"] = self.left_out or nan
-        return columns
+        return columns | (self.extra or {})
 
 
 def _weighed(labels: Content, rows: pd.DataFrame, check: Asked) -> Weighed:
@@ -324,6 +330,8 @@ def _weighed(labels: Content, rows: pd.DataFrame, check: Asked) -> Weighed:
     if check["statistic"] == RATIO_OF_DIFFERENCES:
         divisors, _ = by_repetition(rows.assign(value=rows["divisor"]))
         return _ratio(labels, values, divisors, left_out, bound)
+    if counts_losses(check):
+        return _loss(labels, values, check["level"], left_out)
     reduction = STATISTICS[check["statistic"]].reduction
     if reduction is None:
         return _mean(labels, mean_se(values), bound, values.size, left_out)
@@ -405,6 +413,32 @@ def _mean(
         contra=contra,
         excess=float(bound.excess(estimate.mean)),
         tested=estimate.df > 0 and estimate.se > 0,
+    )
+
+
+def _loss(labels: Content, values: Vector, level: float, left_out: int) -> Weighed:
+    """Decide whether a mean is significantly above 0, by a two-sided paired t-test.
+
+    A mean that is not passes only if there are enough repetitions to find a loss.
+    """
+    estimate = mean_se(values)
+    p_of_loss = t_above(estimate)
+    is_loss = p_of_loss < level / 2
+    can_pass = can_find_losses(values, level)
+    return Weighed(
+        labels=labels,
+        repetitions=values.size,
+        left_out=left_out,
+        estimate=estimate.mean,
+        interval=t_interval(estimate),
+        n=1 if estimate.se == 0 else values.size,
+        agree=float(is_loss or not can_pass),
+        contra=float(not is_loss),
+        excess=level / 2 - p_of_loss,
+        extra={
+            "side": "above" if is_loss else "inside",
+            "remark": "" if is_loss or can_pass else "few_for_losses",
+        },
     )
 
 
@@ -716,10 +750,13 @@ def _claim(row: Content, entry: Asked, source: Source, scale: str) -> Finding:
     for number, check in enumerate(checks, start=1):
         try:
             rows, groups = grouped(source, check)
-            needed_groups = check.get("at_least", len(groups))
+            needed_groups = count_needed(check, len(groups))
             if needed_groups > len(groups):
                 problem = f"needs {needed_groups} groups, but there are only {len(groups)}"
                 raise MissingRows(f"at_least: {problem}")
+            if needed_groups < 1:
+                problem = f"allows {check['at_most']} losses in {len(groups)} groups"
+                raise MissingRows(f"at_most: {problem}; give a smaller number")
             cells = [_cells(labels, part, check) for labels, part in groups]
         except MissingRows as error:
             return _absent(finding, scale, type(error)(f"check {number}: {error}"))
@@ -746,7 +783,7 @@ def _claim(row: Content, entry: Asked, source: Source, scale: str) -> Finding:
             "number": number + 1,
             "groups": len(result.group_holds),
             "passing": result.passing(ALPHA / factor),
-            "needed": check.get("at_least", nan),
+            "needed": result.needed if {"at_least", "at_most"} & check.keys() else nan,
         }
         if entry.get("theorem") and verdict == REPRODUCED:
             columns["flags"] = EXACT
@@ -872,10 +909,13 @@ def _add_controls(
     A claim that is too strict cannot be confirmed.
     """
     p_values = {}
-    for row, finding in zip(rows, findings, strict=True):
+    counts = []
+    for row, finding, claim in zip(rows, findings, artifact["claims"], strict=True):
         if finding.tested and not finding.barred:
             p_values[row["id"]] = finding.agree
-    powers = simulate_power(artifact, source, p_values)
+        elif not finding.barred and any(map(counts_losses, claim["checks"])):
+            counts.append(row["id"])
+    powers = simulate_power(artifact, source, p_values, counts)
     methods = [str(method) for method in source.rows["method"].cat.categories]
     for row, claim in zip(rows, artifact["claims"], strict=True):
         row["power"] = powers.get(row["id"], nan)
