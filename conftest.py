@@ -1,5 +1,6 @@
 """What all tests share: one thread, set before NumPy is imported, and the levels of tests."""
 
+import gc
 import os
 import sys
 from collections import Counter
@@ -20,6 +21,10 @@ if "numpy" in sys.modules and any(os.environ.get(name) != "1" for name in THREAD
 for name in THREAD_VARIABLES:
     os.environ[name] = "1"
 os.environ.setdefault("MPLBACKEND", "Agg")
+
+# Modules and tests live as long as the process. The collector of garbage would look through them
+# again and again, for a seventh of the time until the first test.
+gc.disable()
 
 from pathlib import Path  # noqa: E402
 
@@ -63,8 +68,10 @@ yaml.SafeDumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
 def pytest_collection_finish() -> None:
-    """Stop counting the files that importing the tests opens."""
+    """Stop counting the files that importing the tests opens; collect the garbage of tests alone."""
     opened.collecting = False
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture
