@@ -34,7 +34,7 @@ mathjax_path = "mathjax.js"
 """
 
 
-def build_pages(home, out):
+def build_pages(home, out, with_scripts=True):
     """Build the pages from their sources in a folder; a warning is an error."""
     import scripts_of_pages
     from sphinx.application import Sphinx
@@ -48,5 +48,6 @@ def build_pages(home, out):
     settings = {"status": None, "warning": None, "exception_on_warning": True, "freshenv": True}
     with patch_docutils(home), docutils_namespace():
         app = Sphinx(home, home, out, home / "doctrees", "html", **settings)
-        scripts_of_pages.copy(app)
+        if with_scripts:
+            scripts_of_pages.copy(app)
         app.build()

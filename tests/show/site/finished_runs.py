@@ -1,8 +1,11 @@
 """A finished run made by hand: pages and the reference need files, not hours."""
 
+import copy
 import itertools
 import json
+from functools import cache
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -13,7 +16,7 @@ from reproduction.judge.agreement import agreement
 from reproduction.judge.claims import listed
 from reproduction.plan import plan as plans
 from reproduction.plan.code_digest import digest_bytes
-from reproduction.run import records
+from reproduction.run import calibration, records
 from reproduction.run.results import COLUMNS, write_rows
 
 CHECKOUT = Path(__file__).resolve().parents[3]
@@ -22,7 +25,17 @@ TABLE = "<html><body><table><tr><th>rule</th></tr><tr><td>1.0 ± 0.1</td></tr></
 
 
 def plan_of(scale, papers=("ors", "kernel_boost")):
+    """Plan these papers at a scale; the plan may be changed."""
+    return copy.deepcopy(plan_once(scale, tuple(papers)))
+
+
+@cache
+def plan_once(scale, papers):
+    """Plan these papers once for all tests."""
     return plans.planned(CHECKOUT, plans.configured(CHECKOUT, scale) | {"papers": list(papers)})
+
+
+measure_once = cache(calibration.measure_calibration)
 
 
 def rows(artifact, offset=0.0):
@@ -37,6 +50,19 @@ def rows(artifact, offset=0.0):
                 "x": x,
                 "value": (i + 1) / x + 0.01 * repetition + offset,
             }
+
+
+JUDGED = {}
+"""Artifact, scale and content -> its verdicts and its agreement, which take most of the time."""
+
+
+def judge_once(artifact, scale):
+    """Judge an artifact as `judged`, once for all tests, and compute its agreement."""
+    key = repr((artifact.paper, artifact.name, scale, artifact.content))
+    if key not in JUDGED:
+        found = judged(artifact, scale)
+        JUDGED[key] = found, agreement(found, scale)
+    return tuple(frame.copy() for frame in JUDGED[key])
 
 
 def judged(artifact, scale):
@@ -66,7 +92,9 @@ def judged(artifact, scale):
 
 def write_record(plan, name, outputs):
     """Write the record of a result next to its files."""
-    informs = records.describe_numbers(plan.describe_result(name), {}, []) | records.where_made()
+    with mock.patch.object(calibration, "measure_calibration", measure_once):
+        informs = records.describe_numbers(plan.describe_result(name), {}, [])
+    informs |= records.where_made()
     decides = {"asked": plan.job(name), "inputs": {}, "read": {}}
     records.write(outputs[0].with_name("record.json"), decides, outputs, informs)
 
@@ -102,9 +130,9 @@ def finish(root, plan, names, offset=0.0):
             write_rows(rows(artifact, offset), table)
             points.write_bytes(b"")
             write_record(plan, name, [table, points])
-        found = judged(artifact, plan.config["scale"])
+        found, agreed = judge_once(artifact, plan.config["scale"])
         verdicts.write(found, results / "verdicts.csv")
-        verdicts.write(agreement(found, plan.config["scale"]), results / "agreement.csv")
+        verdicts.write(agreed, results / "agreement.csv")
         record_verdicts(results, root)
         if artifact.content["kind"] == "table":
             for suffix in ("html", "md"):

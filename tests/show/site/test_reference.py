@@ -1,5 +1,6 @@
 """The reference: a true summary, made of finished results only, and it knows when it is old."""
 
+import copy
 import dataclasses
 import itertools
 import json
@@ -24,13 +25,21 @@ def plan():
     return plan_of("full", ["ors"])
 
 
-@pytest.fixture
-def full(plan, tmp_path):
-    """A finished full run of one artifact, kept as the reference."""
-    finish(tmp_path, plan, [NAME])
-    archived_run.archive_result(plan, NAME, tmp_path, tmp_path)
+@pytest.fixture(scope="module")
+def finished(plan, tmp_path_factory):
+    """A finished full run of one artifact, kept as the reference, which no test changes."""
+    folder = tmp_path_factory.mktemp("finished")
+    finish(folder, plan, [NAME])
+    archived_run.archive_result(plan, NAME, folder, folder)
     # The claims of the artifact need other rows than those of the finished run.
-    (tmp_path / "results/reference" / NAME / "table.csv.xz").unlink()
+    (folder / "results/reference" / NAME / "table.csv.xz").unlink()
+    return folder
+
+
+@pytest.fixture
+def full(finished, tmp_path):
+    """A finished full run of one artifact, kept as the reference."""
+    shutil.copytree(finished, tmp_path, dirs_exist_ok=True)
     return tmp_path
 
 
@@ -137,9 +146,10 @@ def test_what_has_no_record_is_not_kept(plan, tmp_path, file):
         archived_run.archive_result(plan, NAME, tmp_path, tmp_path)
 
 
-@pytest.fixture
-def tabled(tmp_path):
+@pytest.fixture(scope="module")
+def archived_table(tmp_path_factory):
     """Make an archived run with the table and verdicts of its artifact; return what it claims."""
+    root = tmp_path_factory.mktemp("tabled")
     plan = plan_of("full", ["ors"])
     check = {
         "statistic": "difference",
@@ -152,8 +162,8 @@ def tabled(tmp_path):
     value = {"id": "v", "value": 10.0, "se": 0.1, "n": 10, "margin": 0.5, "reason": "r"}
     value["where"] = {"method": "ours", "metric": "error"}
     content = {"published": [value], "claims": [claim]}
-    finish(tmp_path, plan, [NAME])
-    table = tmp_path / "results/full" / NAME / "table.csv"
+    finish(root, plan, [NAME])
+    table = root / "results/full" / NAME / "table.csv"
     noise = np.random.default_rng(0).normal(0, 0.1, 40)
     rows = []
     for method, mean in (("ours", 10.1), ("theirs", 10.4)):
@@ -165,12 +175,20 @@ def tabled(tmp_path):
     write_record(plan, NAME, [table, table.with_name("points.npz")])
     verdicts = judge.judge(content, read_table(table), "full")
     judge.write(judge.of_artifact(verdicts, *NAME.split("/")), table.with_name("verdicts.csv"))
-    record_verdicts(table.parent, tmp_path)
+    record_verdicts(table.parent, root)
     whole_content = plan.artifacts[NAME].content | content
     whole_content.pop("judged_from", None)
     plan.artifacts[NAME]._content = whole_content
-    archived_run.archive_result(plan, NAME, tmp_path, tmp_path)
-    return content, tmp_path / "results/reference" / NAME
+    archived_run.archive_result(plan, NAME, root, root)
+    return content, root
+
+
+@pytest.fixture
+def tabled(archived_table, tmp_path):
+    """What an artifact claims, and a copy of the folder of its archived run."""
+    content, root = archived_table
+    shutil.copytree(root, tmp_path, dirs_exist_ok=True)
+    return copy.deepcopy(content), tmp_path / "results/reference" / NAME
 
 
 def test_other_words_margins_bounds_and_selectors_are_judged_from_what_is_kept(tabled):
