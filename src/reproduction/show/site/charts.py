@@ -19,8 +19,9 @@ from reproduction.judge.verdict_files import Row
 from reproduction.run.records import verify
 from reproduction.run.results import read_table
 from reproduction.show import names
+from reproduction.show.left_out_cases import NAMES
 from reproduction.show.panels import FEW
-from reproduction.show.site.pages import NAMES, Page
+from reproduction.show.site.pages import Page
 from reproduction.show.style import svg_line
 from reproduction.spec.verdict_words import NOT_COMPARABLE, PUBLISHED, describe, look_up
 

@@ -30,6 +30,7 @@ from reproduction.show.headlines import (
     read_findings,
     write_summary,
 )
+from reproduction.show.left_out_cases import NAMES, describe_left_out_cases
 from reproduction.spec.artifact import Artifact
 from reproduction.spec.strict_yaml import Content, read
 from reproduction.spec.verdict_words import (
@@ -51,10 +52,6 @@ from reproduction.spec.verdict_words import (
 def judges(row: Mapping[str, str]) -> bool:
     """Decide whether the verdict counts; a reduced run has none."""
     return row["verdict"] not in (RAN, NO_ROWS)
-
-
-NAMES = {"setting": names.setting, "noise": names.noise, "dataset": names.data_set}
-"""Columns whose labels have names for readers, but for methods and metrics."""
 
 
 FOLDER = "docs/results"
@@ -394,6 +391,13 @@ class Page:
             return Markup(measured)
         sentence, _, _ = str(self.keys.evidence(row)).partition("; ")
         return Markup(f"{sentence}.")
+
+    def describe_left_out_cases(self, row: Row) -> str:
+        """Write which cases the checks of a claim leave out; "" where there are none."""
+        for claim in self.content.get("claims", []):
+            if claim["id"] == row["id"]:
+                return describe_left_out_cases(claim, self.keys.methods)
+        return ""
 
 
 def label_of(page: Page, claim: str = "") -> str:

@@ -33,6 +33,7 @@ from reproduction.spec.verdict_words import (
 
 if TYPE_CHECKING:
     from reproduction.plan.plan import Plan
+    from reproduction.spec.artifact import Artifact
 
 JUDGED = ("full", "part")
 """Scales that are judged."""
@@ -74,6 +75,7 @@ def begin(plan: "Plan", home: Path) -> Path:
                 "title": artifact.content["title"],
                 "summary": artifact.content.get("summary", "") or artifact.content["title"],
                 "caption": artifact.content["caption"],
+                "left_out_cases": list_left_out_cases(artifact),
                 "drawings": plan.drawings(name),
                 "remarks": remarks if is_own else [],
                 "left_out": plan.left_out.get(name, ""),
@@ -94,6 +96,22 @@ def begin(plan: "Plan", home: Path) -> Path:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(record), encoding="utf-8")
     return write(file)
+
+
+def list_left_out_cases(artifact: "Artifact") -> dict[str, str]:
+    """Write which cases the claims of an artifact leave out, for each that leaves out any."""
+    from reproduction.show import names
+    from reproduction.show.left_out_cases import describe_left_out_cases
+
+    described = {}
+    methods = artifact.settings.select_methods()
+    with names.using(artifact.file.parent):
+        labels = {key: names.label(methods, key) for key in methods}
+        for claim in artifact.content.get("claims", []):
+            sentence = describe_left_out_cases(claim, labels)
+            if sentence:
+                described[claim["id"]] = sentence
+    return described
 
 
 def name_project(plan: "Plan") -> str:
