@@ -56,10 +56,14 @@ def untraced(function):
 
 Dispatcher.compile = untraced(Dispatcher.compile)
 
+EXAMPLES = {"default": 40, "nightly": 100}
+"""Level -> number of examples of a property, where its test names none."""
+
 # No deadline: the first call of a kernel compiles it. The same examples in every run, so that a
 # failure repeats.
-settings.register_profile("noisylabels", deadline=None, derandomize=True)
-settings.load_profile("noisylabels")
+for level, count in EXAMPLES.items():
+    settings.register_profile(level, max_examples=count, deadline=None, derandomize=True)
+settings.load_profile("default")
 
 
 # Tests read and write settings a thousand times; PyYAML in C takes a tenth of the time.
@@ -120,6 +124,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return folder != "cluster", item.path not in workflow, folder != "site", -tests[item.path]
 
     items.sort(key=place)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Try more examples of each property at the nightly level."""
+    if not config.option.markexpr:
+        settings.load_profile("nightly")
 
 
 def pytest_deselected(items: list[pytest.Item]) -> None:

@@ -11,15 +11,21 @@ from unittest import mock
 from project import ROOT
 
 
-def run_script(name: str, folder: Path, *words: str) -> tuple[int, str, str]:
-    """Run a script with its words in a folder.
+def run_script(
+    name: str,
+    folder: Path,
+    *words: str,
+    encoding: str = "utf-8",
+) -> tuple[int, str, str]:
+    """Run a script with its words in a folder, for a terminal with this encoding.
 
     Returns
     -------
     tuple of int, str, str
         Exit status, standard output and standard error, as a process of its own would give them.
     """
-    output, errors = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
+    output = io.TextIOWrapper(io.BytesIO(), encoding, write_through=True)
+    errors = io.TextIOWrapper(io.BytesIO(), encoding, "backslashreplace", write_through=True)
     status = 0
     command = mock.patch.object(sys, "argv", [str(ROOT / f"src/scripts/{name}.py"), *words])
     variables = mock.patch.dict(os.environ)

@@ -66,6 +66,14 @@ def load_project(scale: str):
 
 
 @cache
+def load_plan(scale: str, every: bool = False):
+    """Plan a run, or with ``every`` all papers. It is shared by all tests: copy what you change."""
+    from reproduction.plan.plan import configured, planned
+
+    return planned(ROOT, configured(ROOT, scale), every=every)
+
+
+@cache
 def load_data_sets():
     """Load the registry of data sets, shared by all tests."""
     from reproduction.data.registry import load_registry

@@ -337,11 +337,9 @@ def test_formulas_and_control_characters_reach_no_spreadsheet_terminal_or_page(t
     named = {"x": "=cmd|'/C calc'!A0", "y": "größe\x1b[31m"}
     text = "".join(f"{i % 7},{i + 99 * (i % 2)},{named['xy'[i % 2]]}\n" for i in range(40))
     (tmp_path / name).write_text("a,b\x1b]0;,kind\n" + text)
-    command = [*SCRIPT, name, "--label", "kind", "--model", "logistic"]
-    variables = ENVIRONMENT | {"PYTHONIOENCODING": "ascii"}
-    done = subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, text=True)
-    out, err = done.stdout, done.stderr
-    assert done.returncode == 0, err
+    arguments = [name, "--label", "kind", "--model", "logistic"]
+    code, out, err = run_script("audit", tmp_path, *arguments, encoding="ascii")
+    assert code == 0, err
     folder = tmp_path / os.fsdecode(b"b\xe4r_audit")
     page = (folder / "index.html").read_text()
     for file in folder.glob("*.csv"):

@@ -1,5 +1,7 @@
 """Verdicts do not depend on the order of rows, on other methods, and move with the shift."""
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 from hypothesis import given, settings
@@ -11,15 +13,21 @@ from reproduction.judge.verdicts import judge
 from reproduction.spec.verdict_words import leans
 
 
+@cache
+def judged_once():
+    """Make claims of every kind, a table, and its verdicts, once for all examples."""
+    entries, frame = everything(np.random.default_rng(0))
+    return entries, frame, judge(entries, frame, "full")
+
+
 @given(st.randoms(use_true_random=False))
 @settings(max_examples=15, deadline=None)
 def test_row_order_does_not_matter(random):
-    entries, frame = everything(np.random.default_rng(0))
+    entries, frame, verdicts = judged_once()
     order = list(range(len(frame)))
     random.shuffle(order)
-    pd.testing.assert_frame_equal(
-        judge(entries, frame, "full"), judge(entries, frame.iloc[order], "full"), check_exact=True
-    )
+    shuffled = judge(entries, frame.iloc[order], "full")
+    pd.testing.assert_frame_equal(verdicts, shuffled, check_exact=True)
 
 
 names_of_methods = st.text("abcxyz_", min_size=1)
@@ -31,10 +39,11 @@ names_of_methods = st.text("abcxyz_", min_size=1)
 )
 @settings(max_examples=15, deadline=None)
 def test_another_method_changes_nothing(value, name):
-    entries, frame = everything(np.random.default_rng(0))
+    entries, frame, verdicts = judged_once()
     more = pd.concat([table(curve([value] * 10, method=name)), frame])
     counted = ["others", "others_passing"]
-    before, after = (judge(entries, rows, "full").drop(columns=counted) for rows in (frame, more))
+    before = verdicts.drop(columns=counted)
+    after = judge(entries, more, "full").drop(columns=counted)
     pd.testing.assert_frame_equal(before, after, check_exact=True)
 
 

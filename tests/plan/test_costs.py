@@ -6,9 +6,10 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 import yaml
+from project import load_plan
 
 from reproduction.judge import archived_run
-from reproduction.plan import costs, plan
+from reproduction.plan import costs
 from reproduction.plan.plan import Plan
 from reproduction.run import records
 from reproduction.spec.artifact import Resources
@@ -121,7 +122,7 @@ def test_the_recorded_table_is_read_and_a_damaged_one_named(tmp_path):
 def test_starting_takes_at_most_a_twentieth_of_the_jobs_of_a_full_run():
     """Else blocks are too short: each loads packages and compiled functions before it computes."""
     start = 2.0  # seconds of a processor
-    full = plan.planned(ROOT, plan.configured(ROOT, "full"), every=True)
+    full = load_plan("full", every=True)
     for name, artifact in full.artifacts.items():
         cost = archived_run.read_archived(name, ROOT).cost
         if artifact.protocol and cost and len(artifact.blocks) > 1:

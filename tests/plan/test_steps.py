@@ -1,21 +1,20 @@
 """What decides about a job: what it computes with, and no text for people."""
 
-from reproduction.paths import CHECKOUT
+from project import load_plan
+
 from reproduction.plan.currency import arrange
-from reproduction.plan.plan import configured, planned
 from reproduction.plan.steps import list_steps
 
 
 def test_texts_of_a_data_set_decide_nothing_and_its_loader_does():
-    plan = planned(CHECKOUT, configured(CHECKOUT, "smoke"))
-    entry = plan.entry("ida_heart")
+    entry = load_plan("smoke").entry("ida_heart")
     for text in ("title", "citation", "licence", "note"):
         assert entry.model_copy(update={text: "in other words"}).decisive() == entry.decisive()
     assert entry.model_copy(update={"loader": "uci:other"}).decisive() != entry.decisive()
 
 
 def test_a_job_comes_behind_those_whose_results_it_reads():
-    steps = list(list_steps(planned(CHECKOUT, configured(CHECKOUT, "smoke"))))
+    steps = list(list_steps(load_plan("smoke")))
     names = [step.record for step in steps]
     assert len(set(names)) == len(names)
     place = {name: number for number, name in enumerate(names)}

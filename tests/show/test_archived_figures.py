@@ -1,13 +1,12 @@
 """Archived figures are drawn again from the archived tables."""
 
-from project import ROOT
+from project import ROOT, load_plan
 
-from reproduction.plan.plan import configured, planned
 from reproduction.show.archived_figures import draw_again
 
 
 def test_a_figure_is_drawn_from_its_archived_table_and_a_missing_table_is_named(tmp_path):
-    plan = planned(ROOT, configured(ROOT, "full"), every=True)
+    plan = load_plan("full", every=True)
     name = "ors/fig7"
     (tmp_path / "results/reference/ors").mkdir(parents=True)
     archived = tmp_path / f"results/reference/{name}"

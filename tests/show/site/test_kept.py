@@ -2,11 +2,10 @@
 
 import pytest
 from finished_runs import CHECKOUT
-from project import one_of_each_paper
+from project import load_plan, one_of_each_paper
 
 from reproduction.judge import archived_run
 from reproduction.judge.sentences import Sentences
-from reproduction.plan import plan as plans
 from reproduction.show.headlines import (
     group_headlines,
     list_short_texts,
@@ -23,7 +22,14 @@ ARCHIVED = sorted(str(file.parent.relative_to(FOLDER)) for file in FOLDER.glob("
 
 @pytest.fixture(scope="module")
 def plan():
-    return plans.planned(CHECKOUT, plans.configured(CHECKOUT, "full"), every=True)
+    return load_plan("full", every=True)
+
+
+@pytest.fixture(scope="module")
+def by_key(plan, tmp_path_factory):
+    """Key -> page of all archived results."""
+    folder = tmp_path_factory.mktemp("pages")
+    return {page.key: page for page in pages.all_pages(plan, CHECKOUT, folder)}
 
 
 @pytest.mark.parametrize("name", one_of_each_paper(ARCHIVED))
@@ -98,8 +104,7 @@ def test_an_inconclusive_claim_says_why_its_interval_does_not_decide():
     assert "over all tests" not in evidence["KB-B1"]  # its interval contains the bound
 
 
-def test_every_result_says_its_verdict_or_where_it_is_judged(plan, tmp_path):
-    by_key = {page.key: page for page in pages.all_pages(plan, CHECKOUT, tmp_path)}
+def test_every_result_says_its_verdict_or_where_it_is_judged(by_key):
     for page in by_key.values():
         is_judged = page.first.verdicts or pages.elsewhere(page, by_key)
         assert is_judged or not page.artifact.uses, page.key
@@ -115,19 +120,19 @@ def test_every_result_says_its_verdict_or_where_it_is_judged(plan, tmp_path):
     assert 'title="not reproduced">5.71 <i>' in without_sd
 
 
-def test_a_reference_says_whether_code_or_settings_have_changed(plan, tmp_path, monkeypatch):
-    by_key = {page.key: page for page in pages.all_pages(plan, CHECKOUT, tmp_path)}
+def test_a_reference_says_whether_code_or_settings_have_changed(by_key, monkeypatch):
     page = by_key["ors_fig2"]
     change = "code ors/code.py was edited"
     monkeypatch.setattr(archived_run, "describe_code_change", lambda *_: change)
+    page.__dict__.pop("aged", None)
     assert page.aged.endswith(f"; {change}.")
     monkeypatch.setattr(archived_run, "has_other_settings", lambda *_: True)
     del page.__dict__["aged"]
     assert page.aged.startswith("Out of date: the run at commit ")
+    del page.__dict__["aged"]
 
 
-def test_what_draws_tables_of_others_is_compared_with_the_settings_of_those_tables(plan, tmp_path):
-    by_key = {page.key: page for page in pages.all_pages(plan, CHECKOUT, tmp_path)}
+def test_what_draws_tables_of_others_is_compared_with_the_settings_of_those_tables(plan, by_key):
     provenance = by_key["ors_final_errors"].reference.provenance  # that of the first table, of fig2
     assert not archived_run.has_other_settings(plan, "ors/final_errors", provenance)
     methods = provenance["settings"]["methods"]

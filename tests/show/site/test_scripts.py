@@ -1,11 +1,8 @@
 """The commands as they are typed: one line says what they refuse, and where their files are."""
 
-import subprocess
-import sys
-
 import pytest
 from command_lines import run_script
-from finished_runs import CHECKOUT, finish, plan_of
+from finished_runs import finish, plan_of
 
 
 def run(script, *arguments, folder):
@@ -31,8 +28,6 @@ def test_a_command_that_cannot_be_obeyed_is_refused_in_one_line(tmp_path, script
 
 def test_a_run_is_compared_from_any_folder(tmp_path):
     finish(tmp_path, plan_of("full", ["ors"]), ["ors/fig2"])
-    script = str(CHECKOUT / "src/scripts/compare.py")
-    command = [sys.executable, "-P", script, str(tmp_path / "results/full")]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    assert done.stdout.startswith("ors/fig2 ")
-    assert (done.returncode != 0) == ("different" in done.stdout)
+    status, output, _ = run_script("compare", tmp_path, str(tmp_path / "results/full"))
+    assert output.startswith("ors/fig2 ")
+    assert (status != 0) == ("different" in output)
