@@ -19,7 +19,7 @@ from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
 import noisylabels
-from noisylabels.auditing import audit, flip_rates, tables
+from noisylabels.auditing import audit, cross_fitting, flip_rates, tables
 from noisylabels.auditing import page as audit_page
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -250,6 +250,12 @@ SCRIPT = [sys.executable, "-P", str(ROOT / "src/scripts/audit.py")]
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT / "src")}
 
 
+@pytest.fixture
+def without_forests(monkeypatch):
+    """Compare no forests, which take most of the time and change no rule about files."""
+    monkeypatch.setattr(cross_fitting, "PLAIN", ("logistic",))
+
+
 def run(folder, *arguments):
     return run_script("audit", folder, *arguments)
 
@@ -306,6 +312,7 @@ def test_the_script_from_the_draw_to_the_repaired_table(tmp_path):
     assert (code, "these columns say nothing" in out) == (0, True)
 
 
+@pytest.mark.usefixtures("without_forests")
 def test_the_script_counts_the_rows_of_a_group_once(tmp_path):
     lines = "".join(f"{i},{i * i % 37},site {i // 4},{'xy'[i // 4 % 2]}\n" for i in range(80))
     (tmp_path / "beans.csv").write_text("a,b,site,kind\n" + lines)
@@ -316,6 +323,7 @@ def test_the_script_counts_the_rows_of_a_group_once(tmp_path):
     assert "rows of one group count as one: 20 groups" in (tmp_path / "beans_audit/audit.txt").read_text()
 
 
+@pytest.mark.usefixtures("without_forests")
 def test_files_that_no_audit_made_are_never_overwritten(tmp_path):
     (tmp_path / "suspicious.csv").write_text(BEANS)
     arguments = ("suspicious.csv", "--label", "kind", "--model", "logistic", "--out")
@@ -332,6 +340,7 @@ def test_files_that_no_audit_made_are_never_overwritten(tmp_path):
     assert "found holds suspicious.csv, which is read" in err
 
 
+@pytest.mark.usefixtures("without_forests")
 def test_formulas_and_control_characters_reach_no_spreadsheet_terminal_or_page(tmp_path):
     name = os.fsdecode(b"b\xe4r.csv")
     named = {"x": "=cmd|'/C calc'!A0", "y": "größe\x1b[31m"}
@@ -351,6 +360,7 @@ def test_formulas_and_control_characters_reach_no_spreadsheet_terminal_or_page(t
     assert "b\\udce4r.csv" in page
 
 
+@pytest.mark.usefixtures("without_forests")
 def test_findings_are_told_although_the_page_cannot_be_written(tmp_path):
     (tmp_path / "beans.csv").write_text(BEANS)
     (tmp_path / "found").mkdir()
