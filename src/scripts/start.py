@@ -10,11 +10,18 @@ import signal
 import sys
 import threading
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from reproduction.run.command_line import Request
 
 DEFAULT_PROFILE = "workflow/profiles/default"
+CORES = "(--cores|-c|--jobs|-j)[ =]?([0-9]+|all)"
+PLAIN = re.compile(f"((smoke|full) )?((-n|--dry-run|--dryrun|{CORES}) )*")
+"""Pattern of the words of a run of everything that changes no setting, a blank after each."""
 
 
 def writable(folder: Path) -> bool:
@@ -128,28 +135,93 @@ def check_machine() -> None:
         os.environ["MPLCONFIGDIR"] = own_cache
 
 
-def run_snakemake() -> None:
-    """Run Snakemake, alone in this checkout or next to a run that works on other files."""
-    from snakemake.cli import main as snakemake
+@contextmanager
+def owning_checkout() -> Iterator[bool]:
+    """Hold the lock of this checkout, and say whether no other run has it.
 
+    The kernel's lock on a file ends with its process. The run that gets it alone is the only one,
+    and removes the locks of Snakemake that a killed run left. Otherwise those locks hold what the
+    other run works on.
+    """
     folder = Path.cwd() / ".snakemake"
-    # The kernel's lock on this file ends with its process. The run that gets it alone is the only
-    # one, and removes the locks of Snakemake that a killed run left. Otherwise those locks hold
-    # what the other run works on.
+    is_alone = False
     with (folder / "owner").open("a", encoding="utf-8") as owner:
         with suppress(OSError):  # a file system without locks
             try:
                 fcntl.flock(owner, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                is_alone = True
                 shutil.rmtree(folder / "locks", ignore_errors=True)
             except BlockingIOError:
                 pass
             fcntl.flock(owner, fcntl.LOCK_SH)
-        try:
-            snakemake()
-        finally:  # timers that would wake the scheduler once more
-            for thread in threading.enumerate():
-                if isinstance(thread, threading.Timer):
-                    thread.cancel()
+        yield is_alone
+
+
+def is_plain(words: list[str]) -> bool:
+    """Decide whether a run is of everything, and nothing but the files of the project sets it."""
+    typed = "".join(f"{word} " for word in words)
+    has_variables = any(name.startswith("SNAKEMAKE_") for name in os.environ)
+    return PLAIN.fullmatch(typed) is not None and not has_variables
+
+
+def plan_ahead(scale: str) -> bool:
+    """Plan a run of everything before Snakemake is loaded, and decide whether it has nothing to do.
+
+    The workflow uses the same plan. Where no plan can be made, the workflow says why.
+    """
+    from reproduction.plan import code_digest, early_check, planned_run
+    from reproduction.plan.plan import configured
+    from reproduction.run import console
+    from reproduction.spec.papers import list_code_folders
+
+    checkout = Path.cwd()
+    try:
+        config = configured(checkout, scale)
+        planned_run.search_first("PYTHONPATH", list_code_folders(config["papers"]))
+        planned_run.READY = planned_run.plan_run(checkout, config, [], early_check.TARGETS)
+    except KeyboardInterrupt:
+        sys.exit("run: stopped before the first job")
+    except Exception:
+        return False
+    code_digest.save()
+    console.PLAN = planned_run.READY.plan
+    return planned_run.READY.is_finished()
+
+
+def run_snakemake(request: "Request") -> None:
+    """Run Snakemake in this process.
+
+    Raises SystemExit: it has failed.
+    """
+    try:
+        from snakemake.cli import main as snakemake
+        from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
+
+        from reproduction.run import console
+        from scripts import preview
+    except Exception as error:
+        refuse_damaged(error)
+    LoggerPluginRegistry().register_plugin("snakemake_logger_plugin_console", console)
+    LoggerPluginRegistry().register_plugin("snakemake_logger_plugin_preview", preview)
+    preview.CORES = count_cores(request.arguments)
+    sys.argv = ["snakemake", *expand_profile(request.arguments)]
+    try:
+        snakemake()
+    except SystemExit as end:
+        if end.code:
+            raise
+    finally:  # timers that would wake the scheduler once more
+        for thread in threading.enumerate():
+            if isinstance(thread, threading.Timer):
+                thread.cancel()
+
+
+def refuse_damaged(error: Exception) -> NoReturn:
+    """End with one line because a package cannot be imported; a damaged one can raise anything."""
+    sys.exit(
+        f"run: a package in {sys.prefix} is damaged ({type(error).__name__}: {error}); "
+        "remove that folder and start again to install it again"
+    )
 
 
 def main() -> None:
@@ -169,46 +241,42 @@ def main() -> None:
         else:
             request = read_request(words)
         check_configuration(request.arguments, request.scale)
-        import snakemake.cli  # noqa: F401
-        from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
-
-        from reproduction.plan import early_check
-        from reproduction.run import console
-        from scripts import preview
+        from reproduction.plan import early_check, planned_run
     except ValueError as error:
         sys.exit(f"run: {error}")
-    except Exception as error:  # a damaged package can raise anything
-        sys.exit(
-            f"run: a package in {sys.prefix} is damaged ({type(error).__name__}: {error}); "
-            "remove that folder and start again to install it again"
-        )
-    LoggerPluginRegistry().register_plugin("snakemake_logger_plugin_console", console)
-    LoggerPluginRegistry().register_plugin("snakemake_logger_plugin_preview", preview)
+    except Exception as error:
+        refuse_damaged(error)
     signal.signal(signal.SIGINT, stop)
     for remark in request.remarks:
         print(remark, file=sys.stderr)
+    early_check.TARGETS = None if request.dry else request.targets
+    with owning_checkout() as is_alone:
+        if is_alone and is_plain(words) and plan_ahead(request.scale):
+            print(planned_run.NOTHING_DUE, file=sys.stderr)
+        else:
+            run_snakemake(request)
+    if not request.dry:
+        conclude(request, words)
+
+
+def conclude(request: "Request", words: list[str]) -> None:
+    """Say where to look after a run, or end with an error if a paper was left out."""
+    from reproduction.run import console
+
+    # The summary has said what was left out, and why.
+    if console.PLAN and console.PLAN.faults(request.targets):
+        sys.exit(1)
     page = Path(f"site/{request.scale}/index.html")
     # The pages of a run with another seed are in another folder.
     has_seed = any(word.startswith("seed=") for word in request.arguments)
-    is_whole = not request.targets and not request.dry and not has_seed
-    early_check.TARGETS = None if request.dry else request.targets
-    preview.CORES = count_cores(request.arguments)
-    sys.argv = ["snakemake", *expand_profile(request.arguments)]
-    try:
-        run_snakemake()
-    except SystemExit as end:
-        if end.code:
-            raise
-        if not request.dry and console.PLAN and console.PLAN.faults(request.targets):
-            sys.exit(1)  # the summary has said what was left out, and why
-        if is_whole and page.exists():
-            address = page.absolute().as_uri()
-            print(f"\nLook:   {address}   numbers: results/{request.scale}", file=sys.stderr)
-            if request.scale == "smoke":
-                targets = [word for word in words if word != "smoke"]
-                full = shlex.join(["./run", "full", *targets])
-                print(f"This was the smoke scale. The papers' settings: {full}", file=sys.stderr)
-        raise
+    if request.targets or has_seed or not page.exists():
+        return
+    address = page.absolute().as_uri()
+    print(f"\nLook:   {address}   numbers: results/{request.scale}", file=sys.stderr)
+    if request.scale == "smoke":
+        targets = [word for word in words if word != "smoke"]
+        full = shlex.join(["./run", "full", *targets])
+        print(f"This was the smoke scale. The papers' settings: {full}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,14 @@ BEGAN = time.time()
 ROOT = Path(workflow.current_basedir).parents[1]
 
 sys.path.insert(0, str(ROOT / "src"))
-from reproduction.plan import code_digest, currency, early_check, plan, steps
+from reproduction.plan import (
+    code_digest,
+    currency,
+    early_check,
+    plan,
+    planned_run,
+    steps,
+)
 from reproduction.run import compute_ahead, console, records
 from reproduction.show.site import run_page
 from reproduction.spec.papers import list_code_folders
@@ -28,12 +35,8 @@ os.environ |= dict.fromkeys(THREADS, "1") | {
     "NUMBA_CACHE_DIR": str(ROOT / ".cache/numba"),
 }
 PAPERS = map(str, config.get("papers", []))
-for variable, folder in {
-    "PYTHONPATH": os.pathsep.join(list_code_folders(PAPERS)),
-    "PATH": Path(sys.executable).parent,
-}.items():
-    others = [path for path in [os.environ.get(variable)] if path]
-    os.environ[variable] = os.pathsep.join([str(folder), *others])
+planned_run.search_first("PYTHONPATH", list_code_folders(PAPERS))
+planned_run.search_first("PATH", [str(Path(sys.executable).parent)])
 # Repeated on the command line of a job with several cores, because Snakemake sets the variables to its `threads`.
 ONE_THREAD = " ".join(f"{variable}=1" for variable in THREADS)
 # One name for the whole run: a host that one download found unreachable is not tried again by the next.
@@ -53,19 +56,18 @@ if isinstance(config.get("data"), dict):
     if offline in ("true", "false"):
         config["data"]["offline"] = offline == "true"
 
+CONFIG_FILES = [ROOT / "config/config.yaml", *workflow.overwrite_configfiles]
 try:
-    PLAN = plan.of_run(
-        ROOT, config, [ROOT / "config/config.yaml", *workflow.overwrite_configfiles]
-    )
-    # Empty in jobs, which read this file again and must not change the keys.
-    WHY = currency.Decisions()
     if workflow.is_main_process:
         # `./run` hands its targets over, because Snakemake does not know them yet.
-        targets = early_check.TARGETS
-        scopes = [] if targets is None else PLAN.find_scopes(targets)
-        PLAN, made_by, WHY = steps.decide(PLAN, scopes)
-        currency.write_keys(made_by, WHY)
+        RUN = planned_run.plan_run(ROOT, config, CONFIG_FILES, early_check.TARGETS)
+        PLAN, WHY = RUN.plan, RUN.decisions
+        currency.write_keys(RUN.steps, WHY)
         code_digest.save()
+    else:
+        PLAN = plan.of_run(ROOT, config, CONFIG_FILES)
+        # Empty in jobs, which must not change the keys.
+        WHY = currency.Decisions()
 except (ValueError, OSError) as error:
     # One line; Snakemake's own error would add lines about its rules.
     sys.exit(str(error))

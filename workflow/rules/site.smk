@@ -31,12 +31,7 @@ rule site:
         key=f".cache/keys/site/{PLAN.folder}/record.json",
         results=settled(PLAN.promised("")),
         archived=settled(steps.archived_drawings()),
-        papers=settled(
-            [
-                f"{LOGS}/{paper}/page.txt"
-                for paper in sorted({name.partition("/")[0] for name in PLAN.shown})
-            ]
-        ),
+        papers=settled(steps.list_page_marks(PLAN)),
     output:
         index=f"site/{PLAN.folder}/index.html",
         record=f"site/{PLAN.folder}/record.json",

@@ -86,8 +86,8 @@ def decide(steps: Iterable[Step]) -> Decisions:
 def write_keys(steps: Iterable[Step], decisions: Mapping[str, str]) -> None:
     """Write the key of every job, with times that say to Snakemake whether the job runs.
 
-    Snakemake passes over a newer file of the same content, so the key of a job that runs is
-    always another.
+    Snakemake passes over a newer file of the same content, so the key of a job that makes a result
+    again is always another. A result that is not there needs none.
     """
     for step in steps:
         key = Path(key_of(step.record))
@@ -98,7 +98,7 @@ def write_keys(steps: Iterable[Step], decisions: Mapping[str, str]) -> None:
             "inputs": step.inputs,
             "why": reason,
         }
-        if reason:
+        if reason and os.path.isfile(step.record):
             content["planned"] = time.time_ns()
         text = json.dumps(content)
         if not key.is_file() or key.read_text(encoding="utf-8") != text:

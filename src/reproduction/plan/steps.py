@@ -182,6 +182,11 @@ def list_scopes(plan: Plan) -> Sequence[str]:
     return [scope for scope in dict.fromkeys(scopes) if plan.judged(scope)]
 
 
+def record_of_verdicts(plan: Plan, scope: str) -> str:
+    """Name the record of the verdicts of a scope."""
+    return f"{plan.results}/{scope}verdicts.record.json"
+
+
 def _of_verdicts(plan: Plan, scope: str) -> Step:
     judged = plan.judged(scope)
     inputs = plan.judged_files(scope, "table.csv")
@@ -189,11 +194,17 @@ def _of_verdicts(plan: Plan, scope: str) -> Step:
     inputs += plan.published_data(scope)
     expected = {name: plan.expectations(f"{name}/") for name in judged}
     return Step(
-        record=f"{plan.results}/{scope}verdicts.record.json",
+        record=record_of_verdicts(plan, scope),
         request={"claims and published values": expected, "scale": plan.config["scale"]},
         inputs=tuple(inputs),
         context={"artifacts": [os.path.relpath(artifact.file) for artifact in judged.values()]},
     )
+
+
+def list_page_marks(plan: Plan) -> list[str]:
+    """List the files that mark that the page of the run shows a paper, one for each paper."""
+    papers = {artifact.paper for artifact in plan.shown.values()}
+    return [f"logs/{plan.folder}/{paper}/page.txt" for paper in sorted(papers)]
 
 
 def archived_drawings() -> list[str]:
