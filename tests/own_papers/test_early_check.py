@@ -1,10 +1,14 @@
 """What `./run check` finds without a repetition is found before the jobs of a run, too."""
 
+import subprocess
 import sys
 import zlib
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from command_lines import run_script
 from small_paper import ROOT, add_loader, add_method, change, run_paper, write_paper
 
 from reproduction.judge import paper_check
@@ -31,6 +35,19 @@ def paper(tmp_path, request, monkeypatch):
     return write_paper(tmp_path / f"early_{zlib.crc32(request.node.name.encode()):x}")
 
 
+@pytest.fixture
+def asked_here(monkeypatch):
+    """Ask in this process, which has loaded what another one would load for two seconds."""
+
+    def run(command, **options):
+        words = command[command.index("scripts.check") + 1 :]
+        status, output, errors = run_script("check", Path.cwd(), *words)
+        return subprocess.CompletedProcess(command, status, output, errors)
+
+    here = SimpleNamespace(**vars(subprocess) | {"run": run})
+    monkeypatch.setattr(early_check, "subprocess", here)
+
+
 def planned(paper, scale="full"):
     config = plan.configured(ROOT, scale) | {"papers": [str(paper)]}
     return plan.planned(ROOT, config, run=True)
@@ -53,6 +70,7 @@ def test_a_right_paper_has_no_mistake_and_no_warning(paper):
     assert made.read_warnings(made.artifacts) == []
 
 
+@pytest.mark.usefixtures("asked_here")
 def test_reversed_classes_and_noise_without_flips_stop_the_paper(paper):
     add_method(paper, DESCENDING)
     add_noise(paper)
@@ -88,6 +106,7 @@ def test_a_process_that_ends_gives_a_warning_and_stops_nothing(paper):
     assert "methods and noise were not tried before the run: exit status 7" in warning
 
 
+@pytest.mark.usefixtures("asked_here")
 def test_check_and_the_end_of_a_run_say_the_same_of_data_and_methods(paper):
     add_method(paper, "def predict(self, X):\n    return np.zeros(len(X), int)")
     add_loader(paper, "return {'X': np.c_[X, t], 'y': np.where(t, 1, -1)}")
