@@ -338,3 +338,19 @@ def test_groups_that_are_left_out_do_not_count():
         wrong = claim(check | {"without": [left_out]})
         with pytest.raises(VerdictError, match=r"without: (no row agrees|leaves out every row)"):
             one_verdict(wrong, frame)
+
+
+def test_a_method_that_a_group_lacks_is_left_out_of_all_methods():
+    """Ours is lowest in two of two sets if the method that the paper lacks on one does not count."""
+    curves = []
+    for number in range(2):
+        at = {"dataset": f"set{number}"}
+        curves.append(curve(around(1.0, seed=number), **at))
+        curves.append(curve(around(3.0, seed=10 + number), method="weak", **at))
+        level = 0.2 if number == 0 else 3.0
+        curves.append(curve(around(level, seed=20 + number), method="strong", **at))
+    check = below(b={"method": ["weak", "strong"]}, for_each=["dataset"], all_of=["method"], at_least=2)
+    assert one_verdict(claim(check), table(*curves))["verdict"] == "not_reproduced"
+    lowest = check | {"without": [{"dataset": "set0", "method": "strong"}]}
+    row = one_verdict(claim(lowest), table(*curves))
+    assert (row["verdict"], row["groups"], row["passing"]) == ("reproduced", 2, 2)

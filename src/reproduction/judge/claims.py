@@ -174,7 +174,7 @@ class Check(Model):
     )
     without: Annotated[list[Selector], Len(1)] | None = Field(
         default=None,
-        description="groups that are left out, by columns of for_each",
+        description="groups that are left out, by columns of for_each and all_of",
     )
     rows: Literal["mean", "every"] = Field(
         default="mean",
@@ -246,9 +246,10 @@ class Check(Model):
             return "all_of and a trend do not go together; write two checks"
         if set(self.all_of or ()) & set(self.for_each or ()):
             return "all_of and for_each name the same column; name it once"
+        named = {*(self.for_each or ()), *(self.all_of or ())}
         for left_out in self.without or ():
-            if set(left_out.columns) - set(self.for_each or ()) or left_out.x in ENDS:
-                return "without leaves out groups; name columns of for_each and their values"
+            if set(left_out.columns) - named or left_out.x in ENDS:
+                return "without leaves out groups; name values of columns of for_each or all_of"
         return ""
 
     def _broken_rule_of_losses(self) -> str:
