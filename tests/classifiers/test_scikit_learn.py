@@ -78,7 +78,8 @@ def test_a_threshold_on_probabilities_decides(cls):
     options = {"threshold": 0.9, "response_method": "predict_proba"}
     fixed = FixedThresholdClassifier(model, **options).fit(X, Y)
     np.testing.assert_array_equal(fixed.predict(X), model.predict_proba(X)[:, 1] >= 0.9)
-    tuned = TunedThresholdClassifierCV(model, cv=3, response_method="predict_proba").fit(X, Y)
+    options = {"thresholds": 9, "response_method": "predict_proba"}
+    tuned = TunedThresholdClassifierCV(model, cv=3, **options).fit(X, Y)
     assert tuned.predict(X).shape == Y.shape
 
 
