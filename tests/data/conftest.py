@@ -36,8 +36,10 @@ def fresh_machine(monkeypatch):
 
 @pytest.fixture
 def network(fresh_machine, monkeypatch):
-    """Impatient: no test waits for long."""
+    """Impatient: no test waits for long, nor for pip to say in a process that it has no files."""
     clock = SimpleNamespace(sleep=lambda seconds: None)
+    pip = SimpleNamespace(run=lambda *_, **__: SimpleNamespace(stdout=""))
+    monkeypatch.setattr("reproduction.data.transport.subprocess", pip)
     monkeypatch.setattr("reproduction.data.transport.time", clock)
     return Network(connect=1.0, read=0.2, attempts=3)
 
