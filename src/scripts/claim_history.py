@@ -39,7 +39,7 @@ def list_versions(path: str) -> Iterator[tuple[str, str, str]]:
 
 
 def read_checks(text: str) -> dict[str, str]:
-    """Read the checks of each claim of an artifact file; of a file that is not YAML: none."""
+    """Read the checks of each claim of an artifact file; none if the file is not YAML."""
     try:
         content: Any = yaml.load(text, LOADER)
     except yaml.YAMLError:

@@ -87,7 +87,7 @@ def make_plan(scale: str, papers: list[str]) -> "Plan":
 
 
 def list_results(plan: "Plan", targets: list[str]) -> list[str]:
-    """List the results of targets; of none: all that can be made here.
+    """List the results of targets; without a target, all that can be made here.
 
     Raises
     ------

@@ -115,7 +115,7 @@ def check(command: str, path: Path, paper: Path, target: Path) -> None:
 def write_paper(folder: Path, template: Path) -> None:
     """Write all files of a template."""
     folder.mkdir(parents=True)
-    (folder / "__init__.py").touch()  # its tests may have the names of other papers'
+    (folder / "__init__.py").touch()  # tests of papers may share a file name
     for file in sorted(template.iterdir()):
         if file.is_file():
             write(file, folder / file.name, folder)

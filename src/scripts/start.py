@@ -122,7 +122,7 @@ def stop(number: int, _: Any) -> NoReturn:
 
 
 def check_machine() -> None:
-    """End with one line where no run is possible; make a cache folder where the home has none."""
+    """End with one line if no run is possible; make a cache folder if the home has none."""
     checkout = Path.cwd()
     if not writable(checkout / ".snakemake"):
         remedy = "make it writable, or copy it to a folder of yours"

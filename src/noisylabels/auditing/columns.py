@@ -486,5 +486,5 @@ def _date_forms(texts: Sequence[str]) -> list[str]:
 
 
 def _has_year_or_hour(form: str) -> bool:
-    """Decide whether a form holds more than names of months or days, which are separate words."""
+    """Decide whether a form has more than names of months or days, which may be plain words."""
     return form == ISO or any(part in form for part in ("%Y", "%y", "%H", "%I"))

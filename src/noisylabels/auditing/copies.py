@@ -431,7 +431,7 @@ def are_coincident(
     equal: Groups,
     different: int,
 ) -> bool:
-    """Decide whether chance brings about as many equal rows as there are.
+    """Decide whether chance alone explains the number of equal rows.
 
     Parameters
     ----------

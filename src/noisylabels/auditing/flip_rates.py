@@ -267,10 +267,10 @@ def anchor(p: Array, y: Classes, quantile: float = QUANTILE, a: Array | None = N
 
 
 def _weighted_quantile(values: Array, level: float, a: Array) -> float:
-    """Find a quantile of values that stand for as many equal rows as their weights say."""
+    """Find a quantile of values, where a weight is the number of equal rows."""
     order = np.argsort(values, kind="stable")
     end = np.cumsum(a[order])
-    # the weights of a row stand for equal rows, which have numbers from 0 on
+    # a row of weight w is w equal rows, which are numbered from 0
     start = end - a[order]
     last = np.maximum(end - 1.0, start)
     places = np.column_stack([start, last]).ravel()

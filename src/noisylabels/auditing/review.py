@@ -263,7 +263,7 @@ def review(
 
 
 def drawn(doubted: NDArray[np.bool_], rows: int, design: str, seed: int) -> list[int]:
-    """Draw the first rows in random order; by a design, both kinds of rows take turns."""
+    """Draw the first rows in random order; a design alternates between its two kinds of rows."""
     rng = np.random.default_rng([seed, 20])
     share = DESIGNS[design]
     if share is None:

@@ -28,7 +28,7 @@ from noisylabels.validation import (
 
 MOST_COPIES = 10  # repeated rows may be this many times the rows of the table
 FEWEST_ROWS = 2  # fewest rows of two classes
-MOST_ROWS_EACH = 1000.0  # largest mean weight of a row that can stand for copies
+MOST_ROWS_EACH = 1000.0  # largest mean weight of a row up to which rows are repeated
 LARGEST = 1e35
 """Largest feature: trees hold single precision, which ends at 3e38; beyond 1e70 LIBLINEAR never
 ends.
@@ -320,7 +320,7 @@ class Weighted(Labelled):
     def _used(
         self, X: Any, labels: NDArray[np.intp], sample_weight: ArrayLike | None
     ) -> tuple[Any, NDArray[np.intp], Floats | None]:
-        """Select the rows with a weight > 0, or repeat rows that then have no weights."""
+        """Select rows with a weight above 0, or with ``REPEATS`` repeat or draw rows by weight."""
         a = self._weights(labels, sample_weight)
         if a is None:
             return X, labels, None
@@ -350,7 +350,7 @@ class Repeated(Weighted):
 
 
 def _has_log_odds(classifier: DecisionClassifier) -> bool:
-    """Check that decision values are log-odds up to a factor; else say how to calibrate."""
+    """Check that decision values are log-odds up to a factor; the error says how to calibrate."""
     if classifier._link():
         return True
     raise AttributeError(

@@ -228,7 +228,7 @@ class ORS(Filter):
         return np.array(values)
 
     def _labels(self, y: Floats, side: Side) -> Labels:
-        """Collect what `_look` takes, as far as the variant needs it; the rest is 0."""
+        """Collect the arguments of `_look` that the variant needs; the others are 0."""
         zero = np.zeros(len(y))
         values = []
         needs = VARIANTS[self.variant].needs
@@ -666,7 +666,7 @@ def _advance(w: Floats, d: int, c: Floats, s: Floats, old: int, sums: Floats, ne
     D = (d + BLOCK - 1) // BLOCK * BLOCK
     sums[:] = 0.0
     tiles = (D + TILE - 1) // TILE
-    lags_of_one = BLOCK if F == 1 else 0  # pairs of filters have their own loop
+    lags_of_one = BLOCK if F == 1 else 0  # pairs of filters run in another loop
     for i in range(tiles):
         forwards = new // BLOCK % 2
         tile = i if forwards else tiles - 1 - i

@@ -167,7 +167,7 @@ class StreamModel:
         return row
 
     def _columns_with(self, names: Any) -> dict[Any, int]:
-        """The places of the known names and of those that are new, which follow."""
+        """The columns of the known names, then those of the new names."""
         columns = dict(self._columns)
         for name in names:
             columns.setdefault(name, len(columns))

@@ -94,7 +94,7 @@ class Loss:
 
     @property
     def parameters(self) -> tuple[float, ...]:
-        """What the formulas take after the margin."""
+        """The arguments of the formulas after the margin."""
         return tuple(float(value) for value in vars(self).values())
 
     def value(self, z: ArrayLike) -> Floats:

@@ -1,4 +1,4 @@
-"""Flips of binary labels by coins: each label has its own.
+"""Flips of binary labels, each decided by a separate coin.
 
 All models take labels of -1 and +1 and return a new array.
 

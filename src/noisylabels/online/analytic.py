@@ -471,7 +471,7 @@ def _contracted(state: State, n: int, x: Floats, step: int) -> float:
 
 @compile_kernel(forceinline=True)
 def _with_item(state: State, i: int, weight: float, x: Floats, step: int) -> float:
-    """Multiply one estimate, of those kept one by one, by points.
+    """Multiply one of the stored estimates by points.
 
     weight prod_j <x_i^(j), x_j> for estimate i of those kept one by one; see `_contracted`.
     """

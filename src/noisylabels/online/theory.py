@@ -853,7 +853,7 @@ POINTS = (3.0, -1.0)
 
 
 class Worlds(NamedTuple):
-    """Two worlds that one copy per round cannot tell apart, and what the best learners do there.
+    """Two worlds that look the same with one copy per round, and the losses of the best learners.
 
     Attributes
     ----------

@@ -71,7 +71,7 @@ def normalise(joint: Floats, posterior: Floats, evidence: Floats) -> float:
         for j in range(K):
             joint[i, j] = max(joint[i, j] - top[i], -LARGEST)
     flat = joint.reshape(-1)
-    for k in range(len(flat)):  # a loop of its own, which the compiler turns into vectors
+    for k in range(len(flat)):  # a separate loop, which the compiler turns into vector instructions
         flat[k] = exp_of_negative(flat[k])
     changed = 0.0
     for i in range(n):

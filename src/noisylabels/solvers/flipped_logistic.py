@@ -613,7 +613,7 @@ def move(rows: Floats, mask: NDArray[np.bool_]) -> None:
 
 
 def _product(M: Floats) -> Callable[[Floats, Floats], object]:
-    """Make the function (A, out) -> out = A M, by the listed entries if M has few."""
+    """Make a function that multiplies an array by M, through the listed entries if M has few."""
     if np.count_nonzero(M) > SPARSE * M.size:
         return lambda A, out: np.matmul(A, M, out=out)
     columns = csc_array(M)

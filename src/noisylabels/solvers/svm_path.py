@@ -499,7 +499,7 @@ def sweep(G, h, row, inverted):  # type: ignore[no-untyped-def]
 
 @compile_kernel(error_model="numpy", fastmath=FAST)
 def subtract(v, factor, w, start):  # type: ignore[no-untyped-def]
-    """Subtract a multiple of a vector, from a place on.
+    """Subtract a multiple of a vector, from entry ``start`` to the end.
 
     Parameters
     ----------

@@ -172,7 +172,7 @@ def scores_of_finder(
     true: Mask,
     labels: Mask,
 ) -> dict[str, float]:
-    """Measure a finder, a class with a list of suspicious labels of its own."""
+    """Measure a finder, a class that makes a list of suspicious labels itself."""
     seed = seed_of_folds(repetition)
     doubt, listed = method.build().find(X, labels.astype(int), seed)
     doubt = np.asarray(doubt, dtype=float)

@@ -69,7 +69,7 @@ class Vote(MajorityVote):
 
 
 class LabelQuality(Vote):
-    """Takes the vote, with the classifier's probability as the quality of a label.
+    """Takes the majority vote; the quality of a label is the classifier's probability of it.
 
     The rating of an annotator is the mean quality of the annotator's labels.
     """

@@ -37,7 +37,7 @@ class Booster(keys.Method):
     )
 
     def check(self) -> None:
-        """Check the parameters, and that a class gets flip rates only if it takes them."""
+        """Check the parameters, and that only a class with flip rates gets them."""
         keywords = ("gamma", "learn_gamma") if self.gamma else ()
         keys.check_keywords(self.cls, self.parameters, keywords)
 

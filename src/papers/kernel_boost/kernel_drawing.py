@@ -427,7 +427,7 @@ def _draw_gold_lines(ax: Axes, gold: pd.DataFrame, methods: list[str]) -> list[A
 
 
 def _equal_to_vote(labelled: pd.DataFrame) -> str:
-    """Say in the legend that the last method gives the labels of the vote, if so."""
+    """Say in the legend whether the last method gives the same labels as the vote."""
     means = labelled.groupby(["method", "x"])["value"].mean().unstack("x")
     last_method = panels.methods_in(labelled)[-1]
     difference = means.loc[last_method] - means.loc["majority vote"]
@@ -530,7 +530,7 @@ def distances(results: Errors) -> pd.DataFrame:
 
 @panels.table
 def every_cell(results: Errors) -> pd.DataFrame:
-    """List each published error with today's reading, and with the one chosen on the other half."""
+    """List each published error with the usual reading, and with that chosen on the other half."""
     all_cells = cells(results)
     first, second = two_halves(results.settings.datasets)
     rows: list[dict[str, object]] = []
@@ -551,7 +551,7 @@ def every_cell(results: Errors) -> pd.DataFrame:
 
 
 def _todays(of_family: pd.DataFrame) -> str:
-    """Return today's reading of a family."""
+    """Return the usual reading of a family."""
     return str(of_family["reading"].iloc[0])
 
 
@@ -673,13 +673,13 @@ def judge_distance(distance: statistics.Estimate, margin: float) -> str:
 
 
 def two_halves(datasets: Iterable[str]) -> Halves:
-    """Split data sets into two halves, in turn in alphabetical order."""
+    """Split data sets into two halves: every second one in alphabetical order."""
     ordered = sorted(datasets)
     return ordered[::2], ordered[1::2]
 
 
 def chosen(of_family: pd.DataFrame, datasets: list[str]) -> str:
-    """Choose the reading with the smallest mean distance on some data sets, else today's."""
+    """Choose the reading with the smallest mean distance; without distances, the usual one."""
     part = of_family[of_family["dataset"].isin(datasets)]
     if part.empty:
         return _todays(of_family)
@@ -694,7 +694,7 @@ def judgement(
     choosing: list[str],
     judging: list[str],
 ) -> str:
-    """Say how well the reading chosen on some data sets does on others, next to today's."""
+    """Compare the reading chosen on some data sets with the usual one on the other data sets."""
     reading = chosen(of_family, choosing)
     today = _todays(of_family)
     part = of_family[of_family["dataset"].isin(judging)]
@@ -715,7 +715,7 @@ def judgement(
 
 
 def _describe_gain(gain: statistics.Estimate) -> str:
-    """Write how much farther a reading is than today's, with interval and verdict."""
+    """Write how much farther a reading is than the usual one, with interval and verdict."""
     low, high = statistics.t_interval(gain)
     count = gain.df + 1
     if gain.df > 0:

@@ -53,7 +53,7 @@ def test_workers_who_are_always_right_leave_nothing_to_aggregate():
     shares = accuracy(of_crowd(always_right), "labelled items").unstack("x")
     for method in ("majority vote", "one-coin EM", "two-coin EM"):
         assert (shares.loc[method, 3] == 1.0).all()
-    # With one label per item, EM cannot tell rates.
+    # With one label per item, EM cannot estimate rates.
     assert (shares.loc["majority vote", 1] == 1.0).all()
 
 

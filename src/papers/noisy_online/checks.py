@@ -227,7 +227,7 @@ def _exact_moment_of_known_covariance() -> float:
 
 
 def _gauss_hermite(nodes: int, d: int) -> tuple[Floats, Floats]:
-    """Make the points (nodes^d, d) and masses of the standard normal law."""
+    """Make the points (nodes^d, d) and masses of the standard normal distribution."""
     z, weights = np.polynomial.hermite_e.hermegauss(nodes)
     masses = weights / weights.sum()
     points = _grid(z, d)
@@ -316,7 +316,7 @@ def _evaluate_series(gamma: Floats, x: float) -> float:
 
 
 def _lemma1_at_other_p(n: int, rng: np.random.Generator) -> Iterator[Found]:
-    """Measure Lemma 1 at p = 1.25, 1.5, 3 and 4, for four f and the normal law of X."""
+    """Measure Lemma 1 at p = 1.25, 1.5, 3 and 4, for four f and normal X."""
     mean, draw = LAWS["normal"]
     for p in (1.25, 1.5, 3.0, 4.0):
         counts = theory.degrees(rng, p, n)
@@ -622,7 +622,7 @@ def _smoothed_losses(x: Floats, sharpness: list[float], repetition: Repetition) 
             yield of_loss.row("smallest_excess", excess.min())
 
 
-# Two worlds that one noisy copy cannot tell apart (Theorems 8 and 9)
+# Two worlds that look the same with one noisy copy (Theorems 8 and 9)
 
 RADIUS2 = 2.25
 """Squared length B_w of the weights [-1.5, 1.5]."""
@@ -651,7 +651,7 @@ class ImpossibilitySettings(Trials):
     ),
 )  # fmt: skip
 def impossibility(settings: ImpossibilitySettings, loop: Loop) -> Iterator[Row]:
-    """Measure regret in two worlds that one noisy copy cannot tell apart, against T.
+    """Measure regret against T in two worlds that look the same with one noisy copy.
 
     The regret is the expected one, with the weights fixed: sum_t F(w_t) - T min F.
     World A: x_t = 3 or -1 by a fair coin, no noise. World B: x_t = 1, noise 2 or -2. y_t = 1 in

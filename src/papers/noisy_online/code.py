@@ -428,7 +428,7 @@ class Rival:
         self.angle_ball = theory.surrogate_ball(self.norm, self.alpha, pair.domination)
 
     def describe(self) -> dict[str, float]:
-        """List the metrics of its geometry."""
+        """List the metrics that describe the geometry of the task."""
         return {
             "cos_alpha": float(np.cos(self.alpha)),
             "norm": self.norm,

@@ -331,7 +331,7 @@ def _steps(
     x_label: str,
     bottom: float = 0.46,
 ) -> tuple[Figure, Axes]:
-    """Draw a panel of regret for each step, and return one more panel with this title."""
+    """Draw the regret at each step size in a panel, and return the last panel empty."""
     settings = results.settings
     table = results.table
     titles = [_step_title(factor) for factor in settings.factors]

@@ -122,7 +122,7 @@ class LinearTask(Task):
     x_size: float
 
     def excess(self, w: Floats, reference: Floats) -> float:
-        """Compute the mean clean loss of w, less that of the other vector."""
+        """Subtract the mean clean loss of the other vector from that of w."""
         of_w = w @ self.A @ w - 2 * self.b @ w
         return float(of_w - reference @ self.A @ reference + 2 * self.b @ reference)
 
@@ -350,7 +350,7 @@ def best_kernel(K: Floats, y: Floats, B_w: float) -> Comparator:
 
 
 def _find_multiplier(squared_norm: Callable[[float], float], B_w: float) -> float:
-    """Find lambda >= 0 with squared_norm(lambda) = B_w, or 0 if the ball holds that of 0."""
+    """Find lambda >= 0 with squared_norm(lambda) = B_w, or 0 if that of 0 is in the ball."""
     with np.errstate(divide="ignore", invalid="ignore"):
         is_inside = squared_norm(0.0) <= B_w
     if is_inside:

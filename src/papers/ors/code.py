@@ -288,7 +288,7 @@ def filter_curves(settings: CurvesSettings, loop: Loop) -> Iterator[Row]:
 
 
 class Condition(Model):
-    """Settings of a wrong belief; ``{}`` is the noise for which the filters were tuned."""
+    """Settings of noise that the filters do not expect; ``{}`` is the noise of their tuning."""
 
     factor: NonNegative | None = Field(None, description="given variance = factor x true variance")
     lognormal: NonNegative | None = Field(

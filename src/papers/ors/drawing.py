@@ -431,7 +431,7 @@ def _list_final_errors(
 
 
 def _errors(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Title of a column -> errors by method and repetition."""
+    """Map the title of each column to errors by method and repetition."""
     wide = rows.pivot(index=["method", "repetition"], columns="x", values="value")
     x = wide.columns.to_numpy(dtype=float)
     first = int(np.searchsorted(x, 0.2 * x[-1]))

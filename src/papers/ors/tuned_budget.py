@@ -1,4 +1,4 @@
-"""Label budgets where every strategy has an r of its own, with scaling and without.
+"""Label budgets where r is tuned for each strategy, with scaling and without.
 
 Figure 6 shares one r among its rules. Here each strategy, scaling, budget and noise has its own,
 tuned on a sequence that is never scored.
@@ -46,7 +46,7 @@ def tune_r(settings: TunedSettings, loop: Loop) -> dict[str, dict[str, float]]:
 
 @protocol(TunedSettings, tune=tune_r, labels=(*SCALING, "mse", "r"))
 def tuned_budget(settings: TunedSettings, loop: Loop) -> Iterator[Row]:
-    """Run every strategy under every budget with its own r.
+    """Run every strategy under every budget with the r that is tuned for it.
 
     Metrics: mse over all rounds; r, the value that was tuned. Columns as in `label_budget`.
     """

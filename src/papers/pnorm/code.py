@@ -954,7 +954,7 @@ def _count_jumps(scenario: str) -> int:
 
 
 def _loss_slopes(loop: Loop, prices: _Prices) -> Iterator[Row]:
-    """Compute the loss that one more jump adds, over the price that it adds."""
+    """Divide the loss that a further jump adds by the price that it adds."""
     for (method, setting, number), by_jumps in prices.items():
         columns: Row = {"method": method, "setting": setting, "repetition": number}
         repetition = Repetition(loop.seeds, number, columns)

@@ -80,7 +80,7 @@ class LinearMethod(keys.Method):
     )
 
     def check(self) -> None:
-        """Check the parameters and those that the grid chooses."""
+        """Check the given parameters, and those that a grid tunes."""
         if self.losses is None:
             keys.check_keywords(self.cls, self.parameters, ("lam", "random_state"))
             return

@@ -192,7 +192,7 @@ def _facets(
     axis_labels: tuple[str, str],
     **options: Any,
 ) -> tuple[Figure, list[panels.Cell]]:
-    """Make `panels.facets` with an own y axis each; labels of the x and of the y axis."""
+    """Make panels with separate y axes, with labels of the x and the y axis."""
     x_label, y_label = axis_labels
     look: style.Looks = {"x_label": x_label, "y_label": y_label, "share_y": "none"}
     look |= options

@@ -236,7 +236,7 @@ def score_candidates(
 
 
 def _by_rank(first: NDArray[Any], second: Floats) -> Floats:
-    """Rank by the first values, and equal ones by the others."""
+    """Rank by the first values; ties by the second."""
     ranks = np.empty(len(first))
     ranks[np.lexsort((second, first))] = np.arange(len(first))
     return ranks

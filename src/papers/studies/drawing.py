@@ -111,7 +111,7 @@ def _against_share(
 
 @panels.figure
 def rates_against_rows(results: panels.Results[rates_study.RowsSettings]) -> Figure:
-    """Draw the error of each estimate against the number of rows, a row of panels for each law."""
+    """Draw the error of each estimate against the rows; each distribution is a row of panels."""
     rows = results.select(metric="absolute_error")
     groups = ["dataset", "setting", "method", "x", "repetition"]
     means = rows.groupby(groups, sort=False)["value"].mean().reset_index()

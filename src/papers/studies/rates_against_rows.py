@@ -39,7 +39,7 @@ class RowsSettings(keys.Repeated):
 
 @protocol(RowsSettings, labels=("omega01", "omega10", "absolute_error", *ESTIMATES))
 def against_rows(settings: RowsSettings, loop: Loop) -> Iterator[Row]:
-    """Compare estimated with true flip rates on each law, against the number of rows.
+    """Compare estimated with true flip rates on each distribution, against the number of rows.
 
     The estimates are those of `noisylabels.audit` and the model's own: fitted to all rows
     (``own``), and the mean over the folds (``cross-fitted``), both of models with a flip matrix
@@ -93,7 +93,7 @@ def measure(omega: Floats, noise: keys.Noise) -> dict[str, float]:
 
 
 def draw(law: Law, n: int, rng: np.random.Generator) -> Points:
-    """Draw n rows of a law in random order, half of each class, with classes 0 and 1."""
+    """Draw n rows of a distribution in random order, half of each class, with classes 0 and 1."""
     positive = n // 2
     X, y = LAWS[law](rng, n - positive, positive)
     return X, (np.asarray(y) > 0).astype(np.int8)

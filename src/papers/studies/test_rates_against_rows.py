@@ -1,4 +1,4 @@
-"""The laws are as described, samples are nested, and errors are those of the rates."""
+"""Distributions are as described, samples are nested, and errors are those of the rates."""
 
 import numpy as np
 import pytest

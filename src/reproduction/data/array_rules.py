@@ -116,7 +116,7 @@ def _check_sparse(arrays: Arrays, suffix: str) -> None:
 
 
 def _check_splits(arrays: Arrays) -> None:
-    """Check official splits: rows of the data set, none on both sides."""
+    """Check official splits: they list rows of the data set, and no row is on both sides."""
     _require("train" in arrays and "test" in arrays, "splits need both train and test")
     train = arrays["train"]
     test = arrays["test"]

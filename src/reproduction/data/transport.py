@@ -517,7 +517,7 @@ def pip_settings() -> dict[str, str]:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     settings: dict[str, str] = {}
     for section in ("global.", "download."):
-        for line in done.stdout.splitlines():  # without pip there is none
+        for line in done.stdout.splitlines():  # without pip there are no lines
             key, _, value = line.partition("=")
             if key.startswith(section):
                 settings[key.removeprefix(section)] = str(ast.literal_eval(value))

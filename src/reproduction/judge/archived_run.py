@@ -246,7 +246,7 @@ class JudgedTables(NamedTuple):
 
 
 def judge_archived(content: Asked, folder: Path, computed: Path | None = None) -> JudgedTables:
-    """Judge an archived artifact with the claims, values and rules of today.
+    """Judge an archived artifact with the present claims, values and rules.
 
     ``computed`` is the folder of the table that it draws, if that is not its own. Without a table
     (the first archived runs had none) a check that needs other rows now is `NOT_JUDGED`.
@@ -288,7 +288,7 @@ def _as_archived(content: Asked, folder: Path) -> Asked:
 
 
 def unpack(folder: Path, name: str) -> bytes:
-    """Read a compressed file of the archive, in numbered parts if it is large; of none: empty.
+    """Read a compressed file of the archive, in numbered parts if it is large; "" without one.
 
     Raises ValueError: it is not the file of its record.
     """
@@ -326,7 +326,7 @@ def compare_verdicts(
 
 
 def _list_changed(verdicts: pd.DataFrame, folder: Path) -> list[str]:
-    """List the published values and claims whose archived row is not the one of today."""
+    """List the published values and claims whose archived row differs from a new one."""
     archived_cells: dict[str, list[str]] = {}
     for row in rows_of(folder / "verdicts.csv"):
         archived_cells[row["id"]] = [row.get(column, "") for column in VERDICT_COLUMNS]
@@ -373,7 +373,7 @@ class NotFinished(ValueError):
 
 
 def select_results(plan: Plan, targets: Sequence[str]) -> list[str]:
-    """Select the artifacts of some targets (papers or ``<paper>_<artifact>``); of none: all.
+    """Select the artifacts of targets (papers or ``<paper>_<artifact>``); all without a target.
 
     Raises ValueError: a target that the configuration does not have.
     """
@@ -815,7 +815,7 @@ def _have_same_rows(ours: pd.DataFrame, theirs: pd.DataFrame) -> bool:
 
 
 def _compare_environments(run: Run, archived: Run) -> list[str]:
-    """List what differs in where the two were made: ``processor: AMD EPYC -> Intel Xeon``.
+    """List how two environments differ, as in ``processor: AMD EPYC -> Intel Xeon``.
 
     An archived run may be older than a key of the record; such a key is not compared.
     """

@@ -95,7 +95,7 @@ def listed(value: Any) -> list[Any]:
 
 
 class Selector(Model):
-    """The rows of a table that a claim is about: column -> one label or several.
+    """The rows of a table that a claim is about, chosen by one label or several of each column.
 
     For ``x`` it is numbers, ``first`` or ``last``.
     """
@@ -360,7 +360,7 @@ class Claim(Model):
 
     @model_validator(mode="after")
     def _names_other_data(self) -> Self:
-        """Refuse a claim on other data that names none of them, or that has no verdict."""
+        """Refuse a claim on other data that names no data set, or that has no verdict."""
         if self.data_differ and self.not_comparable:
             raise ValueError("data_differ: a claim that is not comparable has no mark; remove it")
         if self.data_differ and not self.expected:
@@ -398,7 +398,7 @@ class PublishedValue(Model):
     @model_validator(mode="after")
     def _one_error(self) -> Self:
         if self.sd is not None and (self.se is not None or self.n is None):
-            raise ValueError("sd goes with n and without se")
+            raise ValueError("sd needs n, and excludes se; give sd and n, or se alone")
         return self
 
 

@@ -80,7 +80,7 @@ class Bound(NamedTuple):
 
 
 def prepare(table: pd.DataFrame) -> pd.DataFrame:
-    """Make labels text, empty ones "", and add the column ``stand_in``: is the source a stand-in?
+    """Turn labels into text, and add the column ``stand_in``: whether the source is a stand-in.
 
     Raises
     ------
@@ -263,7 +263,7 @@ def _deviation(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _compare(statistic: str, a: pd.Series, b: pd.Series) -> Any:
-    """Apply a statistic of pairs. Raises VerdictError: what the statistic needs of its values."""
+    """Apply a statistic of pairs. Raises VerdictError: the values are not what it needs."""
     compare = STATISTICS[statistic].compare
     if compare is None:
         raise VerdictError(f"{statistic} does not compare pairs")
@@ -527,7 +527,7 @@ def substituted(rows: pd.DataFrame) -> list[str]:
     return sorted(set(rows.loc[rows["stand_in"], "dataset"]))
 
 
-# For new points of the same law
+# For new points of the same distribution
 
 
 def pools(source: Source, check: Asked, groups: Groups) -> Sequence[Estimate]:

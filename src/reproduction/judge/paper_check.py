@@ -161,7 +161,7 @@ def _keys(message: str) -> str:
 
 
 def _lines_of_key(node: yaml.Node | None, keys: str, last: int) -> tuple[int, int]:
-    """Follow keys as far as they lead: the first and the last line of what is there."""
+    """Follow keys as far as they lead, and find the first and the last line of their value."""
     first = 1
     while node is not None and keys:
         following = None
@@ -244,7 +244,7 @@ def try_code(plan: Plan, name: str, report: Report, data: DataSets | None = None
     if target == "real" and not labels:
         labels = [SOME_VALUES]
     answers = [_in_methods(*learning_check.check_filters(methods))]
-    if labels:  # without, nobody knows how many classes there are
+    if labels:  # without data, the number of classes is not known
         richest = max(labels, key=_count_values)
         classes = 0 if target == "real" else _count_values(richest)
         answers.append(_in_methods(*method_check.check_classifiers(methods, classes)))
@@ -304,7 +304,7 @@ def _find_labels(plan: Plan, name: str) -> list[NDArray[Any]]:
     labels = []
     for dataset in artifact.data_sets(artifact.full_settings):
         arrays: Mapping[str, NDArray[Any]] = {}
-        # Data that cannot be had or read stop their own jobs, with the reason.
+        # Data that cannot be fetched or read stop the jobs that need them, with the reason.
         with contextlib.suppress(ValueError, OSError), tempfile.TemporaryDirectory() as temporary:
             (file,) = plan.prepared([dataset])
             classes = plan.entry(dataset).shape.classes

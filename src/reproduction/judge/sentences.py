@@ -434,7 +434,7 @@ class Sentences:
 
 
 def metric_of(row: Row) -> str:
-    """Find the metric of a row, on which depends what x is; "" if it names none."""
+    """Find the metric of a row, which decides what x is; "" if the row names none."""
     check = value(row.get("check"))
     selectors = [value(row.get("where")), value(row.get("at"))]
     selectors += [check.get("where", {}), check.get("a", {})]
@@ -450,7 +450,7 @@ def kind_of_bound(check: Asked) -> str:
 
 
 def _deciding_case(check: Asked, labels: Asked) -> tuple[Content, Content]:
-    """Fill the sides of a check for the case that decides, and list what else describes it."""
+    """Fill in the sides of a check for the deciding case, and list its other columns."""
     filled = dict(check)
     named = set()
     for side in ("a", "b", "base"):
@@ -596,7 +596,7 @@ def _measure_of_agreement(row: Row) -> str:
 
 
 def with_control(rows: Iterable[Row]) -> dict[str, list[int]]:
-    """Count each verdict of a value: of our values, and of those of the neighbouring method.
+    """Count the verdicts of our values, and those of the negative control.
 
     Parameters
     ----------

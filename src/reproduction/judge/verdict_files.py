@@ -14,7 +14,7 @@ Row = dict[str, str]
 
 
 def read_verdicts(file: Path) -> list[Row]:
-    """Read rows of verdicts or of agreement in today's words; without a file: empty."""
+    """Read rows of verdicts or agreement, with old words replaced; empty without a file."""
     if not file.is_file():
         return []
     with file.open(encoding="utf-8", newline="") as lines:
@@ -56,7 +56,7 @@ class VerdictFiles:
         self._read: dict[Path, dict[str, list[Row]]] = {}
 
     def rows(self, name: str, file: str = "verdicts.csv") -> list[Row]:
-        """Find the rows of a result in verdicts of its present table.
+        """Find the rows of a result in the verdicts on its present table.
 
         Parameters
         ----------

@@ -290,7 +290,7 @@ def digest(content: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-# A cell under the bound of its check, and checks
+# Cells compared with the bound of their check, and checks
 
 
 class Weighed(NamedTuple):
@@ -1105,7 +1105,7 @@ def _verified(file: Path, reader: Callable[[Path], T]) -> T:
 
 
 def _content(artifact: Path) -> Content:
-    """Read an artifact file, with the list of its published values in place of their rule."""
+    """Read an artifact file, with the published values listed in place of the rule for them."""
     try:
         content = expanded(artifact)
         if "published" in content:

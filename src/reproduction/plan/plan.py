@@ -87,7 +87,7 @@ class Plan:
 
     @cached_property
     def left_out(self) -> dict[str, str]:
-        """Artifacts that cannot run here -> why.
+        """The artifacts that cannot run here, each with the reason.
 
         No source has a data set, or the class of a user is not found.
         """
@@ -595,7 +595,7 @@ class Plan:
 
     @cached_property
     def targets(self) -> dict[str, str]:
-        """Target -> the scope (see `artifacts_below`) of the files that it needs."""
+        """The targets, each with the scope (see `artifacts_below`) of the files that it needs."""
         targets = {}
         for artifact in self.artifacts.values():
             targets[artifact.paper] = f"{artifact.paper}/"

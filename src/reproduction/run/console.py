@@ -46,7 +46,7 @@ CAUSE = re.compile(r"(?:error: |(?:\w+\.)*(?=\w+Error: ))(.+)")
 ENOUGH = 0.05  # share of the expected seconds after which the pace of this machine is measured
 MOST_FILES = 2
 """Number of files with verdicts that the end of a run lists by name."""
-# scripts whose logs hold only the reason for which they refuse a table
+# scripts whose logs hold only the reason why they refuse a table
 REFUSING = ("draw", "verdicts")
 
 

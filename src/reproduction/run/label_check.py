@@ -55,7 +55,7 @@ def describe_labels(arrays: Mapping[str, Array], task: str) -> str:
 
 
 def _above_chance(X: Array, y: Array, task: str) -> float | None:
-    """Measure by how many standard errors trees beat chance; None for few rows.
+    """Measure by how many standard errors trees are better than chance; None for few rows.
 
     Predictions are cross-validated: of classes the mean recall, of real values the correlation.
     """

@@ -135,7 +135,7 @@ def make_groups(count: int) -> tuple[Array, Array]:
 
 
 def _shares_right(method: Method, X: Array, y: Array) -> Iterator[tuple[str, float]]:
-    """Yield each kind of prediction -> share of rows it is right on.
+    """Yield each kind of prediction, with the share of rows for which it is right.
 
     A method that fails here may need other data; the run of its experiment names what fails there.
     """

@@ -43,7 +43,7 @@ MOVED: Mapping[str, Callable[[Array], Array]] = {
 
 
 def choose_target(targets: Iterable[str]) -> Target:
-    """Choose targets for a trial of noise, by the targets that a protocol declares."""
+    """Choose the targets on which to try a noise from those that a protocol declares."""
     declared = set(targets)
     if "real" in declared:
         return "real"
@@ -100,7 +100,7 @@ def read_shares(noise: Noise) -> dict[str, float]:
 
 
 def _list_faults(noise: Noise, clean: Array, target: Target) -> Iterator[str]:
-    """Yield the faults of a noise, each cause before what follows from it."""
+    """Yield the faults of a noise; causes come before their consequences."""
     shares = {} if target == "real" else read_shares(noise)
     for name, number in shares.items():
         if not 0 <= number <= 1:

@@ -42,14 +42,14 @@ RENAMED = {
 
 
 def __getattr__(name: str) -> Any:
-    """Refuse names of version 1, and give those of today."""
+    """Refuse names of version 1, and say which names replace them."""
     if name in ("Walk", "At"):
         raise ImportError(f"{__name__}.{name} is now called {RENAMED[name]}; import that")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def _refuse_old_name(instance: object, name: str) -> AttributeError:
-    """Give today's name of an attribute of version 1."""
+    """Refuse an attribute of version 1, and say which name replaces it."""
     kind = type(instance).__name__
     if name in RENAMED:
         return AttributeError(f"{kind}.{name} is now called `{RENAMED[name]}`; write that")

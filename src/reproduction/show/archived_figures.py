@@ -14,7 +14,7 @@ FORMATS = {"figure": ("png", "svg"), "table": ("html", "md", "csv", "tex")}
 
 
 def draw_again(plan: Plan, names: Iterable[str], home: Path) -> Iterator[str]:
-    """Draw archived figures and tables with the code and the settings of today.
+    """Draw archived figures and tables with the present code and settings.
 
     Parameters
     ----------

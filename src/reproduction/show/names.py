@@ -142,7 +142,7 @@ def listed(section: str, protocol: str = "") -> Mapping[str, Any]:
 
 
 def method(key: str) -> str:
-    """Name a method; of ``loss way``, both names; the key itself where none is listed."""
+    """Name a method, or both parts of ``loss way``; a key that is not listed names itself."""
     methods = listed("methods")
     ways = listed("ways")
     loss, _, way = key.partition(" ")

@@ -379,7 +379,7 @@ def curve(
         colour = looks["color"]
         shade: style.Looks = {
             "facecolor": (colour, style.band(method)),
-            "edgecolor": (colour, 0.35),  # edges tell bands apart
+            "edgecolor": (colour, 0.35),  # edges separate bands that overlap
             "linewidth": 0.5,
             "zorder": 1.5,
         }

@@ -200,7 +200,7 @@ def main_selection(results: panels.Results[Any]) -> panels.Results[Any]:
 
 
 def _select_methods_on(methods: Mapping[str, Any], noise: str) -> list[str]:
-    """Select the methods that are run on a noise: those without a list, or with it in theirs."""
+    """Select the methods that run on a noise: those that list it, and those that list no noise."""
     selected = []
     for label, method in methods.items():
         noises = getattr(method, "noise", None)

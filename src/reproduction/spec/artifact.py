@@ -322,7 +322,7 @@ class Artifact(Model):
         offset, factor = PRINTED[self.published.printed if self.published else "value"]
         typed = [(value - offset) / factor for value, _, _ in values]
         are_shares = all(abs(value) <= 1 for value in typed)
-        gaps: dict[str, list[float]] = {}  # `as` -> distances of values read so to ours
+        gaps: dict[str, list[float]] = {}  # distances to ours, by kind of value (`as`)
         for printed, (other_offset, other_factor) in PRINTED.items():
             if abs(other_factor) > 1 and not are_shares:
                 continue
@@ -447,7 +447,7 @@ class Artifact(Model):
         return ["", *dict.fromkeys(patterns)]
 
     def describe(self, printed: bool) -> Content:
-        """Describe settings and protocol as written, on request with the list ``published``."""
+        """Return the settings and protocol as the file has them, on request also ``published``."""
         shown = self.as_written | ({"protocol": self.protocol} if self.protocol else {})
         return shown | ({"published": self.values} if printed else {})
 
@@ -1050,7 +1050,7 @@ def _entries(key: str, written: list[Any] | Content, settings: Settings) -> list
 
 
 def _one_by_one(value: list[Any] | Content) -> list[Any]:
-    """List the lists or mappings that hold one entry of a list or mapping each."""
+    """Cut a list or mapping into lists or mappings of one entry each."""
     if isinstance(value, dict):
         return [{name: entry} for name, entry in value.items()]
     return [[entry] for entry in value]

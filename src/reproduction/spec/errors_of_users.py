@@ -1,4 +1,4 @@
-"""Errors in code of users, each told in one line with its place."""
+"""Errors in code of users, each as one line that names its place."""
 
 import traceback
 from pathlib import Path

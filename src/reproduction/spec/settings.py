@@ -169,7 +169,7 @@ class Noise:
 
 
 def labels(noise: Iterable[Noise]) -> list[str]:
-    """List the labels as written."""
+    """List the labels of noise as the file writes them."""
     return [flips.label for flips in noise]
 
 
@@ -479,7 +479,7 @@ class Trials(Settings):
 
 
 class Repeated(Trials):
-    """Settings of an experiment that is repeated, with random numbers drawn under a name."""
+    """Settings of a repeated experiment; its name decides its random numbers."""
 
     experiment: str = Field(
         "", description="name under which random numbers are drawn; default: that of the artifact"

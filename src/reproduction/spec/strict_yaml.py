@@ -147,7 +147,7 @@ def _is_endless(content: Any) -> bool:
 
 
 def _nested(level: Iterable[Any]) -> Iterator[Any]:
-    """Yield the lists and mappings that are entries in those of a level."""
+    """Yield the lists and mappings one level further down."""
     for collection in level:
         entries = collection.values() if isinstance(collection, dict) else collection
         for entry in entries:

@@ -92,7 +92,7 @@ def table(path: Path, columns: int) -> Fields:
     for line in lines:
         if not line.strip() or line.startswith("@"):
             continue
-        separator = None  # blanks
+        separator = None  # str.split then splits at blanks
         if header:
             separator = "\t"
         elif "," in line:

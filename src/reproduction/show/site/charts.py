@@ -367,7 +367,7 @@ def _curves_by_place(table: "pd.DataFrame") -> dict[Place, dict[str, Curve]]:
 
 
 def _thinned(curve: Curve, points: int) -> dict[str, list[float | None]]:
-    """Keep at most so many points: the ends, and between them evenly in x and in its logarithm."""
+    """Thin out points: keep the ends, and points between them, evenly in x and in log x."""
     size = len(curve)
     if size > points:
         even = np.linspace(0, size - 1, points - points // 3)
@@ -382,7 +382,7 @@ def _thinned(curve: Curve, points: int) -> dict[str, list[float | None]]:
 
 
 def _short(number: float, digits: int) -> float | None:
-    """Round to so many digits; whole numbers have no ``.0``, and NaN is None, as JSON needs."""
+    """Round for JSON: whole numbers have no ``.0``, and NaN is None."""
     rounded = float(f"{number:.{digits}g}")
     if isnan(rounded):
         return None

@@ -201,7 +201,7 @@ class Page:
 
     @cached_property
     def part(self) -> Content:
-        """The keys of ``only`` by which a part was run here; {} of everything else."""
+        """The keys of ``only`` if a part was run here, or {}."""
         if self.run.scale != "part":
             return {}
         settings = self.run.provenance.get("settings", {})
@@ -288,7 +288,7 @@ class Page:
         return " ".join(words)
 
     def _list_user_files(self) -> dict[str, str]:
-        """Map data sets to tables of the user; FILE where the configuration names none."""
+        """Map data sets to tables of the user, or to FILE if the configuration names none."""
         local = self.plan.config["data"].get("local", {})
         files = {}
         for dataset in self.content.get("datasets", []):
@@ -324,7 +324,7 @@ class Page:
 
     @cached_property
     def methods(self) -> names.Methods:
-        """Label -> settings of the method; of an artifact without any, those that it draws."""
+        """The settings of each method by label; without methods, those of what it draws."""
         for artifact in self.drawn:
             methods = artifact.settings.select_methods()
             if methods:
@@ -487,7 +487,7 @@ class Paper:
 
     @property
     def control(self) -> dict[str, str]:
-        """Source of values -> counts of their verdicts: ours and a control, on the same cells."""
+        """The counts of verdicts on the same cells, of our values and of the negative control."""
         rows: list[Row] = []
         for page in self.pages:
             if page.content.get("origin") == "paper":
@@ -507,7 +507,7 @@ class Paper:
 
     @property
     def main_group(self) -> tuple[str, list[Row]]:
-        """The claims that the bar of the paper counts: its sentences, else patterns, else ours."""
+        """The claims that the paper's bar counts: sentences; without them patterns, or ours."""
         for kind in (SENTENCE, PATTERN, OURS):
             name = GROUPS[kind]
             if name in self.groups:
@@ -539,7 +539,7 @@ class Paper:
 
     @cached_property
     def short_texts(self) -> dict[str, str]:
-        """Id -> what a headline says, for all claims."""
+        """The short text of each claim, by id."""
         return list_short_texts(page.content for page in self.pages)
 
 

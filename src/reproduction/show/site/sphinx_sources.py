@@ -58,7 +58,7 @@ FIGURE_ROLE = re.compile(r":\w+:`[^`]*`")
 
 
 def write_sources(plan: Plan, checkout: Path) -> list[Paper]:
-    """Write the sources of all results that there are, and remove those of results that are gone.
+    """Write the sources of all results, and remove those of results that no longer exist.
 
     Parameters
     ----------
@@ -326,7 +326,7 @@ def read_table(run: Run, judges: Sequence[Page]) -> Markup:
 
 
 def draw_curves(page: Page) -> Markup:
-    """Draw the curves of a figure as an interactive chart; "" of what has none."""
+    """Draw the curves of a figure as an interactive chart; "" without curves."""
     content, source = page.content, page.first.table
     drawing = rendering.find(content["render"])
     if content["kind"] != "figure" or source is None or not getattr(drawing, "curves", True):
