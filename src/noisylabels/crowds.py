@@ -1164,7 +1164,7 @@ class CrowdLab(MajorityVote):
         rng = generator(self.random_state)
         vote = _choose_largest(scores, rng)
         first_posterior = self._combine(data, p, several, agreement, vote)
-        # The vote wins where the first round leaves a tie with it.
+        # Where the first round ends in a tie with the vote, the vote wins.
         preference = 1e-12 * np.eye(K)[vote]
         consensus = (first_posterior + preference).argmax(axis=1)
         posterior = self._combine(data, p, several, agreement, consensus)

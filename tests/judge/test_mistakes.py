@@ -89,7 +89,7 @@ MISTAKES = [
         claim(below(where=HERE, below=None, within=[0, float("nan")])),
         r"within.1: should be a finite number, got nan",
     ),
-    (printed(sd=1.0), r"published v: sd goes with n"),
+    (printed(sd=1.0), r"published v: sd needs n"),
     (
         claim(below(where=HERE, base={"method": "ours"})),
         r"base and ratio_of_differences go together: \(a - base\) / \(b - base\)",
@@ -106,7 +106,7 @@ MISTAKES = [
         claim(below(where=HERE, rows="every"), below(where=HERE), theorem=True),
         r"claim c: theorem: check 2 is a test; a theorem holds in every row: give it rows: every",
     ),
-    (printed(sd=1.0, se=1.0, n=4), r"sd goes with n and without se"),
+    (printed(sd=1.0, se=1.0, n=4), r"sd needs n, and excludes se"),
 ]
 
 

@@ -79,7 +79,7 @@ def test_an_exception_changes_the_rows_that_it_names(tmp_path):
         ("2.15", "", "line 3: value: this key is required|line 3: margin"),
         ("2.15", "inf", "line 3: value: should be a finite number, got inf"),
         ("100", "1", "line 2: n: should be greater than or equal to 2, got 1"),
-        ("2.10,100", "2.10,", "line 2: sd goes with n and without se"),
+        ("2.10,100", "2.10,", "line 2: sd needs n, and excludes se; give sd and n, or se alone"),
         ("b,flips 0.1,theirs,3", ",,,", "line 3: where: name at least one of"),
         ("theirs,3", "theirs,end", "line 3: x: 'end' is not a number"),
     ],

@@ -309,9 +309,7 @@ def order_of_classes(y: ArrayLike, labels: NDArray[Any]) -> NDArray[Any]:
 
 
 def find_units(table: tables.Table, groups: Groups | None) -> tuple[Copies, Groups | None, list[str]]:
-    """Find the copies of a table, and number the units: rows that count as one by copies or
-    ``groups``.
-    """
+    """Find the copies of a table, and number the units: copies, or the rows of a group."""
     n = len(table.labels)
     alone = np.arange(n)
     copies = Copies(alone, alone)

@@ -238,7 +238,7 @@ class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
         return self
 
     def _penalties(self, mask: Floats, n: float) -> Penalties:
-        """Return the first penalty of each column (r,), and how to compute later ones from theta."""
+        """Return the first penalty of each column (r,), and how theta gives later ones."""
         return float(self.zeta) * mask, None
 
     def _without_basis(self, K: Floats, labels: NDArray[np.intp]) -> bool:

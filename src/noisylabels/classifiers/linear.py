@@ -312,7 +312,7 @@ class RobustSGDClassifier(Repeated, LinearBinaryClassifier):
         begins: bool = True,
         ends: bool = True,
     ) -> None:
-        """Run an epoch, or the piece that begins or ends one.
+        """Run an epoch, or the steps at its beginning or end.
 
         Then coef_ and intercept_ are the weights that the averaging option defines: inside an
         epoch of "epoch" the last ones.

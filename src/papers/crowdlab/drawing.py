@@ -1,4 +1,4 @@
-"""The figure and the tables of the paper, apart from the code, which drawing does not run."""
+"""The figure and the tables of the paper, which are drawn without the code of its methods."""
 
 import pandas as pd
 

@@ -103,7 +103,7 @@ def _measure_weighted_loss(
     eta: Floats,
     pair: methods.Rates,
 ) -> dict[str, float]:
-    """Measure what the lowest a-weighted loss under noise costs, over all classifiers.
+    """Measure the excess error of the classifier with the lowest a-weighted loss under noise.
 
     mass, eta : P(x) and P(+1 | x) of every point.
     """

@@ -1,4 +1,4 @@
-"""The error of everything that reads data, in a module apart, so that fetching needs no NumPy."""
+"""The error of whatever reads data, in a separate module, so that fetching needs no NumPy."""
 
 
 class DataError(ValueError):

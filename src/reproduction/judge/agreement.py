@@ -99,7 +99,7 @@ def cells_of(verdicts: pd.DataFrame) -> pd.DataFrame:
         settings = settings_by_method.setdefault(text.get("method", ""), set())
         settings.add(text.get("setting", ""))
     if all(len(settings) == 1 for settings in settings_by_method.values()):
-        of_method.add("setting")  # it says how the method was selected, and sets no cells apart
+        of_method.add("setting")  # it says how the method was selected, and does not separate cells
     columns = {"line": [_line_of(text, of_method) for text in texts]}
     for label in LABELS:
         columns[label] = [text.get(label, "") for text in texts]

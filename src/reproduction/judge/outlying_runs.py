@@ -76,7 +76,7 @@ def compare_in_two_parts(
     margin: float,
     outlying: Outlying,
 ) -> tuple[float, float]:
-    """Test a published value with ordinary and outlying runs apart.
+    """Test a published value separately on ordinary and on outlying runs.
 
     Parameters
     ----------

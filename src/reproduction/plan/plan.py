@@ -398,7 +398,7 @@ class Plan:
         return costs.TYPICAL.get(first_word, costs.TYPICAL_OF_OTHERS)
 
     def lead(self, name: str) -> int:
-        """Say how early the first experiment of a paper starts; of other experiments 0.
+        """Compute the extra priority of the first experiment of a paper; 0 for the others.
 
         The first of a larger paper starts earlier. Two that start side by side would compile the
         same kernels.

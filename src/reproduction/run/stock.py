@@ -73,7 +73,7 @@ def errors(settings: ErrorsSettings, loop: Loop) -> Iterator[Row]:
 
 
 def _numbers(outcome: Outcome) -> dict[str, float]:
-    """Select the numbers among what was chosen and estimated."""
+    """Select the chosen and estimated values that are numbers."""
     quantities: dict[str, object] = {}
     if outcome.choice is not None:
         quantities["width"] = outcome.choice.width

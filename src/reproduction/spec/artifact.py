@@ -50,7 +50,7 @@ SCALES = ("smoke", "part", "full")
 NO_QUICK = "the scale quick is gone; "
 NO_QUICK += "a part of the full one: ./run full --config 'only={repetitions: 5}'"
 SMOKE_REPETITIONS = 2  # repetitions at the smoke scale if an artifact says nothing else
-# Settings whose keys are names that the artifact chose. What a reduction says of others is ignored.
+# Settings whose keys are names that the artifact chose. A reduction of other keys is ignored.
 NAMED = ("methods", "tasks", "grids")
 # Keys of artifacts that compute a table, which are those with a protocol.
 COMPUTED = {"full_shards", "resources", "reductions", "datasets", "measured", "claims", "published"}
