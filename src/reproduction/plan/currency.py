@@ -155,7 +155,8 @@ def reasons(step: Step, decisions: Decisions) -> Iterator[str]:
 def _has_outputs(record: Path) -> bool:
     """Decide whether the file that the record would describe exists."""
     stem = record.name.removesuffix(records.RECORD)
-    return any(file.is_file() for file in record.parent.glob(f"{stem}*"))
+    outputs = record.parent.glob(f"{stem}*")
+    return any(file.is_file() for file in outputs)
 
 
 def _compare_settings(before: Any, now: Any) -> Iterator[str]:
@@ -173,14 +174,20 @@ def arrange(content: Any, depth: int = 0) -> str:
     The names in ``methods`` and the like keep their order, which legends and rows have; options
     have none.
     """
+    entries = []
     if isinstance(content, dict):
+        names = list(content)
         has_labels = depth == 2 and all(isinstance(value, dict) for value in content.values())
-        names = list(content) if has_labels else sorted(content)
-        entries = [f"{name}:{arrange(content[name], depth + 1)}" for name in names]
+        if not has_labels:
+            names.sort()
+        for name in names:
+            value = arrange(content[name], depth + 1)
+            entries.append(f"{name}:{value}")
         return "{" + ",".join(entries) + "}"
     if isinstance(content, list):
-        values = [arrange(value, depth + 1) for value in content]
-        return "[" + ",".join(values) + "]"
+        for value in content:
+            entries.append(arrange(value, depth + 1))
+        return "[" + ",".join(entries) + "]"
     return json.dumps(content)
 
 
@@ -195,8 +202,12 @@ def differences(name: str, before: Any, now: Any) -> Iterator[tuple[str, Any, An
 
 
 def _shorten(value: Any) -> str:
-    text = "nothing" if value is None else json.dumps(value)
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+    if value is None:
+        return "nothing"
+    text = json.dumps(value)
+    if len(text) <= LONGEST:
+        return text
+    return f"{text[:LONGEST]}..."
 
 
 def compare_read(before: Mapping[str, str] | str, sources: bool = False) -> Iterator[str]:

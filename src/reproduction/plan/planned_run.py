@@ -94,6 +94,9 @@ def plan_run(
 
 def search_first(variable: str, folders: Iterable[str]) -> None:
     """Put folders at the front of a search path in the environment, each once."""
-    others = os.environ.get(variable, "").split(os.pathsep)
-    path = dict.fromkeys([*folders, *filter(None, others)])
+    before = os.environ.get(variable, "")
+    path = dict.fromkeys(folders)
+    for folder in before.split(os.pathsep):
+        if folder:
+            path[folder] = None
     os.environ[variable] = os.pathsep.join(path)

@@ -177,9 +177,16 @@ def _of_drawing(plan: Plan, name: str) -> Step:
 
 def list_scopes(plan: Plan) -> Sequence[str]:
     """List what is judged together: each paper, and each artifact with something to judge."""
-    scopes = [f"{artifact.paper}/" for artifact in plan.shown.values()]
-    scopes += [f"{name}/" for name in plan.shown]
-    return [scope for scope in dict.fromkeys(scopes) if plan.judged(scope)]
+    candidates = []
+    for artifact in plan.shown.values():
+        candidates.append(f"{artifact.paper}/")
+    for name in plan.shown:
+        candidates.append(f"{name}/")
+    scopes = []
+    for scope in dict.fromkeys(candidates):
+        if plan.judged(scope):
+            scopes.append(scope)
+    return scopes
 
 
 def record_of_verdicts(plan: Plan, scope: str) -> str:
@@ -204,7 +211,11 @@ def _of_verdicts(plan: Plan, scope: str) -> Step:
 def list_page_marks(plan: Plan) -> list[str]:
     """List the files that mark that the page of the run shows a paper, one for each paper."""
     papers = {artifact.paper for artifact in plan.shown.values()}
-    return [f"logs/{plan.folder}/{paper}/page.txt" for paper in sorted(papers)]
+    logs = f"logs/{plan.folder}"
+    files = []
+    for paper in sorted(papers):
+        files.append(f"{logs}/{paper}/page.txt")
+    return files
 
 
 def archived_drawings() -> list[str]:

@@ -188,8 +188,10 @@ def _take_flag(remaining: list[str], flags: tuple[str, ...]) -> bool:
 
 def _all_targets(targets: list[str], remaining: list[str]) -> list[str]:
     """List the targets before the options and those behind ``--``."""
-    behind = remaining[remaining.index("--") + 1 :] if "--" in remaining else []
-    return [*targets, *behind]
+    if "--" not in remaining:
+        return [*targets]
+    start = remaining.index("--") + 1
+    return [*targets, *remaining[start:]]
 
 
 def _is_scale_file(file: str, scale: str, named: str, remarks: list[str]) -> bool:

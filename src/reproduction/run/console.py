@@ -171,14 +171,20 @@ class LogHandler(LogHandlerBase):
 def clock(seconds: float) -> str:
     """Write seconds as ``0:42`` or ``2:05:00``."""
     minutes, remainder = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes}:{remainder:02}"
     hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{remainder:02}" if hours else f"{minutes}:{remainder:02}"
+    return f"{hours}:{minutes:02}:{remainder:02}"
 
 
 def _short(fields: Mapping[str, Any]) -> str:
     """Name a job by its artifact, or by the message of its rule without details."""
-    words = str(fields.get("rule_msg") or fields.get("rule_name", ""))
-    return re.split(r",| \(| against| apart", words)[0].removeprefix("Run ").strip()
+    message = fields.get("rule_msg") or fields.get("rule_name", "")
+    words = str(message)
+    for detail in (",", " (", " against", " apart"):
+        words = words.partition(detail)[0]
+    words = words.removeprefix("Run ")
+    return words.strip()
 
 
 def summary(plan: Plan, words: Iterable[str], failed: bool = False, stopped: bool = False) -> str:
@@ -225,9 +231,12 @@ def _count_finished(plan: Plan, names: Iterable[str]) -> str:
     kinds = Counter(plan.artifacts[name].kind for name in names)
     counts = []
     for kind in ("figure", "table"):
-        word = kind if kinds[kind] == 1 else f"{kind}s"
-        counts.append(f"{kinds[kind]} {word}")
-    return f"{plan.config['scale']} scale: {' and '.join(counts)} in {path_to_show(plan.figures)}"
+        count = kinds[kind]
+        plural = "s" if count != 1 else ""
+        counts.append(f"{count} {kind}{plural}")
+    scale = plan.config["scale"]
+    folder = path_to_show(plan.figures)
+    return f"{scale} scale: {' and '.join(counts)} in {folder}"
 
 
 def _notes(plan: Plan, names: Iterable[str]) -> list[str]:

@@ -108,10 +108,15 @@ def _describe_columns(columns: Mapping[int, str], names: Sequence[str]) -> str:
     """Name the columns that hold the label, and say what to do."""
     parts = []
     for column, description in columns.items():
-        name = f" ({names[column]})" if column < len(names) else ""
-        parts.append(f"column {column + 1} of X{name} holds {description}")
-    if len(parts) > MOST_NAMED:
-        parts = [*parts[:MOST_NAMED], f"and so do {len(parts) - MOST_NAMED} more"]
+        name = ""
+        if column < len(names):
+            name = f" ({names[column]})"
+        number = column + 1
+        parts.append(f"column {number} of X{name} holds {description}")
+    further = len(parts) - MOST_NAMED
+    if further > 0:
+        parts = parts[:MOST_NAMED]
+        parts.append(f"and so do {further} more")
     remedy = "every method can read it there, so drop it unless it is measured without the label"
     return f"warning: {', '.join(parts)}, row by row; {remedy}"
 

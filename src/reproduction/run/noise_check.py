@@ -8,6 +8,7 @@ not on those of its neighbours. A number that is called a rate bounds the share 
 from __future__ import annotations
 
 import inspect
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
@@ -87,16 +88,22 @@ def check_noise(kinds: Kinds, y: Array, target: Target) -> tuple[list[str], list
 def make_targets(y: Array, target: Target) -> Array:
     """Repeat targets until there are `ROWS`, and put them in random order."""
     values = read_target(np.asarray(y), target)
-    repeated = np.tile(values, -(-ROWS // len(values)))
-    return np.random.default_rng(SEEDS[0]).permutation(repeated)
+    times = math.ceil(ROWS / len(values))
+    repeated = np.tile(values, times)
+    rng = np.random.default_rng(SEEDS[0])
+    return rng.permutation(repeated)
 
 
 def read_shares(noise: Noise) -> dict[str, float]:
     """Read which numbers of a noise are shares of flips, by the names of its parameters."""
-    function = find_custom(noise.model, len(noise.parameters))
-    names = [*inspect.signature(function).parameters][2:]
-    numbers = zip(names, noise.parameters.values(), strict=False)
-    return {name: number for name, number in numbers if SHARE.fullmatch(name)}
+    numbers = noise.parameters.values()
+    function = find_custom(noise.model, len(numbers))
+    names = [*inspect.signature(function).parameters]
+    shares = {}
+    for name, number in zip(names[2:], numbers, strict=False):
+        if SHARE.fullmatch(name):
+            shares[name] = number
+    return shares
 
 
 def _list_faults(noise: Noise, clean: Array, target: Target) -> Iterator[str]:

@@ -54,17 +54,25 @@ SEEN = Seen({}, set(), set())
 @cache
 def roots() -> tuple[str, ...]:
     """List the folders on PYTHONPATH in their order, those of this code, then that of the run."""
-    entries = [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
-    code = [str(SOURCES), str(SOURCES / "papers")]
-    folders = [os.path.realpath(entry) for entry in [*entries, *code, "."]]
-    return tuple(dict.fromkeys(folder.rstrip("/") for folder in folders))
+    entries = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    entries += [str(SOURCES), str(SOURCES / "papers"), "."]
+    folders = []
+    for entry in entries:
+        folder = os.path.realpath(entry).rstrip("/")
+        if entry and folder not in folders:
+            folders.append(folder)
+    return tuple(folders)
 
 
 @cache
 def installed() -> tuple[str, ...]:
     """List the folders of Python and of installed packages, whose versions a record has."""
-    prefixes = (sys.prefix, sys.base_prefix, os.path.dirname(os.__file__))
-    return tuple(f"{os.path.realpath(prefix)}/" for prefix in prefixes)
+    library = os.path.dirname(os.__file__)
+    folders = []
+    for folder in (sys.prefix, sys.base_prefix, library):
+        real = os.path.realpath(folder)
+        folders.append(f"{real}/")
+    return tuple(folders)
 
 
 def name_of(file: str) -> str:
@@ -109,14 +117,23 @@ def modules() -> list[str]:
 
 def data_files(sources: bool = False) -> list[str]:
     """List the names of other opened files, and with ``sources`` also of code read as text."""
-    names = {name_of(file) for file in SEEN.files if sources or not file.endswith(".py")}
-    return sorted(names - {""})
+    names = set()
+    for file in SEEN.files:
+        is_code = file.endswith(".py")
+        if sources or not is_code:
+            names.add(name_of(file))
+    names.discard("")
+    return sorted(names)
 
 
 def folders() -> list[str]:
     """List the names of the folders whose files were listed, each followed by `LISTED`."""
-    names = {name_of(folder) for folder in SEEN.folders}
-    return sorted(f"{name}{LISTED}" for name in names - {""})
+    names = set()
+    for folder in SEEN.folders:
+        name = name_of(folder)
+        if name:
+            names.add(f"{name}{LISTED}")
+    return sorted(names)
 
 
 def changed() -> str:

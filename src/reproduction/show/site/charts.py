@@ -80,7 +80,10 @@ def blocks(rows: Sequence[Row]) -> dict[str, list[Line]]:
 
 def _varies(selectors: Sequence[Mapping[str, Any]], column: str) -> bool:
     """Decide whether the selectors have different entries in a column."""
-    entries = {str(selector.get(column, "")) for selector in selectors}
+    entries = set()
+    for selector in selectors:
+        entry = selector.get(column, "")
+        entries.add(str(entry))
     return len(entries) > 1
 
 

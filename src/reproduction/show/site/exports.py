@@ -106,7 +106,10 @@ def list_verdicts(pages: Sequence[Page]) -> list[Verdict]:
 def find_place(page: Page, row: Row) -> str:
     """Name the page of the site that shows a verdict, with the anchor of a claim."""
     file = f"{FOLDER}/{page.key}.html"
-    return f"{file}#{label_of(page, row['id'])}" if is_claim(row) else file
+    if not is_claim(row):
+        return file
+    anchor = label_of(page, row["id"])
+    return f"{file}#{anchor}"
 
 
 def write_evidence(page: Page, row: Row) -> str:

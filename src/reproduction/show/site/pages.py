@@ -402,8 +402,12 @@ class Page:
 
 def label_of(page: Page, claim: str = "") -> str:
     """Name the anchor of a result, or of a claim on its page."""
-    label = f"result-{page.key}-{claim}" if claim else f"result-{page.key}"
-    return label.lower().replace("_", "-").replace("+", "-plus")
+    label = f"result-{page.key}"
+    if claim:
+        label += f"-{claim}"
+    label = label.lower()
+    label = label.replace("_", "-")
+    return label.replace("+", "-plus")
 
 
 ILLUSTRATES = "This figure is an illustration. No claim or published value is tested here."
@@ -411,9 +415,13 @@ ILLUSTRATES = "This figure is an illustration. No claim or published value is te
 
 def elsewhere(page: Page, by_key: Mapping[str, Page]) -> list[Page]:
     """List the pages that judge the tables which a page draws."""
-    keys = [f"{artifact.paper}_{artifact.name}" for artifact in page.drawn[1:]]
-    drawn_pages = [by_key[key] for key in keys if key in by_key]
-    return [other_page for other_page in drawn_pages if other_page.first.verdicts]
+    pages = []
+    for artifact in page.drawn[1:]:
+        key = f"{artifact.paper}_{artifact.name}"
+        other_page = by_key.get(key)
+        if other_page and other_page.first.verdicts:
+            pages.append(other_page)
+    return pages
 
 
 def all_pages(plan: Plan, home: Path, root: Path) -> list[Page]:

@@ -92,7 +92,10 @@ def update_files(folder: Path, texts: Mapping[str, str]) -> None:
 
 def update_file(file: Path, text: str) -> None:
     """Write a text unless its file has it already: Sphinx builds again what is newer."""
-    if not file.is_file() or file.read_text(encoding="utf-8") != text:
+    before = None
+    if file.is_file():
+        before = file.read_text(encoding="utf-8")
+    if before != text:
         file.write_text(text, encoding="utf-8", newline="\n")
 
 
@@ -319,10 +322,14 @@ def read_table(run: Run, judges: Sequence[Page]) -> Markup:
     """Read the table for browsers, its published values with the signs of their verdicts."""
     if run.drawn is None or run.drawn.suffix != ".html":
         return Markup("")
-    body = re.search(r"<body>(.*)</body>", run.drawn.read_text(encoding="utf-8"), re.DOTALL)
-    table = Markup(body[1].strip() if body else "")
+    page = run.drawn.read_text(encoding="utf-8")
+    body = re.search(r"<body>(.*)</body>", page, re.DOTALL)
+    if body is None:
+        return Markup("")
+    table = Markup(body[1].strip())
     marked = charts.marks(table, judges) or table
-    return Markup(str(marked).replace("<table>", '<table class="table">'))
+    styled = str(marked).replace("<table>", '<table class="table">')
+    return Markup(styled)
 
 
 def draw_curves(page: Page) -> Markup:
@@ -395,14 +402,24 @@ def load_templates() -> Environment:
 
 def as_text(text: object) -> str:
     """Write a sentence for Sphinx: words between backticks are code, nothing else is markup."""
-    plain = unescape(re.sub(r"<[^>]+>", "", str(text))) if isinstance(text, Markup) else str(text)
-    parts = re.split(r"`+([^`]+)`+", " ".join(plain.split()))
-    written = []
+    plain = str(text)
+    if isinstance(text, Markup):
+        without_tags = re.sub(r"<[^>]+>", "", plain)
+        plain = unescape(without_tags)
+    words = " ".join(plain.split())
+    parts = re.split(r"`+([^`]+)`+", words)
+    written = ""
     for index, part in enumerate(parts):
         is_code = index % 2 == 1
-        written.append(f"\\ ``{part}``\\ " if is_code else MARKUP.sub(r"\\\1", part))
+        if is_code:
+            written += f"\\ ``{part}``\\ "
+        else:
+            written += MARKUP.sub(r"\\\1", part)
+    written = written.strip()
+    if not written:
+        return ""
     # An empty word first: a dash or "1." at the start would begin a list.
-    return "\\ " + "".join(written).strip() if "".join(written).strip() else ""
+    return f"\\ {written}"
 
 
 def indent(text: object, width: int) -> str:
@@ -423,9 +440,11 @@ def choose_colour(verdict: str) -> str:
 def badge(verdict: str, words: str = "") -> str:
     """Write a badge that links to the definition of its verdict."""
     shown = look_up(verdict)
-    text = re.sub(r"[<>`]", "", words or shown.label)
-    target = f"verdict-{verdict.replace('_', '-')}"
-    return f":bdg-ref-{choose_colour(verdict)}:`{shown.symbol} {text} <{target}>`"
+    label = words or shown.label
+    text = re.sub(r"[<>`]", "", label)
+    colour = choose_colour(verdict)
+    anchor = verdict.replace("_", "-")
+    return f":bdg-ref-{colour}:`{shown.symbol} {text} <verdict-{anchor}>`"
 
 
 def badges(rows: Iterable[Row], linked: bool = True) -> str:
