@@ -36,8 +36,21 @@ import yaml  # noqa: E402
 CACHE = Path(__file__).with_name(".cache") / "numba"
 os.environ.setdefault("NUMBA_CACHE_DIR", str(CACHE))
 
-from hypothesis import settings  # noqa: E402
-from numba.core.dispatcher import Dispatcher  # noqa: E402
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Prepare a process that tests; with ``-n``, the first process only starts others."""
+    if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
+        gc.enable()
+        return
+    leave_compilations_untraced()
+    choose_examples("default" if config.option.markexpr else "nightly")
+
+
+def leave_compilations_untraced() -> None:
+    """Let Numba compile without the tracer that counts lines."""
+    from numba.core.dispatcher import Dispatcher
+
+    Dispatcher.compile = untraced(Dispatcher.compile)
 
 
 def untraced(function):
@@ -54,16 +67,21 @@ def untraced(function):
     return call
 
 
-Dispatcher.compile = untraced(Dispatcher.compile)
-
 EXAMPLES = {"default": 40, "nightly": 100}
 """Level -> number of examples of a property, where its test names none."""
 
-# No deadline: the first call of a kernel compiles it. The same examples in every run, so that a
-# failure repeats.
-for level, count in EXAMPLES.items():
+
+def choose_examples(level: str) -> None:
+    """Choose how many examples of a property are tried.
+
+    There is no deadline, as the first call of a kernel compiles it. Every run has the same
+    examples, so that a failure repeats.
+    """
+    from hypothesis import settings
+
+    count = EXAMPLES[level]
     settings.register_profile(level, max_examples=count, deadline=None, derandomize=True)
-settings.load_profile("default")
+    settings.load_profile(level)
 
 
 # Tests read and write settings a thousand times; PyYAML in C takes a tenth of the time.
@@ -124,12 +142,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return folder != "cluster", item.path not in workflow, folder != "site", -tests[item.path]
 
     items.sort(key=place)
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Try more examples of each property at the nightly level."""
-    if not config.option.markexpr:
-        settings.load_profile("nightly")
 
 
 def pytest_deselected(items: list[pytest.Item]) -> None:
