@@ -1,4 +1,8 @@
-"""The command `audit`: how noisy labels are, which look wrong, which method to trust."""
+"""The command `audit`: how noisy labels are, which look wrong, which method to trust.
+
+`noisylabels.command_line` hands the words of the command over as they are. `tables.read` reads the
+table, `audit.of_table` audits it, and `page.write_audit` writes the files.
+"""
 
 import argparse
 import csv

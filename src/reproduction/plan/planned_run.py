@@ -87,9 +87,9 @@ def plan_run(
     """
     if READY is not None and READY.config == config:
         return READY
-    made = plan.of_run(root, config, files)
-    scopes = [] if targets is None else made.find_scopes(targets)
-    return PlannedRun(config, *steps.decide(made, scopes))
+    fresh = plan.of_run(root, config, files)
+    scopes = [] if targets is None else fresh.find_scopes(targets)
+    return PlannedRun(config, *steps.decide(fresh, scopes))
 
 
 def search_first(variable: str, folders: Iterable[str]) -> None:

@@ -44,8 +44,8 @@ def describe_left_out_cases(claim: Asked, methods: Mapping[str, str]) -> str:
 
 def _scope_of(check: Asked) -> dict[str, Any]:
     """Find the data sets, noises and settings to which a check is limited."""
-    where = check.get("where", {})
-    return {column: where[column] for column in SCOPE if column in where}
+    selector = check.get("where", {})
+    return {column: selector[column] for column in SCOPE if column in selector}
 
 
 def _name_cases(selector: Asked, methods: Mapping[str, str]) -> Iterator[str]:
