@@ -95,7 +95,7 @@ def count_labels(
     posterior: Floats,
     counts: Floats,
 ) -> None:
-    """Add up the posterior probabilities of the items of all labels.
+    """Add up the posterior probabilities of the labelled items by annotator and label.
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ TOLERANCE = 1e-9  # gain still possible at the end, relative to the objective
 SMALLEST_SHARE = 0.1  # the objective counts as at least this share of n log K, its value at f = 0
 SAFE = 1e-10  # added to the diagonal of the typical Hessian, relative to its mean
 LARGEST = 500.0  # largest exponent of a ratio of probabilities
-SILENT = 5e-4  # half of the smallest 1 - omega_01 - omega_10 of a weighted fit
+SILENT = 5e-4  # a weighted fit has 1 - omega_01 - omega_10 of at least twice this
 
 
 @dataclass(frozen=True)

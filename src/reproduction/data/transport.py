@@ -100,7 +100,7 @@ def locked(path: Path) -> Iterator[None]:
             fcntl.flock(handle, fcntl.LOCK_EX)
             notice.cancel()
         except OSError as error:
-            # Without locks atomic renames still keep the data right.
+            # Without locks, the data are still right, because files are renamed whole.
             if error.errno not in NO_LOCKS:
                 raise
         yield

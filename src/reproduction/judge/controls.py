@@ -202,7 +202,7 @@ def _make_cell(rows: pd.DataFrame, check: Asked) -> _Cell:
 def _test_check(
     groups: Sequence[Sequence[_Cell]], needed: int, draws: Mapping[int, NDArray[np.int64]]
 ) -> Vector:
-    """Compute the p-value of a check in each draw: at least so many of its groups must pass."""
+    """Compute the p-value of a check in each draw, from the number of groups that must pass."""
     of_groups = []
     for group in groups:
         of_cells = [_test_cell(cell, draws) for cell in group]

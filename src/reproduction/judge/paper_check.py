@@ -297,7 +297,7 @@ def _list_untried_noise(artifact: Artifact, target: str, report: Report) -> Kind
 
 
 def _find_labels(plan: Plan, name: str) -> list[NDArray[Any]]:
-    """Find the targets of an artifact's data: prepared, as registered, or of files of the paper."""
+    """Find the targets of an artifact's data in prepared files, the registry or its own files."""
     from reproduction.data.prepared import load_prepared
 
     artifact = plan.artifacts[name]
