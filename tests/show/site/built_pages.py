@@ -1,6 +1,7 @@
 """Builds pages of results from their sources, as the whole site does, next to empty other pages."""
 
 import sys
+from unittest import mock
 
 from finished_runs import CHECKOUT
 
@@ -34,9 +35,13 @@ mathjax_path = "mathjax.js"
 """
 
 
-def build_pages(home, out, with_scripts=True):
-    """Build the pages from their sources in a folder; a warning is an error."""
+def build_pages(home, out, draws_charts=False):
+    """Build the pages from their sources in a folder; a warning is an error.
+
+    The script that draws charts takes two seconds to bundle. By default it is an empty file.
+    """
     import scripts_of_pages
+    import vl_convert
     from sphinx.application import Sphinx
     from sphinx.util.docutils import docutils_namespace, patch_docutils
 
@@ -48,6 +53,7 @@ def build_pages(home, out, with_scripts=True):
     settings = {"status": None, "warning": None, "exception_on_warning": True, "freshenv": True}
     with patch_docutils(home), docutils_namespace():
         app = Sphinx(home, home, out, home / "doctrees", "html", **settings)
-        if with_scripts:
+        bundle = vl_convert.javascript_bundle if draws_charts else str
+        with mock.patch.object(vl_convert, "javascript_bundle", bundle):
             scripts_of_pages.copy(app)
         app.build()

@@ -31,9 +31,9 @@ def papers(home):
 
 
 @pytest.fixture(scope="session")
-def site(home, papers, tmp_path_factory):
-    """The pages that Sphinx makes of the sources."""
+def site(home, papers, tmp_path_factory, request):
+    """The pages that Sphinx makes of the sources, with charts at the nightly level."""
     out = tmp_path_factory.mktemp("pages") / "html"
-    build_pages(home, out)
+    build_pages(home, out, draws_charts=not request.config.option.markexpr)
     exports.write_verdicts(sphinx_sources.list_pages(papers), out)
     return out

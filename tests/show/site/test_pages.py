@@ -226,7 +226,7 @@ def test_markup_in_texts_is_shown_not_obeyed(tmp_path, monkeypatch):
         sphinx_sources.write_sources(plan, tmp_path)
     write_record(plan, "ors/fig2", [table, table.with_name("points.npz")])
     sphinx_sources.write_sources(plan, tmp_path)
-    build_pages(tmp_path, tmp_path / "html", with_scripts=False)
+    build_pages(tmp_path, tmp_path / "html")
     for name in ("paper_ors", "ors_fig2", "index"):
         text = (tmp_path / f"html/docs/results/{name}.html").read_text()
         assert "<script>alert" not in text
