@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import os
 import re
 import runpy
 import shutil
@@ -96,7 +97,7 @@ def test_in_the_repository_its_commands_name_the_folder_as_seen_from_there_and_i
     subprocess.run([sys.executable, script, "new-paper", "examples/mine"], cwd=tmp_path, check=True)
     assert f"./run smoke mine --config 'papers=[{mine}]'" in (mine / "page.md").read_text()
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", mine]
-    path = {"PYTHONPATH": f"{mine.parent}:{ROOT / 'src'}", "PATH": "/usr/bin:/bin"}
+    path = os.environ | {"PYTHONPATH": f"{mine.parent}:{ROOT / 'src'}"}
     done = subprocess.run(command, cwd=mine, env=path, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
 
