@@ -1,7 +1,10 @@
 """Archive a finished full run, or list the archived results that are out of date."""
 
 import argparse
+import os
 import sys
+from collections.abc import Callable, Sequence
+from multiprocessing import get_context
 from pathlib import Path
 
 from noisylabels.command_line import name_program
@@ -25,6 +28,35 @@ from reproduction.plan.plan import configured, planned  # noqa: E402
 from reproduction.show.archived_figures import draw_again  # noqa: E402
 
 CHECKOUT = Path(__file__).resolve().parents[2]
+Report = tuple[list[str], bool]
+"""Lines, and whether something failed."""
+
+
+def check_one(name: str) -> Report:
+    return archived_run.find_outdated(plan, [name], CHECKOUT)
+
+
+def judge_one(name: str) -> Report:
+    return archived_run.judge_again(plan, [name], CHECKOUT), False
+
+
+def report_on_all_cores(work: Callable[[str], Report], names: Sequence[str]) -> Report:
+    """Report on each result, in their order; a line that names no result is said if no other is."""
+    cores = len(os.sched_getaffinity(0))
+    with get_context("fork").Pool(cores) as pool:  # the copies of this process have the plan
+        reports = pool.map(work, names, chunksize=1)
+    lines = []
+    remarks = []
+    has_failed = False
+    for name, (lines_of_one, failed_one) in zip(names, reports, strict=True):
+        has_failed |= failed_one
+        for line in lines_of_one:
+            if line.startswith(f"{name}: "):
+                lines.append(line)
+            else:
+                remarks.append(line)
+    return lines or [*dict.fromkeys(remarks)], has_failed
+
 
 try:
     plan = planned(CHECKOUT, configured(CHECKOUT, "full"), every=True)
@@ -35,11 +67,11 @@ if (options.judge or options.draw) and not options.names:
     names = [*plan.artifacts]  # also what cannot run here
 failed = False
 if options.check:
-    report, failed = archived_run.find_outdated(plan, names, CHECKOUT)
+    report, failed = report_on_all_cores(check_one, names)
 elif options.draw:
     report = list(draw_again(plan, names, CHECKOUT))
 elif options.judge:
-    report = archived_run.judge_again(plan, names, CHECKOUT)
+    report, failed = report_on_all_cores(judge_one, names)
 else:
     root = (options.run or CHECKOUT).resolve()
     is_choice = bool(options.names)
