@@ -9,8 +9,11 @@ NONE_OF_A_KIND = [-1, 0, 2.5, math.nan, math.inf, "no such", None, True, [], [[1
 
 def parameters(cls):
     """Name -> what its annotation allows, in words, for each parameter of the constructor."""
-    found = inspect.signature(cls).parameters.values()
-    return {parameter.name: set(parameter.annotation.split(" | ")) for parameter in found}
+    signature = inspect.signature(cls)
+    allowed = {}
+    for name, parameter in signature.parameters.items():
+        allowed[name] = set(parameter.annotation.split(" | "))
+    return allowed
 
 
 def may_be(value, kinds):
@@ -23,13 +26,15 @@ def may_be(value, kinds):
     return (value == 0 and "int" in kinds) or (value in (0, 2.5) and bool(numbers & kinds))
 
 
-def check_answers(cls, use, known=()):
+def check_answers(cls, use, allowed=()):
     """`use(name, value)` works with what the parameter may be, else raises one line that names it.
 
-    known : names of parameters that are not looked at.
+    allowed : names of parameters that are not looked at.
     """
     for name, kinds in parameters(cls).items():
-        for value in NONE_OF_A_KIND if name not in known else ():
+        if name in allowed:
+            continue
+        for value in NONE_OF_A_KIND:
             try:
                 use(name, value)
             except ValueError as error:

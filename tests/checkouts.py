@@ -41,9 +41,9 @@ def share_kernels(folder: Path) -> None:
     for source in [path for path in (ROOT / "src").rglob("*") if path.is_dir()]:
         ours = _cached_as(source)
         theirs = _cached_as(folder.absolute() / source.relative_to(ROOT))
-        for kept in (ROOT / cache).glob(f"*/{ours}"):
-            target = folder / cache / kept.parent.name / theirs
-            shutil.copytree(kept, target, dirs_exist_ok=True, ignore=unfinished)
+        for cached in (ROOT / cache).glob(f"*/{ours}"):
+            target = folder / cache / cached.parent.name / theirs
+            shutil.copytree(cached, target, dirs_exist_ok=True, ignore=unfinished)
 
 
 def _cached_as(source: Path) -> str:

@@ -10,9 +10,9 @@ def _strided(a):
 
 
 def _read_only(a):
-    kept = a.copy()
-    kept.flags.writeable = False
-    return kept
+    copied = a.copy()
+    copied.flags.writeable = False
+    return copied
 
 
 def shift_by_one_byte(array):

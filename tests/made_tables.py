@@ -17,16 +17,16 @@ ARCHIVE = ROOT / "results/reference"
 
 
 @cache
-def _kept(name):
+def _archived_table(name):
     return archived_run.read_summary(ARCHIVE / name / "summary.csv")
 
 
-def table(name, few):
-    """Make a table with ``few`` repetitions, spread about the archived means as in a run."""
-    kept = _kept(name)
+def table(name, repetitions):
+    """Make a table with some repetitions, spread about the archived means as in a run."""
+    archived = _archived_table(name)
     rng = np.random.default_rng(0)
-    n = np.ceil(few * kept["n"] / 100).clip(upper=few).astype(int)
-    rows = kept.loc[kept.index.repeat(n)]
+    n = np.ceil(repetitions * archived["n"] / 100).clip(upper=repetitions).astype(int)
+    rows = archived.loc[archived.index.repeat(n)]
     rows = rows.assign(repetition=rows.groupby(level=0).cumcount().to_numpy())
     spread = rows["se"].fillna(0) * rng.standard_normal(len(rows))
     return rows.assign(value=rows["mean"] + spread)[COLUMNS].reset_index(drop=True)
@@ -35,35 +35,42 @@ def table(name, few):
 class Inputs:
     """Tables, raw settings and published values of an artifact; change them before `draw`."""
 
-    def __init__(self, name, few=6):
-        every = load_project("full")
-        self.artifact = every[name]
+    def __init__(self, name, repetitions=6):
+        artifacts = load_project("full")
+        self.artifact = artifacts[name]
         paper = name.partition("/")[0]
-        shown = [self.artifact.name, *self.artifact.uses]
-        for used in self.artifact.uses:
-            if not every[f"{paper}/{used}"].protocol:
-                shown += every[f"{paper}/{used}"].uses
-        self.names = [each for each in shown if every[f"{paper}/{each}"].protocol]
-        self.tables = {used: table(f"{paper}/{used}", few) for used in self.names}
-        printed = self.artifact.kind == "table"
-        self.settings = {
-            used: copy.deepcopy(every[f"{paper}/{used}"].describe(printed)) for used in dict.fromkeys(shown)
-        }
-        self.published = {used: shown.pop("published", []) for used, shown in self.settings.items()}
+        of_paper = {key: artifacts[f"{paper}/{key}"] for key in self.keys_of(artifacts, paper)}
+        self.names = [key for key, artifact in of_paper.items() if artifact.protocol]
+        self.tables = {key: table(f"{paper}/{key}", repetitions) for key in self.names}
+        is_table = self.artifact.kind == "table"
+        self.settings = {}
+        self.published = {}
+        for key, artifact in of_paper.items():
+            settings = copy.deepcopy(artifact.describe(is_table))
+            self.published[key] = settings.pop("published", [])
+            self.settings[key] = settings
+
+    def keys_of(self, artifacts, paper):
+        """List the artifact itself and all that it draws, also by way of another one."""
+        keys = [self.artifact.name, *self.artifact.uses]
+        for key in self.artifact.uses:
+            if not artifacts[f"{paper}/{key}"].protocol:
+                keys += artifacts[f"{paper}/{key}"].uses
+        return keys
 
     def shown(self):
         """Make what the workflow would hand over next to the tables."""
         shown = {}
-        for used, written in self.settings.items():
+        for table_name, written in self.settings.items():
             content = dict(written)
             protocol = content.pop("protocol", "")
             model = find_protocol(protocol).settings if protocol else Selection
             settings = model.model_validate(content)
-            shown[used] = Shown(settings, protocol, self.published[used])
+            shown[table_name] = Shown(settings, protocol, self.published[table_name])
         return shown
 
     def results(self):
-        typed = {used: shown.settings for used, shown in self.shown().items()}
+        typed = {table_name: shown.settings for table_name, shown in self.shown().items()}
         return Results(self.tables, typed, self.published)
 
     def draw(self):
@@ -71,9 +78,9 @@ class Inputs:
         with names.using(self.artifact.file.parent):
             return rendering.find(self.artifact.render)(self.results())
 
-    def rows(self, **where):
+    def rows(self, **wanted):
         """Select rows of the first table."""
-        found = self.tables[self.names[0]]
-        for column, value in where.items():
-            found = found[found[column] == value]
-        return found
+        selected = self.tables[self.names[0]]
+        for column, value in wanted.items():
+            selected = selected[selected[column] == value]
+        return selected

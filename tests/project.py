@@ -1,7 +1,8 @@
 """What tests know of the project's own files: names without reading a file, contents read once.
 
-A test module does no work when it is imported, since every worker imports all of them before its first test.
-So cases are named by functions that only list files, and read within the test (`tests/test_collection.py`).
+A test module does no work when it is imported, since every worker imports all of them before its
+first test. So cases are named by functions that only list files, and read within the test
+(`tests/test_collection.py`).
 """
 
 import re
@@ -31,14 +32,16 @@ def artifact_names() -> list[str]:
 
 def artifact_paths() -> list[Path]:
     """List the files of all artifacts."""
-    beside = ("names.yaml", "datasets.yaml", "findings.yaml")
-    files = [file for paper in paper_names() for file in (EXPERIMENTS / paper).glob("*.yaml")]
-    return sorted(file for file in files if file.name not in beside)
+    files = []
+    for paper in paper_names():
+        files += (EXPERIMENTS / paper).glob("*.yaml")
+    further_files = ("names.yaml", "datasets.yaml", "findings.yaml")
+    return sorted(file for file in files if file.name not in further_files)
 
 
 @cache
 def dataset_names() -> list[str]:
-    """Name the data sets of the registry, by the indentation of its file: to parse it takes much longer."""
+    """Name the data sets of the registry, by the indentation of its file: parsing takes longer."""
     _, _, datasets = REGISTRY.read_text(encoding="utf-8").partition("\ndatasets:\n")
     return re.findall(r"^  (\w+):", datasets, re.M)
 
@@ -54,7 +57,11 @@ def archived_names(kind: str) -> list[str]:
 def one_of_each_paper(names: list[str]) -> list[Any]:
     """The names as cases of which the default level has the first one of each paper."""
     first = set({name.partition("/")[0]: name for name in reversed(names)}.values())
-    return [name if name in first else pytest.param(name, marks=pytest.mark.nightly) for name in names]
+    cases = []
+    for name in names:
+        marks = [] if name in first else [pytest.mark.nightly]
+        cases.append(pytest.param(name, marks=marks))
+    return cases
 
 
 @cache
@@ -66,11 +73,11 @@ def load_project(scale: str):
 
 
 @cache
-def load_plan(scale: str, every: bool = False):
-    """Plan a run, or with ``every`` all papers. It is shared by all tests: copy what you change."""
+def load_plan(scale: str, whole: bool = False):
+    """Plan a run, or with ``whole`` all papers. It is shared by all tests: copy what you change."""
     from reproduction.plan.plan import configured, planned
 
-    return planned(ROOT, configured(ROOT, scale), every=every)
+    return planned(ROOT, configured(ROOT, scale), every=whole)
 
 
 @cache

@@ -33,22 +33,24 @@ SGD = {
 def typed(protocol, settings):
     """Make the settings of a protocol, as its model, with a name and a number of repetitions."""
     model = find_protocol(protocol).settings
-    more = {key: value for key, value in REPEATED.items() if key in model.model_fields}
-    checked = model.model_validate(more | settings)
+    repeated = {key: value for key, value in REPEATED.items() if key in model.model_fields}
+    checked = model.model_validate(repeated | settings)
     checked.check_custom()
     return checked
 
 
 def rows(protocol, settings, data=None, repetitions=range(2), seed=1):
     """Run a protocol; ``data`` is a data set, a mapping of id -> data set, or nothing."""
-    data = {data.id: data} if isinstance(data, Dataset) else data or {}
-    found = find_protocol(protocol)
+    if isinstance(data, Dataset):
+        data = {data.id: data}
+    data = data or {}
+    definition = find_protocol(protocol)
     checked = typed(protocol, settings)
     handed = protocol_loop.Loop(data, Seeds(seed, "test"), repetitions)
-    if found.tune is not None:
-        tuned = json.loads(json.dumps(found.tune(checked, handed)))
+    if definition.tune is not None:
+        tuned = json.loads(json.dumps(definition.tune(checked, handed)))
         handed = protocol_loop.Loop(data, handed.seeds, repetitions, tuned)
-    return list(found.run(checked, handed))
+    return list(definition.run(checked, handed))
 
 
 def frame(rows):
@@ -61,25 +63,24 @@ def table(*arguments, **options):
     return frame(rows(*arguments, **options))
 
 
-def values(frame, **where):
+def values(frame, **selector):
     """Select the values of the rows with these entries."""
-    for column, value in where.items():
+    for column, value in selector.items():
         frame = frame[frame[column] == value]
     return frame["value"].to_numpy()
 
 
-def here(number=0, dataset="toy"):
+def make_repetition(number=0, dataset="toy"):
     """Make a repetition on a data set."""
-    return protocol_loop.Repetition(
-        Seeds(1, "test", dataset), number, {"dataset": dataset, "repetition": number}
-    )
+    keys = {"dataset": dataset, "repetition": number}
+    return protocol_loop.Repetition(Seeds(1, "test", dataset), number, keys)
 
 
-def two_classes(name="toy", n=90, train=0, splits=2, apart=1.0, d=2):
+def two_classes(name="toy", n=90, train=0, splits=2, distance=1.0, d=2):
     """Draw two Gaussian classes, -1 and +1; with ``train``, official splits of so many rows."""
     rng = np.random.default_rng(0)
     y = np.where(rng.random(n) < 0.5, 1, -1).astype(np.int8)
-    arrays = {"X": rng.normal(apart * y[:, None], 1.0, (n, d)), "y": y}
+    arrays = {"X": rng.normal(distance * y[:, None], 1.0, (n, d)), "y": y}
     if train:
         order = np.array([rng.permutation(n) for _ in range(splits)], dtype=np.int32)
         arrays |= {"train": order[:, :train], "test": order[:, train:]}

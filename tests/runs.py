@@ -1,4 +1,4 @@
-"""Snakemake in a scratch folder: on the files of this checkout, or on a copy that a test may edit."""
+"""Snakemake in a scratch folder: on files of this checkout, or on a copy that tests may edit."""
 
 import json
 import os
@@ -24,23 +24,36 @@ def stable_bytes(file: Path) -> bytes:
 
 
 class Run:
-    """Runs the Snakefile of ``checkout`` in ``folder``; results, figures and data stay in the folder."""
+    """Runs the Snakefile of ``checkout`` in ``folder``, where results, figures and data stay."""
 
     def __init__(self, folder: Path, checkout: Path = ROOT) -> None:
         folder.mkdir(exist_ok=True)
         (folder / "overlay.yaml").write_text(OVERLAY)
-        self.folder, self.checkout = folder, checkout
+        self.folder = folder
+        self.checkout = checkout
 
     def command(self, targets: Sequence[str], options: Sequence[str] = ()) -> list[str]:
         return [sys.executable, "-m", "snakemake", *self.words(targets, options)]
 
-    def words(self, targets: Sequence[str], options: Sequence[str] = (), cores: int = 1) -> list[str]:
-        place = ["--snakefile", str(self.checkout / "Snakefile"), "--directory", str(self.folder)]
-        overlay = ["--configfile", str(self.folder / "overlay.yaml")]
-        return ["--cores", str(cores), "--nocolor", *place, *overlay, *options, "--", *targets]
+    def words(
+        self,
+        targets: Sequence[str],
+        options: Sequence[str] = (),
+        cores: int = 1,
+    ) -> list[str]:
+        return [
+            *("--cores", str(cores), "--nocolor"),
+            *("--snakefile", str(self.checkout / "Snakefile")),
+            *("--directory", str(self.folder)),
+            *("--configfile", str(self.folder / "overlay.yaml")),
+            *options,
+            "--",
+            *targets,
+        ]
 
     def environment(self) -> dict[str, str]:
-        return {k: v for k, v in os.environ.items() if not k.startswith(("SNAKEMAKE", "PYTHONPATH", "COV"))}
+        of_caller = ("SNAKEMAKE", "PYTHONPATH", "COV")
+        return {name: value for name, value in os.environ.items() if not name.startswith(of_caller)}
 
     def snakemake(
         self, *targets: str, options: Sequence[str] = (), cores: int = 1, fail: bool = False
@@ -51,13 +64,13 @@ class Run:
         return output
 
     def files(self) -> dict[str, bytes]:
-        """Every result and figure with its bytes; of a record, what does not depend on the machine."""
-        found = {}
+        """Every result and figure with its bytes; of a record, what no machine changes."""
+        contents = {}
         for part in ("results", "figures"):
             for file in sorted((self.folder / part).rglob("*")):
                 if file.is_file():
-                    found[str(file.relative_to(self.folder))] = stable_bytes(file)
-        return found
+                    contents[str(file.relative_to(self.folder))] = stable_bytes(file)
+        return contents
 
     def edit(self, file: str, old: str, new: str) -> None:
         """Change the first ``old`` of a file of the copied checkout."""

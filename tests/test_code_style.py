@@ -135,8 +135,8 @@ def test_plain_code_breaks_no_rule(code):
 
 def test_only_files_on_the_list_break_a_rule():
     exceptions = set(EXCEPTIONS.read_text(encoding="utf-8").split())
-    found = files_with_faults()
-    new = {file: faults for file, faults in found.items() if file not in exceptions}
+    faults_of_files = files_with_faults()
+    new = {file: faults for file, faults in faults_of_files.items() if file not in exceptions}
     assert new == {}
-    clean = sorted(exceptions - set(found))
+    clean = sorted(exceptions - set(faults_of_files))
     assert clean == [], f"these files are clean or gone; remove them from {EXCEPTIONS.name}"

@@ -1,4 +1,4 @@
-"""Compiled functions are never older than a source that they depend on, and need no folder to be kept in."""
+"""Compiled functions are never older than a source that they depend on, and need no folder."""
 
 import os
 import shutil
@@ -26,7 +26,8 @@ from noisylabels.compilation import compile_kernel
 def double(x):
     return 2 * x
 """
-APART = "from package.plain import count_rows\n" + INNER.replace("double", "triple").replace("2 * x", "3 * x")
+TRIPLE = INNER.replace("double", "triple").replace("2 * x", "3 * x")
+APART = "from package.plain import count_rows\n" + TRIPLE
 PLAIN = "START = 100\n\ndef count_rows(rows):\n    return len(rows)\n"
 SHOW = """
 from package import apart, outer
@@ -39,7 +40,7 @@ show(apart.triple)
 
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory):
-    """A package whose functions use those of its other modules, and a copy of it as compiled once."""
+    """A package whose functions use those of its other modules, and a copy of it, compiled once."""
     root = tmp_path_factory.mktemp("compiled")
     folder = root / "used/sources/package"
     folder.mkdir(parents=True)
@@ -129,7 +130,10 @@ print(NLMS(mu=0.5).run(np.ones((3, 2)), np.ones(3))[-1])
 
 
 @pytest.mark.nightly
-def test_an_upgrade_of_the_library_reaches_functions_that_were_compiled_before(library, monkeypatch):
+def test_an_upgrade_of_the_library_reaches_functions_that_were_compiled_before(
+    library,
+    monkeypatch,
+):
     """The new version of one file doubles the product of two vectors."""
     monkeypatch.setenv("PYTHONPATH", str(library.parent))
     monkeypatch.delenv("NUMBA_CACHE_DIR")
@@ -148,11 +152,18 @@ print(lanes.dot(np.ones(3), 0, np.ones(3)))
 """
 
 
-def test_without_a_folder_functions_are_compiled_and_one_warning_says_how_to_name_one(library, tmp_path):
+def test_without_a_folder_functions_are_compiled_and_one_warning_says_how_to_name_one(
+    library,
+    tmp_path,
+):
     (library / "__pycache__").write_text("a file, which stops root too")
     home = tmp_path / "home"
     home.write_text("a file")
-    environment = {"PYTHONPATH": str(tmp_path), "HOME": str(home), "NUMBA_CACHE_DIR": str(home / "cache")}
+    environment = {
+        "PYTHONPATH": str(tmp_path),
+        "HOME": str(home),
+        "NUMBA_CACHE_DIR": str(home / "cache"),
+    }
     done = run_python(PRODUCT, env=environment)
     assert float(done.stdout) == 3.0
     assert done.stderr.count("noisylabels cannot keep compiled functions") == 1

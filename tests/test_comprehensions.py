@@ -78,12 +78,12 @@ def test_only_sources_without_the_pattern_are_passed_over():
 
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_no_source_hides_a_name_that_its_function_passes_on(folder):
-    found = {}
+    hidden = {}
     for file in sorted((ROOT / folder).rglob("*.py")):
         source = file.read_text(encoding="utf-8")
         if not has_comprehension_in_two_scopes(ast.parse(source)):
             continue
         names = hidden_names(source)
         if names:
-            found[str(file.relative_to(ROOT))] = names
-    assert found == {}
+            hidden[str(file.relative_to(ROOT))] = names
+    assert hidden == {}

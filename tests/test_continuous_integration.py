@@ -17,7 +17,7 @@ NAMED = re.compile(rf"(?<![\w/$.~}}\"-])(?:{FOLDERS.replace('.', '[.]')})/[\w./{
 def alternatives(path):
     """Write out a path with alternatives in braces as the shell does."""
     parts = re.split(r"\{([^{}]*)\}", path)
-    choices = [part.split(",") if at % 2 else [part] for at, part in enumerate(parts)]
+    choices = [part.split(",") if position % 2 else [part] for position, part in enumerate(parts)]
     return ["".join(chosen) for chosen in itertools.product(*choices)]
 
 
@@ -41,6 +41,6 @@ def test_every_step_of_a_workflow_is_one_of_the_command():
     jobs = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8"))["jobs"]
     steps = jobs["check"]["strategy"]["matrix"]["step"]
     command = (ROOT / "run").read_text(encoding="utf-8")
-    known = re.findall(r"^        (\w+)\) (?:lint|step )", command, re.M)
-    assert set(steps) - {"wheel"} <= set(known)
-    assert {"lint", "types", "default", "smoke", "docs", "all"} <= set(known)
+    steps_of_command = re.findall(r"^        (\w+)\) (?:lint|step )", command, re.M)
+    assert set(steps) - {"wheel"} <= set(steps_of_command)
+    assert {"lint", "types", "default", "smoke", "docs", "all"} <= set(steps_of_command)

@@ -1,5 +1,6 @@
-"""Aggregated labels of a crowd: known truths, crowd-kit and cleanlab as oracles, and what cannot be told."""
+"""Aggregated labels of a crowd: known truths, crowd-kit and cleanlab as oracles, and limits."""
 
+import itertools
 import json
 import pickle
 import tracemalloc
@@ -15,26 +16,30 @@ from noisylabels import GLAD, CrowdLab, DawidSkene, MajorityVote, OneCoin, crowd
 
 METHODS = [MajorityVote, OneCoin, DawidSkene, GLAD]
 ORACLE = json.loads((Path(__file__).parent / "crowd_kit.json").read_text(encoding="utf-8"))
-"""Posteriors by crowd-kit 1.4.2, run far beyond its own stopping rules, on the labels beside them."""
+"""Posteriors by crowd-kit 1.4.2, run far beyond its stopping rules, on the labels next to them."""
 
 
 def simulated(n=300, W=20, per_item=5, K=2, seed=0, beta=(6.0, 2.0)):
-    """A long table, the true classes (n,), and confusions (W, K, K) whose errors go to all classes alike."""
+    """A long table, true classes (n,), and confusions (W, K, K) with errors to all classes."""
     rng = np.random.default_rng(seed)
     truth = rng.integers(K, size=n)
     accuracy = rng.beta(*beta, size=W)
     a = accuracy[:, None, None]
     confusion = np.where(np.eye(K, dtype=bool), a, (1 - a) / (K - 1))
     item = np.repeat(np.arange(n), per_item)
-    annotator = np.concatenate([rng.choice(W, per_item, replace=False) for _ in range(n)])
-    steps = np.cumsum(confusion[annotator, truth[item]], axis=1)[:, :-1]
+    annotators = [rng.choice(W, per_item, replace=False) for _ in range(n)]
+    annotator = np.concatenate(annotators)
+    probabilities = confusion[annotator, truth[item]]
+    steps = np.cumsum(probabilities, axis=1)[:, :-1]
     label = (steps < rng.random((len(item), 1))).sum(axis=1)
     return {"item": item, "annotator": annotator, "label": label}, truth, confusion
 
 
 def wide(table):
     """The same labels as an array with gaps."""
-    array = np.full((max(table["item"]) + 1, max(table["annotator"]) + 1), np.nan)
+    n_items = max(table["item"]) + 1
+    n_annotators = max(table["annotator"]) + 1
+    array = np.full((n_items, n_annotators), np.nan)
     array[table["item"], table["annotator"]] = table["label"]
     return array
 
@@ -42,7 +47,11 @@ def wide(table):
 # Oracles
 
 
-@pytest.mark.parametrize("case", ORACLE["cases"], ids=lambda case: f"{max(case['label']) + 1} classes")
+def name_case(case):
+    return f"{max(case['label']) + 1} classes"
+
+
+@pytest.mark.parametrize("case", ORACLE["cases"], ids=name_case)
 @pytest.mark.parametrize(
     ("cls", "options", "theirs"),
     [
@@ -53,30 +62,32 @@ def wide(table):
     ],
 )
 def test_posteriors_are_those_of_crowd_kit(cls, options, theirs, case):
-    found = cls(**options).fit({name: case[name] for name in crowds.COLUMNS})
-    np.testing.assert_allclose(found.posterior_, case[cls.__name__], rtol=0, atol=1e-6)
+    model = cls(**options).fit({name: case[name] for name in crowds.COLUMNS})
+    np.testing.assert_allclose(model.posterior_, case[cls.__name__], rtol=0, atol=1e-6)
     if theirs:
-        np.testing.assert_allclose(getattr(found, f"{theirs}_"), case[theirs], rtol=0, atol=1e-6)
+        np.testing.assert_allclose(getattr(model, f"{theirs}_"), case[theirs], rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize(("K", "per_item"), [(2, 4), (3, 3), (4, 5)])
 def test_consensus_and_its_quality_are_those_of_cleanlab(K, per_item):
     table, truth, _ = simulated(n=120, W=12, per_item=per_item, K=K, seed=K)
-    few = np.random.default_rng(1).random(len(truth)) < 0.3  # items that keep one label
-    keep = ~few[table["item"]] | (np.arange(len(table["item"])) % per_item == 0)
-    table = {name: column[keep] for name, column in table.items()}
+    single_label = np.random.default_rng(1).random(len(truth)) < 0.3  # items that keep one label
+    is_first = np.arange(len(table["item"])) % per_item == 0
+    is_used = ~single_label[table["item"]] | is_first
+    table = {name: column[is_used] for name, column in table.items()}
     rng = np.random.default_rng(2)
     p = rng.dirichlet(np.ones(K), len(truth)) + 2 * np.eye(K)[truth]
     p /= p.sum(axis=1, keepdims=True)
-    found = CrowdLab().fit(wide(table), p)
-    theirs = get_label_quality_multiannotator(wide(table), p, return_weights=True, verbose=False)
+    labels = wide(table)
+    model = CrowdLab().fit(labels, p)
+    theirs = get_label_quality_multiannotator(labels, p, return_weights=True, verbose=False)
     quality = theirs["label_quality"]
-    assert found.labels_.tolist() == quality["consensus_label"].tolist()
-    np.testing.assert_allclose(found.confidence_, quality["consensus_quality_score"], atol=1e-9)
-    np.testing.assert_allclose(found.weight_, theirs["annotator_weight"], atol=1e-9)
+    assert model.labels_.tolist() == quality["consensus_label"].tolist()
+    np.testing.assert_allclose(model.confidence_, quality["consensus_quality_score"], atol=1e-9)
+    np.testing.assert_allclose(model.weight_, theirs["annotator_weight"], atol=1e-9)
     rated = theirs["annotator_stats"]["annotator_quality"].sort_index()
-    np.testing.assert_allclose(found.quality_, rated, atol=1e-9)
-    assert found.model_weight_ == pytest.approx(theirs["model_weight"], abs=1e-9)
+    np.testing.assert_allclose(model.quality_, rated, atol=1e-9)
+    assert model.model_weight_ == pytest.approx(theirs["model_weight"], abs=1e-9)
 
 
 # Forms of tables
@@ -108,7 +119,7 @@ def with_gap(gap):
         pd.DataFrame(with_gap("")),
         pd.DataFrame(with_gap(None)).astype("string"),
         pd.DataFrame(with_gap(None)).astype("category"),
-        np.ma.array(with_gap("b"), mask=[[letter is None for letter in row] for row in LETTERS]),
+        np.ma.array(with_gap("b"), mask=np.equal(LETTERS, None)),
     ],
 )
 @pytest.mark.parametrize("long", [False, True])
@@ -116,27 +127,27 @@ def test_every_kind_of_gap_is_a_missing_label(labels, long):
     if long:
         item, annotator = np.divmod(np.arange(9), 3)
         listed = labels.to_numpy() if isinstance(labels, pd.DataFrame) else labels
-        column = [label for row in listed for label in row]
+        column = list(itertools.chain(*listed))
         if isinstance(labels, np.ma.MaskedArray):
             column = labels.ravel()
         labels = {"item": item.tolist(), "annotator": annotator.tolist(), "label": column}
-    found = MajorityVote().fit(labels)
+    vote = MajorityVote().fit(labels)
     expected = MajorityVote().fit(LETTERS)
-    assert found.classes_.tolist() == ["a", "b"]
-    assert found.labels_.tolist() == expected.labels_.tolist()
-    assert (found.posterior_ == expected.posterior_).all()
-    assert found.notes_ == expected.notes_ == []
+    assert vote.classes_.tolist() == ["a", "b"]
+    assert vote.labels_.tolist() == expected.labels_.tolist()
+    assert (vote.posterior_ == expected.posterior_).all()
+    assert vote.notes_ == expected.notes_ == []
 
 
 @pytest.mark.parametrize("convert", [dict, pd.DataFrame])
 def test_columns_of_crowd_kit_are_a_long_table(convert):
     table, _, _ = simulated(K=3, n=50)
     renamed = dict(zip(crowds.CROWD_KIT_COLUMNS, table.values(), strict=True))
-    found = MajorityVote().fit(convert(renamed))
+    vote = MajorityVote().fit(convert(renamed))
     expected = MajorityVote().fit(table)
-    assert (found.posterior_ == expected.posterior_).all()
-    assert found.annotators_.tolist() == expected.annotators_.tolist()
-    assert found.notes_ == []
+    assert (vote.posterior_ == expected.posterior_).all()
+    assert vote.annotators_.tolist() == expected.annotators_.tolist()
+    assert vote.notes_ == []
 
 
 @pytest.mark.parametrize(
@@ -156,7 +167,7 @@ def test_columns_of_crowd_kit_are_a_long_table(convert):
 @pytest.mark.parametrize("convert", [dict, pd.DataFrame])
 @pytest.mark.parametrize("method", METHODS)
 def test_other_names_of_a_long_table_are_refused(names, convert, method):
-    table = {name: np.arange(12) % (place + 2) for place, name in enumerate(names)}
+    table = {name: np.arange(12) % (position + 2) for position, name in enumerate(names)}
     with pytest.raises(
         ValueError, match=r"^labels: a long table needs the columns item, annotator and label"
     ):
@@ -171,10 +182,10 @@ def test_annotators_of_a_wide_table_have_any_other_names():
         [0, 1],
         [("a", 1), ("a", 2)],
     ):
-        found = MajorityVote().fit(
-            pd.DataFrame([[0, 1], [1, 1]], columns=pd.Index(names, tupleize_cols=False))
-        )
-        assert found.annotators_.tolist() == names
+        columns = pd.Index(names, tupleize_cols=False)
+        table = pd.DataFrame([[0, 1], [1, 1]], columns=columns)
+        vote = MajorityVote().fit(table)
+        assert vote.annotators_.tolist() == names
 
 
 @pytest.mark.parametrize(
@@ -191,12 +202,12 @@ def test_annotators_of_a_wide_table_have_any_other_names():
     ],
 )
 def test_classes_that_may_be_gaps_are_said_unless_they_are_named(labels, suspect):
-    found = MajorityVote().fit(labels)
-    assert suspect in [str(name).removesuffix(".0") for name in found.classes_.tolist()]
-    assert [note for note in found.notes_ if note.startswith(f"'{suspect}' is read as a class")]
-    named = MajorityVote(classes=found.classes_).fit(labels)
+    vote = MajorityVote().fit(labels)
+    assert suspect in [str(name).removesuffix(".0") for name in vote.classes_.tolist()]
+    assert [note for note in vote.notes_ if note.startswith(f"'{suspect}' is read as a class")]
+    named = MajorityVote(classes=vote.classes_).fit(labels)
     assert not [note for note in named.notes_ if "read as a class" in note]
-    assert (named.posterior_ == found.posterior_).all()
+    assert (named.posterior_ == vote.posterior_).all()
 
 
 @pytest.mark.parametrize(
@@ -208,11 +219,14 @@ def test_usual_classes_are_not_suspected_to_be_gaps(labels):
 
 def test_a_column_of_names_in_a_wide_table_is_said():
     frame = pd.DataFrame({"key": [10, 11, 12], "ann1": [0, 1, 0], "ann2": [0, 1, 1]})
+    with_key = MajorityVote().fit(frame)
     note = "most values of the columns 'key' occur in no other column"
-    assert MajorityVote().fit(frame).notes_[0].startswith(note)
-    assert not [note for note in MajorityVote().fit(frame[["ann1", "ann2"]]).notes_ if "columns" in note]
+    assert with_key.notes_[0].startswith(note)
+    without_key = MajorityVote().fit(frame[["ann1", "ann2"]])
+    assert not [note for note in without_key.notes_ if "columns" in note]
     table, _, _ = simulated(K=3, n=60)
-    array = np.column_stack([table["item"], table["annotator"], table["label"]])  # a long table without names
+    # a long table without names
+    array = np.column_stack([table["item"], table["annotator"], table["label"]])
     assert "occur in no other column" in MajorityVote().fit(array).notes_[0]
     assert MajorityVote().fit(wide(table)).notes_ == []
 
@@ -220,17 +234,20 @@ def test_a_column_of_names_in_a_wide_table_is_said():
 @pytest.mark.parametrize("names", [crowds.COLUMNS, crowds.CROWD_KIT_COLUMNS])
 def test_a_second_label_of_a_pair_counts_and_is_said(names):
     rows = [("i", "u", 0), ("i", "v", 1), ("i", "v", 1), ("j", "v", 0), ("j", "v", None)]
-    found = MajorityVote().fit(pd.DataFrame(rows, columns=names))
+    vote = MajorityVote().fit(pd.DataFrame(rows, columns=names))
     item, annotator, _ = names
-    assert found.notes_[0].startswith(f"1 labels repeat a pair of {item} and {annotator}: each counts")
-    np.testing.assert_allclose(found.posterior_[0], [1 / 3, 2 / 3])
+    note = f"1 labels repeat a pair of {item} and {annotator}: each counts"
+    assert vote.notes_[0].startswith(note)
+    np.testing.assert_allclose(vote.posterior_[0], [1 / 3, 2 / 3])
 
 
 def test_large_numbers_stay_the_names_of_their_classes():
-    assert MajorityVote().fit([[1e300, 0.0], [1e300, 1e300]]).classes_.tolist() == [0.0, 1e300]
+    vote = MajorityVote().fit([[1e300, 0.0], [1e300, 1e300]])
+    assert vote.classes_.tolist() == [0.0, 1e300]
     ids = [2**60 + 1, 2**60 + 3]
     table = {"item": ids, "annotator": [0, 1], "label": [0, 1]}
-    assert MajorityVote().fit(table).items_.tolist() == ids
+    vote = MajorityVote().fit(table)
+    assert vote.items_.tolist() == ids
 
 
 @pytest.mark.parametrize("kind", [np.int8, np.int64])
@@ -238,11 +255,14 @@ def test_large_numbers_stay_the_names_of_their_classes():
 def test_whole_numbers_are_named_alike_whether_they_are_counted_or_sorted(kind, spread):
     """Numbers with wide gaps are sorted, others are counted."""
     rng = np.random.default_rng(0)
-    item = (rng.integers(-60, 60, 300) * (spread if kind is np.int64 else 1)).astype(kind)
-    label = rng.integers(0, 2, 300)
-    numbers = MajorityVote().fit({"item": item, "annotator": np.arange(300), "label": label})
+    item = rng.integers(-60, 60, 300)
+    if kind is np.int64:
+        item = item * spread
+    item = item.astype(kind)
+    table = {"item": item, "annotator": np.arange(300), "label": rng.integers(0, 2, 300)}
+    numbers = MajorityVote().fit(table)
     texts = np.array([f"{value + 10**6:09d}" for value in item.astype(int)])
-    named = MajorityVote().fit({"item": texts, "annotator": np.arange(300), "label": label})
+    named = MajorityVote().fit(table | {"item": texts})
     assert numbers.items_.dtype == kind
     assert np.array_equal(numbers.items_, np.unique(item))
     assert np.array_equal(numbers.posterior_, named.posterior_)
@@ -261,13 +281,13 @@ def test_a_vote_needs_no_confusions_until_they_are_asked_for():
     sizes = {"item": 5_000, "annotator": 20_000, "label": 77}
     table = {name: rng.integers(size, size=25_000) for name, size in sizes.items()}
     tracemalloc.start()
-    found = MajorityVote().fit(table)
-    _, most = tracemalloc.get_traced_memory()
+    vote = MajorityVote().fit(table)
+    _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert most < 100e6  # the confusions alone have 0.7 GB
-    assert found.accuracy_.shape == (len(np.unique(table["annotator"])),)
-    few = {name: column[:2000] for name, column in table.items()}
-    small = MajorityVote().fit(few)
+    assert peak < 100e6  # the confusions alone have 0.7 GB
+    assert vote.accuracy_.shape == (len(np.unique(table["annotator"])),)
+    short_table = {name: column[:2000] for name, column in table.items()}
+    small = MajorityVote().fit(short_table)
     assert "confusion_" not in vars(small)
     counts = small._data.count_confusions(small.posterior_)
     shares = np.trace(counts, axis1=1, axis2=2) / counts.sum(axis=(1, 2))
@@ -292,58 +312,60 @@ def test_confusions_belong_to_the_last_fit():
 @pytest.mark.parametrize("K", [2, 3])
 def test_em_never_lowers_the_likelihood(cls, K):
     table, _, _ = simulated(K=K, beta=(3.0, 2.0))
-    found = cls(max_iter=1000).fit(table)
-    objectives = np.array(found.objectives_)
+    model = cls(max_iter=1000).fit(table)
+    objectives = np.array(model.objectives_)
     assert (np.diff(objectives) >= -1e-9 * np.abs(objectives[1:])).all()
-    np.testing.assert_allclose(found.confusion_.sum(axis=2), 1.0)
-    wrong = found.confusion_[:, ~np.eye(K, dtype=bool)]
+    np.testing.assert_allclose(model.confusion_.sum(axis=2), 1.0)
+    wrong = model.confusion_[:, ~np.eye(K, dtype=bool)]
     assert np.allclose(wrong, wrong[:, :1]) == (cls is OneCoin)  # one rate each
-    assert found.converged_
-    assert found.notes_ == []
+    assert model.converged_
+    assert model.notes_ == []
     assert cls(max_iter=2).fit(table).notes_ == ["not converged: raise max_iter"]
 
 
 def test_models_beat_the_vote_where_annotators_differ_and_find_their_accuracy_and_hard_items():
     table, truth, confusion = simulated(n=1000, W=40, K=3, beta=(2.0, 1.0))
-    found = {cls: cls().fit(table) for cls in METHODS}
-    errors = {cls: np.mean(each.labels_ != truth) for cls, each in found.items()}
-    assert max(errors[OneCoin], errors[DawidSkene], errors[GLAD]) < errors[MajorityVote] - 0.02
-    assert np.abs(found[OneCoin].accuracy_ - confusion[:, 0, 0]).mean() < 0.05
-    assert np.corrcoef(found[GLAD].ability_, confusion[:, 0, 0])[0, 1] > 0.9
+    models = {cls: cls().fit(table) for cls in METHODS}
+    errors = {cls: np.mean(model.labels_ != truth) for cls, model in models.items()}
+    to_beat = errors[MajorityVote] - 0.02
+    assert max(errors[OneCoin], errors[DawidSkene], errors[GLAD]) < to_beat
+    accuracy = confusion[:, 0, 0]
+    assert np.abs(models[OneCoin].accuracy_ - accuracy).mean() < 0.05
+    assert np.corrcoef(models[GLAD].ability_, accuracy)[0, 1] > 0.9
     features = np.eye(3)[truth] * 0.5 + 0.5 / 3
-    assert np.mean(CrowdLab().fit(table, features).labels_ != truth) < errors[MajorityVote] - 0.02
+    crowdlab = CrowdLab().fit(table, features)
+    assert np.mean(crowdlab.labels_ != truth) < to_beat
     rng = np.random.default_rng(0)
-    truth = rng.integers(2, size=300)
-    hard = np.arange(300) < 60
-    wrong = rng.random((300, 12)) < np.where(hard, 0.45, 0.05)[:, None]
-    glad = GLAD().fit(np.where(wrong, 1 - truth[:, None], truth[:, None]))
-    assert glad.easiness_[hard].mean() < glad.easiness_[~hard].mean() - 1
+    truth = rng.integers(2, size=(300, 1))
+    is_hard = np.arange(300) < 60
+    error_rates = np.where(is_hard, 0.45, 0.05)[:, None]
+    is_wrong = rng.random((300, 12)) < error_rates
+    glad = GLAD().fit(np.where(is_wrong, 1 - truth, truth))
+    assert glad.easiness_[is_hard].mean() < glad.easiness_[~is_hard].mean() - 1
     assert glad.converged_
 
 
 @pytest.mark.parametrize("cls", METHODS)
 def test_names_order_and_form_of_the_labels_change_nothing(cls):
     table, _, _ = simulated(K=3, n=80)
-    same = cls().fit(table)
+    model = cls().fit(table)
     order = np.random.default_rng(0).permutation(len(table["item"]))
     shuffled = cls().fit({name: column[order] for name, column in table.items()})
-    frame = pd.DataFrame(table).pivot(index="item", columns="annotator", values="label")
-    named = pd.DataFrame(table).assign(
-        label=np.array(["a", "b", "c"])[table["label"]],
-        annotator=[f"w{a:02}" for a in table["annotator"]],
-    )
-    masked = np.ma.masked_invalid(wide(table))
+    frame = pd.DataFrame(table)
+    pivoted = cls().fit(frame.pivot(index="item", columns="annotator", values="label"))
+    class_names = np.array(["a", "b", "c"])[table["label"]]
+    annotator_names = [f"w{annotator:02}" for annotator in table["annotator"]]
+    named = frame.assign(label=class_names, annotator=annotator_names)
     texts = cls().fit(named.sample(frac=1, random_state=0))
-    for found in (shuffled, cls().fit(wide(table)), cls().fit(frame), cls().fit(masked), texts):
-        np.testing.assert_allclose(found.posterior_, same.posterior_, atol=1e-6)
-        np.testing.assert_allclose(found.confusion_, same.confusion_, atol=1e-4)
+    with_gaps = cls().fit(wide(table))
+    masked = cls().fit(np.ma.masked_invalid(wide(table)))
+    for of_other_form in (shuffled, with_gaps, pivoted, masked, texts):
+        np.testing.assert_allclose(of_other_form.posterior_, model.posterior_, atol=1e-6)
+        np.testing.assert_allclose(of_other_form.confusion_, model.confusion_, atol=1e-4)
     assert texts.classes_.tolist() == ["a", "b", "c"]
-    assert texts.annotators_.tolist() == [f"w{a:02}" for a in range(20)]
-    assert cls().fit(wide(table)).classes_.tolist() == [
-        0,
-        1,
-        2,
-    ]  # whole numbers, although gaps make floats
+    assert texts.annotators_.tolist() == [f"w{annotator:02}" for annotator in range(20)]
+    # whole numbers, although gaps make floats
+    assert with_gaps.classes_.tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize("cls", METHODS)
@@ -351,32 +373,49 @@ def test_an_item_whose_labels_are_all_missing_stays_in_either_form(cls):
     rows = [[0, 1, 0], [None, None, None], [1, 1, 0]]
     item, annotator = np.divmod(np.arange(9), 3)
     table = {"item": item, "annotator": annotator, "label": np.ravel(rows)}
-    for found in (cls().fit(rows), cls().fit(table)):
-        assert found.items_.tolist() == [0, 1, 2]
-        assert "1 of 3 items have no label" in found.notes_
-        np.testing.assert_allclose(found.posterior_[1], found.prior_ if hasattr(found, "prior_") else 0.5)
+    for model in (cls().fit(rows), cls().fit(table)):
+        assert model.items_.tolist() == [0, 1, 2]
+        assert "1 of 3 items have no label" in model.notes_
+        prior = getattr(model, "prior_", 0.5)
+        np.testing.assert_allclose(model.posterior_[1], prior)
 
 
 def test_ties_are_coins_and_the_rarest_votes_win_nothing():
-    tied = MajorityVote().fit(np.tile([-1, 1], (2000, 1)))
+    two_tied = np.tile([-1, 1], (2000, 1))
+    tied = MajorityVote().fit(two_tied)
     assert abs(tied.labels_.mean()) < 0.1
-    assert MajorityVote().fit([["x", "y", "z", "y"]] * 5).labels_.tolist() == ["y"] * 5
-    three = MajorityVote(random_state=1).fit(np.tile([0, 1, 2], (3000, 1))).labels_
-    assert np.bincount(three) == pytest.approx([1000] * 3, abs=120)
+    vote = MajorityVote().fit([["x", "y", "z", "y"]] * 5)
+    assert vote.labels_.tolist() == ["y"] * 5
+    three_tied = np.tile([0, 1, 2], (3000, 1))
+    labels = MajorityVote(random_state=1).fit(three_tied).labels_
+    assert np.bincount(labels) == pytest.approx([1000] * 3, abs=120)
 
 
 # What is uncertain
 
 
-@pytest.mark.parametrize(("cls", "K"), [(OneCoin, 2), (OneCoin, 4), (DawidSkene, 2), (DawidSkene, 3)])
+MODELS_AND_CLASSES = [(OneCoin, 2), (OneCoin, 4), (DawidSkene, 2), (DawidSkene, 3)]
+
+
+@pytest.mark.parametrize(("cls", "K"), MODELS_AND_CLASSES)
 def test_intervals_hold_the_rates_as_often_as_they_say(cls, K):
+    diagonal = np.eye(K, dtype=bool)
     inside = []
     for seed in range(12):
         table, _, confusion = simulated(n=250, W=15, K=K, seed=seed)
         low, high = cls().fit(table).intervals(0.9, draws=200)
-        inside.append(((low <= confusion) & (confusion <= high))[:, np.eye(K, dtype=bool)])
-    chance = 3 * (0.9 * 0.1 / (12 * 15)) ** 0.5  # three standard errors, the annotators being independent
+        holds = (low <= confusion) & (confusion <= high)
+        inside.append(holds[:, diagonal])
+    # three standard errors, the annotators being independent
+    chance = 3 * (0.9 * 0.1 / (12 * 15)) ** 0.5
     assert abs(np.mean(inside) - 0.9) < chance
+
+
+def mean_width(n):
+    """Average the widths of the intervals from n items."""
+    table, _, _ = simulated(n=n)
+    low, high = DawidSkene().fit(table).intervals()
+    return (high - low).mean()
 
 
 def test_intervals_begin_at_zero_where_nothing_was_seen_and_narrow_with_labels():
@@ -385,17 +424,16 @@ def test_intervals_begin_at_zero_where_nothing_was_seen_and_narrow_with_labels()
     assert (low[:, 0, 1] == 0).all()
     assert (high[:, 1, 1] == 1).all()
     assert (high[:, 0, 1] > 0.01).all()
-    widths = [np.subtract(*DawidSkene().fit(simulated(n=n)[0]).intervals()[::-1]).mean() for n in (100, 1600)]
-    assert widths[1] < 0.4 * widths[0]
+    assert mean_width(1600) < 0.4 * mean_width(100)
 
 
 def test_the_items_to_label_next_are_those_in_doubt():
     labels = [[0, 0, 0, 0], [0, 1, 0, 1], [0, None, None, None], [1, 1, 1, 0], [None] * 4]
     assert MajorityVote().fit(labels).relabel_next(3).tolist() == [4, 1, 2]
     table, truth, _ = simulated(n=600, beta=(3.0, 2.0))
-    found = DawidSkene().fit(table)
-    wrong = found.labels_ != truth
-    assert wrong[found.relabel_next(100)].mean() > 2 * wrong.mean()
+    model = DawidSkene().fit(table)
+    wrong = model.labels_ != truth
+    assert wrong[model.relabel_next(100)].mean() > 2 * wrong.mean()
 
 
 @pytest.mark.parametrize("cls", METHODS)
@@ -409,21 +447,24 @@ def test_the_items_to_label_next_are_those_in_doubt():
     ],
 )
 def test_what_labels_cannot_tell_is_said(cls, labels, note):
-    found = cls().fit(labels)
-    assert any(each.startswith(note) for each in found.notes_)
-    assert np.isfinite(found.posterior_).all()
-    votes = [[x for x in row if x is not None] for row in labels]
-    majority = [max(set(row), key=row.count) for row in votes if row]
-    if cls is MajorityVote or "arbitrary" not in " ".join(found.notes_):
-        assert found.labels_[: len(majority)].tolist() == majority
+    model = cls().fit(labels)
+    assert any(remark.startswith(note) for remark in model.notes_)
+    assert np.isfinite(model.posterior_).all()
+    majority = []
+    for row in labels:
+        votes = [label for label in row if label is not None]
+        if votes:
+            majority.append(max(set(votes), key=votes.count))
+    if cls is MajorityVote or "arbitrary" not in " ".join(model.notes_):
+        assert model.labels_[: len(majority)].tolist() == majority
 
 
 def test_thousands_of_labels_of_an_item_do_not_underflow():
     labels = (np.random.default_rng(0).random((4, 2500)) < [[0.3], [0.7], [0.3], [0.7]]).astype(int)
     for cls in METHODS:
-        found = cls().fit(labels)
-        assert found.labels_.tolist() == [0, 1, 0, 1]
-        assert np.isfinite(found.posterior_).all()
+        model = cls().fit(labels)
+        assert model.labels_.tolist() == [0, 1, 0, 1]
+        assert np.isfinite(model.posterior_).all()
 
 
 NO_ITEM = {"item": [0, None], "annotator": [0, 0], "label": [0, 1]}
@@ -493,10 +534,12 @@ def test_two_columns_of_one_name_and_sparse_tables_are_refused():
     from scipy.sparse import csr_matrix
 
     twice = pd.DataFrame([["a", "b"], ["a", "a"]], columns=["anna", "anna"])
-    with pytest.raises(ValueError, match="labels: several annotators are called 'anna'; rename them"):
+    message = "labels: several annotators are called 'anna'; rename them"
+    with pytest.raises(ValueError, match=message):
         MajorityVote().fit(twice)
     long = pd.DataFrame([[0, 1, "a", "b"]], columns=["item", "annotator", "label", "label"])
     with pytest.raises(ValueError, match="labels: 2 columns are called label; rename one"):
         MajorityVote().fit(long)
-    with pytest.raises(ValueError, match="labels: is a sparse matrix, in which 0 and no label look the same"):
+    message = "labels: is a sparse matrix, in which 0 and no label look the same"
+    with pytest.raises(ValueError, match=message):
         MajorityVote().fit(csr_matrix(np.eye(3)))

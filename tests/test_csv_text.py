@@ -25,10 +25,10 @@ def with_cell(i, j, value, rows=ROWS):
 
 @pytest.fixture
 def read(tmp_path):
-    def read_text(text, *options, **more):
+    def read_text(text, *options, **options_of_table):
         path = tmp_path / "t.csv"
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return read_records(path, "t.csv", *options, **more)
+        return read_records(path, "t.csv", *options, **options_of_table)
 
     return read_text
 

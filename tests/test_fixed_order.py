@@ -45,8 +45,8 @@ def ordered_sum(terms):
 def test_sums_have_the_order_that_is_written_down(n):
     a = np.random.default_rng(n).standard_normal(n + 3)
     assert total(a, 3, n) == ordered_sum(list(a[3:]))
-    ones = np.ones(n + 3)
-    assert inner(a, 3, ones, 0, n) == ordered_sum(list(a[3:]))  # a product with 1 is exact
+    padded = np.ones(n + 3)
+    assert inner(a, 3, padded, 0, n) == ordered_sum(list(a[3:]))  # a product with 1 is exact
     assert inner(a, 3, a, 3, n) == pytest.approx(math.fsum(a[3:] ** 2), rel=1e-14)
 
 
@@ -80,11 +80,12 @@ def test_normal_equations_equal_those_of_numpy(r):
 
 def test_compiled_exp_and_log_have_all_digits():
     x = -np.concatenate([np.linspace(0, 1, 500), np.linspace(1, 700, 500)])
-    found = np.array([exp_and_log.exp_of_negative(value) for value in x])
-    np.testing.assert_allclose(found, np.exp(x), rtol=1e-15)
-    logs = np.array([exp_and_log.log_of_positive(value) for value in found])
-    np.testing.assert_allclose(logs, np.log(found), rtol=2e-15, atol=1e-16)
-    assert (exp_and_log.exp_of_negative(0.0), exp_and_log.log_of_positive(1.0)) == (1.0, 0.0)
+    results = np.array([exp_and_log.exp_of_negative(value) for value in x])
+    np.testing.assert_allclose(results, np.exp(x), rtol=1e-15)
+    logs = np.array([exp_and_log.log_of_positive(value) for value in results])
+    np.testing.assert_allclose(logs, np.log(results), rtol=2e-15, atol=1e-16)
+    assert exp_and_log.exp_of_negative(0.0) == 1.0
+    assert exp_and_log.log_of_positive(1.0) == 0.0
 
 
 def blas():
@@ -92,16 +93,16 @@ def blas():
 
 
 @single_threaded_if_small
-def seen(rows):
+def threads_used(rows):
     return blas()
 
 
 @pytest.mark.parametrize(("rows", "expected"), [(SMALL - 1, 1), (SMALL, 2)])
 def test_only_small_problems_are_given_one_thread(rows, expected):
     with threadpool_limits(2, user_api="blas"):
-        assert set(seen(np.zeros(rows))) == {expected}
+        assert set(threads_used(np.zeros(rows))) == {expected}
         with pytest.raises(TypeError):
-            seen(np.zeros(rows), "an error")
+            threads_used(np.zeros(rows), "an error")
         assert set(blas()) == {2}
 
 
@@ -115,12 +116,12 @@ def test_calls_that_overlap_leave_no_limit_behind():
         assert go.wait(30)
 
     with threadpool_limits(2, user_api="blas"):
-        other = threading.Thread(target=waits, args=([0],))
-        other.start()
+        second_thread = threading.Thread(target=waits, args=([0],))
+        second_thread.start()
         assert inside.wait(30)
-        assert set(seen([0])) == {1}
+        assert set(threads_used([0])) == {1}
         go.set()
-        other.join()
+        second_thread.join()
         assert set(blas()) == {2}
 
 
@@ -128,8 +129,8 @@ def test_a_small_fit_is_the_same_under_any_number_of_threads():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((300, 10))
     y = rng.integers(0, 2, 300)
-    found = set()
+    results = set()
     for limit in (1, 2):
         with threadpool_limits(limit, user_api="blas"):
-            found.add(KernelLogisticRegression().fit(X, y).objective_)
-    assert len(found) == 1
+            results.add(KernelLogisticRegression().fit(X, y).objective_)
+    assert len(results) == 1

@@ -52,7 +52,8 @@ def test_the_library_alone_has_no_other_command(library, tmp_path):
         (["audit", "table.csv"], "audit: "),
     ):
         done = run_alone(library, tmp_path, *words)
-        assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+        assert done.returncode == 1
+        assert done.stderr.count("\n") == 1
         assert done.stderr.startswith(message)
     help_text = run_alone(library, tmp_path).stdout
     assert "noisylabels audit FILE" in help_text
@@ -61,9 +62,9 @@ def test_the_library_alone_has_no_other_command(library, tmp_path):
 
 def test_in_a_checkout_one_help_has_every_command(capsys):
     command_line.main(["help"])
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     for name in [*COMMANDS, "audit"]:
-        assert f" {name} " in said or f" {name}\n" in said
+        assert f" {name} " in output or f" {name}\n" in output
 
 
 @pytest.mark.parametrize(

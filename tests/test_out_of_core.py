@@ -1,4 +1,4 @@
-"""Tables larger than memory: chunks are the rows of the file, learners see what they would see at once."""
+"""Tables larger than memory: chunks are the rows of the file, learners see all as at once."""
 
 import gzip
 import subprocess
@@ -24,8 +24,10 @@ def table():
 
 @pytest.fixture(scope="module")
 def files(table, tmp_path_factory):
-    folder, (X, y) = tmp_path_factory.mktemp("tables"), table
-    rows = "".join(",".join(map(repr, row)) + "\n" for row in np.column_stack([y, X]).tolist())
+    folder = tmp_path_factory.mktemp("tables")
+    X, y = table
+    values = np.column_stack([y, X]).tolist()
+    rows = "".join(",".join(map(repr, row)) + "\n" for row in values)
     (folder / "plain.csv").write_text(rows)
     (folder / "headed.csv").write_text(f"kind,a,b,c,d\n{rows}")
     (folder / "packed.csv.gz").write_bytes(gzip.compress(rows.encode()))
@@ -35,15 +37,24 @@ def files(table, tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("name", ["plain.csv", "headed.csv", "packed.csv.gz", "packed.csv.zip", "sparse.svm"])
+NAMES = ["plain.csv", "headed.csv", "packed.csv.gz", "packed.csv.zip", "sparse.svm"]
+
+
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("rows", [1, 100, 250, 1000])
 def test_chunks_are_the_rows_of_the_file(files, table, name, rows):
     label = "kind" if name == "headed.csv" else 0
-    parts = list(chunks(files / name, rows, label=label, features=4))
-    assert [len(y) for _, y in parts] == [rows] * (250 // rows) + [250 % rows] * (250 % rows > 0)
-    X = vstack([X for X, _ in parts]).toarray() if issparse(parts[0][0]) else np.vstack([X for X, _ in parts])
+    X_parts, y_parts = zip(*chunks(files / name, rows, label=label, features=4), strict=True)
+    sizes = [rows] * (250 // rows)
+    if 250 % rows > 0:
+        sizes.append(250 % rows)
+    assert [len(y) for y in y_parts] == sizes
+    if issparse(X_parts[0]):
+        X = vstack(X_parts).toarray()
+    else:
+        X = np.vstack(X_parts)
     assert table[0] == pytest.approx(X, abs=1e-12)
-    assert np.array_equal(table[1], np.concatenate([y for _, y in parts]))
+    assert np.array_equal(table[1], np.concatenate(y_parts))
 
 
 @pytest.mark.parametrize("average", ["none", "epoch", "run"])
@@ -58,24 +69,28 @@ def test_epochs_over_chunks_are_epochs_over_the_table(files, table, average, sch
             model.partial_fit(X, y, classes=[0, 1])
     assert model.coef_ == pytest.approx(whole.coef_, rel=1e-9)
     assert model.intercept_ == pytest.approx(whole.intercept_, rel=1e-9)
-    assert (model.t_, model.n_iter_) == (750, 3)
+    assert model.t_ == 750
+    assert model.n_iter_ == 3
     across = RobustSGDClassifier(epoch_rows=250, **options)  # pieces that end no epoch
-    X = np.vstack([table[0]] * 3)
-    y = np.tile(table[1], 3)
-    for at in range(0, 750, 170):
-        across.partial_fit(X[at : at + 170], y[at : at + 170], classes=[0, 1])
+    X, y = table
+    X_thrice = np.vstack([X] * 3)
+    y_thrice = np.tile(y, 3)
+    for start in range(0, 750, 170):
+        piece = slice(start, start + 170)
+        across.partial_fit(X_thrice[piece], y_thrice[piece], classes=[0, 1])
     assert across.coef_ == pytest.approx(whole.coef_, rel=1e-9)
 
 
 def test_pegasos_learns_from_chunks(files, table):
-    model, again = learners = [PegasosClassifier(lam=0.01, random_state=0) for _ in range(2)]
-    for learner in learners:
+    model = PegasosClassifier(lam=0.01, random_state=0)
+    repeated = PegasosClassifier(lam=0.01, random_state=0)
+    for learner in (model, repeated):
         for _ in range(4):
             for X, y in chunks(files / "plain.csv", 64):
                 learner.partial_fit(X, y, classes=[0, 1])
     assert model.t_ == 1000
     assert model.score(*table) > 0.85
-    assert np.array_equal(model.coef_, again.coef_)
+    assert np.array_equal(model.coef_, repeated.coef_)
     with pytest.raises(ValueError, match="two classes, got one class only"):
         PegasosClassifier().partial_fit(table[0][:3], np.ones(3))
 
@@ -84,7 +99,7 @@ def test_a_memory_map_is_read_in_place(table, tmp_path):
     X, y = table
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    sgd = [RobustSGDClassifier(shuffle=how, random_state=0) for how in ("blocks", False)]
+    sgd = [RobustSGDClassifier(shuffle=order, random_state=0) for order in ("blocks", False)]
     for model in (*sgd, PegasosClassifier(lam=0.01, random_state=0)):
         first = model.fit(mapped, y).coef_.copy()
         assert np.array_equal(first, model.fit(X, y).coef_)
@@ -113,10 +128,13 @@ print(sgd.t_, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1
 def test_memory_is_that_of_a_chunk(tmp_path):
     rng = np.random.default_rng(0)
     block = np.column_stack([np.arange(2000) % 2, rng.standard_normal((2000, 20))])
-    text = "\n".join(",".join(f"{value:.4f}" for value in row) for row in block) + "\n"
+    lines = []
+    for row in block:
+        lines.append(",".join(f"{value:.4f}" for value in row) + "\n")
     path = tmp_path / "large.csv"
-    path.write_text(text * 100)  # 200,000 rows, 32 MB as numbers
-    steps, megabytes = map(int, subprocess.check_output([sys.executable, "-c", CHILD, str(path)]).split())
+    path.write_text("".join(lines) * 100)  # 200,000 rows, 32 MB as numbers
+    output = subprocess.check_output([sys.executable, "-c", CHILD, str(path)])
+    steps, megabytes = map(int, output.split())
     assert steps == 205_000
     assert megabytes < 25
 

@@ -87,6 +87,7 @@ def test_pages_replace_no_folder_of_the_user(tmp_path):
     command = [sys.executable, "-P", ROOT / "src/scripts/site.py", "--out", tmp_path / "mine"]
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
-    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
     assert "holds files that are not from a site (theses); name a new folder" in done.stderr
     assert contents(tmp_path / "mine") == {"theses/thesis.tex": b"mine"}

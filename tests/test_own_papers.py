@@ -1,4 +1,4 @@
-"""A paper in a folder of the user's own: written by one command, planned beside ours; its mistakes."""
+"""A paper in a folder of the user's own: written by one command, planned next to ours; its faults."""
 
 import contextlib
 import io
@@ -32,13 +32,13 @@ ROOT = Path(__file__).parents[1]
 def new(*words):
     """Return what `./run WORDS` would print and say, and whether it worked."""
     stdout = io.StringIO()
-    said = ""
+    message = ""
     with mock.patch("sys.argv", ["run", *map(str, words)]), contextlib.redirect_stdout(stdout):
         try:
             runpy.run_path(str(ROOT / "src/scripts/new.py"))
         except SystemExit as refused:
-            said = str(refused)
-    return SimpleNamespace(works=not said, stdout=stdout.getvalue(), said=said)
+            message = str(refused)
+    return SimpleNamespace(works=not message, stdout=stdout.getvalue(), said=message)
 
 
 @pytest.fixture
@@ -52,9 +52,9 @@ def paper(tmp_path, request, monkeypatch):
 
 def planned(paper, papers=()):
     config = plan.configured(ROOT, "smoke") | {"papers": [*papers, str(paper)]}
-    found = plan.planned(ROOT, config)
-    _ = found.left_out
-    return found
+    planned_papers = plan.planned(ROOT, config)
+    _ = planned_papers.left_out
+    return planned_papers
 
 
 def change(file, old, new):
@@ -65,31 +65,42 @@ def change(file, old, new):
 
 def test_a_new_paper_is_planned_next_to_ours(paper):
     assert new("new-artifact", paper / "table2").works
-    found = planned(paper, ["pnorm"])
-    assert {f"{paper.name}/table1", f"{paper.name}/table2", "pnorm/bounds"} <= found.artifacts.keys()
-    assert found.job(f"{paper.name}/table1")["protocol"] == f"{paper.name}.code:errors"
-    values = found.artifacts[f"{paper.name}/table1"].values
+    plan_with_ours = planned(paper, ["pnorm"])
+    assert {
+        f"{paper.name}/table1",
+        f"{paper.name}/table2",
+        "pnorm/bounds",
+    } <= plan_with_ours.artifacts.keys()
+    assert plan_with_ours.job(f"{paper.name}/table1")["protocol"] == f"{paper.name}.code:errors"
+    values = plan_with_ours.artifacts[f"{paper.name}/table1"].values
     assert [(v["value"], v["sd"]) for v in values] == [(18.0, 3.0)]
     assert values[0]["reason"].endswith("printed is 82.0, compared is 100 - value")
 
 
 def test_printed_values_in_another_unit_are_told_from_values_that_are_far_off(paper):
     """Its value, read as 100 - 82, is compared with our error in percent."""
-    (found,) = (a for a in planned(paper).artifacts.values() if a.paper == paper.name)
+    (artifact,) = (a for a in planned(paper).artifacts.values() if a.paper == paper.name)
 
-    def said(published, ours, verdict="not_reproduced"):
+    def mistake_of(published, ours, verdict="not_reproduced"):
         row = {"kind": "published", "verdict": verdict, "published": published, "estimate": ours}
-        return found.other_unit([row | {"margin": "2"}, row | {"kind": "sentence"}])
+        return artifact.other_unit([row | {"margin": "2"}, row | {"kind": "sentence"}])
 
-    assert "1 of 1 published values are much nearer to ours with `as: value`" in said("18", "80")
-    assert "with `as: 100 * value`" in said("99.18", "80")
-    assert "with `as: 100 - 100 * value`" in said("99.18", "20")
-    assert not any([said("18", "30"), said("18", "16.5"), said("18", ""), said("18", "80", "not_comparable")])
+    remark = "1 of 1 published values are much nearer to ours with `as: value`"
+    assert remark in mistake_of("18", "80")
+    assert "with `as: 100 * value`" in mistake_of("99.18", "80")
+    assert "with `as: 100 - 100 * value`" in mistake_of("99.18", "20")
+    assert not mistake_of("18", "30")
+    assert not mistake_of("18", "16.5")
+    assert not mistake_of("18", "")
+    assert not mistake_of("18", "80", "not_comparable")
 
 
-def test_in_the_repository_its_commands_name_the_folder_as_seen_from_there_and_its_test_passes(tmp_path):
+def test_in_the_repository_its_commands_name_the_folder_as_seen_from_there_and_its_test_passes(
+    tmp_path,
+):
     shutil.copytree(
-        ROOT / "src/papers/_templates/example_paper", tmp_path / "src/papers/_templates/example_paper"
+        ROOT / "src/papers/_templates/example_paper",
+        tmp_path / "src/papers/_templates/example_paper",
     )
     (tmp_path / "src/scripts").mkdir(parents=True)
     script = shutil.copy(ROOT / "src/scripts/new.py", tmp_path / "src/scripts")
@@ -103,35 +114,74 @@ def test_in_the_repository_its_commands_name_the_folder_as_seen_from_there_and_i
 
 
 def test_commands_that_would_overwrite_or_make_no_module_are_refused(paper, tmp_path):
-    said = new("new-method", paper / "other").stdout
-    assert said.startswith(str(paper / "other.py"))
-    assert 'other: {method: "other:Majority"}' in said
+    output = new("new-method", paper / "other").stdout
+    assert output.startswith(str(paper / "other.py"))
+    assert 'other: {method: "other:Majority"}' in output
     for words, message in (
-        (("new-method", paper / "other"), "other.py exists and is not changed; choose another name"),
+        (
+            ("new-method", paper / "other"),
+            "other.py exists and is not changed; choose another name",
+        ),
         (("new-paper", paper), "exists and is not changed"),
         (("new-paper", tmp_path / "Han 2016"), "is not a name for a module"),
         (("new-paper", tmp_path / "ors"), "the repository has a paper ors"),
         (("new-artifact", tmp_path / "empty/table2"), "has no TITLE"),
         (("new-paper", paper / "TITLE/x"), "cannot write"),
     ):
-        said = new(*words).said
-        assert len(said.splitlines()) == 1
-        assert message in said
+        output = new(*words).said
+        assert len(output.splitlines()) == 1
+        assert message in output
 
 
-YAML, CSV, CODE, DRAWING, NAMES = "table1.yaml", "table1.published.csv", "code.py", "drawing.py", "names.yaml"
+YAML, CSV, CODE, DRAWING, NAMES = (
+    "table1.yaml",
+    "table1.published.csv",
+    "code.py",
+    "drawing.py",
+    "names.yaml",
+)
 SETS = "datasets.yaml"
 METHOD = "{method: robust_logistic}, where"
 LINE = "ida_heart,independent 0.2,nearest_mean,error,"
 MISTAKES = [
-    (YAML, "code:NearestMean", "code:NearesMean", "no class 'NearesMean'; did you mean NearestMean"),
-    (YAML, "{method: robust_logistic}\n", "{method: robust_logstic}\n", "did you mean robust_logistic"),
-    (YAML, "statistic: difference, a: {method", "statistic: difference, a: {methd", "did you mean method"),
+    (
+        YAML,
+        "code:NearestMean",
+        "code:NearesMean",
+        "no class 'NearesMean'; did you mean NearestMean",
+    ),
+    (
+        YAML,
+        "{method: robust_logistic}\n",
+        "{method: robust_logstic}\n",
+        "did you mean robust_logistic",
+    ),
+    (
+        YAML,
+        "statistic: difference, a: {method",
+        "statistic: difference, a: {methd",
+        "did you mean method",
+    ),
     (YAML, METHOD, "{method: robust_logistic, setting: cv}, where", "have setting 'cv'"),
-    (YAML, "noise: independent 0.2, m", "noise: independent 0.25, m", "did you mean independent 0.2"),
+    (
+        YAML,
+        "noise: independent 0.2, m",
+        "noise: independent 0.25, m",
+        "did you mean independent 0.2",
+    ),
     (YAML, "below: 0}", "bellow: 0}", "did you mean below"),
-    (YAML, "datasets: [ida_heart]", "datasets: [ida_heart, ida_hart]", "'ida_hart' is not in the registry"),
-    (YAML, "datasets: [ida_heart]", "datasets: [ida_heart.officiel]", "no source or variant 'officiel'"),
+    (
+        YAML,
+        "datasets: [ida_heart]",
+        "datasets: [ida_heart, ida_hart]",
+        "'ida_hart' is not in the registry",
+    ),
+    (
+        YAML,
+        "datasets: [ida_heart]",
+        "datasets: [ida_heart.officiel]",
+        "no source or variant 'officiel'",
+    ),
     (YAML, "code:errors", "code:erors", "close names: errors"),
     (YAML, "protocol: ", "protocol: no", "has no module 'nocode'; did you mean code"),
     (YAML, "protocol: code:errors", "protocol: kernels.errors", "not of the form module:function"),
@@ -150,8 +200,18 @@ MISTAKES = [
     (CODE, "import numpy as np", "import numpyy as np", "code.py, line 3: ModuleNotFoundError: No"),
     (CODE, "class NearestMean(", "class NearestMean((", "SyntaxError"),
     (NAMES, "nearest_mean: {", "nearest_maen: {", "has 'nearest_maen'; did you mean nearest_mean"),
-    (NAMES, "look: blue", "look: bleu", "methods.nearest_mean.look: 'bleu' is unknown; did you mean blue"),
-    (NAMES, "solid o", "solid", "a colour, a dash and a marker are expected, such as `blue dash o`"),
+    (
+        NAMES,
+        "look: blue",
+        "look: bleu",
+        "methods.nearest_mean.look: 'bleu' is unknown; did you mean blue",
+    ),
+    (
+        NAMES,
+        "solid o",
+        "solid",
+        "a colour, a dash and a marker are expected, such as `blue dash o`",
+    ),
     (NAMES, "metrics:", "metric:", "did you mean metrics"),
     (DRAWING, "@panels.figure\n", "", "put @panels.figure above it"),
     (CODE, '@protocol(MethodsOnSplits, labels=("error",))\n', "", "put @protocol above it"),
@@ -168,8 +228,8 @@ def test_a_mistake_is_named_before_anything_runs(paper, file, old, wrong, messag
     change(paper / file, old, wrong)
     with pytest.raises(ValueError, match=r"\A[^\n]*\Z") as caught:
         planned(paper).check_custom([f"{paper.name}/"])
-    place = {CODE: YAML, DRAWING: YAML}.get(file, file)
-    assert str(paper / place) in str(caught.value)
+    location = {CODE: YAML, DRAWING: YAML}.get(file, file)
+    assert str(paper / location) in str(caught.value)
     assert message in str(caught.value)
 
 
@@ -196,7 +256,8 @@ import numpy as np
 
 def beans(files):
     rows = np.genfromtxt(files["beans.csv"], delimiter=",", skip_header=1, dtype=str)
-    return {"X": rows[:, :1].astype(float), "y": np.where(rows[:, 1] == "bombay", 1, -1).astype(np.int8)}
+    signs = np.where(rows[:, 1] == "bombay", 1, -1)
+    return {"X": rows[:, :1].astype(float), "y": signs.astype(np.int8)}
 """
 
 
@@ -208,39 +269,49 @@ def beans(paper):
     (paper / SETS).write_text(DATASETS, encoding="utf-8")
     (paper / "data.py").write_text(LOADER, encoding="utf-8")
     change(paper / YAML, "datasets: [ida_heart]", "datasets: [mine]")
-    change(paper / YAML, "  repetitions: 20", "  splits: {test: 0.4, stratified: true}\n  repetitions: 20")
+    change(
+        paper / YAML,
+        "  repetitions: 20",
+        "  splits: {test: 0.4, stratified: true}\n  repetitions: 20",
+    )
     change(paper / YAML, "where: {noise", "where: {dataset: beans, noise")
     return paper
 
 
-def arrays_of(found, dataset, folder):
+def arrays_of(files, dataset, folder):
     """Return the arrays of a data set that jobs would read."""
-    name = found.pinned(dataset)
-    entry = found.entry(dataset)
+    name = files.pinned(dataset)
+    entry = files.entry(dataset)
     fetch(name, load_registry(entry.file), folder / name)
     return prepare(folder / name).arrays
 
 
 def test_a_paper_brings_its_own_data_sets_and_a_change_of_a_file_is_seen(beans, tmp_path):
-    found = planned(beans)
-    found.check_custom([f"{beans.name}/"])
-    assert found.data(f"{beans.name}/table1") == [
+    planned_beans = planned(beans)
+    planned_beans.check_custom([f"{beans.name}/"])
+    assert planned_beans.data(f"{beans.name}/table1") == [
         f"data/prepared/{name}.packaged.npz" for name in ("beans", "coded", "ida_heart")
     ]
-    table, coded = (arrays_of(found, name, tmp_path / "raw") for name in ("beans", "coded"))
+    table, coded = (arrays_of(planned_beans, name, tmp_path / "raw") for name in ("beans", "coded"))
     assert (table["X"] == coded["X"]).all()
     assert (table["y"] == coded["y"]).all()
-    before = found.entry("beans").model_dump_json()
+    before = planned_beans.entry("beans").model_dump_json()
     change(beans / "beans.csv", "39,cali", "39,bombay")
     shutil.copytree(beans, tmp_path / "later" / beans.name)  # a process reads it once
     entry = planned(tmp_path / "later" / beans.name).entry("beans")
-    assert entry.model_dump_json() != before.replace(str(beans), str(tmp_path / "later" / beans.name))
+    moved = before.replace(str(beans), str(tmp_path / "later" / beans.name))
+    assert entry.model_dump_json() != moved
 
 
 @pytest.mark.parametrize(
     ("file", "old", "wrong", "message"),
     [
-        (SETS, "name: beans.csv", "name: beens.csv", "datasets.beans: there is no file .*/beens.csv"),
+        (
+            SETS,
+            "name: beans.csv",
+            "name: beens.csv",
+            "datasets.beans: there is no file .*/beens.csv",
+        ),
         (SETS, "groups:", HEART, "datasets.ida_heart: the repository has a set of this id"),
         (
             SETS,
@@ -248,7 +319,12 @@ def test_a_paper_brings_its_own_data_sets_and_a_change_of_a_file_is_seen(beans, 
             "coded, ida_hart",
             "groups.mine: ida_hart is not a data set of",
         ),
-        (SETS, "data:beans", "data:beens", "datasets.coded: loader .*: no function beens in .*mean beans"),
+        (
+            SETS,
+            "data:beans",
+            "data:beens",
+            "datasets.coded: loader .*: no function beens in .*mean beans",
+        ),
         (
             SETS,
             "data:beans",
@@ -256,12 +332,33 @@ def test_a_paper_brings_its_own_data_sets_and_a_change_of_a_file_is_seen(beans, 
             r"datasets.coded: loader .*: No module named .*\(of your paper: module",
         ),
         (SETS, "{label:", "{lable:", "datasets.beans: no parameter 'lable'; did you mean label"),
-        (SETS, "title: Beans\n", "titel: Beans\n", "datasets.beans: there is no key 'titel'; did you mean"),
-        ("data.py", "import numpy", "import numpyy", "data.py, line 2: ModuleNotFoundError: No module named"),
-        (YAML, "where: {dataset: beans, noise", "where: {noise", "a names no dataset, in which rows differ"),
+        (
+            SETS,
+            "title: Beans\n",
+            "titel: Beans\n",
+            "datasets.beans: there is no key 'titel'; did you mean",
+        ),
+        (
+            "data.py",
+            "import numpy",
+            "import numpyy",
+            "data.py, line 2: ModuleNotFoundError: No module named",
+        ),
+        (
+            YAML,
+            "where: {dataset: beans, noise",
+            "where: {noise",
+            "a names no dataset, in which rows differ",
+        ),
     ],
 )
-def test_a_mistake_in_a_data_set_of_ones_own_is_named_before_anything_runs(beans, file, old, wrong, message):
+def test_a_mistake_in_a_data_set_of_ones_own_is_named_before_anything_runs(
+    beans,
+    file,
+    old,
+    wrong,
+    message,
+):
     change(beans / file, old, wrong)
     with pytest.raises(ValueError, match=rf"\A{beans}/({SETS}|{YAML}): [^\n]*{message}[^\n]*\Z"):
         planned(beans).check_custom([f"{beans.name}/"])
@@ -283,21 +380,23 @@ def test_a_loader_of_ones_own_that_fails_says_where(beans, tmp_path, old, wrong,
 
 def test_two_papers_with_a_data_set_of_one_id_are_told_to_rename_it(beans):
     shutil.copytree(beans, beans.with_name("zzz"))
-    with pytest.raises(ValueError, match=f"{beans.name}/{SETS}: datasets.beans: .*zzz/{SETS} has this id"):
+    message = f"{beans.name}/{SETS}: datasets.beans: .*zzz/{SETS} has this id"
+    with pytest.raises(ValueError, match=message):
         planned(beans, [str(beans.with_name("zzz"))])
 
 
 def test_a_paper_of_ones_own_takes_no_names_of_ours_for_its_labels(paper):
-    """`excess` of one paper was "error - bound", the loss `logistic` of another "logistic regression"."""
-    place, own = HOME / "kernel_boost", f"{paper.name}.code:errors"
+    """`excess` of a paper was "error - bound", the loss `logistic` of another "logistic regression"."""
+    location, function_path = HOME / "kernel_boost", f"{paper.name}.code:errors"
     with names.using(paper):
         assert names.method("nearest_mean") == "nearest mean"
         assert style.look_of("nearest_mean") == ("blue", "solid", "o", False)
-        assert (names.method("logistic"), names.setting("shared_r")) == ("logistic", "shared_r")
-        assert names.metric("excess", own) == "excess"
+        assert names.method("logistic") == "logistic"
+        assert names.setting("shared_r") == "shared_r"
+        assert names.metric("excess", function_path) == "excess"
         assert names.metric("excess", "kernel_boost.boosting:bounds") == "error − bound"
         assert names.noise("votes against") == "more votes for another class"
-        with names.using(place):
+        with names.using(location):
             assert names.method("logistic") == "logistic regression"
     assert names.method("nearest_mean") == "nearest_mean"
 
@@ -305,10 +404,10 @@ def test_a_paper_of_ones_own_takes_no_names_of_ours_for_its_labels(paper):
 def test_what_the_names_say_is_part_of_what_is_drawn(paper):
     name = f"{paper.name}/table1"
     before = planned(paper)
-    other = paper.parent / "other" / paper.name
-    shutil.copytree(paper, other)
-    change(other / NAMES, "nearest mean", "closest mean")
-    after = planned(other)
+    second_paper = paper.parent / "other" / paper.name
+    shutil.copytree(paper, second_paper)
+    change(second_paper / NAMES, "nearest mean", "closest mean")
+    after = planned(second_paper)
     assert before.drawing(name) != after.drawing(name)
     assert before.texts_digest() != after.texts_digest()
     assert before.job(name) == after.job(name)
@@ -317,9 +416,9 @@ def test_what_the_names_say_is_part_of_what_is_drawn(paper):
 def test_a_setting_that_a_kernel_method_does_not_have_is_named(paper):
     change(paper / YAML, "code:errors", "stock:errors")
     klr = "robust_logistic: {method: kernel_logistic, selection: cv}"
-    more = "  widths: [0]\n  parametrisation: sigma2\n  folds: 2\n  methods:\n"
+    settings_text = "  widths: [0]\n  parametrisation: sigma2\n  folds: 2\n  methods:\n"
     change(paper / YAML, "robust_logistic: {method: robust_logistic}", klr)
-    change(paper / YAML, "  methods:\n", more)
+    change(paper / YAML, "  methods:\n", settings_text)
     change(paper / YAML, METHOD, "{method: robust_logistic, setting: ''}, where")
     with pytest.raises(ValueError, match=r"b\.setting: no row of .* has setting ''; it has 'cv'"):
         planned(paper)
@@ -354,7 +453,12 @@ def test_a_job_names_the_mistake_of_a_protocol_at_the_row(tmp_path, monkeypatch,
     (tmp_path / "mine/TITLE").touch()  # every project has a paper
     (tmp_path / f"{name}.py").write_text(PROTOCOL.replace("WRONG", wrong), encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
-    settings = {"protocol": f"{name}:errors", "experiment": "e", "seed": 1, "settings": {"repetitions": 2}}
+    settings = {
+        "protocol": f"{name}:errors",
+        "experiment": "e",
+        "seed": 1,
+        "settings": {"repetitions": 2},
+    }
     with pytest.raises(ValueError, match=f"protocol {name}:errors: .*{message}"):
         Job.read(settings, []).run("0:2", {})
 
@@ -362,18 +466,19 @@ def test_a_job_names_the_mistake_of_a_protocol_at_the_row(tmp_path, monkeypatch,
 def test_a_folder_without_a_paper_or_a_title_is_named(paper, tmp_path):
     (paper / "TITLE").rename(paper / "title")
     (tmp_path / "empty").mkdir()
-    for place, message in (
+    for location, message in (
         (paper, f"{paper} has no TITLE, a file with the title of the paper"),
         (tmp_path / "nowhere", f"there is no folder {tmp_path}/nowhere; ./run new-paper"),
         (paper / "code.py", "code.py is not a paper; ./run new-paper"),
         (tmp_path / "empty", "empty is not a paper; ./run new-paper"),
     ):
         with pytest.raises(ValueError, match=re.escape(message)):
-            planned(place)
+            planned(location)
     (paper / "TITLE").write_text("", encoding="utf-8")
     with pytest.raises(ValueError, match="is empty; it holds the title"):
         planned(paper)
-    with pytest.raises(ValueError, match=rf"{tmp_path} holds papers and is not one; name each: \[{paper}\]"):
+    message = rf"{tmp_path} holds papers and is not one; name each: \[{paper}\]"
+    with pytest.raises(ValueError, match=message):
         planned(tmp_path)
     for file in paper.glob("*.yaml"):
         file.unlink()
@@ -386,12 +491,14 @@ def test_labels_that_are_in_no_row_together_fail_at_the_smallest_scale(paper, tm
     file = planned(paper).artifacts[f"{paper.name}/table1"].file
     rows = ["dataset,source,noise,setting,method,repetition,metric,x,value"]
     for setting, method in (("cv", "nearest_mean"), ("", "robust_logistic")):
-        rows += [f"ida_heart,,independent 0.2,{setting},{method},{r},error,,{r + 1}" for r in range(2)]
+        start = f"ida_heart,,independent 0.2,{setting},{method}"
+        rows += [f"{start},{r},error,,{r + 1}" for r in range(2)]
     table = tmp_path / "table.csv"
     table.write_text("\n".join(rows) + "\n", encoding="utf-8")
     assert list(judge_files([file], [table], "smoke")["verdict"]) == ["ran", "ran"]
     change(file, "b: {method: robust_logistic}", "b: {method: robust_logistic, setting: cv}")
-    with pytest.raises(NeverTogether, match="claim TABLE1-1: check 1: no row has method = robust_logistic"):
+    message = "claim TABLE1-1: check 1: no row has method = robust_logistic"
+    with pytest.raises(NeverTogether, match=message):
         judge_files([file], [table], "smoke")
     change(file, "b: {method: robust_logistic, setting: cv}", "b: {method: robust_logistic}")
     change(file, "noise: independent 0.2, metric", "noise: independent 0, metric")

@@ -1,4 +1,4 @@
-"""The library by itself: what it loads, what it can do without the project, and which names are public.
+"""The library by itself: what it loads, what it does without the project, which names are public.
 
 Who may import whom is configured in pyproject.toml, and `tests/test_tools.py` checks it.
 """
@@ -16,8 +16,18 @@ import noisylabels
 from noisylabels import METHODS
 
 SOURCES = Path(noisylabels.__file__).parents[1]
-LIBRARY = {"noisylabels", "numpy", "scipy", "sklearn", "numba", "llvmlite", "joblib", "threadpoolctl"}
-CROWDS = [f"crowds:{name}" for name in ("CrowdLab", "DawidSkene", "GLAD", "MajorityVote", "OneCoin")]
+LIBRARY = {
+    "noisylabels",
+    "numpy",
+    "scipy",
+    "sklearn",
+    "numba",
+    "llvmlite",
+    "joblib",
+    "threadpoolctl",
+}
+CROWD_METHODS = ("CrowdLab", "DawidSkene", "GLAD", "MajorityVote", "OneCoin")
+CROWDS = [f"crowds:{name}" for name in CROWD_METHODS]
 FURTHER = [
     *CROWDS,
     "auditing.corrected:CorrectedClassifier",
@@ -28,7 +38,7 @@ FURTHER = [
     "filters.streams:StreamModel",
     "filters.streams:to_river",
 ]
-PUBLIC = [tuple(reversed(where.split(":"))) for where in [*METHODS.values(), *FURTHER]]
+PUBLIC = [tuple(reversed(path.split(":"))) for path in [*METHODS.values(), *FURTHER]]
 
 ENVIRONMENT = {
     "PYTHONPATH": str(SOURCES),
@@ -37,7 +47,8 @@ ENVIRONMENT = {
 
 
 def python(code):
-    done = subprocess.run([sys.executable, "-c", code], env=ENVIRONMENT, capture_output=True, text=True)
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
 
@@ -76,7 +87,16 @@ def test_an_audit_without_pandas_says_what_to_install():
 
 
 def test_an_import_loads_nothing_heavy():
-    heavy = ("numpy", "scipy", "sklearn", "numba", "pandas", "matplotlib", "importlib.metadata", "ast")
+    heavy = (
+        "numpy",
+        "scipy",
+        "sklearn",
+        "numba",
+        "pandas",
+        "matplotlib",
+        "importlib.metadata",
+        "ast",
+    )
     python(f"import sys, noisylabels; assert not set({heavy}) & set(sys.modules)")
     python("import sys; from noisylabels import ORS; assert 'sklearn' not in sys.modules; ORS()")
 
@@ -88,44 +108,50 @@ def test_every_method_is_a_public_name_that_type_checkers_see():
     for name, module in public.items():
         assert getattr(noisylabels, name) is getattr(importlib.import_module(module), name)
     stub = ast.parse(Path(noisylabels.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
-    imported = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
-    seen = {alias.asname: node.module for node in imported for alias in node.names}
-    assert {name: seen.get(name) for name in public} == public
+    modules = {}
+    for node in stub.body:
+        if isinstance(node, ast.ImportFrom):
+            modules |= {alias.asname: node.module for alias in node.names}
+    assert {name: modules.get(name) for name in public} == public
 
 
 def test_the_version_is_a_text_and_other_names_are_unknown_with_the_nearest():
     assert isinstance(noisylabels.__version__, str)
-    with pytest.raises(AttributeError, match="no attribute 'RobustSDGClassifier'; did you mean RobustSGD"):
+    message = "no attribute 'RobustSDGClassifier'; did you mean RobustSGD"
+    with pytest.raises(AttributeError, match=message):
         noisylabels.RobustSDGClassifier  # noqa: B018
 
 
 @pytest.mark.parametrize(
     ("file", "held"),
     [
-        ("noisylabels/__init__.py", {"METHODS", "REMOVED", "_PUBLIC", "__all__", "__getattr__", "__dir__"}),
+        (
+            "noisylabels/__init__.py",
+            {"METHODS", "REMOVED", "_PUBLIC", "__all__", "__getattr__", "__dir__"},
+        ),
         ("scripts/__init__.py", set()),
     ],
 )
 def test_what_the_digests_of_code_leave_out_holds_names_only(file, held):
     tree = ast.parse((SOURCES / file).read_text(encoding="utf-8"))
-    found = set()
+    names_left_out = set()
     for node in tree.body:
         if isinstance(node, ast.Assign):
-            found |= {ast.unparse(target) for target in node.targets}
+            names_left_out |= {ast.unparse(target) for target in node.targets}
         elif isinstance(node, ast.FunctionDef):
-            found.add(node.name)
+            names_left_out.add(node.name)
         else:
             assert isinstance(node, ast.ImportFrom | ast.Expr)
             assert isinstance(node, ast.Expr) or node.module == "__future__"
-    assert found == held
+    assert names_left_out == held
 
 
 @pytest.mark.parametrize("name", sorted(noisylabels.REMOVED))
 def test_a_class_of_version_1_says_where_it_is_now(name):
-    told = noisylabels.REMOVED[name]
+    message = noisylabels.REMOVED[name]
     with pytest.raises(ImportError) as imported:
         exec(f"from noisylabels import {name}")
-    assert str(imported.value) == f"noisylabels.{name} {told}"
-    with pytest.raises(ImportError) as used:
+    assert str(imported.value) == f"noisylabels.{name} {message}"
+    with pytest.raises(ImportError) as error:
         getattr(noisylabels, name)
-    assert str(used.value) == f"noisylabels.{name} {told}"
+    assert str(error.value) == f"noisylabels.{name} {message}"

@@ -22,10 +22,10 @@ def benchmark():
 
 
 def line(method="ors", seconds=(1.0, 2.0, 4.0, 8.0), peer=(2.0, 4.0, 8.0, 16.0), exponent=1.0):
-    made = {"room": "filters", "method": method, "against": "T", "theory": [1.0, 1.0]}
-    made["peer"] = "another"
+    block = {"room": "filters", "method": method, "against": "T", "theory": [1.0, 1.0]}
+    block["peer"] = "another"
     measured = {"sizes": [10, 20, 40, 80], "seconds": list(seconds), "peer_seconds": list(peer)}
-    return made | measured | {"exponent": exponent, "mb": 1.0, "memory_exponent": 1.0}
+    return block | measured | {"exponent": exponent, "mb": 1.0, "memory_exponent": 1.0}
 
 
 MACHINE = {"processor": "x", "load": 1.0, "python": "3", "packages": {}, "read_gb_per_second": 10.0}
@@ -47,18 +47,18 @@ def test_what_moved_is_told_by_ratios_to_the_peer_of_the_same_process(benchmark)
     moved = blocks({"machine": MACHINE, "lines": [slower, on_a_slower_machine]}, before)["moved"]
     assert "| ors | T | another | 2.00 |" in moved
     assert "lms" not in moved
-    same = {"machine": MACHINE, "lines": [line()]}
-    assert blocks(same, before)["moved"] == "Nothing by more than a quarter."
+    base = {"machine": MACHINE, "lines": [line()]}
+    assert blocks(base, before)["moved"] == "Nothing by more than a quarter."
 
 
 def test_an_exponent_is_the_slope_of_the_largest_sizes_and_one_off_the_theory_is_counted(benchmark):
     slope = benchmark("scaling").slope([1, 10, 20, 40, 80], [99.0, 1.0, 4.0, 16.0, 64.0])
     assert slope == pytest.approx(2)
     lines = [line(), line("lms", exponent=1.2)]
-    made = benchmark("scaling").blocks({"machine": MACHINE, "lines": lines}, {})
+    block = benchmark("scaling").blocks({"machine": MACHINE, "lines": lines}, {})
     table = benchmark("scaling").format_table({"machine": MACHINE, "lines": lines})
     assert [row["agrees"] for row in csv.DictReader(io.StringIO(table))] == ["yes", "no"]
-    assert made["summary"].startswith("1 of 2 exponents")
+    assert block["summary"].startswith("1 of 2 exponents")
 
 
 def test_the_page_shows_what_is_recorded(benchmark):
@@ -83,9 +83,9 @@ def test_a_method_that_fails_is_named_and_the_others_are_measured(benchmark, mon
     work = lambda size: lambda: sum(range(size))  # noqa: E731
     peer = lambda size: (work(size), 1.0)  # noqa: E731
     line = scaling.Line("filters", "good", "T", (1.0, 1.0), "sum", 1000, work, peer)
-    both = [line._replace(method="bad", make=broken), line]
-    monkeypatch.setitem(scaling.ROOMS, "filters", lambda: iter(both))
+    two_lines = [line._replace(method="bad", make=broken), line]
+    monkeypatch.setitem(scaling.ROOMS, "filters", lambda: iter(two_lines))
     lines, failed = scaling.collected(["filters"], limit=0.001, turns=2)
-    assert [each["method"] for each in lines] == ["good"]
+    assert [line_of_table["method"] for line_of_table in lines] == ["good"]
     assert failed[0].endswith("ValueError: too small")
     assert len(lines[0]["sizes"]) == len(lines[0]["seconds"]) == len(lines[0]["peer_seconds"]) >= 3

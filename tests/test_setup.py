@@ -1,6 +1,7 @@
 """The set-up: one version of everything everywhere; `./run` makes, reuses and repairs its environment."""
 
 import fcntl
+import itertools
 import os
 import re
 import runpy
@@ -27,10 +28,10 @@ LOCKS = ["runtime.lock", "cluster.lock", "dev.lock"]
 
 def pins(lock):
     """Versions per package; a package may have one version for each of several Pythons."""
-    found = {}
+    pinned = {}
     for name, version in re.findall(r"^([a-z0-9-]+)==(\S+)", (ROOT / lock).read_text(encoding="utf-8"), re.M):
-        found.setdefault(name, set()).add(version)
-    return found
+        pinned.setdefault(name, set()).add(version)
+    return pinned
 
 
 def environment():
@@ -38,8 +39,10 @@ def environment():
 
 
 def requirements(*extras):
-    further = [line for extra in extras for line in PROJECT["optional-dependencies"][extra]]
-    return [Requirement(line) for line in PROJECT["dependencies"] + further]
+    lines = list(PROJECT["dependencies"])
+    for extra in extras:
+        lines += PROJECT["optional-dependencies"][extra]
+    return [Requirement(line) for line in lines]
 
 
 # --- one version everywhere
@@ -147,10 +150,10 @@ class Checkout:
 
     def start(self, *arguments, version="3.12.0", error="", **variables):
         fakes = {"FAKE_VERSION": version, "FAKE_LOG": str(self.log), "FAKE_ERROR": error}
-        place = {"PATH": str(self.bin), "HOME": str(self.path), "REAL_PYTHON": sys.executable}
+        environment = {"PATH": str(self.bin), "HOME": str(self.path), "REAL_PYTHON": sys.executable}
         pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE) | {"stdin": subprocess.DEVNULL}
         command = [self.path / "run", *arguments]
-        return subprocess.Popen(command, env=place | fakes | variables, text=True, **pipes)
+        return subprocess.Popen(command, env=environment | fakes | variables, text=True, **pipes)
 
     def run(self, *arguments, **options):
         """Run to the end; return the finished process and what the interpreter was asked to do meanwhile."""
@@ -158,10 +161,10 @@ class Checkout:
         process = self.start(*arguments, **options)
         stdout, stderr = process.communicate(timeout=60)
         done = subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr)
-        return done, self.asked
+        return done, self.requests
 
     @property
-    def asked(self):
+    def requests(self):
         return self.log.read_text(encoding="utf-8").splitlines()
 
 
@@ -173,9 +176,15 @@ def checkout(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"version": "3.10.14"}, "no Python 3.11, 3.12 or 3.13 on PATH (python3 is: Python 3.10.14)"),
+        (
+            {"version": "3.10.14"},
+            "no Python 3.11, 3.12 or 3.13 on PATH (python3 is: Python 3.10.14)",
+        ),
         ({"version": "3.14.0"}, "no Python 3.11, 3.12 or 3.13 on PATH (python3 is: Python 3.14.0)"),
-        ({"version": "3.9.1", "PYTHON": "python3"}, "PYTHON=python3 is not a Python 3.11, 3.12 or 3.13"),
+        (
+            {"version": "3.9.1", "PYTHON": "python3"},
+            "PYTHON=python3 is not a Python 3.11, 3.12 or 3.13",
+        ),
         (
             {"NOISYLABELS_VENV": "/proc/nowhere/venv"},
             "cannot write /proc/nowhere/venv, where",
@@ -183,8 +192,9 @@ def checkout(tmp_path):
     ],
 )
 def test_run_refuses_a_python_or_a_place_in_one_line_and_writes_nothing(checkout, options, message):
-    done, asked = checkout.run(**options)
-    assert (done.returncode, asked) == (1, [])
+    done, requests = checkout.run(**options)
+    assert done.returncode == 1
+    assert requests == []
     assert message in done.stderr
     assert done.stderr.count("\n") == 1
     assert not (checkout.path / ".venv").exists()
@@ -192,8 +202,10 @@ def test_run_refuses_a_python_or_a_place_in_one_line_and_writes_nothing(checkout
 
 def test_help_sets_nothing_up(checkout):
     for word in ("help", "-h", "--help"):
-        done, asked = checkout.run(word)
-        assert (done.returncode, asked, done.stdout) == (0, [], "noisylabels help\n")
+        done, requests = checkout.run(word)
+        assert done.returncode == 0
+        assert requests == []
+        assert done.stdout == "noisylabels help\n"
         assert not (checkout.path / ".venv").exists()
 
 
@@ -205,33 +217,36 @@ def test_a_folder_that_cdpath_names_is_not_taken_for_the_checkout(tmp_path):
         (tmp_path / folder / "src/noisylabels/__init__.py").touch()
         (tmp_path / folder / "src/noisylabels/__main__.py").write_text(f"print({folder!r})")
     command = ["bash", "proj/run", "help"]
-    there = os.environ | {"CDPATH": str(tmp_path / "elsewhere")}
-    done = subprocess.run(command, cwd=tmp_path / "here", env=there, capture_output=True, text=True)
+    environment = os.environ | {"CDPATH": str(tmp_path / "elsewhere")}
+    done = subprocess.run(command, cwd=tmp_path / "here", env=environment, capture_output=True, text=True)
     assert done.stdout.startswith("here/proj"), done.stderr
 
 
-def installed(asked):
+def installed(requests):
     """Select the lock files from what pip was asked to install."""
-    return [lock for line in asked for lock in LOCKS if line.endswith(f"/{lock}.0")]
+    pairs = itertools.product(requests, LOCKS)
+    return [lock for line, lock in pairs if line.endswith(f"/{lock}.0")]
 
 
 def test_first_start_installs_the_lock_by_hash_and_the_second_installs_nothing(checkout):
     """Then a change is installed, another Python or place has a new environment, a profile has plugins."""
-    done, asked = checkout.run("full", "ors", "--cores", "2")
+    done, requests = checkout.run("full", "ors", "--cores", "2")
     assert done.returncode == 0, done.stderr
     assert done.stdout == "noisylabels full ors --cores 2\n"
-    assert asked[0] == "venv"
-    halves = [line for line in asked if line.endswith((".lock.0", ".lock.1"))]
+    assert requests[0] == "venv"
+    halves = [line for line in requests if line.endswith((".lock.0", ".lock.1"))]
     assert len(halves) == 2
     assert all("--require-hashes" in line and "--only-binary :all:" in line for line in halves)
-    both = "".join((checkout.path / f".venv/runtime.lock.{k}").read_text() for k in (0, 1))
-    assert sorted(both.splitlines()) == sorted((checkout.path / "runtime.lock").read_text().splitlines())
-    assert asked[-1].endswith("-e .")
-    done, asked = checkout.run("-n")
+    installed_locks = "".join((checkout.path / f".venv/runtime.lock.{k}").read_text() for k in (0, 1))
+    assert sorted(installed_locks.splitlines()) == sorted(
+        (checkout.path / "runtime.lock").read_text().splitlines()
+    )
+    assert requests[-1].endswith("-e .")
+    done, requests = checkout.run("-n")
     assert done.stdout == "noisylabels -n\n"
-    assert asked == []
+    assert requests == []
     assert checkout.run()[0].stdout == "noisylabels \n"
-    for changed, options, made in (
+    for changed, options, newly_installed in (
         ("runtime.lock", {}, False),
         ("pyproject.toml", {}, False),
         ("run", {"version": "3.13.1", "PYTHON": "python3"}, True),
@@ -239,13 +254,13 @@ def test_first_start_installs_the_lock_by_hash_and_the_second_installs_nothing(c
     ):
         with (checkout.path / changed).open("a", encoding="utf-8") as file:
             file.write("# changed\n")
-        _, asked = checkout.run("-n", **options)
-        assert ("venv" in asked) == made
-        assert asked[-1].endswith("-e .")
+        _, requests = checkout.run("-n", **options)
+        assert ("venv" in requests) == newly_installed
+        assert requests[-1].endswith("-e .")
     slurm = ["--profile", "workflow/profiles/slurm"]
-    done, asked = checkout.run(*slurm)
+    done, requests = checkout.run(*slurm)
     assert done.stdout == f"noisylabels {' '.join(slurm)}\n"
-    assert installed(asked) == ["cluster.lock"]
+    assert installed(requests) == ["cluster.lock"]
     assert installed(checkout.run(*slurm, "-n")[1]) == []
     assert installed(checkout.run("-n")[1]) == []  # a larger lock needs no smaller one
     checkout.stamp.unlink()
@@ -256,8 +271,14 @@ def test_a_failed_installation_says_why_and_is_repaired_by_the_next_start(checko
     for output, message in (
         ("THESE PACKAGES DO NOT MATCH THE HASHES", "not the file that the lock names"),
         ("Could not install packages: [Errno 28] No space left on device", "the disk is full"),
-        ("No matching distribution found for numpy==2.4.6", "cannot get the packages from the package"),
-        ("Retrying: Failed to establish a new connection", "cannot get the packages from the package"),
+        (
+            "No matching distribution found for numpy==2.4.6",
+            "cannot get the packages from the package",
+        ),
+        (
+            "Retrying: Failed to establish a new connection",
+            "cannot get the packages from the package",
+        ),
         ("ERROR: something else", "pip failed"),
     ):
         done, _ = checkout.run("-n", error=output)
@@ -266,9 +287,9 @@ def test_a_failed_installation_says_why_and_is_repaired_by_the_next_start(checko
         assert message in done.stderr
         assert "noisylabels" not in done.stdout
         assert not checkout.stamp.exists()
-    done, asked = checkout.run("-n")
+    done, requests = checkout.run("-n")
     assert done.returncode == 0
-    assert asked[0] == "venv"
+    assert requests[0] == "venv"
     assert checkout.stamp.exists()
 
 
@@ -277,51 +298,54 @@ def test_a_folder_with_files_of_the_user_is_never_an_environment(checkout, file)
     mine = checkout.path / "mine"
     (mine / file).parent.mkdir(parents=True)
     (mine / file).write_text("mine")
-    for place in ("mine", str(mine), "mine/"):
-        done, asked = checkout.run("-n", NOISYLABELS_VENV=place)
-        assert (done.returncode, asked, done.stderr.count("\n")) == (1, [], 1)
+    for folder in ("mine", str(mine), "mine/"):
+        done, requests = checkout.run("-n", NOISYLABELS_VENV=folder)
+        assert done.returncode == 1
+        assert requests == []
+        assert done.stderr.count("\n") == 1
         assert "holds files that no ./run made, and stays as it is" in done.stderr
     assert [path.read_text() for path in mine.rglob("*") if path.is_file()] == ["mine"]
     mine.rename(checkout.path / ".venv")  # made by hand in the usual place
-    done, asked = checkout.run("-n")
-    assert (done.returncode, asked) == (1, [])
+    done, requests = checkout.run("-n")
+    assert done.returncode == 1
+    assert requests == []
     assert (checkout.path / ".venv" / file).read_text() == "mine"
 
 
 def test_an_environment_is_marked_before_anything_is_installed_and_an_empty_folder_taken(checkout):
-    place = checkout.path / "empty"
-    place.mkdir()
+    empty = checkout.path / "empty"
+    empty.mkdir()
     done, _ = checkout.run("-n", error="pip failed", NOISYLABELS_VENV="empty")
     assert done.returncode == 1
-    assert (place / ".noisylabels").read_text().startswith("noisylabels environment")
+    assert (empty / ".noisylabels").read_text().startswith("noisylabels environment")
     assert checkout.run("-n", NOISYLABELS_VENV="empty")[0].returncode == 0
-    (place / ".noisylabels").unlink()  # as version 1 left it
-    done, asked = checkout.run("-n", NOISYLABELS_VENV="empty", version="3.13.1", PYTHON="python3")
-    assert (done.returncode, "venv" in asked) == (0, True)
+    (empty / ".noisylabels").unlink()  # as version 1 left it
+    done, requests = checkout.run("-n", NOISYLABELS_VENV="empty", version="3.13.1", PYTHON="python3")
+    assert (done.returncode, "venv" in requests) == (0, True)
 
 
 def test_an_interpreter_may_lie_below_a_folder_with_a_blank(checkout):
-    place = checkout.path / "my tools"
-    place.mkdir()
-    python = shutil.copy(checkout.bin / "python3", place / "python3.12")
-    done, asked = checkout.run("-n", PYTHON=str(python))
-    assert (done.returncode, "venv" in asked) == (0, True), done.stderr
+    tools = checkout.path / "my tools"
+    tools.mkdir()
+    python = shutil.copy(checkout.bin / "python3", tools / "python3.12")
+    done, requests = checkout.run("-n", PYTHON=str(python))
+    assert (done.returncode, "venv" in requests) == (0, True), done.stderr
 
 
 def test_uv_installs_the_same_lock_with_its_hashes_where_it_is_on_the_path(checkout):
     uv = checkout.bin / "uv"
     uv.write_text('#!/bin/bash\necho "uv $*" >>"$FAKE_LOG"\n', encoding="utf-8")
     uv.chmod(0o755)
-    done, asked = checkout.run("-n", UV_DEFAULT_INDEX="https://uv.example")
+    done, requests = checkout.run("-n", UV_DEFAULT_INDEX="https://uv.example")
     assert done.returncode == 0, done.stderr
-    installs = [line for line in asked if line.startswith("uv pip install")]
+    installs = [line for line in requests if line.startswith("uv pip install")]
     assert len(installs) == 3
     assert all("--require-hashes" in line for line in installs[:2])
     assert installs[1].endswith("-r runtime.lock")
-    assert not any(line.startswith("pip ") for line in asked)
+    assert not any(line.startswith("pip ") for line in requests)
     checkout.stamp.unlink()
-    _, asked = checkout.run("-n", PIP_INDEX_URL="https://pip.example")  # which uv would not read
-    assert not any(line.startswith("uv ") for line in asked)
+    _, requests = checkout.run("-n", PIP_INDEX_URL="https://pip.example")  # which uv would not read
+    assert not any(line.startswith("uv ") for line in requests)
 
 
 def test_a_set_up_that_fails_ends_the_other_half(checkout):
@@ -352,32 +376,34 @@ def test_a_run_holds_its_environment_and_a_set_up_waits_for_it(checkout):
 
 def test_a_file_is_no_environment(checkout):
     (checkout.path / "file").write_text("mine")
-    done, asked = checkout.run("-n", NOISYLABELS_VENV="file")
-    assert (done.returncode, asked, done.stderr.count("\n")) == (1, [], 1)
+    done, requests = checkout.run("-n", NOISYLABELS_VENV="file")
+    assert done.returncode == 1
+    assert requests == []
+    assert done.stderr.count("\n") == 1
     assert "which is a file; choose another place" in done.stderr
     assert (checkout.path / "file").read_text() == "mine"
 
 
 def test_two_starts_at_once_set_up_once(checkout):
-    both = [checkout.start("-n", FAKE_SECONDS="0.6") for _ in range(2)]  # long enough to overlap
-    outputs = [process.communicate(timeout=60) for process in both]
-    assert [process.returncode for process in both] == [0, 0]
+    starts = [checkout.start("-n", FAKE_SECONDS="0.6") for _ in range(2)]  # long enough to overlap
+    outputs = [process.communicate(timeout=60) for process in starts]
+    assert [process.returncode for process in starts] == [0, 0]
     assert all(stdout.startswith("noisylabels ") for stdout, _ in outputs)
-    assert checkout.asked.count("venv") == 1
+    assert checkout.requests.count("venv") == 1
     waited = ["Waiting for another ./run that" in stderr for _, stderr in outputs]
     assert any(waited)  # both may: the first looks at what it has set up, as the second does
 
 
 def test_a_set_up_that_was_killed_is_repaired_by_the_next_start(checkout):
     killed = checkout.start("-n", FAKE_SECONDS="0.5")
-    while not checkout.log.exists() or "venv" not in checkout.asked:
+    while not checkout.log.exists() or "venv" not in checkout.requests:
         time.sleep(0.01)
     killed.kill()
     killed.communicate(timeout=60)
     assert not checkout.stamp.exists()
-    done, asked = checkout.run("-n")
+    done, requests = checkout.run("-n")
     assert done.returncode == 0
-    assert "venv" in asked  # the pip of the killed one may still print
+    assert "venv" in requests  # the pip of the killed one may still print
 
 
 def test_scripts_can_be_started():
@@ -395,9 +421,9 @@ def start(folder, code, **variables):
     (package / "__init__.py").touch()
     (package / "cli.py").write_text(code)
     command = [sys.executable, "-P", ROOT / "src/scripts/start.py", "--as-typed", "-n"]
-    kept = {"PYTHONPATH": str(package.parent), "HOME": str(folder)}
+    environment = {"PYTHONPATH": str(package.parent), "HOME": str(folder)}
     cwd = variables.pop("cwd", folder)
-    return subprocess.run(command, cwd=cwd, env=kept | variables, capture_output=True, text=True)
+    return subprocess.run(command, cwd=cwd, env=environment | variables, capture_output=True, text=True)
 
 
 TELL = "import os, sys\ndef main(): print(sys.argv, os.environ.get('XDG_CACHE_HOME'))"
@@ -410,17 +436,21 @@ def test_snakemake_is_started_with_the_arguments_and_a_home_that_can_be_written(
 
 
 @pytest.mark.parametrize(
-    ("code", "place", "message"),
+    ("code", "location", "message"),
     [
         ("import no_such_module", {}, f"a package in {sys.prefix} is damaged"),
         ("def main(:", {}, "remove that folder and start again"),
-        (TELL, {"cwd": "/proc/self"}, "is not writable; make it writable, or copy it to a folder of yours"),
+        (
+            TELL,
+            {"cwd": "/proc/self"},
+            "is not writable; make it writable, or copy it to a folder of yours",
+        ),
     ],
 )
 def test_a_damaged_package_and_a_checkout_that_is_read_only_are_answered_in_one_line(
-    tmp_path, code, place, message
+    tmp_path, code, location, message
 ):
-    done = start(tmp_path, code, **place)
+    done = start(tmp_path, code, **location)
     assert done.returncode == 1
     assert message in done.stderr
     assert done.stderr.count("\n") == 1

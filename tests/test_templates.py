@@ -84,11 +84,11 @@ def test_its_own_test_passes(paper):
 
 
 def test_another_method_and_artifact_are_of_the_kind_of_the_paper(paper):
-    said = new("new-method", paper / "other")
+    output = new("new-method", paper / "other")
     code = (paper / "other.py").read_text(encoding="utf-8")
     member = {"filter": "_learn", "online": "partial_fit", "classifier": "def fit("}
     assert member[paper.name.removeprefix("new_")] in code
-    class_name = said.partition('"other:')[2].partition('"')[0]
+    class_name = output.partition('"other:')[2].partition('"')[0]
     assert f"class {class_name}(" in code
     new("new-artifact", paper / "second")
     assert paper_check.read_paper(paper, "second").faults == []

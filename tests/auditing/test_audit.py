@@ -43,58 +43,60 @@ def audited(X, y, **options):
 
 
 @pytest.fixture(scope="module")
-def found():
+def report():
     X, y, true = table()
     trusted = np.where(np.arange(len(y)) < 100, true, None)
     return noisylabels.audit(X, y, model=LogisticRegression(), repetitions=2, trusted=trusted)
 
 
-def test_most_of_the_suspicious_labels_are_wrong_and_suggestions_right(found):
+def test_most_of_the_suspicious_labels_are_wrong_and_suggestions_right(report):
     _, y, true = table()
-    listed = found.suspicious
+    listed = report.suspicious
     assert list(listed.columns) == ["row", "label", "suggested", "score"]
     assert np.mean(y[listed["row"]] != true[listed["row"]]) > 0.9
     assert np.mean(listed["suggested"] == true[listed["row"]]) > 0.9
     assert listed["score"].is_monotonic_increasing
-    assert sorted(found.ranking["row"]) == list(range(len(y)))
+    assert sorted(report.ranking["row"]) == list(range(len(y)))
 
 
-def test_the_flip_rates_cover_the_truth_and_trusted_labels_are_counted(found):
+def test_the_flip_rates_cover_the_truth_and_trusted_labels_are_counted(report):
     _, y, true = table()
-    assert 0.0 == found.bounds[0] < np.mean(y != true) < found.bounds[1]
-    assert found.guess == pytest.approx(np.mean(y != true), abs=0.08)
-    rates = found.flip_rates
+    assert 0.0 == report.bounds[0] < np.mean(y != true) < report.bounds[1]
+    assert report.guess == pytest.approx(np.mean(y != true), abs=0.08)
+    rates = report.flip_rates
     np.testing.assert_allclose(rates.groupby("true")["estimate"].sum(), 1.0)
     assert (rates.query("true != observed")["limit"] >= 0.15).all()  # so many were flipped
     assert rates.groupby("true")["anchor"].sum().to_list() == pytest.approx([1.0, 1.0])
     assert rates.query("true != observed")["anchor"].between(0.02, 0.35).all()  # 15 % were flipped
     row = rates[(rates["true"] == "ash") & (rates["observed"] == "beech")].iloc[0]
     assert row["trusted"] == np.mean(y[:100][true[:100] == "ash"] == "beech")
-    assert "By trusted labels: ash labelled beech" in found.text
+    assert "By trusted labels: ash labelled beech" in report.text
 
 
-def test_methods_are_compared_on_the_same_folds(found):
-    methods = found.accuracies.set_index("method")
+def test_methods_are_compared_on_the_same_folds(report):
+    methods = report.accuracies.set_index("method")
     assert {"robust", "plain"} == set(methods["kind"])
     assert methods["kind"]["rMKLR"] == "robust"
-    best = found.accuracies.iloc[0]
-    assert (best["behind"], best["behind_low"], best["behind_high"]) == (0, 0, 0)
-    near = methods.loc["logistic"]
-    assert near["accuracy"] == pytest.approx(0.85, abs=0.05)
-    assert near["corrected"] == pytest.approx(0.99, abs=0.04)
-    assert near["corrected_low"] <= near["corrected"] <= near["corrected_high"]
+    best = report.accuracies.iloc[0]
+    assert best["behind"] == 0
+    assert best["behind_low"] == 0
+    assert best["behind_high"] == 0
+    logistic = methods.loc["logistic"]
+    assert logistic["accuracy"] == pytest.approx(0.85, abs=0.05)
+    assert logistic["corrected"] == pytest.approx(0.99, abs=0.04)
+    assert logistic["corrected_low"] <= logistic["corrected"] <= logistic["corrected_high"]
 
 
-def test_the_report_says_what_was_found_and_what_cannot_be_known(found):
-    assert str(found) == found.text
-    said = [
+def test_the_report_says_what_was_found_and_what_cannot_be_known(report):
+    assert str(report) == report.text
+    lines = [
         "300 labels of 2 classes",
         "allow any share of wrong ones from 0 % to",
         "Evidence of wrong labels",
     ]
-    for sentence in [*said, "The flip rates are biased", "Look at them from the top"]:
-        assert sentence in found.text, sentence
-    assert "Our estimate is 1.0 %." in replace(found, bounds=(0.0, 0.01)).text
+    for sentence in [*lines, "The flip rates are biased", "Look at them from the top"]:
+        assert sentence in report.text, sentence
+    assert "Our estimate is 1.0 %." in replace(report, bounds=(0.0, 0.01)).text
 
 
 def test_equal_rows_with_different_labels_are_counted_in_the_report():
@@ -127,11 +129,12 @@ def test_the_best_model_is_the_likeliest_and_many_rows_have_one_model_on_all_of_
     assert best.model not in ("logistic regression", "robust logistic")
     assert any("the largest likelihood" in note for note in best.notes)
     X, y, true = table(n=5200)
-    many = noisylabels.audit(X, y)
-    assert many.model == "gradient boosting"
-    assert len(many.accuracies) == 1
-    assert all("cannot be detected" in note for note in many.notes)
-    assert np.mean(y[many.ranking["row"][:300]] != true[many.ranking["row"][:300]]) > 0.95
+    of_many_rows = noisylabels.audit(X, y)
+    assert of_many_rows.model == "gradient boosting"
+    assert len(of_many_rows.accuracies) == 1
+    assert all("cannot be detected" in note for note in of_many_rows.notes)
+    top_rows = of_many_rows.ranking["row"][:300]
+    assert np.mean(y[top_rows] != true[top_rows]) > 0.95
 
 
 def remarks(rng, kinds):
@@ -146,33 +149,35 @@ def test_texts_are_learnt_from():
     true = rng.integers(2, size=300)
     X = remarks(rng, true)
     y = np.where(rng.random(300) < 0.1, 1 - true, true)
-    found = audited(X, y)
+    report = audited(X, y)
     wrong = np.flatnonzero(y != true)
-    assert found.informative
-    assert np.isin(wrong, found.ranking["row"][: len(wrong)]).mean() > 0.9
+    assert report.informative
+    assert np.isin(wrong, report.ranking["row"][: len(wrong)]).mean() > 0.9
 
 
 def test_three_classes_have_own_rates_but_not_by_a_binary_model():
     X, y, true = table(K=3)
-    found = audited(X, y, model=None)
-    assert (found.model, len(found.flip_rates)) == ("rMKLR", 9)
-    assert found.flip_rates.groupby("true")["own"].sum().to_list() == pytest.approx([1, 1, 1])
+    report = audited(X, y, model=None)
+    assert report.model == "rMKLR"
+    assert len(report.flip_rates) == 9
+    assert report.flip_rates.groupby("true")["own"].sum().to_list() == pytest.approx([1, 1, 1])
     binary = audited(X, y, model=noisylabels.RobustKernelFisherClassifier())
     assert binary.flip_rates["own"].isna().all()  # one class against the rest: no flip matrix of all classes
-    assert np.mean(y[found.suspicious["row"]] != true[found.suspicious["row"]]) > 0.85
+    listed = report.suspicious["row"]
+    assert np.mean(y[listed] != true[listed]) > 0.85
 
 
 def test_the_same_call_gives_the_same_answer_and_rows_without_label_are_left_out():
     X, y, _ = table(n=120)
     gone = np.array(y, dtype=object)
     gone[7] = None
-    one = audited(X, gone, most_rows=60)
+    first_audit = audited(X, gone, most_rows=60)
     two = audited(X, gone, most_rows=60)
-    pd.testing.assert_frame_equal(one.ranking, two.ranking)
-    pd.testing.assert_frame_equal(one.flip_rates, two.flip_rates)
-    assert 7 not in set(one.ranking["row"])
-    assert "The table: 1 rows without a label were left out." in one.text
-    assert "LogisticRegression was trained on 60 of the 119 rows" in one.text
+    pd.testing.assert_frame_equal(first_audit.ranking, two.ranking)
+    pd.testing.assert_frame_equal(first_audit.flip_rates, two.flip_rates)
+    assert 7 not in set(first_audit.ranking["row"])
+    assert "The table: 1 rows without a label were left out." in first_audit.text
+    assert "LogisticRegression was trained on 60 of the 119 rows" in first_audit.text
 
 
 @pytest.mark.parametrize("d", [1, 2, 8])
@@ -182,10 +187,10 @@ def test_copies_with_other_labels_are_found_and_no_others(d):
     y = rng.integers(0, 3, 400)
     copies = np.vstack([X[:6], X[6:12] * (1 + 1e-6)])
     labels = np.concatenate([y, (y[:10] + 1) % 3, y[10:12]])
-    equal, near = flip_rates.conflicts(np.vstack([X, copies]), None, labels)
+    equal, nearly_equal = flip_rates.conflicts(np.vstack([X, copies]), None, labels)
     assert [pair.tolist() for pair in equal] == [[i, 400 + i] for i in range(6)]
-    assert {tuple(pair.tolist()) for pair in near} >= {(i, 400 + i) for i in range(6, 10)}
-    assert len(near) <= 5
+    assert {tuple(pair.tolist()) for pair in nearly_equal} >= {(i, 400 + i) for i in range(6, 10)}
+    assert len(nearly_equal) <= 5
     assert len(flip_rates.conflicts(X, None, y)[1]) <= 1
 
 
@@ -201,9 +206,9 @@ def dated():
 @pytest.mark.nightly
 def test_parts_of_dates_stay_only_where_they_help(dated):
     X, y = dated
-    kept = audit.with_calendar(tables.of_arrays(X, y), y)
-    assert kept.names == ["day", "size", "day weekday cos", "day weekday sin"]
-    assert "the weekday of day makes unseen labels likelier" in kept.notes[-1]
+    with_dates = audit.with_calendar(tables.of_arrays(X, y), y)
+    assert with_dates.names == ["day", "size", "day weekday cos", "day weekday sin"]
+    assert "the weekday of day makes unseen labels likelier" in with_dates.notes[-1]
     coins = np.random.default_rng(1).permutation(y)
     assert audit.with_calendar(tables.of_arrays(X, coins), coins).names == ["day", "size"]
 
@@ -213,9 +218,9 @@ def test_a_column_made_from_the_label_is_named_and_one_that_predicts_it_well_is_
     X, y = dated
     detail = [f"{'AB'[label]}{i % 3}" for i, label in enumerate(y)]
     good = y + 0.3 * np.random.default_rng(0).standard_normal(600)  # 95 %
-    found = noisylabels.audit(X.assign(detail=detail, good=good), y, model="logistic", compare=False)
-    assert next(note for note in found.notes if "alone" in note).startswith("column 'detail' alone predicts")
-    assert sum("alone" in note for note in found.notes) == 1
+    report = noisylabels.audit(X.assign(detail=detail, good=good), y, model="logistic", compare=False)
+    assert next(note for note in report.notes if "alone" in note).startswith("column 'detail' alone predicts")
+    assert sum("alone" in note for note in report.notes) == 1
 
 
 def check_page(folder, sections=5):
@@ -227,12 +232,12 @@ def check_page(folder, sections=5):
     return text
 
 
-def test_the_page_tells_all_and_fetches_nothing(found, tmp_path):
-    audit_page.write_audit(found, tmp_path, "beans.csv <b>", "./run audit beans.csv")
+def test_the_page_tells_all_and_fetches_nothing(report, tmp_path):
+    audit_page.write_audit(report, tmp_path, "beans.csv <b>", "./run audit beans.csv")
     text = check_page(tmp_path)
     assert "beans.csv &lt;b&gt;" in text
     for name in ("suspicious", "flip_rates", "accuracies"):
-        assert len(pd.read_csv(tmp_path / f"{name}.csv")) == len(getattr(found, name))
+        assert len(pd.read_csv(tmp_path / f"{name}.csv")) == len(getattr(report, name))
     assert "trusted:" in text
     assert "nan" not in text
 
@@ -266,7 +271,11 @@ BEANS = "a,b,kind\n" + "".join(f"{i % 7},{i},{'xy'[i % 2]}\n" for i in range(40)
 @pytest.mark.nightly
 def test_the_script_from_the_draw_to_the_repaired_table(tmp_path):
     X, y, true = table(n=80)
-    columns = {"when": [f"{1 + i % 28:02}.03.2026" for i in range(80)], "width": X[:, 0], "length": X[:, 1]}
+    columns = {
+        "when": [f"{1 + i % 28:02}.03.2026" for i in range(80)],
+        "width": X[:, 0],
+        "length": X[:, 1],
+    }
     pd.DataFrame(columns | {"kind": y}).to_csv(tmp_path / "beans.csv", index=False)
     plain = "beans.csv --label kind --model logistic"
     arguments = f"{plain} --review 40 --precision 0.5"
@@ -275,8 +284,12 @@ def test_the_script_from_the_draw_to_the_repaired_table(tmp_path):
     assert "List:   Without reviewed rows no list" in out
     assert out.index("beans_audit/review.html") < out.index("beans_audit/review.csv")
     report = (tmp_path / "beans_audit/audit.txt").read_text()
-    for said in ("80 labels of 2 classes", "Without reviewed rows no list", "holds dates and is counted in"):
-        assert said in report
+    for message in (
+        "80 labels of 2 classes",
+        "Without reviewed rows no list",
+        "holds dates and is counted in",
+    ):
+        assert message in report
     assert "Notes:  1 on the table, at the end of beans_audit/audit.txt" in out
     assert "Look:   beans_audit/index.html" in out
     folder = tmp_path / "beans_audit"
@@ -285,28 +298,33 @@ def test_the_script_from_the_draw_to_the_repaired_table(tmp_path):
     assert (listed["line"] == listed["row"] + 2).all()
     assert '"classes": ["ash", "beech"]' in (folder / "review.html").read_text()
     sheet = pd.read_csv(folder / "review.csv", dtype=str)
-    at = sheet["row"].astype(int)
-    sheet.assign(true=true[at]).to_csv(folder / "review.csv", index=False)
+    rows_drawn = sheet["row"].astype(int)
+    sheet.assign(true=true[rows_drawn]).to_csv(folder / "review.csv", index=False)
     code, out, err = run(tmp_path, *arguments.split())
     assert code == 0, err
     assert "of the labels are wrong (95 % confidence:" in out.splitlines()[0]
     files = out.partition("Files:  ")[2].partition(" in beans_audit.")[0].split(", ")
     assert {"review.html", "review.csv", "repaired.csv", "listed.csv", "index.html"} < set(files)
     assert all((folder / name).is_file() for name in files)
-    assert (pd.read_csv(folder / "repaired.csv")["kind repaired"][at] == true[at]).all()
+    assert (pd.read_csv(folder / "repaired.csv")["kind repaired"][rows_drawn] == true[rows_drawn]).all()
     page = (folder / "index.html").read_text()
-    said = (folder / "audit.txt").read_text()
+    message = (folder / "audit.txt").read_text()
     lead = page.partition('class="lead">')[2].partition("</p>")[0]
     assert ("listed.csv" in page, "reviewed rows" in lead, "guess" in lead) == (True, True, False)
     assert "`" not in page.split("<script")[0]
     sheet.assign(true="oak").to_csv(folder / "review.csv", index=False)
     code, out, err = run(tmp_path, *arguments.split())
-    assert (code, out) == (1, "")  # said before the audit, and what was found stays
+    # said before the audit, and what was found stays
+    assert code == 1
+    assert out == ""
     assert "the true label is 'oak', not one of ash, beech" in err
-    assert (folder / "audit.txt").read_text() == said
+    assert (folder / "audit.txt").read_text() == message
     assert run(tmp_path, *plain.split())[0] == 0  # no review: what came of it is not there any more
-    made = ("repaired", "listed", "review", "review_plan")
-    assert {each.name for each in folder.iterdir() if each.stem in made} == {"review.csv", "review_plan.json"}
+    kinds = ("repaired", "listed", "review", "review_plan")
+    assert {file.name for file in folder.iterdir() if file.stem in kinds} == {
+        "review.csv",
+        "review_plan.json",
+    }
     pd.DataFrame({"beech": [0.5] * 80, "ash": [0.5] * 80}).to_csv(tmp_path / "p.csv", index=False)
     code, out, err = run(tmp_path, *f"{plain[:22]} --probabilities p.csv --out q".split())
     assert (code, "these columns say nothing" in out) == (0, True)
@@ -328,7 +346,8 @@ def test_files_that_no_audit_made_are_never_overwritten(tmp_path):
     (tmp_path / "suspicious.csv").write_text(BEANS)
     arguments = ("suspicious.csv", "--label", "kind", "--model", "logistic", "--out")
     code, _, err = run(tmp_path, *arguments, ".")
-    assert (code, (tmp_path / "suspicious.csv").read_text()) == (1, BEANS)
+    assert code == 1
+    assert (tmp_path / "suspicious.csv").read_text() == BEANS
     assert (
         err == "audit: --out: . holds files that are not from an audit (suspicious.csv); name a new folder\n"
     )
@@ -336,7 +355,8 @@ def test_files_that_no_audit_made_are_never_overwritten(tmp_path):
         assert run(tmp_path, *arguments, "found")[0] == 0
     (tmp_path / "found/suspicious.csv").write_text(BEANS)
     code, _, err = run(tmp_path, "found/suspicious.csv", "--label", "kind", "--out", "found")
-    assert (code, (tmp_path / "found/suspicious.csv").read_text()) == (1, BEANS)
+    assert code == 1
+    assert (tmp_path / "found/suspicious.csv").read_text() == BEANS
     assert "found holds suspicious.csv, which is read" in err
 
 
@@ -374,12 +394,14 @@ def test_findings_are_told_although_the_page_cannot_be_written(tmp_path):
 def test_too_little_memory_is_said_in_one_line(tmp_path, monkeypatch):
     (tmp_path / "beans.csv").write_text(BEANS)
 
-    def read(*given, **options):
+    def read(*arguments, **options):
         return np.empty(2**48, dtype=float)
 
     monkeypatch.setattr(tables, "read", read)
     code, out, err = run(tmp_path, "beans.csv", "--label", "kind")
-    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert code == 1
+    assert out == ""
+    assert err.count("\n") == 1
     assert re.match(
         r"audit: the memory is not enough for this table \(Unable to allocate .*; name fewer", err
     )
@@ -387,9 +409,9 @@ def test_too_little_memory_is_said_in_one_line(tmp_path, monkeypatch):
 
 def test_an_interrupted_audit_says_so_in_one_line(tmp_path):
     (tmp_path / "beans.csv").write_text(BEANS)
-    how = {"cwd": tmp_path, "env": ENVIRONMENT, "stderr": subprocess.PIPE, "text": True}
+    options = {"cwd": tmp_path, "env": ENVIRONMENT, "stderr": subprocess.PIPE, "text": True}
     heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # tests in the background ignore it
-    process = subprocess.Popen([*SCRIPT, "beans.csv", "--label", "kind"], **how, preexec_fn=heard)
+    process = subprocess.Popen([*SCRIPT, "beans.csv", "--label", "kind"], **options, preexec_fn=heard)
     assert process.stderr is not None
     assert "cross-fitting" in process.stderr.readline()
     process.send_signal(signal.SIGINT)
@@ -419,13 +441,17 @@ def test_an_interrupted_audit_says_so_in_one_line(tmp_path):
 def test_the_script_refuses_in_one_line(arguments, message, tmp_path):
     (tmp_path / "beans.csv").write_text(BEANS)
     code, _, err = run(tmp_path, *arguments.split())
-    assert (code, err.strip()) == (1, f"audit: {message}")
+    assert code == 1
+    assert err.strip() == f"audit: {message}"
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"y": np.zeros((40, 2))}, r"y must have one label for each row, shape \(n,\), got shape \(40, 2\)"),
+        (
+            {"y": np.zeros((40, 2))},
+            r"y must have one label for each row, shape \(n,\), got shape \(40, 2\)",
+        ),
         ({"X": np.ones((40, 2)) * 1j}, r"got shape \(40, 2\) of complex numbers"),
         ({"X": csr_matrix(np.eye(40))}, r"X is sparse; an audit needs it dense: X.toarray\(\)"),
         ({"most_rows": 3}, "most_rows: must be a whole number >= 20, got 3"),
@@ -435,14 +461,32 @@ def test_the_script_refuses_in_one_line(arguments, message, tmp_path):
             {"y": np.repeat([b"no", b"yes"], 20)},
             "y: labels are bytes, such as b'no'; decode them, for example",
         ),
-        ({"y": np.array([b"no", "yes"] * 20, dtype=object)}, "y: labels are bytes, such as b'no'; decode"),
+        (
+            {"y": np.array([b"no", "yes"] * 20, dtype=object)},
+            "y: labels are bytes, such as b'no'; decode",
+        ),
         ({"repetitions": 0}, "repetitions: must be a whole number >= 1, got 0"),
-        ({"random_state": 2**40}, "random_state: must be a whole number >= 0 and <= 4294967295, got 1099511"),
-        ({"model": LogisticRegression}, r"model must be a classifier such as LogisticRegression\(\)"),
-        ({"model": "rMKL"}, "'rMKL' is not one of rmklr, robust_logistic, .*, best, and not package:Class"),
-        ({"model": "json:loads"}, "model 'json:loads': .*; give package:Class, built without arguments"),
+        (
+            {"random_state": 2**40},
+            "random_state: must be a whole number >= 0 and <= 4294967295, got 1099511",
+        ),
+        (
+            {"model": LogisticRegression},
+            r"model must be a classifier such as LogisticRegression\(\)",
+        ),
+        (
+            {"model": "rMKL"},
+            "'rMKL' is not one of rmklr, robust_logistic, .*, best, and not package:Class",
+        ),
+        (
+            {"model": "json:loads"},
+            "model 'json:loads': .*; give package:Class, built without arguments",
+        ),
         ({"y": None}, "audit needs the observed labels y"),
-        ({"pred_probs": np.ones((40, 3))}, r"a column for each of 2 classes, \(40, 2\); got shape \(40, 3\)"),
+        (
+            {"pred_probs": np.ones((40, 3))},
+            r"a column for each of 2 classes, \(40, 2\); got shape \(40, 3\)",
+        ),
         ({"pred_probs": np.ones((40, 2))}, "row 0: .* are not probabilities that sum to 1"),
     ],
 )
@@ -455,20 +499,20 @@ def test_arguments_that_cannot_be_are_refused(arguments, message):
 def test_the_example_finds_what_the_guide_says():
     guide = (ROOT / "docs/audit.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"```python\n(.*?)```", guide, re.S)
-    made = {}
+    variables = {}
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        exec(compile(code, "audit.md", "exec"), made)
-    flipped, found = made["flipped"], made["found"]
-    hits = flipped[found.suspicious["row"]]
-    said = [
-        f"{100 * flipped[made['worst']].mean():.0f} % are wrong",
+        exec(compile(code, "audit.md", "exec"), variables)
+    flipped, report = variables["flipped"], variables["found"]
+    hits = flipped[report.suspicious["row"]]
+    lines = [
+        f"{100 * flipped[variables['worst']].mean():.0f} % are wrong",
         f"(of all labels, {100 * flipped.mean():.0f} %)",
         f"Of the {len(hits)} that it lists, {100 * hits.mean():.0f} % are",
         f"those are {100 * hits.sum() / flipped.sum():.0f} % of all wrong ones",
     ]
-    for sentence in said:
+    for sentence in lines:
         assert sentence in guide
     shown = " ".join(line.removeprefix("> ") for line in guide.splitlines() if line.startswith("> "))
-    assert " ".join(found.text.split("\n")[:2]) == shown
-    assert found.text in printed.getvalue()
+    assert " ".join(report.text.split("\n")[:2]) == shown
+    assert report.text in printed.getvalue()

@@ -1,4 +1,4 @@
-"""Copies of rows are found by their columns, are never both learned from and judged, and count as one."""
+"""Copies of rows are found by their columns, are not both learned from and judged, count as one."""
 
 import numpy as np
 import pandas as pd
@@ -19,7 +19,7 @@ NEAREST = KNeighborsClassifier(5)
 
 
 def with_copies(share, noise, rows=300, columns=5, copies=1, categories=False, seed=0):
-    """Distinct rows and noisy copies of a share of them, and the number of the row that each comes from."""
+    """Distinct rows, noisy copies of a share of them, and the number of each one's source."""
     rng = np.random.default_rng([seed, columns])
     X = rng.normal(size=(rows, columns))
     copied = rng.choice(rows, round(share * rows), replace=False)
@@ -27,7 +27,8 @@ def with_copies(share, noise, rows=300, columns=5, copies=1, categories=False, s
     table = X[source]
     table[rows:] += noise * rng.normal(size=(len(source) - rows, columns))
     if categories:
-        table = np.hstack([table, np.eye(4)[rng.integers(4, size=rows)][source]])
+        category = rng.integers(4, size=rows)
+        table = np.hstack([table, np.eye(4)[category[source]]])
     order = rng.permutation(len(source))
     return table[order], source[order]
 
@@ -40,10 +41,12 @@ def test_copies_are_found_whatever_their_share(columns, noise, share, copies, ca
     X, source = with_copies(share, noise, columns=columns, copies=copies, categories=categories)
     groups = find_copies(X).groups
     order = np.argsort(source, kind="stable")
-    copy = source[order][1:] == source[order][:-1]
-    together = groups[order][1:] == groups[order][:-1]
-    assert together[copy].mean() > 0.95
-    assert groups.max() + 1 > 0.75 * (source.max() + 1)  # rows that are not copies are seldom joined
+    is_copy = np.diff(source[order]) == 0
+    is_grouped = np.diff(groups[order]) == 0
+    assert is_grouped[is_copy].mean() > 0.95
+    number_of_groups = groups.max() + 1
+    distinct_rows = source.max() + 1
+    assert number_of_groups > 0.75 * distinct_rows  # rows that are not copies are seldom joined
 
 
 def tables_of_distinct_rows():
@@ -52,46 +55,51 @@ def tables_of_distinct_rows():
     yield "numbers", rng.normal(size=(400, 3))
     yield "few columns", rng.uniform(size=(1000, 2))
     yield "heavy tails", rng.standard_cauchy((500, 4))
-    yield "clusters", 10 * rng.normal(size=(20, 6))[rng.integers(20, size=500)] + rng.normal(size=(500, 6))
+    centres = 10 * rng.normal(size=(20, 6))
+    yield "clusters", centres[rng.integers(20, size=500)] + rng.normal(size=(500, 6))
     yield "grid", np.column_stack([np.repeat(grid, 30), np.tile(grid, 30)])
     yield "ages", rng.integers(18, 80, (600, 1)).astype(float)
     yield "walk", np.cumsum(rng.normal(size=(500, 3)), axis=0)
     for columns in (2, 5, 10):
         yield f"{columns} binary", rng.integers(0, 2, (600, columns)).astype(float)
-    yield "scales", np.clip(rng.normal(3, 1, (600, 1)) + rng.normal(0, 0.7, (600, 6)), 1, 5).round()
+    opinions = rng.normal(3, 1, (600, 1)) + rng.normal(0, 0.7, (600, 6))
+    yield "scales", np.clip(opinions, 1, 5).round()
     yield "categories", np.hstack([np.eye(10)[rng.integers(10, size=600)] for _ in range(2)])
-    yield "mixed", np.column_stack([np.eye(4)[rng.integers(4, size=600)], rng.normal(size=600).round(1)])
+    category = np.eye(4)[rng.integers(4, size=600)]
+    yield "mixed", np.column_stack([category, rng.normal(size=600).round(1)])
 
 
 @pytest.mark.parametrize(("name", "X"), list(tables_of_distinct_rows()))
 def test_rows_that_chance_makes_equal_or_near_are_no_copies(name, X):
-    found = find_copies(X)
-    assert (found.copied, found.nearly_equal) == (0, False)
-    assert (found.coincident > 0) == (len(np.unique(X, axis=0)) < len(X))
+    copies = find_copies(X)
+    assert copies.copied == 0
+    assert not copies.nearly_equal
+    has_equal_rows = len(np.unique(X, axis=0)) < len(X)
+    assert (copies.coincident > 0) == has_equal_rows
 
 
 def test_copies_do_not_depend_on_the_order_of_the_rows():
     X, _ = with_copies(0.5, 0.0)
     order = np.random.default_rng(1).permutation(len(X))
-    one = find_copies(X).groups
-    other = find_copies(X[order]).groups
-    pairs = {(a, b) for a, b in zip(one[order].tolist(), other.tolist(), strict=True)}
-    assert len(pairs) == one.max() + 1 == other.max() + 1
+    groups = find_copies(X).groups
+    reordered = find_copies(X[order]).groups
+    pairs = set(zip(groups[order].tolist(), reordered.tolist(), strict=True))
+    assert len(pairs) == groups.max() + 1 == reordered.max() + 1
 
 
 def test_groups_of_two_kinds_are_combined():
-    one = np.array([0, 0, 1, 2, 3])
-    other = np.array([0, 1, 1, 2, 3])
-    assert combine_groups(one, other).tolist() == [0, 0, 0, 1, 2]
+    first_kind = np.array([0, 0, 1, 2, 3])
+    second_kind = np.array([0, 1, 1, 2, 3])
+    assert combine_groups(first_kind, second_kind).tolist() == [0, 0, 0, 1, 2]
     assert combine_groups(np.arange(5), None) is None
-    assert combine_groups(np.arange(5), other).tolist() == [0, 1, 1, 2, 3]
+    assert combine_groups(np.arange(5), second_kind).tolist() == [0, 1, 1, 2, 3]
 
 
 @pytest.mark.parametrize("number", [60, 900])
 def test_no_group_is_on_both_sides_of_a_split_and_classes_keep_their_share(number):
     rng = np.random.default_rng(0)
-    groups = np.sort(rng.integers(number, size=3 * number))
-    groups = np.unique(groups, return_inverse=True)[1]
+    drawn_groups = np.sort(rng.integers(number, size=3 * number))
+    _, groups = np.unique(drawn_groups, return_inverse=True)
     y = (rng.random(len(groups)) < 0.2).astype(int)
     held_out = []
     for train, held in split_folds(y, 5, 0, groups):
@@ -99,7 +107,8 @@ def test_no_group_is_on_both_sides_of_a_split_and_classes_keep_their_share(numbe
         assert len(train) + len(held) == len(y)
         assert y[held].mean() == pytest.approx(0.2, abs=0.1)
         held_out.append(held)
-    assert np.array_equal(np.sort(np.concatenate(held_out)), np.arange(len(y)))
+    all_held_out = np.sort(np.concatenate(held_out))
+    assert np.array_equal(all_held_out, np.arange(len(y)))
 
 
 def test_without_groups_the_folds_are_those_of_scikit_learn():
@@ -116,7 +125,8 @@ def test_a_class_in_one_group_is_refused():
     assert folds_for(y, groups) == 1
     with pytest.raises(ValueError, match="a class with rows of a single group"):
         cross_fitted(X, y, LogisticRegression(), groups=groups)
-    with pytest.raises(ValueError, match="a class occurs in so few groups that some folds have none of it"):
+    message = "a class occurs in so few groups that some folds have none of it"
+    with pytest.raises(ValueError, match=message):
         list(split_folds(y, 2, 0, groups))
 
 
@@ -124,42 +134,48 @@ def test_each_row_twice_gives_the_counts_of_each_row_once():
     rng = np.random.default_rng(0)
     y = rng.integers(3, size=200)
     p = rng.dirichlet(np.ones(3), 200)
-    twice = np.repeat(np.arange(200), 2)
     groups = np.repeat(np.arange(200), 2)
+    y_twice = y[groups]
+    p_twice = p[groups]
     once = flip_rates.surest(p, y)
-    both = flip_rates.surest(p[twice], y[twice], groups)
+    twice = flip_rates.surest(p_twice, y_twice, groups)
     for name in ("omega", "rows", "disagree", "low", "high"):
-        np.testing.assert_allclose(getattr(both, name), getattr(once, name))
-    a = flip_rates.weights_of(groups)
-    np.testing.assert_allclose(flip_rates.joint(p[twice], y[twice], a), flip_rates.joint(p, y))
-    one = flip_rates.corrected_error(p.argmax(axis=1), y, np.eye(3))
-    two = flip_rates.corrected_error(p[twice].argmax(axis=1), y[twice], np.eye(3), groups)
-    assert two == pytest.approx(one)
+        np.testing.assert_allclose(getattr(twice, name), getattr(once, name))
+    weights = flip_rates.weights_of(groups)
+    joint = flip_rates.joint(p, y)
+    np.testing.assert_allclose(flip_rates.joint(p_twice, y_twice, weights), joint)
+    error_once = flip_rates.corrected_error(p.argmax(axis=1), y, np.eye(3))
+    predicted_twice = p_twice.argmax(axis=1)
+    error_twice = flip_rates.corrected_error(predicted_twice, y_twice, np.eye(3), groups)
+    assert error_twice == pytest.approx(error_once)
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.1])
 def test_the_upper_limit_of_copied_coins_covers(noise):
     X, source = with_copies(1.0, noise, rows=200)
     y = np.random.default_rng(3).integers(2, size=200)[source]
-    found = noisylabels.audit(X, y, model=NEAREST, compare=False, repetitions=1)
-    assert found.bounds[1] >= 0.5
-    assert any("of 400 rows are" in note and "counts as one row" in note for note in found.notes)
+    report = noisylabels.audit(X, y, model=NEAREST, compare=False, repetitions=1)
+    assert report.bounds[1] >= 0.5
+    assert any("of 400 rows are" in note and "counts as one row" in note for note in report.notes)
 
 
 def test_named_groups_count_as_one_like_copies():
     rng = np.random.default_rng(0)
     patient = np.repeat(np.arange(100), 4)
-    X = rng.normal(size=(100, 4))[patient] + 0.5 * rng.normal(size=(400, 4))
+    of_patients = rng.normal(size=(100, 4))
+    X = of_patients[patient] + 0.5 * rng.normal(size=(400, 4))
     y = rng.integers(2, size=100)[patient]  # nothing is to be learned but who it is
     options = {"model": NEAREST, "compare": False, "repetitions": 1}
     assert noisylabels.audit(X, y, **options).informative
-    found = noisylabels.audit(X, y, groups=[f"patient {i}" for i in patient], **options)
-    assert not found.informative
-    assert "rows of one group count as one: 100 groups" in found.notes
+    names = [f"patient {i}" for i in patient]
+    report = noisylabels.audit(X, y, groups=names, **options)
+    assert not report.informative
+    assert "rows of one group count as one: 100 groups" in report.notes
     missing = np.where(np.arange(400) < 4, None, patient.astype(object))
     named = noisylabels.audit(X, y, groups=missing, **options | {"model": "logistic"})
     assert "rows of one group count as one: 103 groups" in named.notes
-    with pytest.raises(ValueError, match=r"groups must have one name for each of 400 rows, got shape \(3,\)"):
+    message = r"groups must have one name for each of 400 rows, got shape \(3,\)"
+    with pytest.raises(ValueError, match=message):
         noisylabels.audit(X, y, groups=[1, 2, 3])
 
 
@@ -171,39 +187,49 @@ def test_a_table_without_copies_has_the_same_audit_with_a_group_for_each_row():
     plain = noisylabels.audit(X, y, **options)
     grouped = noisylabels.audit(X, y, groups=range(200), **options)
     pd.testing.assert_frame_equal(plain.ranking, grouped.ranking)
-    assert (plain.bounds, plain.guess) == (grouped.bounds, grouped.guess)
+    assert plain.bounds == grouped.bounds
+    assert plain.guess == grouped.guess
 
 
-@pytest.mark.parametrize("by", ["rate", "doubt", "chance"])
+@pytest.mark.parametrize("order", ["rate", "doubt", "chance"])
 @pytest.mark.parametrize(("share", "noise"), [(1.0, 0.0), (0.5, 0.0), (0.5, 0.02)])
-def test_an_answer_repairs_equal_rows(by, share, noise, tmp_path):
+def test_an_answer_repairs_equal_rows(order, share, noise, tmp_path):
     X, source = with_copies(share, noise, rows=200)
     rng = np.random.default_rng(0)
-    true = (X[np.argsort(source, kind="stable")[np.unique(np.sort(source), return_index=True)[1]], 0] > 0) * 1
+    _, first_rows = np.unique(source[np.argsort(source, kind="stable")], return_index=True)
+    distinct = X[np.argsort(source, kind="stable")[first_rows]]
+    true = (distinct[:, 0] > 0).astype(int)
     observed = np.where(rng.random(200) < 0.2, 1 - true, true)
-    found = noisylabels.audit(X, observed[source], model="logistic", compare=False, repetitions=1)
+    labels = observed[source]
+    report = noisylabels.audit(X, labels, model="logistic", compare=False, repetitions=1)
     path = tmp_path / "review.csv"
-    noisylabels.review(found, path, 60, by=by)
+    noisylabels.review(report, path, 60, by=order)
     sheet = pd.read_csv(path)
-    sheet.assign(true=true[source[sheet["row"]]]).to_csv(path, index=False)
-    reviewed = noisylabels.review(found, path, 60, by=by)
+    answered = sheet.assign(true=true[source[sheet["row"]]])
+    answered.to_csv(path, index=False)
+    reviewed = noisylabels.review(report, path, 60, by=order)
     repaired = reviewed.repaired["y repaired"].astype(int).to_numpy()
-    known = np.isin(source, source[sheet["row"]])
+    is_repaired = np.isin(source, source[sheet["row"]])
     if noise:  # rows that are only nearly equal may be different rows
-        known = np.isin(np.arange(len(source)), sheet["row"])
-    assert (repaired == true[source])[known].all()
-    assert reviewed.copies == known.sum() - len(sheet)
-    assert (repaired == observed[source])[~known].all()
+        is_repaired = np.isin(np.arange(len(source)), sheet["row"])
+    assert (repaired == true[source])[is_repaired].all()
+    assert reviewed.copies == is_repaired.sum() - len(sheet)
+    assert (repaired == labels)[~is_repaired].all()
 
 
 def test_copies_are_in_one_fold_of_a_corrected_classifier():
     X, source = with_copies(1.0, 0.0)
-    y = np.random.default_rng(0).integers(2, size=300)[source]  # coins, which a model can only look up
-    model = noisylabels.CorrectedClassifier(RandomForestClassifier(30, random_state=0), "importance")
-    for table, groups in ((X, None), (X + 0.5 * np.sin(99 * X), source), (pd.DataFrame(X), None)):
-        found = model.fit(table, y, groups=groups)
-        assert (found.flip_matrix_[[0, 1], [1, 0]] > 0.25).all()
-    assert noisylabels.CorrectedClassifier(method="prune").fit(csr_matrix(X), y).weights_.shape == (600, 2)
+    # coins, which a model can only look up
+    y = np.random.default_rng(0).integers(2, size=300)[source]
+    forest = RandomForestClassifier(30, random_state=0)
+    model = noisylabels.CorrectedClassifier(forest, "importance")
+    moved = X + 0.5 * np.sin(99 * X)
+    for table, groups in ((X, None), (moved, source), (pd.DataFrame(X), None)):
+        model.fit(table, y, groups=groups)
+        assert model.flip_matrix_[0, 1] > 0.25
+        assert model.flip_matrix_[1, 0] > 0.25
+    pruned = noisylabels.CorrectedClassifier(method="prune").fit(csr_matrix(X), y)
+    assert pruned.weights_.shape == (600, 2)
 
 
 def test_groups_too_large_to_judge_a_class_are_refused():
@@ -212,12 +238,14 @@ def test_groups_too_large_to_judge_a_class_are_refused():
     y = np.repeat(["x", "z"], [20, 40])
     p = np.full((60, 2), 0.5)
     message = (
-        "groups: all rows of the class 'x' are in one group; a group is judged by models that did not see"
+        "groups: all rows of the class 'x' are in one group; "
+        "a group is judged by models that did not see"  # the rest is in the message
     )
     large = np.r_[np.zeros(20), np.arange(1, 41)]
     with pytest.raises(ValueError, match=message):
         noisylabels.audit(X, y, groups=large, model="logistic")
-    assert len(noisylabels.audit(X, y, groups=large, pred_probs=p).ranking) == 60  # nothing is trained
+    nothing_is_trained = noisylabels.audit(X, y, groups=large, pred_probs=p)
+    assert len(nothing_is_trained.ranking) == 60
     for options in ({"model": "logistic"}, {"pred_probs": p}):
         with pytest.raises(
             ValueError, match="groups: all rows are in one group; give smaller groups, or none"

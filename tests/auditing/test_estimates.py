@@ -14,40 +14,57 @@ from noisylabels.auditing.flip_rates import balanced_error, corrected_error
 
 
 def flip_matrix(K, rate):
-    """Rows = true classes: ``rate`` to the next class; of three and more, a third of it to the one after."""
-    parts = [rate] if K == 2 else [2 * rate / 3, rate / 3]
-    shifts = [np.roll(np.eye(K), k, axis=1) for k in (1, 2)]
-    return (1 - rate) * np.eye(K) + sum(part * shift for part, shift in zip(parts, shifts, strict=False))
+    """Rows = true classes: ``rate`` to the next class; of three, a third of it to the second."""
+    to_next = np.roll(np.eye(K), 1, axis=1)
+    if K == 2:
+        return (1 - rate) * np.eye(K) + rate * to_next
+    to_second = np.roll(np.eye(K), 2, axis=1)
+    return (1 - rate) * np.eye(K) + 2 * rate / 3 * to_next + rate / 3 * to_second
+
+
+def draw_classes(rng, probabilities):
+    """Draw a class for each row of probabilities."""
+    cumulative = np.cumsum(probabilities, axis=1)[:, :-1]
+    return (rng.random(len(probabilities))[:, None] > cumulative).sum(axis=1)
 
 
 def simulated(K, rate, n=4000, seed=0):
-    """p of the observed labels, observed and true labels, Omega; most rows are certain of their class."""
+    """p of the observed labels, observed and true labels, Omega; most rows are certain."""
     rng = np.random.default_rng(seed)
     true = rng.integers(K, size=n)
-    sure = rng.random(n) < 0.8
-    g = np.where(sure[:, None], np.eye(K)[true], rng.dirichlet(np.ones(K), n))
-    true = (rng.random(n)[:, None] > np.cumsum(g, axis=1)[:, :-1]).sum(axis=1)
+    is_certain = rng.random(n) < 0.8
+    certain = np.eye(K)[true]
+    uncertain = rng.dirichlet(np.ones(K), n)
+    g = np.where(is_certain[:, None], certain, uncertain)
+    true = draw_classes(rng, g)
     omega = flip_matrix(K, rate)
-    p = g @ omega
-    y = (rng.random(n)[:, None] > np.cumsum(omega[true], axis=1)[:, :-1]).sum(axis=1)
-    return p, y, true, omega
+    y = draw_classes(rng, omega[true])
+    return g @ omega, y, true, omega
 
 
 @pytest.mark.parametrize("K", [2, 3, 5])
 def test_rates_are_recovered_where_classes_are_certain(K):
     p, y, true, omega = simulated(K, 0.2)
-    chance = 3 * (omega * (1 - omega) / (len(y) / K)) ** 0.5  # three standard errors of a share
-    off = ~np.eye(K, dtype=bool)
-    overlap = 0.2 / K  # of the rows that are not certain, which the confident joint counts as flips in part
-    assert (np.abs(flip_rates.from_joint(p, y) - omega)[off] < chance[off] + overlap).all()
+    rows_of_class = len(y) / K
+    chance = 3 * (omega * (1 - omega) / rows_of_class) ** 0.5  # three standard errors of a share
+    off_diagonal = ~np.eye(K, dtype=bool)
+    # of the rows that are not certain, which the confident joint counts as flips in part
+    overlap = 0.2 / K
+    error = np.abs(flip_rates.from_joint(p, y) - omega)
+    assert (error[off_diagonal] < chance[off_diagonal] + overlap).all()
     np.testing.assert_allclose(flip_rates.anchor(p, y), omega, atol=1e-9)
-    np.testing.assert_allclose(flip_rates.surest(p, y).omega, omega, atol=4 * (0.16 / (800 / K)) ** 0.5)
-    sure = p.max(axis=1) > 0.8 - 1e-9
-    chance *= (len(y) / sure.sum()) ** 0.5
-    assert (np.abs(flip_rates.from_joint(p[sure], y[sure]) - omega) <= chance + 1e-9).all()
-    limit = flip_rates.surest(p[sure], y[sure]).limit
-    assert flip_rates.wrong_share_of(limit, y[sure]) > np.mean((y != true)[sure])
-    assert flip_rates.wrong_share_of(omega, y[sure]) == pytest.approx(0.2, abs=1e-9)
+    standard_error = (0.16 / (800 / K)) ** 0.5
+    np.testing.assert_allclose(flip_rates.surest(p, y).omega, omega, atol=4 * standard_error)
+    is_certain = p.max(axis=1) > 0.8 - 1e-9
+    p_certain = p[is_certain]
+    y_certain = y[is_certain]
+    chance *= (len(y) / is_certain.sum()) ** 0.5
+    error = np.abs(flip_rates.from_joint(p_certain, y_certain) - omega)
+    assert (error <= chance + 1e-9).all()
+    limit = flip_rates.surest(p_certain, y_certain).limit
+    wrong_share = np.mean(y_certain != true[is_certain])
+    assert flip_rates.wrong_share_of(limit, y_certain) > wrong_share
+    assert flip_rates.wrong_share_of(omega, y_certain) == pytest.approx(0.2, abs=1e-9)
 
 
 def test_without_an_anchor_the_confident_joint_takes_overlap_for_flips():
@@ -55,9 +72,12 @@ def test_without_an_anchor_the_confident_joint_takes_overlap_for_flips():
     g = rng.uniform(0.2, 0.8, 4000)
     p = np.column_stack([1 - g, g])
     y = (rng.random(4000) < g).astype(int)  # no label is flipped
-    assert flip_rates.from_joint(p, y)[0, 1] > 0.2
-    assert flip_rates.anchor(p, y)[0, 1] == pytest.approx(0.2, abs=0.02)  # at most so many are flips
-    assert flip_rates.surest(p, y).omega[0, 1] == pytest.approx(0.26, abs=0.04)  # likewise, from labels
+    by_joint = flip_rates.from_joint(p, y)
+    assert by_joint[0, 1] > 0.2
+    by_anchor = flip_rates.anchor(p, y)
+    assert by_anchor[0, 1] == pytest.approx(0.2, abs=0.02)  # at most so many are flips
+    by_labels = flip_rates.surest(p, y).omega
+    assert by_labels[0, 1] == pytest.approx(0.26, abs=0.04)  # likewise, from labels
 
 
 def test_trusted_labels_are_counted_with_exact_limits():
@@ -66,21 +86,25 @@ def test_trusted_labels_are_counted_with_exact_limits():
     omega, low, high = flip_rates.counted(observed, true, 3)
     np.testing.assert_allclose(omega[:2], [[0.8, 0.2, 0], [0, 1, 0]])
     assert np.isnan(omega[2]).all()
-    assert (low[2], high[2]) == (pytest.approx([0, 0, 0]), pytest.approx([1, 1, 1]))
+    assert low[2] == pytest.approx([0, 0, 0])
+    assert high[2] == pytest.approx([1, 1, 1])
     assert low[0, 1] == pytest.approx(0.0252, abs=1e-4)  # R: binom.test(2, 10)
     assert high[0, 1] == pytest.approx(0.5561, abs=1e-4)
 
 
-def gaussians(n, apart, rng):
+def gaussians(n, distance, rng):
     y = np.arange(n) % 2
-    return rng.normal(size=(n, 2)) + apart * y[:, None] / np.sqrt(2), y
+    centres = distance * y[:, None] / np.sqrt(2)
+    return rng.normal(size=(n, 2)) + centres, y
 
 
 def evidence(flips, seed):
     rng = np.random.default_rng(seed)
     X, y = gaussians(240, 3.0, rng)
-    y = np.where(rng.random(len(y)) < flips, 1 - y, y)
-    p = cross_fitted(X, y, LogisticRegression(), folds=5, repetitions=1, random_state=seed).mean
+    is_flipped = rng.random(len(y)) < flips
+    y = np.where(is_flipped, 1 - y, y)
+    options = {"folds": 5, "repetitions": 1, "random_state": seed}
+    p = cross_fitted(X, y, LogisticRegression(), **options).mean
     return flip_rates.surest(p, y).evidence.any()
 
 
@@ -92,7 +116,8 @@ def test_flipped_labels_are_evidence_and_overlapping_classes_are_not():
 def noisy(K, n=300, seed=0):
     rng = np.random.default_rng(seed)
     p, y, *_ = simulated(K, 0.25, n, seed)
-    p = np.clip(p + rng.normal(0, 0.1, p.shape), 0.01, 1)
+    noise = rng.normal(0, 0.1, p.shape)
+    p = np.clip(p + noise, 0.01, 1)
     return p / p.sum(axis=1, keepdims=True), y
 
 
@@ -104,10 +129,12 @@ def test_the_joint_the_labels_found_and_the_ranking_are_those_of_cleanlab(K):
     Q = flip_rates.joint(p, y)
     theirs = count.estimate_joint(y, p, confident_joint=C)
     np.testing.assert_allclose(Q, theirs, atol=2.0 / len(y))  # they round to counts
-    np.testing.assert_allclose(Q, (C.T / C.sum(axis=1) * np.bincount(y) / len(y)).T)
+    shares = np.bincount(y) / len(y)
+    np.testing.assert_allclose(Q, (C.T / C.sum(axis=1) * shares).T)
     np.testing.assert_allclose(flip_rates.flip_matrix(Q).sum(axis=1), 1.0)
     scores = rank.get_label_quality_scores(y, p, method="normalized_margin")
-    np.testing.assert_allclose((flip_rates.margins(p, y) + 1) / 2, scores, atol=1e-12)
+    our_scores = (flip_rates.margins(p, y) + 1) / 2
+    np.testing.assert_allclose(our_scores, scores, atol=1e-12)
     if K == 2:
         ours = flip_rates.likely_wrong(p, y, Q)
         issues = filtering.find_label_issues(y, p, filter_by="prune_by_noise_rate", n_jobs=1)
@@ -118,61 +145,71 @@ def test_the_joint_the_labels_found_and_the_ranking_are_those_of_cleanlab(K):
 def test_the_number_of_labels_found_is_that_of_the_joint():
     p, y = noisy(4, n=800)
     Q = flip_rates.joint(p, y)
-    wrong = flip_rates.likely_wrong(p, y, Q)
-    assert wrong.sum() <= round(len(y) * (1 - np.trace(Q))) + 8
-    found = flip_rates.suggested(p, y)
-    assert (found != y).all()
-    assert flip_rates.margins(p, y)[wrong].mean() < flip_rates.margins(p, y)[~wrong].mean()
+    is_wrong = flip_rates.likely_wrong(p, y, Q)
+    expected = round(len(y) * (1 - np.trace(Q)))
+    assert is_wrong.sum() <= expected + 8
+    assert (flip_rates.suggested(p, y) != y).all()
+    margins = flip_rates.margins(p, y)
+    assert margins[is_wrong].mean() < margins[~is_wrong].mean()
 
 
 def test_other_names_of_the_classes_change_nothing_else():
     p, y = noisy(4)
     names = np.array([2, 0, 3, 1])  # old class -> new class
-    q = np.empty_like(p)
     z = names[y]
+    q = np.empty_like(p)
     q[:, names] = p
     Q = flip_rates.joint(p, y)
     R = flip_rates.joint(q, z)
-    np.testing.assert_allclose(R[np.ix_(names, names)], Q)
-    np.testing.assert_allclose(flip_rates.anchor(q, z)[np.ix_(names, names)], flip_rates.anchor(p, y))
+    renamed = np.ix_(names, names)
+    np.testing.assert_allclose(R[renamed], Q)
+    np.testing.assert_allclose(flip_rates.anchor(q, z)[renamed], flip_rates.anchor(p, y))
     np.testing.assert_allclose(flip_rates.margins(q, z), flip_rates.margins(p, y))
-    np.testing.assert_array_equal(flip_rates.suggested(q, z), names[flip_rates.suggested(p, y)])
-    np.testing.assert_array_equal(flip_rates.likely_wrong(q, z, R), flip_rates.likely_wrong(p, y, Q))
+    suggested = flip_rates.suggested(p, y)
+    np.testing.assert_array_equal(flip_rates.suggested(q, z), names[suggested])
+    is_wrong = flip_rates.likely_wrong(p, y, Q)
+    np.testing.assert_array_equal(flip_rates.likely_wrong(q, z, R), is_wrong)
 
 
 def test_cross_fitting_does_not_know_the_names_of_the_classes():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 3))
-    y = (X[:, 0] + rng.normal(size=200) > 0).astype(int) + (X[:, 1] > 0.5)
+    noisy_target = X[:, 0] + rng.normal(size=200)
+    y = (noisy_target > 0).astype(int) + (X[:, 1] > 0.5)
     names = np.array([2, 0, 1])
-    one = cross_fitted(X, y, LogisticRegression(), repetitions=2, most_rows=100)
-    two = cross_fitted(X, names[y], LogisticRegression(), repetitions=2, most_rows=100)
-    np.testing.assert_allclose(two.p[..., names], one.p, atol=1e-4)
+    options = {"repetitions": 2, "most_rows": 100}
+    plain = cross_fitted(X, y, LogisticRegression(), **options)
+    renamed = cross_fitted(X, names[y], LogisticRegression(), **options)
+    np.testing.assert_allclose(renamed.p[..., names], plain.p, atol=1e-4)
     p = np.array([[[0.3, 0.7], [0.1 + 0.2, 0.7]]])
-    assert (np.ptp(CrossFit(p, p, np.empty((1, 2, 2))).mean, axis=0) == 0).all()  # equal but for rounding
+    mean = CrossFit(p, p, np.empty((1, 2, 2))).mean
+    assert (np.ptp(mean, axis=0) == 0).all()  # equal but for rounding
 
 
 def test_a_constant_classifier_ranks_by_chance():
     rng = np.random.default_rng(0)
+    constant = DummyClassifier(strategy="uniform")
     aucs = []
     for seed in range(20):
         y = rng.integers(2, size=200)
-        flipped = rng.random(200) < 0.3
-        cross = cross_fitted(np.zeros((200, 1)), y, DummyClassifier(strategy="uniform"), random_state=seed)
+        is_flipped = rng.random(200) < 0.3
+        cross = cross_fitted(np.zeros((200, 1)), y, constant, random_state=seed)
         jitter = rng.uniform(-1e-9, 1e-9, 200)  # a constant ranks by nothing else
-        aucs.append(roc_auc_score(flipped, jitter - flip_rates.margins(cross.mean, y)))
+        score = jitter - flip_rates.margins(cross.mean, y)
+        aucs.append(roc_auc_score(is_flipped, score))
     assert np.mean(aucs) == pytest.approx(0.5, abs=0.03)
 
 
 def test_every_row_is_judged_by_models_that_did_not_see_it():
     class Memory(LogisticRegression):
         def fit(self, X, y):
-            self.seen = {row.tobytes() for row in X}
+            self.rows_of_fit = {row.tobytes() for row in X}
             self.classes_ = np.unique(y)
             return self
 
         def predict_proba(self, X):
-            assert not {row.tobytes() for row in X} & self.seen
+            rows = {row.tobytes() for row in X}
+            assert not rows & self.rows_of_fit
             return np.full((len(X), 2), 0.5)
 
     X = np.random.default_rng(0).normal(size=(60, 2))
@@ -183,13 +220,14 @@ def test_folds_suit_the_number_of_rows_and_the_smallest_class():
     assert folds_for(np.arange(200) % 2) == 10
     assert folds_for(np.arange(400) % 2) == 5
     assert folds_for(np.array([0] * 90 + [1] * 6)) == 6
-    for last, model, repetitions, message in (
+    for fourth, model, repetitions, message in (
         (0, LogisticRegression(), 1, "a class with a single row"),
         (1, LogisticRegression(), 0, "at least 1, got 0"),
         (1, Perceptron(), 1, r"Perceptron has no predict_proba; wrap it"),
     ):
+        y = np.array([0, 0, 0, fourth, 1])
         with pytest.raises(ValueError, match=message):
-            cross_fitted(np.zeros((5, 1)), np.array([0, 0, 0, last, 1]), model, repetitions=repetitions)
+            cross_fitted(np.zeros((5, 1)), y, model, repetitions=repetitions)
 
 
 def test_a_part_of_many_rows_keeps_the_shares_of_the_classes():
@@ -197,7 +235,9 @@ def test_a_part_of_many_rows_keeps_the_shares_of_the_classes():
     rows = drawn(y, np.arange(1000), 100, np.random.default_rng(0))
     assert np.bincount(y[rows]).tolist() == [90, 10, 2]
     assert len(set(rows)) == len(rows)
-    np.testing.assert_array_equal(drawn(y, np.arange(50), 100, np.random.default_rng(0)), np.arange(50))
+    few_rows = np.arange(50)
+    all_drawn = drawn(y, few_rows, 100, np.random.default_rng(0))
+    np.testing.assert_array_equal(all_drawn, few_rows)
 
 
 def test_a_model_of_flips_gives_the_probabilities_of_observed_and_of_true_labels():
@@ -205,14 +245,16 @@ def test_a_model_of_flips_gives_the_probabilities_of_observed_and_of_true_labels
 
     rng = np.random.default_rng(0)
     X, true = gaussians(400, 4.0, rng)
-    y = np.where((true == 0) & (rng.random(400) < 0.4), 1, true)
-    cross = cross_fitted(X, y, RobustLogisticRegression(lam=0.1), repetitions=1)
-    omega = cross.omega[0]
-    assert omega[0, 1] == pytest.approx(0.4, abs=0.1)
+    is_flipped = (true == 0) & (rng.random(400) < 0.4)
+    y = np.where(is_flipped, 1, true)
+    model = RobustLogisticRegression(lam=0.1)
+    cross = cross_fitted(X, y, model, repetitions=1)
+    assert cross.omega[0][0, 1] == pytest.approx(0.4, abs=0.1)
     assert np.mean(cross.predicted[0] == true) > 0.93
-    assert cross.p.mean(axis=(0, 1))[1] == pytest.approx(np.mean(y), abs=0.03)  # p, not g
-    three = np.where(X[:, 0] > 2.5, 2, y)
-    several = cross_fitted(X, three, RobustLogisticRegression(lam=0.1), repetitions=1)
+    share_of_ones = cross.p.mean(axis=(0, 1))[1]
+    assert share_of_ones == pytest.approx(np.mean(y), abs=0.03)  # p, not g
+    three_classes = np.where(X[:, 0] > 2.5, 2, y)
+    several = cross_fitted(X, three_classes, model, repetitions=1)
     np.testing.assert_allclose(several.p.sum(axis=2), 1.0)
     np.testing.assert_allclose(several.omega.sum(axis=2), 1.0)
 
@@ -221,17 +263,19 @@ def test_a_model_of_flips_gives_the_probabilities_of_observed_and_of_true_labels
 def test_the_correction_is_unbiased_and_its_interval_covers(K):
     rng = np.random.default_rng(0)
     omega = flip_matrix(K, 0.25)
+    truth = 0.1 * (K - 1) / K
     errors = []
     covered = 0
     for _ in range(300):
         true = rng.integers(K, size=400)
-        predicted = np.where(rng.random(400) < 0.1, rng.integers(K, size=400), true)
-        y = (rng.random(400)[:, None] > np.cumsum(omega[true], axis=1)[:, :-1]).sum(axis=1)
-        found = corrected_error(predicted, y, omega)
-        truth = 0.1 * (K - 1) / K
-        errors.append(found.error - truth)
-        covered += found.low <= truth <= found.high
-    assert abs(np.mean(errors)) < 3 * np.std(errors) / 300**0.5
+        is_guessed = rng.random(400) < 0.1
+        predicted = np.where(is_guessed, rng.integers(K, size=400), true)
+        y = draw_classes(rng, omega[true])
+        estimate = corrected_error(predicted, y, omega)
+        errors.append(estimate.error - truth)
+        covered += estimate.low <= truth <= estimate.high
+    standard_error = np.std(errors) / 300**0.5
+    assert abs(np.mean(errors)) < 3 * standard_error
     assert covered > 0.9 * 300
 
 
@@ -242,24 +286,32 @@ def test_with_two_classes_it_is_the_known_formula():
     rho = 0.1
     noisy_error = np.mean(y != predicted)
     omega = np.array([[1 - rho, rho], [rho, 1 - rho]])
-    assert corrected_error(predicted, y, omega).error == pytest.approx((noisy_error - rho) / (1 - 2 * rho))
+    formula = (noisy_error - rho) / (1 - 2 * rho)
+    assert corrected_error(predicted, y, omega).error == pytest.approx(formula)
 
 
 def test_it_is_clipped_and_says_so_or_refuses():
     y = np.array([0, 1] * 20)
-    found = corrected_error(y, y, np.array([[0.8, 0.2], [0.2, 0.8]]))
-    assert (found.error, found.clipped) == (0.0, True)
-    with pytest.raises(ValueError, match=r"condition number 50, above 20: with flips this frequent"):
-        corrected_error(y, y, np.array([[0.51, 0.49], [0.49, 0.51]]))
+    estimate = corrected_error(y, y, np.array([[0.8, 0.2], [0.2, 0.8]]))
+    assert estimate.error == 0.0
+    assert estimate.clipped
+    nearly_singular = np.array([[0.51, 0.49], [0.49, 0.51]])
+    message = r"condition number 50, above 20: with flips this frequent"
+    with pytest.raises(ValueError, match=message):
+        corrected_error(y, y, nearly_singular)
 
 
 def test_the_balanced_error_orders_classifiers_as_on_true_labels():
     rng = np.random.default_rng(0)
-    true = (rng.random(20_000) < 0.8).astype(int)
-    y = np.where((true == 1) & (rng.random(20_000) < 0.4), 0, true)
-    good, bad = (np.where(rng.random(20_000) < e, 1 - true, true) for e in (0.1, 0.2))
+    n = 20_000
+    true = (rng.random(n) < 0.8).astype(int)
+    is_flipped = (true == 1) & (rng.random(n) < 0.4)
+    y = np.where(is_flipped, 0, true)
+    good = np.where(rng.random(n) < 0.1, 1 - true, true)
+    bad = np.where(rng.random(n) < 0.2, 1 - true, true)
     assert balanced_error(good, y) < balanced_error(bad, y)
-    assert balanced_error(np.zeros(20_000, int), y) == pytest.approx(0.5)
+    constant = np.zeros(n, int)
+    assert balanced_error(constant, y) == pytest.approx(0.5)
 
 
 FINDERS = {
@@ -274,14 +326,16 @@ FINDERS = {
 def test_a_finder_finds_flips_of_separate_clouds_and_few_where_there_are_none(finder):
     rng = np.random.default_rng(0)
     true = np.arange(300) % 3
-    X = rng.normal(size=(300, 2)) + 4 * np.column_stack([np.cos(2 * true), np.sin(2 * true)])
-    flipped = rng.random(300) < 0.15
-    y = np.where(flipped, (true + 1) % 3, true)
-    found = finder.find(X, y, 1)
-    first = np.argsort(-found.doubt, kind="stable")[: flipped.sum()]
-    assert flipped[first].mean() > 0.8
-    assert flipped[found.wrong].mean() > 0.75
-    assert found.wrong[flipped].mean() > 0.75
-    assert found.doubt[found.wrong].min() >= np.quantile(found.doubt, 0.7)
-    np.testing.assert_array_equal(found.doubt, finder.find(X, y, 1).doubt)
+    centres = 4 * np.column_stack([np.cos(2 * true), np.sin(2 * true)])
+    X = rng.normal(size=(300, 2)) + centres
+    is_flipped = rng.random(300) < 0.15
+    y = np.where(is_flipped, (true + 1) % 3, true)
+    result = finder.find(X, y, 1)
+    most_doubted = np.argsort(-result.doubt, kind="stable")[: is_flipped.sum()]
+    assert is_flipped[most_doubted].mean() > 0.8
+    assert is_flipped[result.wrong].mean() > 0.75
+    assert result.wrong[is_flipped].mean() > 0.75
+    assert result.doubt[result.wrong].min() >= np.quantile(result.doubt, 0.7)
+    repeated = finder.find(X, y, 1)
+    np.testing.assert_array_equal(result.doubt, repeated.doubt)
     assert finder.find(X, true, 1).wrong.mean() < 0.05

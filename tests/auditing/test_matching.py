@@ -8,14 +8,14 @@ import noisylabels
 
 
 def labelled(names, n=600, seed=0):
-    """Labels of which 5 % are wrong, and probabilities as scikit-learn orders them, by np.unique."""
+    """Labels, 5 % of them wrong, and probabilities in scikit-learn's order, that of np.unique."""
     rng = np.random.default_rng(seed)
     true = rng.integers(len(names), size=n)
     wrong = rng.random(n) < 0.05
     y = np.array(names)[np.where(wrong, (true + 1) % len(names), true)]
-    place = np.searchsorted(np.unique(names), np.array(names))
+    position = np.searchsorted(np.unique(names), np.array(names))
     p = np.full((n, len(names)), 0.1 / (len(names) - 1))
-    p[np.arange(n), place[true]] = 0.9
+    p[np.arange(n), position[true]] = 0.9
     return y, p, wrong
 
 
@@ -35,11 +35,11 @@ NAMES = [
 @pytest.mark.parametrize("names", NAMES)
 def test_columns_are_in_the_order_of_the_labels_as_given(names):
     y, p, wrong = labelled(names)
-    found = noisylabels.audit(None, y, pred_probs=p)
-    assert found.accuracies["accuracy"][0] == pytest.approx(1 - wrong.mean())
-    assert wrong[found.suspicious["row"]].mean() > 0.8
+    report = noisylabels.audit(None, y, pred_probs=p)
+    assert report.accuracies["accuracy"][0] == pytest.approx(1 - wrong.mean())
+    assert wrong[report.suspicious["row"]].mean() > 0.8
     as_list = noisylabels.audit(None, y.tolist(), pred_probs=p)
-    pd.testing.assert_frame_equal(found.ranking, as_list.ranking)
+    pd.testing.assert_frame_equal(report.ranking, as_list.ranking)
 
 
 @pytest.mark.parametrize("names", NAMES)
@@ -58,8 +58,8 @@ def test_names_of_columns_and_rows_come_before_their_order(names):
         {"pred_probs": p[:, turned], "classes": sorted_names[turned]},
     ]
     for way in ways:
-        found = noisylabels.audit(None, labels, **way)
-        np.testing.assert_array_equal(found.probabilities, expected.probabilities)
+        report = noisylabels.audit(None, labels, **way)
+        np.testing.assert_array_equal(report.probabilities, expected.probabilities)
 
 
 def test_a_better_order_a_name_that_is_no_class_and_another_index_are_refused():
@@ -70,7 +70,8 @@ def test_a_better_order_a_name_that_is_no_class_and_another_index_are_refused():
     ):
         noisylabels.audit(None, y, pred_probs=turned)
     frame = pd.DataFrame(p, columns=["no", "maybe", "never"])
-    with pytest.raises(ValueError, match="column 'never' is not a class; the classes are maybe, no, yes"):
+    message = "column 'never' is not a class; the classes are maybe, no, yes"
+    with pytest.raises(ValueError, match=message):
         noisylabels.audit(None, y, pred_probs=frame)
     with pytest.raises(ValueError, match="pred_probs: no column for the class 'yes'"):
         noisylabels.audit(None, y, pred_probs=p, classes=["no", "maybe"])
@@ -92,13 +93,15 @@ def test_probabilities_that_know_nothing_are_not_refused():
 def test_crowdlab_matches_by_name():
     y, p, _ = labelled(["no", "yes"], n=200)
     rng = np.random.default_rng(1)
-    other = np.where(y == "yes", "no", "yes")
-    labels = pd.DataFrame({who: np.where(rng.random(200) < 0.8, y, other) for who in "abc"})
+    other_class = np.where(y == "yes", "no", "yes")
+    columns = {name: np.where(rng.random(200) < 0.8, y, other_class) for name in "abc"}
+    labels = pd.DataFrame(columns)
     frame = pd.DataFrame(p, columns=["no", "yes"])
     expected = noisylabels.CrowdLab().fit(labels, p).labels_
     turned = frame[["yes", "no"]].sample(frac=1, random_state=0)
     assert np.array_equal(noisylabels.CrowdLab().fit(labels, turned).labels_, expected)
-    with pytest.raises(ValueError, match="p: column 'never' is not a class; the classes are no, yes"):
+    message = "p: column 'never' is not a class; the classes are no, yes"
+    with pytest.raises(ValueError, match=message):
         noisylabels.CrowdLab().fit(labels, frame.rename(columns={"yes": "never"}))
 
 
@@ -110,15 +113,17 @@ def test_trusted_labels_and_groups_in_another_order_of_names_are_refused():
     options = {"model": "logistic", "compare": False, "repetitions": 1}
     tables = [(X, labels), (X, y), (X.to_numpy(), labels)]
     for name in ("trusted", "groups"):
-        for table, given in tables:
-            with pytest.raises(ValueError, match=f"(X|y) and {name} have the same index in another order"):
-                noisylabels.audit(table, given, **{name: turned}, **options)
-        with pytest.raises(ValueError, match=f"{name}: the index holds the numbers of the rows in another"):
+        for table, labels_of_rows in tables:
+            message = f"(X|y) and {name} have the same index in another order"
+            with pytest.raises(ValueError, match=message):
+                noisylabels.audit(table, labels_of_rows, **{name: turned}, **options)
+        message = f"{name}: the index holds the numbers of the rows in another"
+        with pytest.raises(ValueError, match=message):
             noisylabels.audit(X.to_numpy(), y, **{name: turned}, **options)
     order = turned.index
     expected = noisylabels.audit(X, labels, trusted=labels, **options)
-    found = noisylabels.audit(X.loc[order], labels.loc[order], trusted=turned, **options)
-    assert found.flip_rates["trusted"].tolist() == expected.flip_rates["trusted"].tolist()
+    report = noisylabels.audit(X.loc[order], labels.loc[order], trusted=turned, **options)
+    assert report.flip_rates["trusted"].tolist() == expected.flip_rates["trusted"].tolist()
     assert noisylabels.audit(X, y, trusted=labels.set_axis(order[::-1].astype(str)), **options)
 
 
@@ -126,16 +131,16 @@ def test_rows_of_an_array_are_named_by_their_numbers():
     y, p, _ = labelled(["no", "yes"], n=200)
     turned = pd.DataFrame(p).sample(frac=1, random_state=0)
     for labels in (y, pd.Series(y)):
-        found = noisylabels.audit(None, labels, pred_probs=turned)
-        np.testing.assert_array_equal(found.probabilities, p)
+        report = noisylabels.audit(None, labels, pred_probs=turned)
+        np.testing.assert_array_equal(report.probabilities, p)
 
 
 def test_other_names_of_rows_are_refused_and_no_names_are_taken_by_position():
     y, p, _ = labelled(["no", "yes"], n=200)
     labels = pd.Series(y, index=range(500, 700))
     frame = pd.DataFrame(p)
-    found = noisylabels.audit(None, labels, pred_probs=frame)
-    np.testing.assert_array_equal(found.probabilities, p)
+    report = noisylabels.audit(None, labels, pred_probs=frame)
+    np.testing.assert_array_equal(report.probabilities, p)
     message = (
         r"pred_probs: the index has other names than y \(row 0 is 'r0', in y it is 500\); give pred_probs"
     )
@@ -149,9 +154,11 @@ def test_other_names_of_rows_are_refused_and_no_names_are_taken_by_position():
     twice = pd.Series(y, index=np.arange(200) // 2)
     with pytest.raises(ValueError, match="pred_probs: the index has other names than y"):
         noisylabels.audit(None, twice, pred_probs=frame.set_axis(twice.index[::-1]))
-    for same in (named, frame.set_axis(twice.index)):
-        given = y if same is named else twice
-        np.testing.assert_array_equal(noisylabels.audit(None, given, pred_probs=same).probabilities, p)
+    for table_of_names in (named, frame.set_axis(twice.index)):
+        labels_of_rows = y if table_of_names is named else twice
+        np.testing.assert_array_equal(
+            noisylabels.audit(None, labels_of_rows, pred_probs=table_of_names).probabilities, p
+        )
 
 
 def test_crowdlab_refuses_names_of_other_items():
@@ -161,7 +168,8 @@ def test_crowdlab_refuses_names_of_other_items():
     with pytest.raises(ValueError, match=message):
         noisylabels.CrowdLab().fit(long, frame.set_axis([7, 8]))
     expected = noisylabels.CrowdLab().fit(long, frame.to_numpy()).posterior_
-    for same in (frame, frame.set_axis([1, 2]), frame.set_axis([1, 2]).iloc[::-1]):
-        np.testing.assert_array_equal(noisylabels.CrowdLab().fit(long, same).posterior_, expected)
+    for table_of_names in (frame, frame.set_axis([1, 2]), frame.set_axis([1, 2]).iloc[::-1]):
+        posterior = noisylabels.CrowdLab().fit(long, table_of_names).posterior_
+        np.testing.assert_array_equal(posterior, expected)
     array = [["no", "no"], ["yes", "no"]]
     assert noisylabels.CrowdLab().fit(array, frame.set_axis([7, 8])).posterior_.shape == (2, 2)

@@ -21,46 +21,47 @@ def houses():
 
 
 @pytest.fixture(scope="module")
-def found(houses):
+def report(houses):
     X, _, y = houses
     return noisylabels.audit(X, y, model=Ridge())
 
 
-def test_numbers_far_from_what_is_expected_come_first(houses, found):
+def test_numbers_far_from_what_is_expected_come_first(houses, report):
     _, true, y = houses
     wrong = np.flatnonzero(y != true)
-    assert set(found.ranking["row"][: len(wrong)]) == set(wrong)
-    assert set(wrong) <= set(found.suspicious["row"])
-    assert len(found.suspicious) <= len(wrong) + 4
-    row = found.ranking.iloc[0]
+    assert set(report.ranking["row"][: len(wrong)]) == set(wrong)
+    assert set(wrong) <= set(report.suspicious["row"])
+    assert len(report.suspicious) <= len(wrong) + 4
+    row = report.ranking.iloc[0]
     assert row["suggested"] == pytest.approx(true[int(row["row"])], abs=4)
     assert (
         "200 labels that are numbers. The median error of Ridge on rows that it was not trained on"
-        in found.text
+        in report.text
     )
-    assert str(found) == found.text
-    assert np.median(found.doubt / (1 - found.doubt) * 3.5) == pytest.approx(0.6745)  # z from doubt
+    assert str(report) == report.text
+    z = report.doubt / (1 - report.doubt) * 3.5
+    assert np.median(z) == pytest.approx(0.6745)
 
 
-@pytest.mark.parametrize("by", ["rate", "doubt"])
-def test_reviewed_numbers_give_a_rate_that_covers_and_are_repaired(houses, found, by, tmp_path):
+@pytest.mark.parametrize("order", ["rate", "doubt"])
+def test_reviewed_numbers_give_a_rate_that_covers_and_are_repaired(houses, report, order, tmp_path):
     _, true, y = houses
     path = tmp_path / "review.csv"
-    noisylabels.review(found, path, 60, by=by)
+    noisylabels.review(report, path, 60, by=order)
     sheet = pd.read_csv(path, dtype=str)
-    at = sheet["row"].astype(int)
-    answers = [f"{value}".replace(".", ",") for value in true[at]]
+    rows_drawn = sheet["row"].astype(int)
+    answers = [f"{value}".replace(".", ",") for value in true[rows_drawn]]
     sheet.assign(true=answers).to_csv(path, sep=";", index=False)
-    done = noisylabels.review(found, path, 60, by=by, precision=0.5)
+    done = noisylabels.review(report, path, 60, by=order, precision=0.5)
     assert done.wrong.low <= np.mean(y != true) <= done.wrong.high
     assert done.reviewed == 60
-    assert (done.repaired["y repaired"][at].astype(float) == true[at]).all()
+    assert (done.repaired["y repaired"][rows_drawn].astype(float) == true[rows_drawn]).all()
     assert len(done.listed) > 0
     assert len(done.accuracies) == len(done.flip_rates) == 0
     sheet.assign(true="much").to_csv(path, index=False)
     message = "line 2: the true label is 'much', not a number; correct it"
     with pytest.raises(ValueError, match=message):
-        noisylabels.review(found, path, 60)
+        noisylabels.review(report, path, 60)
 
 
 def test_columns_that_say_nothing_list_nothing_and_classifiers_are_refused(houses):
@@ -121,7 +122,7 @@ def test_whole_numbers_are_said_to_be_read_as_measurements(kind):
     rng = np.random.default_rng(0)
     price = 100 * rng.integers(10, 400, size=400)
     X = np.column_stack([price + rng.normal(size=400), rng.normal(size=400)])
-    found = noisylabels.audit(X, price.astype(kind), model=Ridge())
-    assert "different values, and were audited as measurements; if they are classes" in found.text
-    other = noisylabels.audit(X, price + 0.5 * (price % 200 > 0), model=Ridge())
-    assert "whole numbers" not in other.text
+    report = noisylabels.audit(X, price.astype(kind), model=Ridge())
+    assert "different values, and were audited as measurements; if they are classes" in report.text
+    not_whole = noisylabels.audit(X, price + 0.5 * (price % 200 > 0), model=Ridge())
+    assert "whole numbers" not in not_whole.text

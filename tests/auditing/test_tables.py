@@ -22,7 +22,7 @@ def lines(rows=ROWS, header=HEADER):
 
 
 def changed(row, column, value):
-    rows = [list(each) for each in ROWS]
+    rows = [list(cells) for cells in ROWS]
     rows[row][column] = value
     return lines(rows)
 
@@ -163,9 +163,10 @@ def test_an_npz_may_have_gaps(tmp_path):
 def test_parquet_is_read_where_pyarrow_is_and_else_says_so(tmp_path, monkeypatch):
     path = tmp_path / "beans.parquet"
     path.write_bytes(b"PAR1")
-    with monkeypatch.context() as without:
-        without.setitem(sys.modules, "pyarrow.parquet", None)
-        with pytest.raises(ValueError, match=r"beans\.parquet: reading Parquet needs the package pyarrow"):
+    with monkeypatch.context() as patched:
+        patched.setitem(sys.modules, "pyarrow.parquet", None)
+        message = r"beans\.parquet: reading Parquet needs the package pyarrow"
+        with pytest.raises(ValueError, match=message):
             tables.read(path, "kind")
     arrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
@@ -193,19 +194,22 @@ X = np.arange(2.0 * N).reshape(N, 2)
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("value", "message"),
     [
         ((np.arange(30), LABELS), r"X must be a table \(n, d\), got shape \(30,\)"),
         ((X, LABELS[:3]), "y has 3 labels, X has 30 rows"),
         ((X, LABELS, ["yes"]), "trusted has 1 labels, X has 30 rows"),
         ((X, LABELS, {"a": 1}), "trusted must have one label for each row"),
-        ((pd.DataFrame({1: np.arange(N), "1": np.arange(N)}), LABELS), "X: two columns of one name"),
+        (
+            (pd.DataFrame({1: np.arange(N), "1": np.arange(N)}), LABELS),
+            "X: two columns of one name",
+        ),
         ((pd.DataFrame({"a": [10**400, *range(N - 1)]}), LABELS), "column 'a' is infinite"),
     ],
 )
-def test_what_is_no_table_no_list_of_labels_or_no_number_is_refused(given, message):
+def test_what_is_no_table_no_list_of_labels_or_no_number_is_refused(value, message):
     with pytest.raises(ValueError, match=message):
-        tables.of_arrays(*given)
+        tables.of_arrays(*value)
 
 
 LONG = ["9007199254740992", "9007199254740993"]
@@ -235,7 +239,7 @@ def test_no_two_labels_become_one_class_and_whole_numbers_are_exact(labels, clas
 
 
 @pytest.mark.parametrize(
-    ("labels", "trusted", "found"),
+    ("labels", "trusted", "labels_known"),
     [
         (["1", "01", "x"], ["1", "01", "x"], ["1", "01", "x"]),
         (["01", "02", "x"], ["1", "2.0", "x"], ["01", "02", "x"]),
@@ -245,12 +249,12 @@ def test_no_two_labels_become_one_class_and_whole_numbers_are_exact(labels, clas
         (["1", "01", "x"], ["1.0", "01", "x"], "the trusted label '(1|1.0)' is not one"),
     ],
 )
-def test_trusted_labels_are_read_as_the_labels_are(labels, trusted, found):
-    if isinstance(found, str):
-        with pytest.raises(ValueError, match=found):
+def test_trusted_labels_are_read_as_the_labels_are(labels, trusted, labels_known):
+    if isinstance(labels_known, str):
+        with pytest.raises(ValueError, match=labels_known):
             tables.of_arrays(X, labels * 10, trusted * 10)
     else:
-        assert tables.of_arrays(X, labels * 10, trusted * 10).trusted[:3] == found
+        assert tables.of_arrays(X, labels * 10, trusted * 10).trusted[:3] == labels_known
 
 
 def test_a_column_that_is_the_label_in_another_coding_is_set_aside(tmp_path):
@@ -262,8 +266,9 @@ def test_a_column_that_is_the_label_in_another_coding_is_set_aside(tmp_path):
         ValueError, match=r"no column other than the label.*'code' is the label in another coding"
     ):
         read(tmp_path, lines(rows, HEADER + ",code"), columns=["code"])
-    near = [[*row[:4], row[4] if i else "3" if row[4] == "7" else "7"] for i, row in enumerate(rows[1:])]
-    assert "code" in read(tmp_path, lines(near, HEADER + ",code")).names
+    nearly_recoded = [list(row) for row in rows[1:]]
+    nearly_recoded[0][4] = "3" if nearly_recoded[0][4] == "7" else "7"
+    assert "code" in read(tmp_path, lines(nearly_recoded, HEADER + ",code")).names
 
 
 def test_masked_values_are_missing():
@@ -299,20 +304,32 @@ CODED = {
     "none may be a word": (["none", "some"] * 5, ["x=some"], ""),
     "mostly words, some numbers": (["3"] * 5 + ["many"] * 5, ["x=many"], ""),
     "a comma among words": (["a,b", "a", "1,5", "c"], ["x=1,5", "x=a", "x=a,b", "x=c"], ""),
-    "dates": (["2026-01-31", "1970-01-02", ""] * 2, ["x", "x missing"], "holds dates and is counted in days"),
+    "dates": (
+        ["2026-01-31", "1970-01-02", ""] * 2,
+        ["x", "x missing"],
+        "holds dates and is counted in days",
+    ),
     "constant": (["1"] * 3, [], "is constant and was left out"),
-    "one number and gaps": (["1", ""] * 2, ["x missing"], "has one value and 2 gaps; only where it has"),
-    "one word and gaps": (["yes", ""] * 2, ["x missing"], "has one value and 2 gaps; only where it has"),
+    "one number and gaps": (
+        ["1", ""] * 2,
+        ["x missing"],
+        "has one value and 2 gaps; only where it has",
+    ),
+    "one word and gaps": (
+        ["yes", ""] * 2,
+        ["x missing"],
+        "has one value and 2 gaps; only where it has",
+    ),
 }
 
 
 @pytest.mark.parametrize(("column", "names", "note"), CODED.values(), ids=CODED)
 def test_a_column_is_of_numbers_dates_or_words(column, names, note):
-    found = encode({"x": column, "z": list(map(str, range(len(column))))}, "f", str)
-    assert found.names == [*names, "z"]
-    assert note in "".join(found.notes)
+    encoded = encode({"x": column, "z": list(map(str, range(len(column))))}, "f", str)
+    assert encoded.names == [*names, "z"]
+    assert note in "".join(encoded.notes)
     if names == ["x missing"]:
-        np.testing.assert_array_equal(found.X[:, 0], [0, 1, 0, 1])
+        np.testing.assert_array_equal(encoded.X[:, 0], [0, 1, 0, 1])
 
 
 def test_numbers_with_a_decimal_comma_are_no_words():
@@ -330,9 +347,11 @@ def test_what_nobody_sees_is_shown_and_joiners_stay():
         assert make_visible(text) == shown
 
 
-def labelled(labels, other=None):
+def labelled(labels, other_column=None):
     n = len(labels)
-    columns = {"x": [f"{i}.5" for i in range(n)], "y": labels} | ({"z": other} if other else {})
+    columns = {"x": [f"{i}.5" for i in range(n)], "y": labels}
+    if other_column:
+        columns["z"] = other_column
     return (
         ",".join(columns)
         + "\n"
@@ -342,24 +361,24 @@ def labelled(labels, other=None):
 
 @pytest.mark.parametrize("word", ["NA", "N/A", "None", "null"])
 def test_a_class_called_like_a_gap_stays_a_class_among_words(word, tmp_path):
-    found = read(tmp_path, labelled([word, "EU", "AS"] * 20), "y")
-    assert set(found.labels) == {word, "EU", "AS"}
-    assert any(f"20 are {word!r} and were read as a class" in note for note in found.notes)
+    table_read = read(tmp_path, labelled([word, "EU", "AS"] * 20), "y")
+    assert set(table_read.labels) == {word, "EU", "AS"}
+    assert any(f"20 are {word!r} and were read as a class" in note for note in table_read.notes)
     X = np.arange(60.0).reshape(-1, 1)
     assert word in set(tables.of_arrays(X, np.array([word, "EU", "AS"] * 20)).labels)
 
 
 def test_a_word_for_a_gap_is_one_among_numbers(tmp_path):
-    found = read(tmp_path, labelled(["NA", "1", "2"] * 20), "y")
-    assert set(found.labels) == {1, 2}
-    assert "20 rows without a label were left out (20 are 'NA')" in found.notes
+    table_read = read(tmp_path, labelled(["NA", "1", "2"] * 20), "y")
+    assert set(table_read.labels) == {1, 2}
+    assert "20 rows without a label were left out (20 are 'NA')" in table_read.notes
 
 
 def test_only_none_and_nan_are_gaps_among_labels_of_python():
     labels = np.array(["a", "b", None, "None"] * 20, dtype=object)
-    found = tables.of_arrays(np.arange(80.0).reshape(-1, 1), labels)
-    assert set(found.labels) == {"a", "b", "None"}
-    assert len(found.labels) == 60
+    table_read = tables.of_arrays(np.arange(80.0).reshape(-1, 1), labels)
+    assert set(table_read.labels) == {"a", "b", "None"}
+    assert len(table_read.labels) == 60
 
 
 @pytest.mark.parametrize("mark", [".", "-", "n.a.", "#N/A", "unknown", "?!"])
@@ -371,17 +390,17 @@ def test_a_mark_for_gaps_makes_no_categories_of_numbers(mark, share, tmp_path):
         with pytest.raises(ValueError, match=r"column 'z' is '\?!', not a number"):
             read(tmp_path, labelled(["a", "b"] * 50, ages), "y")
         return
-    found = read(tmp_path, labelled(["a", "b"] * 50, ages), "y")
-    assert found.names == ["x", "z", "z missing"]
-    assert any("which was read as a gap" in note for note in found.notes)
+    table_read = read(tmp_path, labelled(["a", "b"] * 50, ages), "y")
+    assert table_read.names == ["x", "z", "z missing"]
+    assert any("which was read as a gap" in note for note in table_read.notes)
 
 
 @pytest.mark.parametrize(
     ("first", "second"), [("Yes", "yes"), (">50K", ">50K."), ("a b", "a  b"), ("ﬁt", "fit")]
 )
 def test_classes_that_look_the_same_are_named(first, second, tmp_path):
-    found = read(tmp_path, labelled([first, second, "other"] * 20), "y")
-    assert any("look the same" in note for note in found.notes)
+    table_read = read(tmp_path, labelled([first, second, "other"] * 20), "y")
+    assert any("look the same" in note for note in table_read.notes)
 
 
 def test_classes_that_are_the_same_text_are_refused(tmp_path):
@@ -398,23 +417,24 @@ def test_many_whole_numbers_that_count_classes_are_refused(first):
 
 def test_whole_numbers_read_as_a_measurement_are_said_to_be():
     labels = 18 + np.arange(1500) % 60
-    found = tables.of_arrays(np.arange(1500.0).reshape(-1, 1), labels, check=tables.check_labels)
+    table_read = tables.of_arrays(np.arange(1500.0).reshape(-1, 1), labels, check=tables.check_labels)
     assert (
-        "the labels: 1500 whole numbers with 60 different values were read as a measurement" in found.notes[0]
+        "the labels: 1500 whole numbers with 60 different values were read as a measurement"
+        in table_read.notes[0]
     )
 
 
 def test_row_numbers_count_rows_of_empty_fields(tmp_path):
     text = labelled(["a", "b"] * 20).replace("\n3.5,b\n", "\n,\n")
-    found = read(tmp_path, text, "y")
-    assert found.rows.tolist() == [i for i in range(40) if i != 3]
-    assert "1 rows without a label were left out" in found.notes
+    table_read = read(tmp_path, text, "y")
+    assert table_read.rows.tolist() == [i for i in range(40) if i != 3]
+    assert "1 rows without a label were left out" in table_read.notes
 
 
 @pytest.mark.parametrize("huge", ["1e999999999", "-1e999999", "1e99999"])
 def test_huge_numbers_as_labels_are_answered_at_once(huge, tmp_path):
-    found = read(tmp_path, labelled([huge, "1"] * 20), "y")
-    assert set(found.labels) == {huge, "1"}
+    table_read = read(tmp_path, labelled([huge, "1"] * 20), "y")
+    assert set(table_read.labels) == {huge, "1"}
 
 
 def test_categories_that_need_gigabytes_are_refused_before_they_are_made(tmp_path, monkeypatch):
@@ -426,7 +446,8 @@ def test_categories_that_need_gigabytes_are_refused_before_they_are_made(tmp_pat
 
 def test_all_rare_classes_are_named():
     labels = np.repeat(["a", "b", "c", "d"], [30, 30, 3, 2])
-    with pytest.raises(ValueError, match=r"classes with too few rows: c \(3\), d \(2\); at least 5"):
+    message = r"classes with too few rows: c \(3\), d \(2\); at least 5"
+    with pytest.raises(ValueError, match=message):
         tables.of_arrays(np.arange(65.0).reshape(-1, 1), labels)
 
 
@@ -436,8 +457,8 @@ def test_whole_numbers_of_parquet_stay_whole(tmp_path):
     first = 2**53
     frame = pd.DataFrame({"x": np.arange(60.0), "\x1b]0;y": [first + i % 3 for i in range(60)]})
     frame.to_parquet(tmp_path / "t.parquet")
-    found = tables.read(tmp_path / "t.parquet", "\\x1b]0;y")
-    assert sorted(set(found.labels.tolist())) == [first, first + 1, first + 2]
+    table_read = tables.read(tmp_path / "t.parquet", "\\x1b]0;y")
+    assert sorted(set(table_read.labels.tolist())) == [first, first + 1, first + 2]
 
 
 @pytest.mark.parametrize(
@@ -449,10 +470,10 @@ def test_whole_numbers_of_parquet_stay_whole(tmp_path):
 )  # fmt: skip
 def test_dates_in_common_forms_are_counted_in_days(form, days):
     later = form.replace("5", "6", 1) if "5" in form else "2020-02"
-    found = encode({"x": [form, later] * 10}, "f", str)
-    assert found.X[0, 0] == days
-    assert found.X[1, 0] > days
-    assert found.dates == ["x"]
+    encoded = encode({"x": [form, later] * 10}, "f", str)
+    assert encoded.X[0, 0] == days
+    assert encoded.X[1, 0] > days
+    assert encoded.dates == ["x"]
 
 
 @pytest.mark.parametrize("sentinel", ["-999", "9999"])
@@ -482,7 +503,8 @@ def test_rows_between_two_stray_quotation_marks_are_not_lost_in_silence(tmp_path
 
 
 def test_a_table_separated_by_blanks_is_refused_with_the_reason(tmp_path):
-    with pytest.raises(ValueError, match="separated by a comma, a semicolon, a tab or a bar, not by blanks"):
+    message = "separated by a comma, a semicolon, a tab or a bar, not by blanks"
+    with pytest.raises(ValueError, match=message):
         read(tmp_path, lines().replace(",", " "))
 
 

@@ -1,8 +1,8 @@
-"""Input that no classifier can use is refused in one line, and sparse entries in parts are their sum."""
+"""Input that no classifier can use is refused in one line; sparse entries in parts are added."""
 
 import numpy as np
 import pytest
-from found import CLASSIFIERS, every, made
+from found import CLASSIFIERS, each_class, make
 from scipy.sparse import csc_array, csr_array
 
 import noisylabels as nl
@@ -26,11 +26,11 @@ def in_two_parts(dense):
 
 @pytest.mark.parametrize("cls", SPARSE, ids=lambda cls: cls.name)
 def test_sparse_entries_in_parts_are_their_sum(cls):
-    model = made(cls).fit(csr_array(X), Y)
+    model = make(cls).fit(csr_array(X), Y)
     wanted = model.decision_function(csr_array(X))
     parts = in_two_parts(X)
     np.testing.assert_array_equal(model.decision_function(parts), wanted)
-    np.testing.assert_array_equal(made(cls).fit(parts, Y).decision_function(csr_array(X)), wanted)
+    np.testing.assert_array_equal(make(cls).fit(parts, Y).decision_function(csr_array(X)), wanted)
     assert parts.nnz == 2 * X.size  # the user's matrix is as it was
 
 
@@ -41,7 +41,7 @@ def test_a_sparse_matrix_without_repeated_entries_is_not_copied(form):
 
 
 def everywhere():
-    return [*map(made, CLASSIFIERS), nl.CorrectedClassifier()]
+    return [*map(make, CLASSIFIERS), nl.CorrectedClassifier()]
 
 
 @pytest.mark.parametrize("model", everywhere(), ids=lambda model: type(model).__name__)
@@ -49,10 +49,26 @@ def everywhere():
     ("X", "y", "message"),
     [
         (None, Y, r"X: features \(n, d\) are needed, got None"),
-        (np.ma.array(X, mask=MASK), Y, r"X: value at index \(3, 1\) is masked; fill it or leave the row out"),
-        ([np.ma.array(row, mask=row > 3) for row in X + 3], Y, "X: some values are masked; fill them or"),
-        (X, np.ma.array(Y, mask=Y > 0), "y: value at index 1 is masked; fill it or leave the row out"),
-        (X, np.array([b"no", b"yes"])[Y], "y: labels are bytes, such as b'no'; decode them, for example"),
+        (
+            np.ma.array(X, mask=MASK),
+            Y,
+            r"X: value at index \(3, 1\) is masked; fill it or leave the row out",
+        ),
+        (
+            [np.ma.array(row, mask=row > 3) for row in X + 3],
+            Y,
+            "X: some values are masked; fill them or",
+        ),
+        (
+            X,
+            np.ma.array(Y, mask=Y > 0),
+            "y: value at index 1 is masked; fill it or leave the row out",
+        ),
+        (
+            X,
+            np.array([b"no", b"yes"])[Y],
+            "y: labels are bytes, such as b'no'; decode them, for example",
+        ),
         (X, np.array([b"no", "yes"], object)[Y], "y: labels are bytes, such as b'no'; decode them"),
         (X, [[1], [1, 2]] * 20, r"y: one label for each row is needed, got \[\[1\], \[1, 2\]"),
     ],
@@ -63,12 +79,13 @@ def test_what_cannot_be_learned_is_refused_in_one_line(model, X, y, message):
     assert "\n" not in str(caught.value)
 
 
-@every
+@each_class
 def test_masked_features_are_refused_in_predictions(cls):
-    model = made(cls).fit(X, Y)
+    model = make(cls).fit(X, Y)
     with pytest.raises(ValueError, match=r"^X: value at index \(3, 1\) is masked"):
         model.predict(np.ma.array(X, mask=MASK))
-    np.testing.assert_array_equal(model.predict(np.ma.array(X)), model.predict(X))  # it hides nothing
+    hides_nothing = np.ma.array(X)
+    np.testing.assert_array_equal(model.predict(hides_nothing), model.predict(X))
 
 
 def test_trusted_labels_are_refused_where_they_are_masked():
@@ -80,5 +97,6 @@ def test_trusted_labels_are_refused_where_they_are_masked():
 @pytest.mark.parametrize("lam", [1e200, 1e-300, 1e16])
 @pytest.mark.parametrize("dual", [True, False])
 def test_liblinear_is_not_asked_for_what_never_ends(lam, dual):
-    with pytest.raises(ValueError, match=r"^lam: must be a finite number >= 1e-15 and <= 1e[+]15, got"):
+    message = r"^lam: must be a finite number >= 1e-15 and <= 1e[+]15, got"
+    with pytest.raises(ValueError, match=message):
         nl.LiblinearClassifier(lam, dual=dual).fit(X, Y)

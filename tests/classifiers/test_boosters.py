@@ -23,7 +23,7 @@ from noisylabels.classifiers.boosting import (
 )
 from noisylabels.solvers import weighted_logistic
 
-EVERY = [
+BOOSTERS = [
     AdaBoostClassifier(random_state=0),
     AdaBoostClassifier("robust_logistic", random_state=0),
     RBoostClassifier(random_state=0),
@@ -34,41 +34,52 @@ EVERY = [
 
 
 def named(booster):
-    return f"{booster.name}-{getattr(booster, 'base', 'tree')}"
+    base = getattr(booster, "base", "tree")
+    return f"{booster.name}-{base}"
 
 
-every = pytest.mark.parametrize("booster", EVERY, ids=named)
-linear = pytest.mark.parametrize("booster", EVERY[:4], ids=named)
+each_booster = pytest.mark.parametrize("booster", BOOSTERS, ids=named)
+linear = pytest.mark.parametrize("booster", BOOSTERS[:4], ids=named)
 
 
 def fresh(booster, **settings):
     return clone(booster).set_params(**settings)
 
 
-def ring(n=200, seed=0, up=0.2, down=0.2):
-    """Points inside a circle against points outside, with flipped labels; the last column is pure noise."""
+def flipped(y, rng, rate_up, rate_down):
+    """Flip each label with the rate of its class."""
+    rates = np.where(y == 0, rate_up, rate_down)
+    is_flipped = rng.random(len(y)) < rates
+    return np.where(is_flipped, 1 - y, y)
+
+
+def ring(n=200, seed=0, rate_up=0.2, rate_down=0.2):
+    """Points inside a circle against points outside, with flipped labels; column 3 is noise."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, 3))
-    y = (X[:, 0] ** 2 + X[:, 1] ** 2 < 1.4).astype(int)
-    return X, np.where(rng.random(n) < np.where(y == 0, up, down), 1 - y, y), y
+    squared_radius = X[:, 0] ** 2 + X[:, 1] ** 2
+    y = (squared_radius < 1.4).astype(int)
+    return X, flipped(y, rng, rate_up, rate_down), y
 
 
-def twonorm(n, seed, up, down):
+def twonorm(n, seed, rate_up, rate_down):
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 2, n)
-    X = rng.standard_normal((n, 20)) + (4 * y[:, np.newaxis] - 2) / math.sqrt(20)
-    return X, np.where(rng.random(n) < np.where(y == 0, up, down), 1 - y, y), y
+    centres = (4 * y[:, np.newaxis] - 2) / math.sqrt(20)
+    X = rng.standard_normal((n, 20)) + centres
+    return X, flipped(y, rng, rate_up, rate_down), y
 
 
 def test_adaboost_round_by_round_as_the_textbook_has_it():
     X, y, _ = ring()
+    n = len(X)
     s = 2.0 * y - 1
     model = AdaBoostClassifier(weighting="reweight", rounds=30).fit(X, y)
-    ZT = np.ascontiguousarray(np.column_stack([np.ones(len(X)), X]).T)
-    weights = np.full(len(X), 1 / len(X))
+    ZT = np.ascontiguousarray(np.column_stack([np.ones(n), X]).T)
+    weights = np.full(n, 1 / n)
     for member, step in zip(model.members_, model.steps_, strict=True):
         theta = np.zeros(4)
-        weighted_logistic.fit(ZT, s, weights * len(X), theta, 1e-3, np.zeros(2), False, 15)
+        weighted_logistic.fit(ZT, s, weights * n, theta, 1e-3, np.zeros(2), False, 15)
         h = weighted_logistic.decisions(ZT, theta)
         error = weights[h != s].sum()
         alpha = 0.5 * math.log((1 - error) / error)
@@ -86,7 +97,8 @@ def test_adaboost_is_rboost_without_flips(base, weighting):
     X, y, _ = ring()
     settings = {"base": base, "weighting": weighting, "rounds": 25, "random_state": 3}
     plain = AdaBoostClassifier(**settings).fit(X, y)
-    robust = RBoostClassifier(**settings, gamma=(0.0, 0.0), learn_gamma=False).fit(X, y)
+    robust = RBoostClassifier(**settings, gamma=(0.0, 0.0), learn_gamma=False)
+    robust.fit(X, y)
     np.testing.assert_array_equal(plain.members_, robust.members_)
     np.testing.assert_array_equal(plain.steps_, robust.steps_)
     np.testing.assert_array_equal(plain.decision_function(X), robust.decision_function(X))
@@ -97,27 +109,33 @@ def test_adaboost_is_scikit_learns_with_the_same_penalty():
     X, y, _ = twonorm(300, 1, 0.1, 0.1)
     X[:, 0] += X[:, 1] ** 2
     # theirs: weights that sum to 1 and 1/2 ||w||^2; ours: weights that sum to n and lam ||w||^2
-    ours = AdaBoostClassifier(weighting="reweight", lam=150.0, rounds=10, newton_steps=50).fit(X, y)
-    theirs = TheirAdaBoost(LogisticRegression(tol=1e-10), n_estimators=10).fit(X, y)
+    ours = AdaBoostClassifier(weighting="reweight", lam=150.0, rounds=10, newton_steps=50)
+    ours.fit(X, y)
+    base = LogisticRegression(tol=1e-10)
+    theirs = TheirAdaBoost(base, n_estimators=10).fit(X, y)
     pairs = list(zip(ours.staged_predict(X), theirs.staged_predict(X), strict=False))
     assert len(pairs) >= 3
-    for mine, his in pairs:
-        np.testing.assert_array_equal(mine, his)
+    for our_classes, their_classes in pairs:
+        np.testing.assert_array_equal(our_classes, their_classes)
 
 
 @linear
 def test_the_loss_falls_in_every_exact_line_search(booster):
     X, y, _ = ring()
     model = fresh(booster).fit(X, y)
-    gammas = [booster.gamma, *model.gamma_path_] if hasattr(model, "gamma_path_") else [(0.0, 0.0)] * 101
+    if hasattr(model, "gamma_path_"):
+        gammas = [booster.gamma, *model.gamma_path_]
+    else:
+        gammas = [(0.0, 0.0)] * 101
+    signs = 2.0 * y - 1
     before = np.zeros(len(X))
     for gamma, after in zip(gammas, model.staged_decision_function(X), strict=False):
-        loss = FlippedExponential(2.0 * y - 1, tuple(gamma))
+        loss = FlippedExponential(signs, tuple(gamma))
         assert loss.log_value(after) <= loss.log_value(before) + 1e-12
         before = after
 
 
-@every
+@each_booster
 def test_the_last_stage_is_the_whole(booster):
     X, y, _ = ring()
     model = fresh(booster, rounds=12).fit(X, y)
@@ -136,29 +154,35 @@ def test_the_order_of_the_points_does_not_matter_without_resampling(model):
     order = np.random.default_rng(0).permutation(len(X))
     booster = model(weighting="reweight", rounds=20)
     expected = booster.fit(X, y).decision_function(X)
-    np.testing.assert_allclose(booster.fit(X[order], y[order]).decision_function(X), expected, atol=1e-8)
+    reordered = booster.fit(X[order], y[order]).decision_function(X)
+    np.testing.assert_allclose(reordered, expected, atol=1e-8)
 
 
 def test_changing_the_roles_of_the_classes_mirrors_gamma():
     X, y, _ = twonorm(300, 0, 0.3, 0.0)
     booster = RBoostClassifier(weighting="reweight", rounds=20, gamma=(0.3, 0.1))
     gamma = booster.fit(X, y).gamma_path_
-    mirrored = booster.set_params(gamma=(0.1, 0.3)).fit(X, 1 - y).gamma_path_
+    booster.set_params(gamma=(0.1, 0.3))
+    mirrored = booster.fit(X, 1 - y).gamma_path_
     np.testing.assert_allclose(mirrored, gamma[:, ::-1], atol=1e-6)
 
 
 def disc(n, seed):
-    """Clean points inside and around a disc, which neither a line nor a tree of three splits can separate."""
+    """Clean points in and around a disc, which no line and no tree of three splits separates."""
     X = np.random.default_rng(seed).normal(size=(n, 2))
-    return X, ((X**2).sum(axis=1) < 1.2).astype(int)
+    squared_radius = (X**2).sum(axis=1)
+    return X, (squared_radius < 1.2).astype(int)
 
 
-@every
+@each_booster
 def test_rounds_help_and_members_differ(booster):
-    (X, y), (X_test, y_test) = disc(400, 0), disc(4000, 1)
-    settings = {"learn_gamma": False, "gamma": (0.0, 0.0)} if isinstance(booster, RBoostClassifier) else {}
-    model = fresh(booster, rounds=50, **settings).fit(X, y)
-    errors = [np.mean(found != y_test) for found in model.staged_predict(X_test)]
+    X, y = disc(400, 0)
+    X_test, y_test = disc(4000, 1)
+    settings = {"rounds": 50}
+    if isinstance(booster, RBoostClassifier):
+        settings |= {"learn_gamma": False, "gamma": (0.0, 0.0)}
+    model = fresh(booster, **settings).fit(X, y)
+    errors = [np.mean(predicted != y_test) for predicted in model.staged_predict(X_test)]
     assert errors[-1] < 0.5 * errors[0]
     inputs = model._inputs(X_test)
     outputs = {model._outputs(member, inputs).tobytes() for member in model.members_}
@@ -167,26 +191,31 @@ def test_rounds_help_and_members_differ(booster):
 
 def test_gentle_boost_starts_with_a_least_squares_tree():
     X, y, _ = ring()
-    tree = DecisionTreeRegressor(max_leaf_nodes=4).fit(X, 2.0 * y - 1)
-    found = GentleBoostClassifier(rounds=1, random_state=0).fit(X, y)
-    np.testing.assert_allclose(found.decision_function(X), tree.predict(X), atol=1e-12)
+    signs = 2.0 * y - 1
+    tree = DecisionTreeRegressor(max_leaf_nodes=4).fit(X, signs)
+    model = GentleBoostClassifier(rounds=1, random_state=0).fit(X, y)
+    np.testing.assert_allclose(model.decision_function(X), tree.predict(X), atol=1e-12)
 
 
 def test_modest_boost_leaf_by_leaf():
-    X, y, _ = ring(up=0.0, down=0.0)
+    X, y, _ = ring(rate_up=0.0, rate_down=0.0)
     s = 2.0 * y - 1
     model = ModestBoostClassifier(rounds=6, random_state=0).fit(X, y)
+    inputs = model._inputs(X)
     H = np.zeros(len(X))
-    for (tree, values), after in zip(model.members_, model.staged_decision_function(X), strict=True):
+    stages = model.staged_decision_function(X)
+    for (tree, values), after in zip(model.members_, stages, strict=True):
         a = np.exp(-s * H)
         a /= a.sum()
-        inverse = (1 / a) / (1 / a).sum()
-        leaves = tree.apply(model._inputs(X))
+        inverse = 1 / a
+        inverse /= inverse.sum()
+        leaves = tree.apply(inputs)
         for leaf in np.unique(leaves):
-            inside = leaves == leaf
-            P = a[inside & (s > 0)].sum()
-            N = a[inside & (s < 0)].sum()
-            v = P * (1 - inverse[inside & (s > 0)].sum()) - N * (1 - inverse[inside & (s < 0)].sum())
+            positive = (leaves == leaf) & (s > 0)
+            negative = (leaves == leaf) & (s < 0)
+            P = a[positive].sum()
+            N = a[negative].sum()
+            v = P * (1 - inverse[positive].sum()) - N * (1 - inverse[negative].sum())
             expected = v if np.sign(v) == np.sign(P - N) else 0.0
             assert values[leaf] == pytest.approx(expected, abs=1e-15)
         H = after
@@ -196,18 +225,20 @@ def test_known_rates_help_where_one_class_is_flipped_and_learned_ones_do_not():
     errors = {"adaboost": [], "known": [], "learned": []}
     for seed in range(4):
         X, noisy, _ = twonorm(300, seed, 0.3, 0.0)
-        test, _, y = twonorm(2000, 100 + seed, 0.0, 0.0)
+        X_test, _, y_test = twonorm(2000, 100 + seed, 0.0, 0.0)
         models = {
             "adaboost": AdaBoostClassifier(random_state=0),
             "known": RBoostClassifier(gamma=(0.3, 0.0), learn_gamma=False, random_state=0),
             "learned": RBoostClassifier(random_state=0),
         }
         for name, model in models.items():
-            errors[name].append(1 - model.fit(X, noisy).score(test, y))
-        assert models["learned"].flip_matrix_[0, 1] < 0.1  # the noise was learned as if it were signal
-    adaboost, known, learned = (np.mean(errors[name]) for name in ("adaboost", "known", "learned"))
-    assert known < adaboost - 0.03
-    assert known < learned - 0.03
+            model.fit(X, noisy)
+            errors[name].append(1 - model.score(X_test, y_test))
+        # the noise was learned as if it were signal
+        assert models["learned"].flip_matrix_[0, 1] < 0.1
+    error_with_known_rates = np.mean(errors["known"])
+    assert error_with_known_rates < np.mean(errors["adaboost"]) - 0.03
+    assert error_with_known_rates < np.mean(errors["learned"]) - 0.03
 
 
 def test_trusted_labels_move_gamma_towards_the_truth():
@@ -217,28 +248,31 @@ def test_trusted_labels_move_gamma_towards_the_truth():
     alone = booster.fit(X, noisy).flip_matrix_[0, 1]
     helped = booster.fit(X, noisy, trusted=(trusted, clean)).flip_matrix_[0, 1]
     assert abs(helped - 0.3) < abs(alone - 0.3)
-    flipped = booster.true_label_posterior(X, noisy)[(noisy == 1) & (y == 0)].mean()
-    kept = booster.true_label_posterior(X, noisy)[(noisy == 1) & (y == 1)].mean()
-    assert flipped < kept
+    posterior = booster.true_label_posterior(X, noisy)
+    of_flipped = posterior[(noisy == 1) & (y == 0)]
+    of_correct = posterior[(noisy == 1) & (y == 1)]
+    assert of_flipped.mean() < of_correct.mean()
     assert not booster.flagged_
 
 
-@every
+@each_booster
 @pytest.mark.parametrize("rounds", [1, 20])
 def test_the_corners_are_numbers(booster, rounds):
-    two = (np.array([[0.0], [1.0]]), np.array([0, 1]))
-    separated = (np.repeat([[-1.0, 0.0], [1.0, 0.0]], 10, axis=0), np.repeat([0, 1], 10))
-    same = (np.zeros((6, 2)), np.array([0, 1, 0, 1, 1, 1]))
+    two_points = (np.array([[0.0], [1.0]]), np.array([0, 1]))
+    X_apart = np.repeat([[-1.0, 0.0], [1.0, 0.0]], 10, axis=0)
+    y_apart = np.repeat([0, 1], 10)
+    equal_points = (np.zeros((6, 2)), np.array([0, 1, 0, 1, 1, 1]))
     contradiction = (np.repeat([[0.0], [1.0]], 4, axis=0), np.tile([0, 1], 4))
-    huge = (1e30 * separated[0], separated[1])
-    for X, y in (two, separated, same, contradiction, huge):
+    huge = (1e30 * X_apart, y_apart)
+    for X, y in (two_points, (X_apart, y_apart), equal_points, contradiction, huge):
         model = fresh(booster, rounds=rounds).fit(X, y)
         assert np.isfinite(model.decision_function(X)).all()
         assert np.isfinite(model.log_losses_).all()
         if hasattr(model, "gamma_path_"):
             assert np.isfinite(model.gamma_path_).all()
             assert (model.gamma_path_ < 0.5).all()
-    assert fresh(booster, rounds=20).fit(*separated).score(*separated) == 1.0
+    model = fresh(booster, rounds=20).fit(X_apart, y_apart)
+    assert model.score(X_apart, y_apart) == 1.0
 
 
 def test_a_calibration_that_says_nothing_is_flagged():
@@ -257,18 +291,27 @@ RATES = st.tuples(st.floats(0.0, 0.49), st.floats(0.0, 0.49))
 
 def points(seed, n=40):
     rng = np.random.default_rng(seed)
-    return rng.choice([-1.0, 1.0], n), 2 * rng.standard_normal(n), rng.choice([-1.0, 1.0], n)
+    s = rng.choice([-1.0, 1.0], n)
+    H = 2 * rng.standard_normal(n)
+    h = rng.choice([-1.0, 1.0], n)
+    return s, H, h
 
 
 def test_the_loss_and_the_two_interpretations_of_its_weights():
     H = np.linspace(-2, 2, 9)
-    np.testing.assert_allclose(exponential_loss(H, 1, (0.3, 0.0)), 0.7 * np.exp(-H) + 0.3 * np.exp(H))
-    np.testing.assert_allclose(exponential_loss(H, -1, (0.3, 0.0)), np.exp(H))
+    of_ones = exponential_loss(H, 1, (0.3, 0.0))
+    of_minus_ones = exponential_loss(H, -1, (0.3, 0.0))
+    np.testing.assert_allclose(of_ones, 0.7 * np.exp(-H) + 0.3 * np.exp(H))
+    np.testing.assert_allclose(of_minus_ones, np.exp(H))
     a, b = mixture([1, -1], (0.3, 0.1))
-    assert (a.tolist(), b.tolist()) == ([0.7, 0.9], [0.3, 0.1])
+    assert a.tolist() == [0.7, 0.9]
+    assert b.tolist() == [0.3, 0.1]
     a, b = mixture([1, -1], (0.3, 0.1), "likelihood")
-    assert (a.tolist(), b.tolist()) == ([0.9, 0.7], [0.3, 0.1])
-    np.testing.assert_array_equal(mixture([1, -1], (0.2, 0.2)), mixture([1, -1], (0.2, 0.2), "likelihood"))
+    assert a.tolist() == [0.9, 0.7]
+    assert b.tolist() == [0.3, 0.1]
+    convex = mixture([1, -1], (0.2, 0.2))
+    likelihood = mixture([1, -1], (0.2, 0.2), "likelihood")
+    np.testing.assert_array_equal(convex, likelihood)
 
 
 @given(st.integers(0, 1000), RATES, st.sampled_from(["convex", "likelihood"]))
@@ -281,13 +324,17 @@ def test_the_step_is_the_root_of_the_derivative_and_the_loss_falls(seed, gamma, 
 
     def derivative(t):
         margin = s * (H + t * h)
-        return (s * h * (b * np.exp(margin) - a * np.exp(-margin))).sum()
+        slopes = b * np.exp(margin) - a * np.exp(-margin)
+        return (s * h * slopes).sum()
 
     if derivative(-15.0) < 0 < derivative(15.0):  # h neither wholly right nor wholly wrong
-        assert step == pytest.approx(brentq(derivative, -15, 15, xtol=1e-13), abs=1e-9)
-    assert loss.log_value(H + step * h) <= loss.log_value(H) + 1e-12
-    for near in (-1e-3, 1e-3):
-        assert loss.log_value(H + step * h) <= loss.log_value(H + (step + near) * h) + 1e-12
+        root = brentq(derivative, -15, 15, xtol=1e-13)
+        assert step == pytest.approx(root, abs=1e-9)
+    lowest = loss.log_value(H + step * h)
+    assert lowest <= loss.log_value(H) + 1e-12
+    for change in (-1e-3, 1e-3):
+        neighbour = loss.log_value(H + (step + change) * h)
+        assert lowest <= neighbour + 1e-12
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
@@ -295,16 +342,19 @@ def test_the_step_is_bounded(sign):
     s, H, _ = points(0)
     loss = FlippedExponential(s)
     loss.weigh(H)
-    assert loss.step(sign * s) == pytest.approx(sign * 0.5 * math.log(1e12), rel=1e-9)
+    largest_step = 0.5 * math.log(1e12)
+    assert loss.step(sign * s) == pytest.approx(sign * largest_step, rel=1e-9)
 
 
 @given(st.integers(0, 1000), RATES, st.sampled_from(["convex", "likelihood"]))
 def test_the_weights_are_the_slope_of_the_loss(seed, gamma, loss_weights):
     s, H, _ = points(seed, 12)
-    weights, targets = FlippedExponential(s, gamma, loss_weights).weigh(H)
+    loss = FlippedExponential(s, gamma, loss_weights)
+    weights, targets = loss.weigh(H)
     a, b = mixture(s, gamma, loss_weights)
     slope = s * (b * np.exp(s * H) - a * np.exp(-s * H))
-    np.testing.assert_allclose(-weights * targets * np.abs(slope).sum(), slope * weights.sum(), atol=1e-9)
+    sum_of_slopes = np.abs(slope).sum()
+    np.testing.assert_allclose(-weights * targets * sum_of_slopes, slope * weights.sum(), atol=1e-9)
 
 
 def test_a_point_that_is_too_sure_asks_for_the_opposite_or_is_left_out():
@@ -313,7 +363,8 @@ def test_a_point_that_is_too_sure_asks_for_the_opposite_or_is_left_out():
     weights, targets = FlippedExponential(s, (0.3, 0.0)).weigh(H)
     assert targets.tolist() == [-1.0, 1.0]
     assert weights[0] > 0
-    clipped, _ = FlippedExponential(s, (0.3, 0.0), negative_weights="clip").weigh(H)
+    clipping = FlippedExponential(s, (0.3, 0.0), negative_weights="clip")
+    clipped, _ = clipping.weigh(H)
     assert clipped.tolist() == [0.0, weights[1]]
 
 

@@ -1,8 +1,8 @@
-"""Every classifier, found and not listed by hand, keeps scikit-learn's contract and the common vocabulary."""
+"""Every classifier, found by the library, keeps scikit-learn's contract and our vocabulary."""
 
 import numpy as np
 import pytest
-from found import CLASSIFIERS, every, made
+from found import CLASSIFIERS, each_class, make
 from sklearn.exceptions import NotFittedError
 
 import noisylabels as nl
@@ -15,7 +15,11 @@ from noisylabels.losses.margin import SmoothRamp
 OTHER_PARAMETERS = [
     nl.RobustKernelLogisticRegression(regularisation="bayes"),
     nl.RobustKernelLogisticRegression(solver="em_newton"),
-    nl.RobustMultiKernelLogisticRegression(2.0 ** np.arange(-2, 3), w_solver="newton", prior_factor="exact"),
+    nl.RobustMultiKernelLogisticRegression(
+        2.0 ** np.arange(-2, 3),
+        w_solver="newton",
+        prior_factor="exact",
+    ),
     nl.RobustSGDClassifier(SmoothRamp(-2.0, 1.5, 0.5), average="epoch", random_state=0),
     nl.RobustSGDClassifier("log", schedule="asgd", average="run", random_state=0),
     nl.StPMKLLikeClassifier([0.5, 2.0], rho=0.2, max_iter=30),
@@ -33,7 +37,7 @@ DRAWS = {
     nl.RBoostClassifier: "members learn rows that are drawn from the weights",
     nl.RobustSGDClassifier: "rows come in random order",
 }
-"""Classifier -> why a weight gives other random numbers than as many equal rows in another order."""
+"""Classifier -> why a weight gives other random numbers than as many equal rows elsewhere."""
 
 
 def nightly(estimator):
@@ -42,7 +46,7 @@ def nightly(estimator):
 
 
 def expected_failures(estimator):
-    """Checks that an estimator cannot pass, with the reason, as scikit-learn lists them for its own."""
+    """Checks that an estimator cannot pass, with the reason, as scikit-learn lists its own."""
     reason = DRAWS.get(type(estimator))
     if reason is None or getattr(estimator, "weighting", "resample") == "reweight":
         return {}
@@ -51,8 +55,8 @@ def expected_failures(estimator):
 
 
 SLOW = [nl.StPMKLLikeClassifier, nl.ZeroOneLossClassifier]
-"""Classifiers that only the nightly level checks; another class of the same module is checked by default."""
-CASES = [nightly(made(cls)) if cls in SLOW else made(cls) for cls in CLASSIFIERS]
+"""Classifiers of the nightly level only; another class of the same module is checked by default."""
+CASES = [nightly(make(cls)) if cls in SLOW else make(cls) for cls in CLASSIFIERS]
 
 
 @pytest.mark.parametrize("estimator", [*CASES, *map(nightly, OTHER_PARAMETERS)], ids=repr)
@@ -61,7 +65,7 @@ def test_every_classifier_keeps_the_contract_of_scikit_learn(estimator):
 
 
 def test_all_classifiers_are_found():
-    folder = {name for name, where in METHODS.items() if where.startswith("classifiers.")}
+    folder = {name for name, path in METHODS.items() if path.startswith("classifiers.")}
     assert {cls.name for cls in CLASSIFIERS} >= folder >= {"liblinear", "robust_sgd", "kernel_svm"}
 
 
@@ -74,17 +78,17 @@ def noisy_blobs(n=80):
     return X, np.array(["no", "yes"])[observed]
 
 
-# Scores driven far apart leave no room for flips: by default both of these learn that there are none.
+# Scores far apart leave no room for flips: by default both of these learn that there are none.
 TOLD = {
     nl.RBoostClassifier: {"gamma": (0.3, 0.0), "learn_gamma": False},
     nl.RobustNystromLogisticRegression: {"zeta": 5.0},
 }
 
 
-@every
+@each_class
 def test_every_fit_speaks_of_flips_and_doubts_in_the_same_words(cls):
     X, y = noisy_blobs()
-    model = made(cls, **TOLD.get(cls, {})).fit(X, y)
+    model = make(cls, **TOLD.get(cls, {})).fit(X, y)
     if issubclass(cls, KernelClassifier | FitFlags):
         assert (model.flags_, model.flagged_) == ((), False)
     assert hasattr(model, "flip_matrix_") == hasattr(cls, "true_label_posterior")
@@ -100,12 +104,14 @@ def test_every_fit_speaks_of_flips_and_doubts_in_the_same_words(cls):
     with pytest.raises(ValueError, match=r"outside the classes of fit, \['no', 'yes'\]"):
         model.true_label_posterior(X, np.full(len(y), "maybe"))
     with pytest.raises(NotFittedError):
-        made(cls).true_label_posterior(X, y)
+        make(cls).true_label_posterior(X, y)
 
 
 def test_a_doubtful_fit_names_its_reason():
     X, y = noisy_blobs()
     stopped = nl.StPMKLLikeClassifier(max_iter=1).fit(X, y)
-    assert (stopped.flags_, stopped.flagged_, stopped.converged_) == (("not_converged",), True, False)
+    assert stopped.flags_ == ("not_converged",)
+    assert stopped.flagged_
+    assert not stopped.converged_
     narrow = nl.RobustMultiKernelLogisticRegression([1e-6]).fit(X, y)
     assert narrow.flags_ == ("collapsed",)

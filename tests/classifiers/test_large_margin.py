@@ -37,7 +37,9 @@ def with_constant(X):
 def data(n=120, d=4, seed=0, noise=1.0):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, d))
-    return X, np.where(X[:, 0] - X[:, 1] + 0.4 + noise * rng.standard_normal(n) > 0, 1, -1)
+    target = X[:, 0] - X[:, 1] + 0.4
+    noisy_target = target + noise * rng.standard_normal(n)
+    return X, np.where(noisy_target > 0, 1, -1)
 
 
 def signed(X, y):
@@ -53,26 +55,36 @@ def table(k, intervals=2048):
     return np.vstack([flip_probability(theta, k), slope(theta, k)])
 
 
+def columns_of_length_1(U):
+    """Make each row a column of length 1."""
+    lengths = np.linalg.norm(U, axis=1, keepdims=True)
+    return np.ascontiguousarray((U / lengths).T)
+
+
 @pytest.mark.parametrize("lam1", [0.0, 2.0**-6, 0.5])
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
 def test_the_primal_of_ldm_is_its_dual(lam1, C):
-    ZT = np.ascontiguousarray(signed(*data()).T)
+    X, y = data()
+    ZT = np.ascontiguousarray(signed(X, y).T)
     A = quadratic(ZT, lam1)
     b = 0.25 * ZT.mean(axis=1)
     w, alpha, gap, _ = interior_point(ZT, A, b, C, 1e-8, 100)
-    upper = 0.5 * w @ A @ w - b @ w + C * np.maximum(0.0, 1.0 - w @ ZT).sum()
+    hinge_losses = np.maximum(0.0, 1.0 - w @ ZT)
+    primal = 0.5 * w @ A @ w - b @ w + C * hinge_losses.sum()
     u = b + ZT @ alpha
-    lower = alpha.sum() - 0.5 * u @ np.linalg.solve(A, u)
-    assert -1e-9 * abs(upper) <= upper - lower <= gap + 1e-9 * abs(upper)
-    assert gap <= 1e-8 * (1 + abs(lower))
+    dual = alpha.sum() - 0.5 * u @ np.linalg.solve(A, u)
+    rounding_error = 1e-9 * abs(primal)
+    assert -rounding_error <= primal - dual <= gap + rounding_error
+    assert gap <= 1e-8 * (1 + abs(dual))
     assert ((alpha > 0) & (alpha < C)).all()
 
 
 def test_the_quadratic_form_is_the_variance_of_the_margins():
     Z = signed(*data())
     w = np.array([0.3, -1.0, 0.2, 0.5, 0.7])
+    A = quadratic(np.ascontiguousarray(Z.T), 0.5)
     expected = w @ w + 0.5 * 2 * 2 * np.var(Z @ w)  # w.A w = ||w||^2 + 2 lam1 (2 Var)
-    assert w @ quadratic(np.ascontiguousarray(Z.T), 0.5) @ w == pytest.approx(expected)
+    assert w @ A @ w == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("C", [0.1, 10.0])
@@ -91,7 +103,8 @@ def test_ldm_chooses_the_best_of_the_folds():
     model = LDM([0.1, 10], lam1=[0, 0.1], lam2=0.1, random_state=0).fit(X, y)
     grid = {(0.0, 0.1, 0.1), (0.0, 0.1, 10.0), (0.1, 0.1, 0.1), (0.1, 0.1, 10.0)}
     assert set(model.errors_) == grid
-    assert model.errors_[model.lam1_, model.lam2_, model.C_] == min(model.errors_.values())
+    chosen = (model.lam1_, model.lam2_, model.C_)
+    assert model.errors_[chosen] == min(model.errors_.values())
     alone = LDM(model.C_, lam1=model.lam1_, lam2=model.lam2_).fit(X, y)
     np.testing.assert_array_equal(alone.coef_, model.coef_)
 
@@ -99,24 +112,28 @@ def test_ldm_chooses_the_best_of_the_folds():
 @pytest.mark.parametrize("k", [1, 2, 5, 50, 300])
 def test_the_angle_loss_is_the_empirical_risk(k):
     X, y = data()
-    U = signed(X, y)
-    UT = np.ascontiguousarray((U / np.linalg.norm(U, axis=1, keepdims=True)).T)
+    UT = columns_of_length_1(signed(X, y))
     h = np.array([1.0, -0.8, 0.1, 0.3, 0.2])
+    angles = table(k)
     gradient = np.empty(5)
-    found = loss(UT, h, 0.0, table(k), gradient)
-    expected = uniform_bound(margins(h, with_constant(X), y), k, 0.1).risk
-    assert found == pytest.approx(expected, abs=1e-9)
-    assert loss(UT, 7 * h, 0.0, table(k), np.empty(5)) == pytest.approx(found, abs=1e-12)
+    value = loss(UT, h, 0.0, angles, gradient)
+    bound = uniform_bound(margins(h, with_constant(X), y), k, 0.1)
+    assert value == pytest.approx(bound.risk, abs=1e-9)
+    scaled = loss(UT, 7 * h, 0.0, angles, np.empty(5))
+    assert scaled == pytest.approx(value, abs=1e-12)
     assert abs(gradient @ h) < 1e-12  # the scale does not matter
     numeric = []
     for step in 1e-6 * np.eye(5):
-        moved = loss(UT, h + step, 0.0, table(k), np.empty(5))
-        numeric.append((moved - found) / 1e-6)
+        moved = loss(UT, h + step, 0.0, angles, np.empty(5))
+        numeric.append((moved - value) / 1e-6)
     np.testing.assert_allclose(gradient, numeric, atol=1e-5)
 
 
 def test_the_sigmoid_loss_and_its_gradient():
     UT = np.ascontiguousarray(signed(*data()).T)
+
+    def value(h, kappa=4.0):
+        return loss(UT, h, kappa, NO_TABLE, np.empty(5))
 
     def gradient(h):
         result = np.empty(5)
@@ -124,20 +141,22 @@ def test_the_sigmoid_loss_and_its_gradient():
         return result
 
     h = np.array([0.5, -0.3, 0.1, 0.2, 0.0])
-    assert check_grad(lambda h: loss(UT, h, 4.0, NO_TABLE, np.empty(5)), gradient, h) < 1e-6
-    share = count_errors(UT, h) / 120
-    assert loss(UT, h, 1e6, NO_TABLE, np.empty(5)) == pytest.approx(share, abs=1e-9)
+    assert check_grad(value, gradient, h) < 1e-6
+    error_rate = count_errors(UT, h) / 120
+    assert value(h, 1e6) == pytest.approx(error_rate, abs=1e-9)
 
 
 @given(st.integers(0, 10_000))
 def test_the_coordinate_search_never_raises_the_loss(seed):
     rng = np.random.default_rng(seed)
-    UT = np.ascontiguousarray(signed(*data(int(rng.integers(2, 60)), 2, seed)).T)
+    n = int(rng.integers(2, 60))
+    X, y = data(n, 2, seed)
+    UT = np.ascontiguousarray(signed(X, y).T)
     UT[0] = np.round(UT[0])  # ties and zeros
     h = rng.standard_normal(3)
-    before = count_errors(UT, h)
-    after = coordinate_search(UT, h, 20)
-    assert after == count_errors(UT, h) <= before
+    errors_before = count_errors(UT, h)
+    errors = coordinate_search(UT, h, 20)
+    assert errors == count_errors(UT, h) <= errors_before
 
 
 @given(st.integers(0, 10_000))
@@ -146,18 +165,24 @@ def test_no_move_along_a_coordinate_is_better(seed):
     f = rng.standard_normal(15)
     row = np.round(2 * rng.standard_normal(15)) / 2
     errors, t = best_move(f, row)
-    assert errors == np.count_nonzero(f + t * row <= 0)
-    breaks = np.sort(np.r_[-20, -f[row != 0] / row[row != 0], 20])
+
+    def errors_after(t):
+        return np.count_nonzero(f + t * row <= 0)
+
+    assert errors == errors_after(t)
+    moves = row != 0
+    sign_changes = -f[moves] / row[moves]
+    breaks = np.sort(np.r_[-20, sign_changes, 20])
     middles = (breaks[1:] + breaks[:-1]) / 2
-    assert errors == min(np.count_nonzero(f + t * row <= 0) for t in middles)
+    assert errors == min(errors_after(middle) for middle in middles)
 
 
 @pytest.mark.parametrize("kappa", [0.0, 2.0, 64.0])
 def test_the_descent_goes_down(kappa):
-    U = signed(*data())
-    UT = np.ascontiguousarray((U / np.linalg.norm(U, axis=1, keepdims=True)).T)
+    UT = columns_of_length_1(signed(*data()))
     start = np.array([0.2, 0.3, -0.1, 1.0, 0.0])
-    values = [descend(UT, start, kappa, table(5), rounds)[1] for rounds in range(0, 30, 3)]
+    angles = table(5)
+    values = [descend(UT, start, kappa, angles, rounds)[1] for rounds in range(0, 30, 3)]
     assert (np.diff(values) <= 1e-15).all()
     assert values[-1] < values[0]
 
@@ -174,26 +199,34 @@ def test_the_bound_minimiser_ends_below_its_starts(k):
     X, y = data()
     model = BoundMinimiser(k, random_state=0).fit(X, y)
     Z = with_constant(X)
-    for h in start_points(signed(X, y), 5, np.random.default_rng(0)):
-        assert model.risk_ <= uniform_bound(margins(h, Z, y), model.k_, 0.05).risk + 1e-9
-    own = uniform_bound(margins(np.r_[model.coef_[0], model.intercept_], Z, y), model.k_, 0.05)
-    assert own.total == pytest.approx(model.bound_.total, abs=1e-9)
-    assert model.risk_ == pytest.approx(own.risk, abs=1e-9)
+    starts = start_points(signed(X, y), 5, np.random.default_rng(0))
+    for h in starts:
+        bound_at_start = uniform_bound(margins(h, Z, y), model.k_, 0.05)
+        assert model.risk_ <= bound_at_start.risk + 1e-9
+    h = np.r_[model.coef_[0], model.intercept_]
+    bound = uniform_bound(margins(h, Z, y), model.k_, 0.05)
+    assert bound.total == pytest.approx(model.bound_.total, abs=1e-9)
+    assert model.risk_ == pytest.approx(bound.risk, abs=1e-9)
     if k == "bound":
-        assert set(model.by_k_) == {1, 2, 5}  # no larger than the dimension, the constant included
+        # no larger than the dimension, the constant included
+        assert set(model.by_k_) == {1, 2, 5}
         assert model.bound_.total == pytest.approx(min(model.by_k_.values()), abs=1e-9)
     if k == "cv":
-        assert model.k_ == min(model.by_k_, key=lambda each: (model.by_k_[each], each))
+        errors_and_ks = [(error, number) for number, error in model.by_k_.items()]
+        assert model.k_ == min(errors_and_ks)[1]
 
 
 def test_the_zero_one_loss_beats_its_starts_and_finds_a_separator():
     X, y = data()
     model = ZeroOneLossClassifier(random_state=0).fit(X, y)
-    UT = np.ascontiguousarray(signed(X, y).T)
-    starts = [count_errors(UT, h) for h in start_points(signed(X, y), 5, np.random.default_rng(0))]
-    assert model.errors_ == np.count_nonzero(model.predict(X) != y) <= min(starts)
-    clean, labels = data(noise=0.0)
-    assert ZeroOneLossClassifier(random_state=0).fit(clean, labels).errors_ == 0
+    U = signed(X, y)
+    UT = np.ascontiguousarray(U.T)
+    starts = start_points(U, 5, np.random.default_rng(0))
+    errors_of_starts = [count_errors(UT, h) for h in starts]
+    errors = np.count_nonzero(model.predict(X) != y)
+    assert model.errors_ == errors <= min(errors_of_starts)
+    separable, labels = data(noise=0.0)
+    assert ZeroOneLossClassifier(random_state=0).fit(separable, labels).errors_ == 0
 
 
 ALL = [
@@ -206,16 +239,18 @@ ALL = [
 
 @pytest.mark.parametrize("model", ALL, ids=lambda model: model.name)
 def test_the_corners_are_numbers(model):
-    two = (np.array([[0.0], [1.0]]), np.array([0, 1]))
-    separated = (np.repeat([[-1.0, 0.0], [1.0, 0.0]], 10, axis=0), np.repeat([0, 1], 10))
+    two_points = (np.array([[0.0], [1.0]]), np.array([0, 1]))
+    X_apart = np.repeat([[-1.0, 0.0], [1.0, 0.0]], 10, axis=0)
+    y_apart = np.repeat([0, 1], 10)
     zeros = (np.zeros((6, 2)), np.array([0, 1, 0, 1, 1, 1]))
-    for X, y in (two, separated, zeros):
-        assert np.isfinite(model.fit(X, y).decision_function(X)).all()
-    assert model.fit(*separated).score(*separated) == 1.0
+    for X, y in (two_points, (X_apart, y_apart), zeros):
+        f = model.fit(X, y).decision_function(X)
+        assert np.isfinite(f).all()
+    assert model.fit(X_apart, y_apart).score(X_apart, y_apart) == 1.0
     if model.name != "zero_one_loss":
         assert not model.flagged_
-        chosen = getattr(model, "k", "cv") == "cv"
-        assert model.fit(*two).flagged_ == chosen  # one point of a class: no folds
+        needs_folds = getattr(model, "k", "cv") == "cv"
+        assert model.fit(*two_points).flagged_ == needs_folds  # one point of a class: no folds
 
 
 def test_folds_spread_the_classes():
@@ -223,5 +258,7 @@ def test_folds_spread_the_classes():
     folds = fold_numbers(s, 5, np.random.default_rng(0))
     assert np.bincount(folds[s > 0]).tolist() == [3, 3, 3, 2, 2]
     assert np.bincount(folds[s < 0]).tolist() == [2, 2, 1, 1, 1]
-    assert fold_numbers(np.r_[np.ones(9), -np.ones(3)], 5, np.random.default_rng(0)).max() == 2
-    assert fold_numbers(np.array([1.0, -1.0, -1.0]), 5, np.random.default_rng(0)) is None
+    three_of_a_class = np.r_[np.ones(9), -np.ones(3)]
+    assert fold_numbers(three_of_a_class, 5, np.random.default_rng(0)).max() == 2
+    one_of_a_class = np.array([1.0, -1.0, -1.0])
+    assert fold_numbers(one_of_a_class, 5, np.random.default_rng(0)) is None

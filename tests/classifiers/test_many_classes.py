@@ -1,4 +1,4 @@
-"""Robust logistic regression with three classes and more: flip matrices, posteriors, names, weights."""
+"""Robust logistic regression with three classes and more: flips, posteriors, names, weights."""
 
 import numpy as np
 import pytest
@@ -18,16 +18,20 @@ from noisylabels.solvers.softmax_multi_kernel import SoftmaxPath, softmax_fit
 NAMES = np.array(["beech", "elm", "oak"])
 OMEGA = np.array([[0.7, 0.3, 0.0], [0.0, 0.8, 0.2], [0.0, 0.0, 1.0]])
 ROBUST = [
-    RobustLogisticRegression(), RobustKernelLogisticRegression(2.0, 0.1, bias="free"),
+    RobustLogisticRegression(),
+    RobustKernelLogisticRegression(2.0, 0.1, bias="free"),
     RobustMultiKernelLogisticRegression([1.0, 4.0, 16.0]),
-]  # fmt: skip
+]
+
+
+CENTRES = np.array([[-3, 0], [3, 0], [0, 4]])
 
 
 def trees(n=300, seed=0):
     """X (n, 2), true names, observed names."""
     rng = np.random.default_rng(seed)
     true = np.arange(n) % 3
-    X = rng.standard_normal((n, 2)) + np.array([[-3, 0], [3, 0], [0, 4]])[true]
+    X = rng.standard_normal((n, 2)) + CENTRES[true]
     observed = np.array([rng.choice(3, p=OMEGA[k]) for k in true])
     return X, NAMES[true], NAMES[observed]
 
@@ -41,58 +45,76 @@ def test_it_learns_the_flips_and_sees_through_them(model):
     assert model.flip_matrix_.sum(axis=1) == pytest.approx(np.ones(3))
     assert (model.predict(X) == true).mean() > 0.97
     assert model.decision_function(X).shape == (300, 3)
-    assert model.predict_proba(X).sum(axis=1) == pytest.approx(np.ones(300))
-    assert (model.flags_, model.flagged_, model.converged_) == ((), False, True)
+    probabilities = model.predict_proba(X)
+    assert probabilities.sum(axis=1) == pytest.approx(np.ones(300))
+    assert model.flags_ == ()
+    assert not model.flagged_
+    assert model.converged_
     q = model.true_label_posterior(X, observed)
     assert q.shape == (300, 3)
     assert q.sum(axis=1) == pytest.approx(np.ones(300))
-    assert (NAMES[q.argmax(axis=1)] == true).mean() > 0.95
+    likeliest = NAMES[q.argmax(axis=1)]
+    assert (likeliest == true).mean() > 0.95
     with pytest.raises(ValueError, match="outside the classes of fit"):
         model.true_label_posterior(X, np.full(300, "fir"))
 
 
 def test_the_flips_of_five_classes_are_recovered_within_their_standard_errors():
     rng = np.random.default_rng(0)
-    omega = np.array([np.roll([0.65, 0.15, 0.1, 0.06, 0.04], j) for j in range(5)])
+    shares = [0.65, 0.15, 0.1, 0.06, 0.04]
+    omega = np.array([np.roll(shares, j) for j in range(5)])
     true = np.arange(3000) % 5
-    X = rng.standard_normal((3000, 5)) + 4.0 * np.eye(5)[true]  # 1 % overlap: omega_j is a share of 600 draws
-    observed = (np.cumsum(omega, axis=1)[true, :-1] < rng.random((3000, 1))).sum(axis=1)
+    centres = 4.0 * np.eye(5)
+    # the classes overlap by 1 %: omega_j is a share of 600 draws
+    X = rng.standard_normal((3000, 5)) + centres[true]
+    cumulative = np.cumsum(omega, axis=1)[true, :-1]
+    observed = (cumulative < rng.random((3000, 1))).sum(axis=1)
     model = RobustLogisticRegression().fit(X, observed)
-    off = np.abs(model.flip_matrix_ - omega) / np.sqrt(omega * (1.0 - omega) / 600)
-    assert off.max() < 4.0  # of 25 shares, by chance once in 600 times
-    assert np.sqrt((off**2).mean()) < 1.6  # 20 of them free: 1 +- 0.16 expected
+    standard_errors = np.sqrt(omega * (1.0 - omega) / 600)
+    deviations = np.abs(model.flip_matrix_ - omega) / standard_errors
+    assert deviations.max() < 4.0  # of 25 shares, by chance once in 600 times
+    assert np.sqrt((deviations**2).mean()) < 1.6  # 20 of them free: 1 +- 0.16 expected
     assert (model.predict(X) == true).mean() > 0.98
 
 
 @pytest.mark.parametrize("penalty", ["weights", "rkhs"])
 def test_the_solvers_of_the_kernel_model_agree(penalty):
     X, true, observed = trees(90)
-    lbfgs, em = (
-        RobustKernelLogisticRegression(2.0, 0.1, bias="free", penalty=penalty, solver=solver).fit(X, observed)
-        for solver in ("lbfgs", "em_newton")
-    )
-    assert min((model.predict(X) == true).mean() for model in (lbfgs, em)) > 0.93
+    models = []
+    for solver in ("lbfgs", "em_newton"):
+        options = {"bias": "free", "penalty": penalty, "solver": solver}
+        model = RobustKernelLogisticRegression(2.0, 0.1, **options)
+        model.fit(X, observed)
+        assert (model.predict(X) == true).mean() > 0.93
+        models.append(model)
+    lbfgs, em = models
     assert em.objective_ == pytest.approx(lbfgs.objective_, rel=1e-3)
 
 
 def test_new_names_of_the_classes_change_nothing_else():
     X, _, observed = trees(120)
-    renamed = np.array([{"beech": "c", "elm": "a", "oak": "b"}[name] for name in observed])
+    new_names = {"beech": "c", "elm": "a", "oak": "b"}
+    renamed = np.array([new_names[name] for name in observed])
     first = RobustLogisticRegression().fit(X, observed)
     second = RobustLogisticRegression().fit(X, renamed)
     order = [2, 0, 1]  # of beech, elm, oak among a, b, c
-    assert second.flip_matrix_[np.ix_(order, order)] == pytest.approx(first.flip_matrix_, abs=1e-9)
-    assert second.predict_proba(X)[:, order] == pytest.approx(first.predict_proba(X), abs=1e-9)
+    reordered = second.flip_matrix_[np.ix_(order, order)]
+    assert reordered == pytest.approx(first.flip_matrix_, abs=1e-9)
+    probabilities = first.predict_proba(X)
+    assert second.predict_proba(X)[:, order] == pytest.approx(probabilities, abs=1e-9)
 
 
 def test_a_weight_of_two_is_two_examples():
     X, _, observed = trees(60)
-    for y in (observed, np.where(observed == "oak", "elm", observed)):
+    two_classes = np.where(observed == "oak", "elm", observed)
+    for y in (observed, two_classes):
         times = np.random.default_rng(0).integers(0, 3, 60)
         times[:6] = 1
         heavy = RobustLogisticRegression().fit(X, y, sample_weight=times)
-        many = RobustLogisticRegression().fit(np.repeat(X, times, axis=0), np.repeat(y, times))
-        assert heavy.decision_function(X) == pytest.approx(many.decision_function(X), abs=1e-6)
+        repeated = RobustLogisticRegression()
+        repeated.fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+        wanted = repeated.decision_function(X)
+        assert heavy.decision_function(X) == pytest.approx(wanted, abs=1e-6)
 
 
 def test_what_cannot_be_said_is_refused():
@@ -101,8 +123,9 @@ def test_what_cannot_be_said_is_refused():
         RobustKernelLogisticRegression(regularisation="bayes").fit(X, observed)
     with pytest.raises(ValueError, match=r"must have shape \(3, 3\)"):
         RobustLogisticRegression(omega=np.eye(2)).fit(X, observed)
+    without_oaks = (observed != "oak").astype(float)
     with pytest.raises(ValueError, match="leaves a class without examples"):
-        RobustLogisticRegression().fit(X, observed, sample_weight=(observed != "oak").astype(float))
+        RobustLogisticRegression().fit(X, observed, sample_weight=without_oaks)
     with pytest.raises(ValueError, match="one class only"):
         RobustLogisticRegression().fit(X, np.full(60, "oak"))
 
@@ -110,13 +133,17 @@ def test_what_cannot_be_said_is_refused():
 def test_two_classes_of_many_kernels_are_the_path_that_was_there():
     X, _, observed = trees(60)
     y = (observed == "oak").astype(np.intp)
-    stack = KernelBank.of_widths([1.0, 2.0, 4.0]).stack(squared_distances(X)[np.newaxis])
-    for T, near in ((1, 1e-6), (2, 1e-4)):  # the path amplifies rounding
-        old = ascend(stack, y[:, np.newaxis].astype(float), T)[0]
-        new = ascend(stack, y, T)[0]
+    distances = squared_distances(X)[np.newaxis]
+    stack = KernelBank.of_widths([1.0, 2.0, 4.0]).stack(distances)
+    column = y[:, np.newaxis].astype(float)
+    for T, tolerance in ((1, 1e-6), (2, 1e-4)):  # the path amplifies rounding
+        old, *_ = ascend(stack, column, T)
+        new, *_ = ascend(stack, y, T)
         assert isinstance(new, SoftmaxPath)
-        assert np.diff(new.classes(new.f))[:, 0] == pytest.approx(old.f, abs=near * np.abs(old.f).max())
-        assert new.omega == pytest.approx(old.omega, abs=near)
+        margins = np.diff(new.classes(new.f))[:, 0]
+        largest = np.abs(old.f).max()
+        assert margins == pytest.approx(old.f, abs=tolerance * largest)
+        assert new.omega == pytest.approx(old.omega, abs=tolerance)
 
 
 def test_the_compiled_likelihood_and_its_gradient():
@@ -128,10 +155,14 @@ def test_the_compiled_likelihood_and_its_gradient():
     slope = np.empty((2, 20))
     value = softmax_fit(f, y, a, path.C, OMEGA, slope)
     s = np.exp(f.T @ path.C.T)
-    assert value == pytest.approx(a @ np.log((s / s.sum(axis=1, keepdims=True) @ OMEGA)[np.arange(20), y]))
+    observed_shares = s / s.sum(axis=1, keepdims=True) @ OMEGA
+    shares_of_labels = observed_shares[np.arange(20), y]
+    assert value == pytest.approx(a @ np.log(shares_of_labels))
     step = 1e-6 * rng.normal(size=f.shape)
-    ends = [softmax_fit(f + t * step, y, a, path.C, OMEGA, np.empty((2, 20))) for t in (-1, 1)]
-    assert ends[1] - ends[0] == pytest.approx(2 * (slope * step).sum(), rel=1e-6)
+    value_before = softmax_fit(f - step, y, a, path.C, OMEGA, np.empty((2, 20)))
+    value_after = softmax_fit(f + step, y, a, path.C, OMEGA, np.empty((2, 20)))
+    rise = 2 * (slope * step).sum()
+    assert value_after - value_before == pytest.approx(rise, rel=1e-6)
 
 
 @pytest.mark.parametrize("average", ["none", "epoch", "run"])
@@ -139,14 +170,17 @@ def test_sgd_sets_each_class_against_the_rest(average):
     X, true, observed = trees(120)
     several = RobustSGDClassifier(average=average, random_state=1).fit(X, observed)
     for k, name in enumerate(NAMES):
-        one = RobustSGDClassifier(average=average, random_state=1).fit(X, observed == name)
-        np.testing.assert_array_equal(several.coef_[k], one.coef_[0])
-        assert several.intercept_[k] == one.intercept_[0]
+        single = RobustSGDClassifier(average=average, random_state=1).fit(X, observed == name)
+        np.testing.assert_array_equal(several.coef_[k], single.coef_[0])
+        assert several.intercept_[k] == single.intercept_[0]
     assert (several.predict(X) == true).mean() > 0.9
-    parts = sum(
-        RobustSGDClassifier(random_state=1).fit(X, observed == n).objective(X, observed == n) for n in NAMES
-    )
-    assert RobustSGDClassifier(random_state=1).fit(X, observed).objective(X, observed) == pytest.approx(parts)
+    sum_of_objectives = 0.0
+    for name in NAMES:
+        is_class = observed == name
+        single = RobustSGDClassifier(random_state=1).fit(X, is_class)
+        sum_of_objectives += single.objective(X, is_class)
+    default = RobustSGDClassifier(random_state=1).fit(X, observed)
+    assert default.objective(X, observed) == pytest.approx(sum_of_objectives)
     with pytest.raises(ValueError, match="noise_rates: the two flip rates of two classes"):
         RobustSGDClassifier(noise_rates=(0.1, 0.1)).fit(X, observed)
 
@@ -155,12 +189,20 @@ def test_sgd_sets_each_class_against_the_rest(average):
 def test_sgd_with_the_logistic_loss_is_one_model_of_all_classes(average):
     X, _, observed = trees(240)
     model = RobustSGDClassifier(
-        "log", regularise_intercept=False, average=average, epochs=60, schedule="inv_sqrt_epoch", lam=0.05,
+        "log",
+        regularise_intercept=False,
+        average=average,
+        epochs=60,
+        schedule="inv_sqrt_epoch",
+        lam=0.05,
         random_state=1,
-    ).fit(X, observed)  # fmt: skip
+    )
+    model.fit(X, observed)
     exact = LogisticRegression(C=1 / (2 * 0.05 * 240), tol=1e-8).fit(X, observed)
-    assert model.predict_proba(X) == pytest.approx(exact.predict_proba(X), abs=0.04)
-    best = -np.log(exact.predict_proba(X)[np.arange(240), np.searchsorted(NAMES, observed)]).mean()
+    probabilities = exact.predict_proba(X)
+    assert model.predict_proba(X) == pytest.approx(probabilities, abs=0.04)
+    of_labels = probabilities[np.arange(240), np.searchsorted(NAMES, observed)]
+    best = -np.log(of_labels).mean()
     best += 0.05 * (exact.coef_**2).sum()
     assert best < model.objective(X, observed) < best + 2e-3
 
@@ -168,16 +210,19 @@ def test_sgd_with_the_logistic_loss_is_one_model_of_all_classes(average):
 @pytest.mark.parametrize("averaged", [False, True])
 def test_the_softmax_steps_of_two_classes_are_the_logistic_ones(averaged):
     X, _, observed = trees(90)
-    y = observed == "oak"
+    classes = (observed == "oak").astype(int)
+    signs = np.where(classes == 1, 1.0, -1.0)
     rows = sgd.as_rows(X)
     order = np.arange(90, dtype=np.uint32)
     loss = sgd.Objective(margin.Log(), 0.1, 1.0, 0.05)
+    softmax_loss = (0.1, 1.0, 0.05)
     steps = sgd.schedule("constant", 0.3, 0.1, 90)
-    w, total, W, totals = (np.zeros(shape) for shape in (3, 3, (2, 3), (2, 3)))
-    for epoch in range(2):
-        sgd.epoch(rows, np.where(y, 1.0, -1.0), order, w, total, averaged, loss, steps, 90 * epoch)
-        sgd.softmax_epoch(
-            rows, y.astype(int), order, W, totals, averaged, (0.1, 1.0, 0.05), steps, 90 * epoch
-        )
+    w = np.zeros(3)
+    total = np.zeros(3)
+    W = np.zeros((2, 3))
+    totals = np.zeros((2, 3))
+    for done in (0, 90):
+        sgd.epoch(rows, signs, order, w, total, averaged, loss, steps, done)
+        sgd.softmax_epoch(rows, classes, order, W, totals, averaged, softmax_loss, steps, done)
     assert W[1] - W[0] == pytest.approx(w, rel=1e-9)
     assert totals[1] - totals[0] == pytest.approx(total, rel=1e-9)

@@ -15,11 +15,13 @@ from noisylabels.classifiers.stpmkl_like import StPMKLLikeClassifier
 from noisylabels.kernels.gaussian import squared_distances
 
 ONE_KERNEL = [
-    KernelLogisticRegression, RobustKernelLogisticRegression, KernelSVMClassifier,
+    KernelLogisticRegression,
+    RobustKernelLogisticRegression,
+    KernelSVMClassifier,
     RobustKernelFisherClassifier,
-]  # fmt: skip
+]
 GRID = [0.05, 1.0, 20.0]
-every = pytest.mark.parametrize(
+each_class = pytest.mark.parametrize(
     "cls",
     [*ONE_KERNEL, RobustMultiKernelLogisticRegression, StPMKLLikeClassifier],
     ids=lambda cls: cls.name,
@@ -44,56 +46,65 @@ def fits(cls, X, out, labels, width=1.0):
 
 def singles(cls, width=1.0):
     """The estimators of the columns of `fits`."""
-    return [cls(width, value) for value in GRID] if cls in ONE_KERNEL else [cls([width, 2 * width])]
+    if cls in ONE_KERNEL:
+        return [cls(width, value) for value in GRID]
+    return [cls([width, 2 * width])]
 
 
 @pytest.fixture
 def problem():
     """X (60, 2), points between them (20, 2), and two columns of noisy labels."""
     X, y = two_moons()
-    return X, two_moons(20, 4)[0], noisy_columns(y)
+    X_out, _ = two_moons(20, 4)
+    return X, X_out, noisy_columns(y)
 
 
-@every
+@each_class
 def test_they_are_the_single_fits_column_by_column(cls, problem):
     X, out, labels = problem
-    together, again = (fits(cls, X, out, labels) for _ in range(2))
-    assert together.scores.tobytes() == again.scores.tobytes()
+    together = fits(cls, X, out, labels)
+    repeated = fits(cls, X, out, labels)
+    assert together.scores.tobytes() == repeated.scores.tobytes()
     assert together.scores.shape == (2, len(singles(cls)), 20)
     alone = fits(cls, X, out, labels[:, [1]])
     np.testing.assert_allclose(alone.scores[0], together.scores[1], rtol=1e-6, atol=1e-8)
     for k in range(2):
         for model, f in zip(singles(cls), together.scores[k], strict=True):
-            own = model.fit(X, labels[:, k]).decision_function(out)
-            np.testing.assert_allclose(f, own, atol=2e-2 * (1 + np.abs(f).max()))
+            f_of_single = model.fit(X, labels[:, k]).decision_function(out)
+            tolerance = 2e-2 * (1 + np.abs(f).max())
+            np.testing.assert_allclose(f, f_of_single, atol=tolerance)
 
 
-@every
+@each_class
 def test_a_column_of_one_class_is_constant_and_flagged(cls, problem):
     X, out, labels = problem
-    found = fits(cls, X, out, np.column_stack([np.ones(60), np.zeros(60), labels[:, 0]]))
-    assert (found.scores[0] > 0).all()
-    assert (found.scores[1] < 0).all()
-    assert found.flagged[:2].all()
-    assert not found.flagged[2].all()
-    assert np.isnan(found.omega01[:2]).all()
+    columns = np.column_stack([np.ones(60), np.zeros(60), labels[:, 0]])
+    result = fits(cls, X, out, columns)
+    assert (result.scores[0] > 0).all()
+    assert (result.scores[1] < 0).all()
+    assert result.flagged[:2].all()
+    assert not result.flagged[2].all()
+    assert np.isnan(result.omega01[:2]).all()
 
 
-@every
+@each_class
 def test_swapping_the_classes_mirrors_everything(cls, problem):
     X, out, labels = problem
-    found = fits(cls, X, out, labels)
+    result = fits(cls, X, out, labels)
     mirror = fits(cls, X, out, 1 - labels)
-    np.testing.assert_allclose(found.scores, -mirror.scores, atol=1e-3 * np.abs(found.scores).max())
-    np.testing.assert_allclose(found.omega01, mirror.omega10, atol=1e-3)
+    largest = np.abs(result.scores).max()
+    np.testing.assert_allclose(result.scores, -mirror.scores, atol=1e-3 * largest)
+    np.testing.assert_allclose(result.omega01, mirror.omega10, atol=1e-3)
 
 
-@every
+@each_class
 @pytest.mark.parametrize("case", DEGENERATE)
 def test_degenerate_data_give_numbers(cls, case):
     X, y = DEGENERATE[case]
     for width in (2.0**-10, 1.0, 2.0**10):
-        assert np.isfinite(fits(cls, X, X + 0.3, y[:, None], width).scores).all()
+        result = fits(cls, X, X + 0.3, y[:, None], width)
+        assert np.isfinite(result.scores).all()
         model = singles(cls, width)[0].fit(X, y)
         assert np.isfinite(model.decision_function(X)).all()
-        assert np.isfinite(getattr(model, "flip_matrix_", 0.0)).all()
+        flip_matrix = getattr(model, "flip_matrix_", 0.0)
+        assert np.isfinite(flip_matrix).all()

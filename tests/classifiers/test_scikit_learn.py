@@ -5,7 +5,7 @@ import warnings
 import matplotlib as mpl
 import numpy as np
 import pytest
-from found import CLASSIFIERS, made
+from found import CLASSIFIERS, make
 from problems import two_moons
 from sklearn.calibration import CalibratedClassifierCV, CalibrationDisplay
 from sklearn.ensemble import AdaBoostClassifier, StackingClassifier
@@ -24,7 +24,7 @@ from sklearn.utils.validation import has_fit_parameter
 import noisylabels as nl
 
 CURVES = (RocCurveDisplay, PrecisionRecallDisplay, DetCurveDisplay)
-WITH_PROBABILITIES = [cls for cls in CLASSIFIERS if hasattr(made(cls), "predict_proba")]
+WITH_PROBABILITIES = [cls for cls in CLASSIFIERS if hasattr(make(cls), "predict_proba")]
 WITHOUT_WEIGHTS = {nl.BoundMinimiser}
 X, Y = two_moons(80)
 
@@ -67,14 +67,14 @@ def test_every_public_method_bears_the_name_it_is_called_by(name):
 
 @with_probabilities
 def test_probabilities_feed_stacking(cls):
-    stack = StackingClassifier([("model", made(cls))], cv=3).fit(X, Y)
+    stack = StackingClassifier([("model", make(cls))], cv=3).fit(X, Y)
     assert stack.stack_method_ == ["predict_proba"]
     assert stack.score(X, Y) > 0.7
 
 
 @with_probabilities
 def test_a_threshold_on_probabilities_decides(cls):
-    model = made(cls).fit(X, Y)
+    model = make(cls).fit(X, Y)
     options = {"threshold": 0.9, "response_method": "predict_proba"}
     fixed = FixedThresholdClassifier(model, **options).fit(X, Y)
     np.testing.assert_array_equal(fixed.predict(X), model.predict_proba(X)[:, 1] >= 0.9)
@@ -85,7 +85,7 @@ def test_a_threshold_on_probabilities_decides(cls):
 
 @with_probabilities
 def test_scores_by_probability_are_those_of_the_probabilities(cls):
-    model = made(cls).fit(X, Y)
+    model = make(cls).fit(X, Y)
     expected = roc_auc_score(Y, model.predict_proba(X)[:, 1])
     assert make_scorer(roc_auc_score, response_method="predict_proba")(model, X, Y) == expected
     assert get_scorer("roc_auc_ovr")(model, X, Y) == expected
@@ -96,7 +96,7 @@ def test_curves_and_boundaries_by_probability_are_drawn(cls):
     mpl.use("Agg")
     from matplotlib import pyplot
 
-    model = made(cls).fit(X, Y)
+    model = make(cls).fit(X, Y)
     for display in CURVES:
         display.from_estimator(model, X, Y, response_method="predict_proba")
     CalibrationDisplay.from_estimator(model, X, Y)
@@ -107,7 +107,7 @@ def test_curves_and_boundaries_by_probability_are_drawn(cls):
 
 @with_weights
 def test_weights_are_named_where_scikit_learn_looks_for_them(cls):
-    assert has_fit_parameter(made(cls), "sample_weight")
+    assert has_fit_parameter(make(cls), "sample_weight")
     if hasattr(cls, "partial_fit"):
         assert "sample_weight" in cls.partial_fit.__code__.co_varnames
 
@@ -117,13 +117,13 @@ def test_calibration_passes_weights_on_without_a_warning(cls):
     weights = np.where(Y, 1.0, 2.0)
     with warnings.catch_warnings():
         warnings.filterwarnings("error", message=".*sample_weight")
-        model = CalibratedClassifierCV(made(cls), cv=3).fit(X, Y, sample_weight=weights)
+        model = CalibratedClassifierCV(make(cls), cv=3).fit(X, Y, sample_weight=weights)
     assert model.predict_proba(X).shape == (80, 2)
 
 
 @with_weights
 def test_scikit_learns_boosting_takes_every_classifier_with_weights(cls):
-    ensemble = AdaBoostClassifier(made(cls), n_estimators=2, random_state=0).fit(X, Y)
+    ensemble = AdaBoostClassifier(make(cls), n_estimators=2, random_state=0).fit(X, Y)
     assert ensemble.score(X, Y) > 0.7
 
 

@@ -8,8 +8,8 @@ from one_machine import LOCK, Slurm, lacking
 
 @pytest.fixture(scope="module")
 def slurm(tmp_path_factory):
-    if why := lacking():
-        pytest.skip(why)
+    if reason := lacking():
+        pytest.skip(reason)
     with LOCK.open("w") as lock:
         # Tests that run side by side take turns: the ports are the same.
         fcntl.flock(lock, fcntl.LOCK_EX)

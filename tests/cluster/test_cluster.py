@@ -18,9 +18,9 @@ THREE = ["ors_fig2", "ors_fig7", "pnorm_hadamard"]
 
 def scratch(folder):
     """A run of this checkout, of two papers."""
-    made = Run(folder)
+    run = Run(folder)
     (folder / "overlay.yaml").write_text("scale: smoke\npapers: [ors, pnorm]\nformats: [png]\n")
-    return made
+    return run
 
 
 def submissions(output):
@@ -105,9 +105,9 @@ def test_a_job_that_fails_once_is_repeated_with_twice_the_memory(slurm, copy):
     once = 'if not Path("once").exists():\n    Path("once").touch()\n    raise SystemExit("lost")\n'
     copy.edit("src/scripts/job.py", "parser = ", f"{once}parser = ")
     output = copy.snakemake("ors_fig7", options=[*SLURM, "--verbose"])
-    asked = [int(number) for number in re.findall(r"sbatch call: .*--mem (\d+)", output)]
-    assert len(asked) == submissions(output) == 2
-    assert asked[1] == 2 * asked[0]
+    memory = [int(number) for number in re.findall(r"sbatch call: .*--mem (\d+)", output)]
+    assert len(memory) == submissions(output) == 2
+    assert memory[1] == 2 * memory[0]
 
 
 def test_the_generic_profile_runs_with_its_submit_script(slurm, local, tmp_path):

@@ -48,8 +48,8 @@ def network(fresh_machine, monkeypatch):
 def get(network, tmp_path):
     """Fetch a data set of a registry, "toy" if none is named, into a folder below ``raw``."""
 
-    def get(registry, dataset="toy", at="", mirror="", network=network):
-        out = tmp_path / "raw" / (at or dataset)
+    def get(registry, dataset="toy", folder="", mirror="", network=network):
+        out = tmp_path / "raw" / (folder or dataset)
         return fetch(dataset, registry, out, replace(network, mirror=mirror))
 
     return get

@@ -1,4 +1,4 @@
-"""A web server on the loopback interface that misbehaves on request, and registries of one small data set."""
+"""A web server on this machine that misbehaves on request, and registries of one small data set."""
 
 import contextlib
 import hashlib
@@ -26,7 +26,7 @@ Answer = Callable[[BaseHTTPRequestHandler], None]
 
 
 def answer(body=b"", status=200, *, claim=None, pause=0.0, pieces=1, endless=False, **headers):
-    """The body in pieces, a pause before each, without end if ``endless``; ``claim`` is the length told."""
+    """The body in pieces, a pause before each, for ever if ``endless``; it claims the length ``claim``."""
 
     def respond(request):
         request.send_response(status)
@@ -46,7 +46,7 @@ def answer(body=b"", status=200, *, claim=None, pause=0.0, pieces=1, endless=Fal
 
 
 class Web(ThreadingHTTPServer):
-    """Paths with what they answer; counts the requests, and keeps the logins that came with them."""
+    """Paths with what they answer; counts the requests, and stores the logins that they have."""
 
     daemon_threads = True
 
@@ -59,7 +59,10 @@ class Web(ThreadingHTTPServer):
 
     def serve(self, path, *answers):
         """One answer (or body) after the other, the last one for ever; the URL."""
-        self.routes[path] = [answer(each) if isinstance(each, bytes) else each for each in answers]
+        self.routes[path] = []
+        for content in answers:
+            is_body = isinstance(content, bytes)
+            self.routes[path].append(answer(content) if is_body else content)
         return self.url + path
 
 
@@ -98,29 +101,45 @@ def sha256(body):
     return hashlib.sha256(body).hexdigest()
 
 
-def one_file(*places, body, **more):
-    """Registry with the data set "toy": one file, to be had from each of the places in turn."""
-    known = {} if body is None else {"sha256": sha256(body), "bytes": len(body)}
+def one_file(*addresses, body, **options):
+    """Registry with the data set "toy": one file, to be had from each of the addresses in turn."""
+    declared = {} if body is None else {"sha256": sha256(body), "bytes": len(body)}
     kinds = {"url": "official", "path": "mirror", "package": "package"}
-    sources = [
-        {
-            "name": next(kinds[key] for key in place if key in kinds),
-            "files": [{"name": "toy.data"} | known | place],
-        }
-        for place in places
-    ]
-    entry = {"title": "Toy", "task": "binary", "homepage": "https://example.org/", "loader": "toy:toy"}
-    return {"toy": Entry.model_validate(entry | {"sources": sources} | more)}
+    sources = []
+    for address in addresses:
+        (kind,) = [kinds[key] for key in address if key in kinds]
+        file = {"name": "toy.data"} | declared | address
+        sources.append({"name": kind, "files": [file]})
+    entry = {
+        "title": "Toy",
+        "task": "binary",
+        "homepage": "https://example.org/",
+        "loader": "toy:toy",
+    }
+    return {"toy": Entry.model_validate(entry | {"sources": sources} | options)}
 
 
-def command(folder, registry, *more):
+def command(folder, registry, *options):
     """Arguments of Popen for `fetch.py --dataset toy`."""
     config = folder / "datasets.yaml"
-    entries = {name: entry.model_dump(mode="json", exclude_defaults=True) for name, entry in registry.items()}
+    entries = {}
+    for name, entry in registry.items():
+        entries[name] = entry.model_dump(mode="json", exclude_defaults=True)
     config.write_text(yaml.safe_dump({"datasets": entries}), encoding="utf-8")
-    script = [sys.executable, ROOT / "src/scripts/fetch.py", "--dataset", "toy", "--registry", config]
-    args = [str(part) for part in [*script, "--out", folder / "raw/toy", *more]]
+    script = [
+        sys.executable,
+        ROOT / "src/scripts/fetch.py",
+        "--dataset",
+        "toy",
+        "--registry",
+        config,
+    ]
+    args = [str(part) for part in [*script, "--out", folder / "raw/toy", *options]]
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-    return {"args": args, "env": environment, "text": True} | dict.fromkeys(
-        ("stdout", "stderr"), subprocess.PIPE
-    )
+    return {
+        "args": args,
+        "env": environment,
+        "text": True,
+        "stdout": subprocess.PIPE,
+        "stderr": subprocess.PIPE,
+    }

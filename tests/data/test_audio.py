@@ -1,4 +1,4 @@
-"""Recordings that cannot be used are named with what to do; rooms have unit norm and one place in time."""
+"""Recordings that cannot be used are named with what to do; rooms have unit norm and one delay."""
 
 import numpy as np
 import pytest
@@ -8,6 +8,8 @@ from reproduction.data.loaders import audio
 
 RNG = np.random.default_rng(1)
 NOISE = 0.1 * RNG.standard_normal(8000)
+WITH_NAN = np.where(np.arange(8000) == 77, np.nan, NOISE)
+STEREO = np.tile(NOISE, (2, 1)).T
 
 
 def wav(path, samples=NOISE, rate=16_000, subtype="DOUBLE"):
@@ -19,7 +21,10 @@ def test_utterances_are_read_as_they_are_and_joined_in_the_order_of_their_names(
     arrays = audio.recording({"x": wav(tmp_path / "x.wav")})
     np.testing.assert_array_equal(arrays["signal"], NOISE)
     assert arrays["rate"] == 16_000
-    files = {name: wav(tmp_path / name, NOISE[k : k + 5000]) for k, name in [(9, "b.wav"), (0, "a.wav")]}
+    files = {
+        "b.wav": wav(tmp_path / "b.wav", NOISE[9:5009]),
+        "a.wav": wav(tmp_path / "a.wav", NOISE[:5000]),
+    }
     signal = audio.speech(files)["signal"]
     np.testing.assert_array_equal(signal, np.concatenate([NOISE[:5000], NOISE[9:5009]]))
 
@@ -30,10 +35,10 @@ def test_utterances_are_read_as_they_are_and_joined_in_the_order_of_their_names(
         (NOISE[:0], 16_000, r"x\.wav: the recording is empty"),
         (NOISE[:100], 16_000, r"x\.wav: 0\.00625 s are too short, at least 0\.25 s are needed"),
         (np.full(8000, 0.5), 16_000, r"x\.wav: the recording is silent \(all samples are equal\)"),
-        (np.where(np.arange(8000) == 77, np.nan, NOISE), 16_000, r"x\.wav: sample 77 is not a finite number"),
+        (WITH_NAN, 16_000, r"x\.wav: sample 77 is not a finite number"),
         (np.tile(NOISE, 2), 44_100,
          r"x\.wav: expects 16000 Hz, file has 44100; resample with `sox x\.wav -r 16000 out\.wav`"),
-        (np.tile(NOISE, (2, 1)).T, 16_000, r"x\.wav: expects one channel, file has 2; mix it down to mono"),
+        (STEREO, 16_000, r"x\.wav: expects one channel, file has 2; mix it down to mono"),
     ],
 )  # fmt: skip
 def test_a_recording_that_cannot_be_used_is_named_with_the_reason(samples, rate, message, tmp_path):
@@ -51,8 +56,8 @@ def test_what_is_no_audio_is_refused(tmp_path):
 
 def header_length(content, name, order):
     """The place of the length of the samples in a file's content, and the length."""
-    at = content.index(name) + 4
-    return at, int.from_bytes(content[at : at + 4], order)
+    start = content.index(name) + 4
+    return start, int.from_bytes(content[start : start + 4], order)
 
 
 CONTAINERS = {
@@ -70,11 +75,11 @@ def test_a_recording_that_is_cut_short_is_refused_with_both_numbers(container, s
     path = tmp_path / "x.wav"
     soundfile.write(path, NOISE, 16_000, subtype=subtype, format=container.split()[0])
     content = path.read_bytes()
-    at, length = header_length(content, name, order)
+    start, length = header_length(content, name, order)
     assert len(audio.read(path)[0]) == 8000
-    end = at + 4 + int(share * length) - 1
+    end = start + 4 + int(share * length) - 1
     path.write_bytes(content[:end])
-    numbers = f"its header promises {length} bytes of samples, the file has {end - at - 4}"
+    numbers = f"its header promises {length} bytes of samples, the file has {end - start - 4}"
     with pytest.raises(
         ValueError, match=rf"x\.wav: the recording is not complete: {numbers}; copy or export"
     ):
@@ -85,8 +90,8 @@ def test_a_recording_that_is_cut_short_is_refused_with_both_numbers(container, s
 def test_a_length_that_a_stream_could_not_know_is_no_cut(length, tmp_path):
     path = wav(tmp_path / "x.wav", subtype="PCM_16")
     content = path.read_bytes()
-    at, _ = header_length(content, b"data", "little")
-    path.write_bytes(content[:at] + length.to_bytes(4, "little") + content[at + 4 :])
+    start, _ = header_length(content, b"data", "little")
+    path.write_bytes(content[:start] + length.to_bytes(4, "little") + content[start + 4 :])
     if length:
         assert len(audio.read(path)[0]) == 8000
     else:
@@ -96,7 +101,8 @@ def test_a_length_that_a_stream_could_not_know_is_no_cut(length, tmp_path):
 
 def test_samples_in_another_unit_are_refused_and_loud_ones_are_not(tmp_path):
     assert audio.recording({"x": wav(tmp_path / "x.wav", 20 * NOISE)})["signal"].max() > 4
-    with pytest.raises(ValueError, match=r"has samples up to \d+.*, but full scale is 1; divide by the full"):
+    message = r"has samples up to \d+.*, but full scale is 1; divide by the full"
+    with pytest.raises(ValueError, match=message):
         audio.recording({"x": wav(tmp_path / "x.wav", 32768 * NOISE)})
 
 
@@ -104,20 +110,25 @@ def test_samples_in_another_unit_are_refused_and_loud_ones_are_not(tmp_path):
 
 
 def image_sum(taps, reflection):
-    """The image method written out: one windowed sinc per image, in plain loops over the mirrored audio."""
+    """The image method written out: a windowed sinc for each image, in plain loops over the rooms."""
     rate, c, half = 16_000, 343.0, 20
-    size, source, microphone = (np.array(v) for v in (audio.SIZE, audio.SOURCE, audio.MICROPHONE))
+    size = np.array(audio.SIZE)
+    source = np.array(audio.SOURCE)
+    microphone = np.array(audio.MICROPHONE)
     direct = round(float(np.linalg.norm(source - microphone)) * rate / c)
     h = np.zeros(direct + taps + 100)
     for room in np.ndindex(15, 15, 15):
         cell = np.array(room) - 7
-        image = np.where(cell % 2 == 0, source, size - source) + cell * size
+        in_its_room = np.where(cell % 2 == 0, source, size - source)
+        image = in_its_room + cell * size
         distance = float(np.linalg.norm(image - microphone))
         delay = distance * rate / c
         k = np.arange(int(delay) - half, int(delay) + half + 1)
         inside = (k >= 0) & (k < len(h))
         window = 0.5 + 0.5 * np.cos(np.pi * (k - delay) / (half + 0.5))
-        h[k[inside]] += (reflection ** np.abs(cell).sum() / distance * np.sinc(k - delay) * window)[inside]
+        loudness = reflection ** np.abs(cell).sum() / distance
+        pulse = loudness * np.sinc(k - delay) * window
+        h[k[inside]] += pulse[inside]
     h = np.concatenate([np.zeros(5), h])[direct : direct + taps]
     return h / np.linalg.norm(h)
 
@@ -135,18 +146,24 @@ def test_the_simulated_room_is_the_sum_of_its_images_and_leaves_the_library_alon
 
 def test_every_room_has_unit_norm_and_its_direct_path_at_tap_5():
     recording = np.concatenate([np.zeros(700), audio.simulated(taps=4000)])
-    other = audio.resample(recording, 16_000, 44_100)
-    rooms = audio.simulated(), audio.simulated(taps=128, reflection=0.0), audio.recorded(other, 44_100)
-    for h in (*rooms, audio.recorded(recording, 16_000)):
+    resampled = audio.resample(recording, 16_000, 44_100)
+    rooms = [
+        audio.simulated(),
+        audio.simulated(taps=128, reflection=0.0),
+        audio.recorded(resampled, 44_100),
+        audio.recorded(recording, 16_000),
+    ]
+    for h in rooms:
         assert np.linalg.norm(h) == pytest.approx(1.0)
         assert np.argmax(np.abs(h)) == audio.DIRECT
-    assert len(audio.recorded(recording[:800], 16_000, taps=2000)) == 2000  # a short one is filled with zeros
+    filled_with_zeros = audio.recorded(recording[:800], 16_000, taps=2000)
+    assert len(filled_with_zeros) == 2000
 
 
 def test_a_recorded_room_that_is_simulated_is_the_simulated_room():
     late = np.concatenate([np.zeros(99), audio.simulated(taps=2000)])
-    found = audio.recorded(late, 16_000, taps=500)
-    np.testing.assert_allclose(found, audio.simulated(taps=500), atol=1e-12)
+    room = audio.recorded(late, 16_000, taps=500)
+    np.testing.assert_allclose(room, audio.simulated(taps=500), atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -155,7 +172,10 @@ def test_a_recorded_room_that_is_simulated_is_the_simulated_room():
         (lambda: audio.simulated(taps=5), "taps must be more than 5"),
         (lambda: audio.simulated(reflection=1.0), r"reflection must be in \[0, 1\), got 1\.0"),
         (lambda: audio.recorded(NOISE, 0), "rate must be at least 1 Hz, got 0"),
-        (lambda: audio.recorded(np.zeros(9), 16_000), "non-empty, finite signal that is not silent"),
+        (
+            lambda: audio.recorded(np.zeros(9), 16_000),
+            "non-empty, finite signal that is not silent",
+        ),
         (lambda: audio.recorded(np.array([np.nan]), 16_000), "non-empty, finite signal"),
     ],
 )

@@ -13,13 +13,20 @@ HEADER = "!amt_annotation_ids\t!amt_worker_ids\torig_id\tresponse\tgold"
 
 def rte_files(folder, change=lambda pairs, labels: None):
     words = ("FALSE", "TRUE")
-    all_items = range(800)
-    pairs = [[str(1000 - i), words[i % 2], "CD", f'He "said" {i}.', f"Said {i}"] for i in all_items]
-    labels = [[f"a{i}{k}", f"w{(7 * i + k) % 164}", str(1000 - i), str((i + k) % 2), str(i % 2)]
-              for i in all_items for k in range(10)]  # fmt: skip
+    pairs = []
+    labels = []
+    for i in range(800):
+        item = str(1000 - i)
+        pairs.append([item, words[i % 2], "CD", f'He "said" {i}.', f"Said {i}"])
+        for k in range(10):
+            worker = f"w{(7 * i + k) % 164}"
+            labels.append([f"a{i}{k}", worker, item, str((i + k) % 2), str(i % 2)])
     change(pairs, labels)
-    made = {"rte1.tsv": [["id", "value", "task", "text", "hypothesis"], *pairs]}
-    for name, rows in (made | {"rte.standardized.tsv": [[HEADER], *labels]}).items():
+    files = {
+        "rte1.tsv": [["id", "value", "task", "text", "hypothesis"], *pairs],
+        "rte.standardized.tsv": [[HEADER], *labels],
+    }
+    for name, rows in files.items():
         (folder / name).write_text("".join("\t".join(row) + "\n" for row in rows))
     return {path.name: path for path in folder.iterdir()}
 
@@ -27,16 +34,21 @@ def rte_files(folder, change=lambda pairs, labels: None):
 def test_rte_labels_point_at_their_pairs(tmp_path):
     arrays = crowd.rte(rte_files(tmp_path))
     assert arrays["y"].tolist() == [1 if i % 2 else -1 for i in range(800)]
-    assert arrays["item"].tolist() == [i for i in range(800) for _ in range(10)]
+    assert arrays["item"].tolist() == np.repeat(np.arange(800), 10).tolist()
     assert arrays["response"][:3].tolist() == [-1, 1, -1]
-    assert (arrays["worker"].min(), arrays["worker"].max()) == (0, 163)
-    assert (arrays["text"][3], arrays["X"].shape) == ('He "said" 3.', (800, 9))
+    assert arrays["worker"].min() == 0
+    assert arrays["worker"].max() == 163
+    assert arrays["text"][3] == 'He "said" 3.'
+    assert arrays["X"].shape == (800, 9)
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda pairs, labels: labels[0].__setitem__(4, "1"), "gold labels of the two files differ"),
+        (
+            lambda pairs, labels: labels[0].__setitem__(4, "1"),
+            "gold labels of the two files differ",
+        ),
         (lambda pairs, labels: labels[0].__setitem__(3, "2"), "value '2' is not one of 1, 0"),
         (lambda pairs, labels: pairs[4].append("x"), r"rte1\.tsv: 6 fields in .*, expected 5"),
         (lambda pairs, labels: pairs[4].__setitem__(1, "MAYBE"), "value 'MAYBE' is not one of"),
@@ -51,7 +63,8 @@ def test_features_of_a_pair():
     text = ["The cat did not eat 3 mice in Paris", "Nothing here"]
     hypothesis = ["The cat did eat 3 mice", "A Berlin with 4 rooms"]
     first, second = crowd.features(text, hypothesis)
-    assert 0 < first[3] < 1  # share, bigrams, jaccard, cosine, length, common, names, numbers, negations
+    # share, bigrams, jaccard, cosine, length, common, names, numbers, negations
+    assert 0 < first[3] < 1
     assert first == pytest.approx([1, 4 / 5, 6 / 9, first[3], 6 / 9, 1, 1, 0, 1])
     assert second[[0, 3, 5, 6, 7, 8]].tolist() == [0, 0, 0, 0, 1, 1]
 
@@ -103,7 +116,11 @@ def test_features_are_the_same_with_every_python():
 
 
 def test_votes_and_probabilities_of_cifar10h_go_with_its_labels(tmp_path):
-    names = ("cifar10h-counts.npy", "cifar10_test_set_pyx.npy", "cifar10_test_set_original_labels.npy")
+    names = (
+        "cifar10h-counts.npy",
+        "cifar10_test_set_pyx.npy",
+        "cifar10_test_set_original_labels.npy",
+    )
     files = {name: tmp_path / name for name in names}
     content = (np.eye(10, dtype=int) * 50, np.full((10, 10), 0.1), np.arange(10, dtype=np.uint16))
     for path, array in zip(files.values(), content, strict=True):

@@ -41,12 +41,12 @@ def calls_in(file):
 
 def test_every_loader_that_opens_files_unseen_is_listed():
     sources = [*ROOT.glob("src/reproduction/data/loaders/*.py"), *ROOT.glob("src/papers/*/*.py")]
-    found = {}
+    opened = {}
     for file in sources:
         unseen = calls_in(file) & UNSEEN
         if unseen and not file.name.startswith(("test_", "conftest")):
-            found[str(file.relative_to(ROOT / "src"))] = unseen
-    assert found == DECLARED
+            opened[str(file.relative_to(ROOT / "src"))] = unseen
+    assert opened == DECLARED
 
 
 def test_the_loader_of_sound_opens_only_the_files_that_it_is_given(tmp_path, monkeypatch):

@@ -31,8 +31,8 @@ def refuse(number):
 
 
 def test_the_record_says_all_that_preparing_needs(web, get, tmp_path):
-    more = {"shape": {"rows": 2}, "prepared_sha256": {"canonical": "f" * 64}}
-    get(one_file({"url": web.serve("/toy", BODY)}, body=BODY, **more))
+    options = {"shape": {"rows": 2}, "prepared_sha256": {"canonical": "f" * 64}}
+    get(one_file({"url": web.serve("/toy", BODY)}, body=BODY, **options))
     record = json.loads((tmp_path / "raw/toy/source.json").read_text(encoding="utf-8"))
     assert len(record.pop("record_sha256")) == 64
     assert record == read_record(tmp_path / "raw/toy")
@@ -53,8 +53,9 @@ def test_the_record_says_all_that_preparing_needs(web, get, tmp_path):
 
 def test_the_first_source_of_the_registry_wins_unless_one_is_pinned(web, get, mirror):
     registry = one_file({"path": "toy"}, {"url": web.serve("/toy", BODY)}, body=BODY)
-    for place in (mirror, Path(mirror).as_uri()):
-        assert (get(registry, mirror=place)["source"], web.hits["/toy"]) == ("mirror", 0)
+    for mirror_address in (mirror, Path(mirror).as_uri()):
+        assert get(registry, mirror=mirror_address)["source"] == "mirror"
+        assert web.hits["/toy"] == 0
     assert get(registry, "toy.official", mirror=mirror)["source"] == "official"
 
 
@@ -73,16 +74,17 @@ def test_what_is_there_is_not_asked_for_again_unless_it_is_damaged(web, get, tmp
 def test_an_unknown_hash_is_recorded_once_and_then_kept(web, get, tmp_path):
     registry = one_file({"url": web.serve("/toy", BODY)}, body=None)
     first = get(registry)
-    assert (first["files"], first["unverified"]) == ({"toy.data": sha256(BODY)}, ["toy.data"])
+    assert first["files"] == {"toy.data": sha256(BODY)}
+    assert first["unverified"] == ["toy.data"]
     recorded = (tmp_path / "raw/toy/toy.data.sha256").read_text(encoding="utf-8")
     assert recorded == f"{sha256(BODY)}  toy.data\n"
     assert get(registry, network=OFFLINE) == first
     (tmp_path / "raw/hand").mkdir()
     (tmp_path / "raw/hand/toy.data").write_bytes(BODY)
     with pytest.raises(FetchError):
-        get(registry, at="hand", network=OFFLINE)
-    known = get(one_file({"url": web.url}, body=BODY), at="hand", network=OFFLINE)
-    assert known["files"] == {"toy.data": sha256(BODY)}
+        get(registry, folder="hand", network=OFFLINE)
+    record = get(one_file({"url": web.url}, body=BODY), folder="hand", network=OFFLINE)
+    assert record["files"] == {"toy.data": sha256(BODY)}
 
 
 def test_a_mirror_that_has_it_not_is_said(get):
@@ -101,7 +103,7 @@ def test_a_packed_file_is_unpacked_and_then_checked(kind, pack, web, get, tmp_pa
     assert (tmp_path / "raw/toy/toy.data").read_bytes() == BODY
     web.serve("/toy", pack(BODY)[:-20])
     with pytest.raises(FetchError, match="damaged or not what it should be"):
-        get(registry, at="elsewhere/toy")
+        get(registry, folder="elsewhere/toy")
 
 
 def test_offline_never_touches_the_network(web, get, tmp_path):
@@ -126,18 +128,24 @@ def test_a_stand_in_is_used_where_it_is_allowed_until_the_data_can_be_had(get, m
     registry = one_file({"path": "toy"}, body=BODY, stand_in=STAND_IN)
     for dataset in ("toy.or_stand_in", "toy.stand_in"):
         record = get(registry, dataset)
-        expected = {"source": "stand-in", "variant": "stand-in", "loader": "libsvm:toy", "files": {}}
+        expected = {
+            "source": "stand-in",
+            "variant": "stand-in",
+            "loader": "libsvm:toy",
+            "files": {},
+        }
         assert record | expected == record
     assert get(registry, "toy.or_stand_in", mirror=mirror)["source"] == "mirror"
 
 
 def test_a_file_of_the_user_takes_the_place_of_the_data(tmp_path):
-    own = tmp_path / "own.wav"
+    own_file = tmp_path / "own.wav"
     registry = one_file({"path": "toy"}, body=BODY, task="audio")
     for content in (BODY, BODY + b"more"):
-        own.write_bytes(content)
-        record = fetch_local("toy", registry, tmp_path / "toy", str(own))
-        assert (record["source"], record["loader"]) == ("local", "audio:recording")
+        own_file.write_bytes(content)
+        record = fetch_local("toy", registry, tmp_path / "toy", str(own_file))
+        assert record["source"] == "local"
+        assert record["loader"] == "audio:recording"
         assert record["files"] == {"own.wav": sha256(content)}
     with pytest.raises(FileNotFoundError, match=r"none\.wav does not exist"):
         fetch_local("toy", registry, tmp_path / "toy", "none.wav")
@@ -169,11 +177,11 @@ def test_a_mistake_is_one_line_and_the_log_of_a_job_ends_with_its_cause(fresh_ma
     registry = one_file({"path": "toy"}, body=BODY)
     done = subprocess.run(**command(tmp_path, registry, "--dataset", "toi"), check=False)
     assert done.returncode == 1
-    told = "data set 'toi' is not in the registry; did you mean toy?"
-    assert done.stderr == f"error: {told} (your own table would be 'toi.local')\n"
+    message = "data set 'toi' is not in the registry; did you mean toy?"
+    assert done.stderr == f"error: {message} (your own table would be 'toi.local')\n"
     done = subprocess.run(**command(tmp_path, registry), check=False)
-    why = "mirror: no mirror is configured (`--mirror` or NOISYLABELS_MIRROR)"
-    assert done.stdout.splitlines()[-1] == f"error: toy: no source could be used; {why}"
+    cause = "mirror: no mirror is configured (`--mirror` or NOISYLABELS_MIRROR)"
+    assert done.stdout.splitlines()[-1] == f"error: toy: no source could be used; {cause}"
 
 
 def two_sets(*places):
@@ -182,19 +190,27 @@ def two_sets(*places):
 
 
 @pytest.mark.parametrize("links", [True, False])
-def test_two_sets_in_one_file_are_one_request_and_one_file_on_disk(links, web, get, tmp_path, monkeypatch):
+def test_two_sets_in_one_file_are_one_request_and_one_file_on_disk(
+    links,
+    web,
+    get,
+    tmp_path,
+    monkeypatch,
+):
     if not links:
         monkeypatch.setattr(os, "link", refuse(errno.EPERM))
     registry = two_sets({"url": web.serve("/both", BODY)})
     toy, twin = (tmp_path / "raw" / name / "toy.data" for name in registry)
     assert get(registry) | {"id": "twin"} == get(registry, "twin", network=OFFLINE)
-    assert (twin.read_bytes(), web.hits["/both"]) == (BODY, 1)
+    assert twin.read_bytes() == BODY
+    assert web.hits["/both"] == 1
     assert twin.samefile(toy) == links
     toy.unlink()
     toy.write_bytes(BODY[:-1] + b"x")  # a damaged file is not taken
     twin.unlink()
     get(registry, "twin")
-    assert (twin.read_bytes(), web.hits["/both"]) == (BODY, 2)
+    assert twin.read_bytes() == BODY
+    assert web.hits["/both"] == 2
 
 
 def test_three_processes_download_a_file_once_and_all_succeed(web, tmp_path):
@@ -208,7 +224,10 @@ def test_three_processes_download_a_file_once_and_all_succeed(web, tmp_path):
     assert all((raw / name / "toy.data").read_bytes() == BODY for name in names)
 
 
-def test_a_mirror_of_urls_is_asked_once_too_and_a_pinned_source_does_not_take_the_file_of_another(web, get):
+def test_a_mirror_of_urls_is_asked_once_too_and_a_pinned_source_does_not_take_the_file_of_another(
+    web,
+    get,
+):
     registry = two_sets({"path": "both"}, {"url": web.serve("/both", BODY)})
     web.serve("/mirror/both", BODY)
     for name in registry:
@@ -222,7 +241,10 @@ def test_a_mirror_of_urls_is_asked_once_too_and_a_pinned_source_does_not_take_th
 def test_an_error_of_the_disk_is_named():
     full = dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), "no space left for lock")
     for number, message in (full | {errno.EROFS: "lock cannot be written", errno.EIO: "lock: Input"}).items():
-        with pytest.raises(StorageError, match=message), transport.storage_errors(Path("elsewhere")):
+        with (
+            pytest.raises(StorageError, match=message),
+            transport.storage_errors(Path("elsewhere")),
+        ):
             refuse(number)("lock")
 
 
@@ -288,10 +310,11 @@ def test_no_space_left_is_said_and_nothing_is_kept(web, tmp_path):
 
 def test_a_read_only_cache_is_said_when_cold_and_good_enough_when_warm(web, get, monkeypatch):
     registry = one_file({"url": web.serve("/toy", BODY)}, body=BODY)
-    get(registry, at="warm")
+    get(registry, folder="warm")
     for owner, name in ((os, "open"), (os, "replace"), (Path, "write_text")):
         monkeypatch.setattr(owner, name, refuse(errno.EROFS))
-    told = r"cannot be written \(Read-only file system\); make the folder writable"
-    with pytest.raises(StorageError, match=told):
-        get(registry, at="cold")
-    assert (get(registry, at="warm")["source"], web.hits["/toy"]) == ("official", 1)
+    message = r"cannot be written \(Read-only file system\); make the folder writable"
+    with pytest.raises(StorageError, match=message):
+        get(registry, folder="cold")
+    assert get(registry, folder="warm")["source"] == "official"
+    assert web.hits["/toy"] == 1

@@ -34,22 +34,43 @@ def read(folder, text, **options):
         b"\xef\xbb\xbf" + CSV.encode(),
         CSV.rstrip("\n"),
     ],
-    ids=["plain", "semicolons", "tabs", "Windows", "blank lines", "spaces", "byte order mark", "no last end"],
+    ids=[
+        "plain",
+        "semicolons",
+        "tabs",
+        "Windows",
+        "blank lines",
+        "spaces",
+        "byte order mark",
+        "no last end",
+    ],
 )
 def test_the_usual_ways_to_write_a_table_give_the_same_arrays(text, tmp_path):
     arrays = read(tmp_path, text)
     np.testing.assert_array_equal(arrays["X"], X)
     np.testing.assert_array_equal(arrays["y"], SIGNS)
-    assert (arrays["X"].dtype, arrays["y"].dtype) == (np.float64, np.int8)
+    assert arrays["X"].dtype == np.float64
+    assert arrays["y"].dtype == np.int8
     np.testing.assert_array_equal(read(tmp_path, text, columns=["b", "a"])["X"], X[:, ::-1])
 
 
 @pytest.mark.parametrize(
-    ("no", "yes", "positive"),
-    [("0", "1", None), ("-1", "1.0", None), ("2", "1", 1), ("2", "1e0", "1"), ("False", "True", True)],
+    ("negative", "other_class", "positive"),
+    [
+        ("0", "1", None),
+        ("-1", "1.0", None),
+        ("2", "1", 1),
+        ("2", "1e0", "1"),
+        ("False", "True", True),
+    ],
 )
-def test_the_positive_class_is_named_or_the_larger_of_two_numbers(no, yes, positive, tmp_path):
-    arrays = read(tmp_path, CSV.replace("no", no).replace("yes", yes), positive=positive)
+def test_the_positive_class_is_named_or_the_larger_of_two_numbers(
+    negative,
+    other_class,
+    positive,
+    tmp_path,
+):
+    arrays = read(tmp_path, CSV.replace("no", negative).replace("yes", other_class), positive=positive)
     np.testing.assert_array_equal(arrays["y"], SIGNS)
 
 
@@ -101,7 +122,10 @@ def test_an_npz_may_bring_its_own_splits(tmp_path):
         ({"train": train}, "splits need `train` and `test`"),
         ({"train": train, "test": test + 0.5}, "splits need `train` and `test`, whole numbers"),
         ({"train": train, "test": test[:1]}, "as many lines in both"),
-        ({"train": train, "test": test + 1}, "split 0 has a row twice, or one that is not in 0 to 29"),
+        (
+            {"train": train, "test": test + 1},
+            "split 0 has a row twice, or one that is not in 0 to 29",
+        ),
         ({"train": train, "test": train}, "split 0 has a row twice"),
     ]:
         with pytest.raises(ValueError, match=message):
@@ -128,19 +152,23 @@ def test_a_table_takes_the_place_of_a_set_or_has_a_new_id(dataset, tmp_path):
     (tmp_path / "beans.csv").write_text(CSV)
     spec = {"file": str(tmp_path / "beans.csv"), "label": "kind", "positive": "yes"}
     record = fetch_local(dataset, {"heart": HEART}, tmp_path / "raw" / dataset, spec)
-    assert (record["source"], record["variant"]) == ("local", "local")
-    found = prepare(tmp_path / "raw" / dataset)
-    assert (found.id, found.variant) == (dataset.partition(".")[0], "local")
-    np.testing.assert_array_equal(found.arrays["y"], SIGNS)
+    assert record["source"] == "local"
+    assert record["variant"] == "local"
+    prepared = prepare(tmp_path / "raw" / dataset)
+    assert prepared.id == dataset.partition(".")[0]
+    assert prepared.variant == "local"
+    np.testing.assert_array_equal(prepared.arrays["y"], SIGNS)
 
 
 def test_words_gaps_and_dates_are_read_as_in_an_audit_but_a_gap_only_where_it_is_allowed(tmp_path):
     """Words become 0/1 columns, gaps are filled and marked, dates are days; rows without a label go."""
     end = [line.rpartition(",")[2] for line in LINES[1:]]
     rows = [f"{i},{['green', 'red'][i % 2]},2026-01-{i + 1:02d},{end[i]}" for i in range(30)]
-    rows[4], rows[5] = rows[4].replace("4,", ",", 1), rows[5].removesuffix("yes")
+    rows[4] = rows[4].replace("4,", ",", 1)
+    rows[5] = rows[5].removesuffix("yes")
     text = "\n".join(["a,colour,day,kind", *rows])
-    with pytest.raises(ValueError, match=r"^beans\.csv, line 6: column 'a' has no value; .*`gaps: fill`$"):
+    message = r"^beans\.csv, line 6: column 'a' has no value; .*`gaps: fill`$"
+    with pytest.raises(ValueError, match=message):
         read(tmp_path, text)
     with pytest.raises(ValueError, match="`gaps` may be `fill`, got 'mean'"):
         read(tmp_path, text, gaps="mean")
@@ -185,7 +213,8 @@ def test_svmlight_files_are_refused_outside_their_indices_and_labels(tmp_path):
     path = tmp_path / "x.svm"
     path.write_bytes(b"+1 1:2 3:0.5\n-1 2:1\n")
     X, y = svmlight(path, 3, {-1.0: -1, 1.0: 1})
-    assert (X.toarray().tolist(), y.tolist()) == ([[2, 0, 0.5], [0, 1, 0]], [1, -1])
+    assert X.toarray().tolist() == [[2, 0, 0.5], [0, 1, 0]]
+    assert y.tolist() == [1, -1]
     with pytest.raises(ValueError, match=r"value '-1\.0' is not one of 2\.0, 3\.0"):
         svmlight(path, 3, {2.0: -1, 3.0: 1})
     with pytest.raises(ValueError, match=r"outside 1\.\.2|n_features"):
@@ -198,9 +227,9 @@ def test_a_design_matrix_survives_packing_dense_and_sparse():
     for A in (X[:3], sparse):
         arrays = pack(A, y) | pack(A[:2], y[:2], "test")
         for part, n in (("", 3), ("test", 2)):
-            found, labels = unpack(arrays, part)
-            assert type(found) is type(A)
-            assert abs(found - A[:n]).max() == 0
+            unpacked, labels = unpack(arrays, part)
+            assert type(unpacked) is type(A)
+            assert abs(unpacked - A[:n]).max() == 0
             assert np.array_equal(labels, y[:n])
     with pytest.raises(KeyError, match="no test part"):
         unpack(pack(sparse, y), "test")

@@ -1,4 +1,4 @@
-"""IDA sets: genuine points and splits from benchmarks.mat, or points rebuilt, with splits of their sizes."""
+"""IDA sets: genuine points and splits from benchmarks.mat, or points rebuilt and split alike."""
 
 import inspect
 import zipfile
@@ -24,17 +24,23 @@ def published_shape(name):
 
 
 def benchmarks(name, seed=0):
-    """One struct as in benchmarks.mat: unique patterns, and one-based lists that repeat some of them."""
+    """One struct as in benchmarks.mat: unique patterns, and one-based lists that repeat some."""
     shape = published_shape(name)
     rng = np.random.default_rng(seed)
-    n, of_class = shape.rows, [shape.classes[-1], shape.classes[1]]
+    n = shape.rows
+    of_class = [shape.classes[-1], shape.classes[1]]
     count = PATTERNS.get(name, n)
-    negative = max(1, round(count * of_class[0] / n)) if count < n else of_class[0]
+    negative = of_class[0]
+    if count < n:
+        negative = max(1, round(count * of_class[0] / n))
     t = np.repeat([-1.0, 1.0], [negative, count - negative])
-    classes = zip((np.arange(negative), np.arange(negative, count)), of_class, strict=True)
-    often = [np.concatenate([own, rng.choice(own, total - len(own))]) for own, total in classes]
+    lists = []
+    patterns_of_class = (np.arange(negative), np.arange(negative, count))
+    for patterns, total in zip(patterns_of_class, of_class, strict=True):
+        repeated = rng.choice(patterns, total - len(patterns))
+        lists += [patterns, repeated]
     shuffled = rng.permutation(count)
-    named = shuffled[np.concatenate(often)] + 1
+    named = shuffled[np.concatenate(lists)] + 1
     order = np.array([rng.permutation(named) for _ in range(ida.REALISATIONS.get(name, 100))])
     x = rng.standard_normal((count, shape.columns))
     labels = np.empty(count)
@@ -55,7 +61,8 @@ def test_genuine_points_and_splits_become_zero_based_partitions(tmp_path, name):
     shape = published_shape(name)
     arrays = LOADERS[name](write(tmp_path, name, struct))
     assert arrays["X"].shape == (shape.rows, shape.columns)
-    assert (np.sort(np.hstack([arrays["train"], arrays["test"]]), axis=1) == np.arange(shape.rows)).all()
+    rows_of_splits = np.sort(np.hstack([arrays["train"], arrays["test"]]), axis=1)
+    assert (rows_of_splits == np.arange(shape.rows)).all()
     for part in ("train", "test"):  # every row of every split is the pattern that the file names
         assert np.array_equal(arrays["X"][arrays[part]], struct["x"][struct[part] - 1])
         assert np.array_equal(arrays["y"][arrays[part]], struct["t"].ravel()[struct[part] - 1])
@@ -66,8 +73,8 @@ def test_genuine_points_and_splits_become_zero_based_partitions(tmp_path, name):
 
 def test_a_struct_that_is_not_the_set_is_refused(tmp_path):
     good = benchmarks("thyroid")
-    few = {part: good[part][:10] for part in ("train", "test")}
-    assert ida.thyroid(write(tmp_path, "thyroid", good | few))["train"].shape == (10, 140)
+    ten_splits = {part: good[part][:10] for part in ("train", "test")}
+    assert ida.thyroid(write(tmp_path, "thyroid", good | ten_splits))["train"].shape == (10, 140)
     partitions = "not partitions of the same rows, 140 of them to train"
     for changes, message in [
         ({"train": good["train"] - 1}, partitions),
@@ -113,14 +120,19 @@ def test_the_generators_follow_breimans_laws():
     rng = np.random.default_rng(0)
     n = 20_000
     X, y = ida.generated_ringnorm(rng, n, n)
-    assert X[y == -1].mean() == pytest.approx(2 / np.sqrt(20), abs=0.01)
-    assert X[y == -1].var(axis=0).mean() == pytest.approx(1, abs=0.02)
-    assert X[y == 1].mean() == pytest.approx(0, abs=0.01)
-    assert X[y == 1].var(axis=0).mean() == pytest.approx(4, abs=0.08)
+    negative = X[y == -1]
+    positive = X[y == 1]
+    assert negative.mean() == pytest.approx(2 / np.sqrt(20), abs=0.01)
+    assert negative.var(axis=0).mean() == pytest.approx(1, abs=0.02)
+    assert positive.mean() == pytest.approx(0, abs=0.01)
+    assert positive.var(axis=0).mean() == pytest.approx(4, abs=0.08)
     X, y = ida.generated_waveform(rng, n, n)
-    peaks = {p: np.maximum(6 - np.abs(np.arange(1, 22) - p), 0) for p in (7, 11, 15)}
-    assert np.allclose(X[y == 1].mean(axis=0), (peaks[7] + peaks[11]) / 2, atol=0.06)
-    assert np.allclose(X[y == -1].mean(axis=0), peaks[15] / 2 + (peaks[7] + peaks[11]) / 4, atol=0.06)
+    columns = np.arange(1, 22)
+    early, middle, late = [np.maximum(6 - np.abs(columns - peak), 0) for peak in (7, 11, 15)]
+    mean_of_positive = X[y == 1].mean(axis=0)
+    assert np.allclose(mean_of_positive, (early + middle) / 2, atol=0.06)
+    mean_of_negative = X[y == -1].mean(axis=0)
+    assert np.allclose(mean_of_negative, late / 2 + (early + middle) / 4, atol=0.06)
 
 
 def recipe(name):
@@ -129,7 +141,7 @@ def recipe(name):
 
 
 def test_some_recipes_choose_columns_rows_and_classes():
-    """German keeps IDA's artefact, the category A410; image and splice group classes and leave rows out.
+    """German keeps IDA's category A410; image and splice group classes and leave rows out.
 
     The other recipes are held by the digests of the registry, which `prepare` compares.
     """
@@ -137,19 +149,23 @@ def test_some_recipes_choose_columns_rows_and_classes():
     y = np.ones(1000)
     X[7, 3] = 10
     purpose = np.where(X[:, 3] == 10, 410, 40 + X[:, 3])
-    assert np.allclose(recipe("german")(X, y)[0][:, 3], (purpose - purpose.mean()) / purpose.std(ddof=1))
+    standardised = (purpose - purpose.mean()) / purpose.std(ddof=1)
+    chosen, _ = recipe("german")(X, y)
+    assert np.allclose(chosen[:, 3], standardised)
     X = np.random.default_rng(0).standard_normal((70, 19))
     y = np.resize(np.arange(1, 8), 70)
-    found, labels = recipe("image")(X, y)
-    assert np.allclose(np.corrcoef(found[:, 2], X[:, 3])[0, 1], 1)
+    chosen, labels = recipe("image")(X, y)
+    correlation = np.corrcoef(chosen[:, 2], X[:, 3])[0, 1]
+    assert np.allclose(correlation, 1)
     assert set(y[labels == 1]) == {1, 2, 3, 6}
     X = np.resize([1.0, 2, 3, 4, 1], (6, 60))
     y = np.array([1, 2, 3, 1, 2, 3])
     X[3, 5] = 0
-    found, labels = recipe("splice")(X, y)
-    assert np.array_equal(found, np.delete(X, 3, axis=0))
+    chosen, labels = recipe("splice")(X, y)
+    assert np.array_equal(chosen, np.delete(X, 3, axis=0))
     assert labels.tolist() == [1, 1, -1, 1, -1]
-    assert recipe("flare_solar")(np.arange(12.0)[None], y)[0].tolist() == [[2, 3, 4, 5, 6, 7, 9, 10, 11]]
+    chosen, _ = recipe("flare_solar")(np.arange(12.0)[None], y)
+    assert chosen.tolist() == [[2, 3, 4, 5, 6, 7, 9, 10, 11]]
 
 
 def test_banana_is_read_as_it_is(tmp_path):
@@ -164,5 +180,10 @@ def test_banana_is_read_as_it_is(tmp_path):
 @pytest.mark.parametrize("name", ["ida_ringnorm", "ida_waveform"])
 def test_points_are_drawn_anew_only_where_no_file_can_be_had(name):
     order = [f"{source.variant} {source.name}" for source in sources(name, load_data_sets()[name])]
-    files = [f"{variant} {name}" for variant in ("genuine", "rebuilt") for name in ("mirror", "official")]
-    assert order == [*files, "generated generated"]
+    assert order == [
+        "genuine mirror",
+        "genuine official",
+        "rebuilt mirror",
+        "rebuilt official",
+        "generated generated",
+    ]

@@ -38,19 +38,27 @@ def raw(folder, **changes):
     """A raw folder with one second of noise."""
     soundfile.write(folder / "x.wav", 0.1 * np.random.default_rng(0).standard_normal(16_000), 16_000)
     record = TOY | {"loader": "audio:recording", "shape": {"samples": 16_000, "rate": 16_000}}
-    record |= {"prepared_sha256": "", "prepared_decimals": None, "isolated": False, "unverified": []}
+    record |= {
+        "prepared_sha256": "",
+        "prepared_decimals": None,
+        "isolated": False,
+        "unverified": [],
+    }
     write_record(folder, record | {"files": {"x.wav": sha256_of(folder / "x.wav")}} | changes)
     return folder
 
 
 def test_what_is_written_is_what_is_read(tmp_path):
     write_prepared(dataset(), tmp_path / "toy.npz")
-    found = load_prepared(tmp_path / "toy.npz")
-    assert (found.id, found.source, found.variant) == ("toy", "official", "canonical")
-    assert found.digest == array_digest(found.arrays) == array_digest(ARRAYS)
+    loaded = load_prepared(tmp_path / "toy.npz")
+    assert loaded.id == "toy"
+    assert loaded.source == "official"
+    assert loaded.variant == "canonical"
+    assert loaded.digest == array_digest(loaded.arrays) == array_digest(ARRAYS)
     for name, array in ARRAYS.items():
-        np.testing.assert_array_equal(found.arrays[name], array)
-        assert (found.arrays[name].dtype, found.arrays[name].shape) == (array.dtype, array.shape)
+        np.testing.assert_array_equal(loaded.arrays[name], array)
+        assert loaded.arrays[name].dtype == array.dtype
+        assert loaded.arrays[name].shape == array.shape
 
 
 def test_a_prepared_file_is_the_same_bytes_each_time_and_readable_by_numpy(tmp_path):
@@ -61,15 +69,22 @@ def test_a_prepared_file_is_the_same_bytes_each_time_and_readable_by_numpy(tmp_p
         np.testing.assert_array_equal(archive["X"], ARRAYS["X"])
     with pytest.raises(ValueError, match="allow_pickle"):
         write_prepared(dataset(arrays={"X": np.array([object()])}), tmp_path / "toy.npz")
-    assert {path.name for path in tmp_path.iterdir()} == {"a.npz", "b.npz"}  # a failing write leaves nothing
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "a.npz",
+        "b.npz",
+    }  # a failing write leaves nothing
 
 
 def test_the_digest_sees_name_type_shape_and_values_but_not_the_memory_layout():
     base = array_digest({"X": ARRAYS["X"]})
     assert array_digest({"X": np.asfortranarray(ARRAYS["X"])}) == base
-    others = [{"Z": ARRAYS["X"]}, {"X": ARRAYS["X"].astype(np.float32)}, {"X": ARRAYS["X"].reshape(2, 3)}]
-    others += [{"X": ARRAYS["X"] + 1e-16 + 1.0}]
-    assert len({base, *map(array_digest, others)}) == 5
+    other_arrays = [
+        {"Z": ARRAYS["X"]},
+        {"X": ARRAYS["X"].astype(np.float32)},
+        {"X": ARRAYS["X"].reshape(2, 3)},
+    ]
+    other_arrays += [{"X": ARRAYS["X"] + 1e-16 + 1.0}]
+    assert len({base, *map(array_digest, other_arrays)}) == 5
 
 
 def zipped(meta, *members):
@@ -83,8 +98,8 @@ def zipped(meta, *members):
 def npy(array, **header):
     """An .npy file, some entries of whose header are not true."""
     buffer = io.BytesIO()
-    told = {"descr": array.dtype.str, "fortran_order": False, "shape": array.shape}
-    np.lib.format.write_array_header_1_0(buffer, told | header)
+    written = {"descr": array.dtype.str, "fortran_order": False, "shape": array.shape}
+    np.lib.format.write_array_header_1_0(buffer, written | header)
     return "X.npy", buffer.getvalue() + (b"" if array.dtype.hasobject else array.tobytes())
 
 
@@ -112,10 +127,11 @@ DAMAGED = {
 def test_a_damaged_prepared_file_is_named(damage, tmp_path):
     content, reason = DAMAGED[damage]
     (tmp_path / "toy.npz").write_bytes(content)
-    told = rf"toy\.npz is not a prepared data set or is damaged \(.*({reason}).*\); remove it and prepare"
-    with pytest.raises(DataError, match=told + " again"):
+    message = rf"toy\.npz is not a prepared data set or is damaged \(.*({reason}).*\); remove it and prepare"
+    with pytest.raises(DataError, match=message + " again"):
         load_prepared(tmp_path / "toy.npz")
-    with pytest.raises(FileNotFoundError, match=r"none\.npz does not exist; prepare the data set first"):
+    message = r"none\.npz does not exist; prepare the data set first"
+    with pytest.raises(FileNotFoundError, match=message):
         load_prepared(tmp_path / "none.npz")
 
 
@@ -127,20 +143,25 @@ def test_a_raw_file_that_changed_since_it_was_fetched_is_refused_before_it_is_re
     path.write_bytes(content)
     with pytest.raises(DataError) as caught:
         prepare(tmp_path)
-    told = f"{path} is not what was fetched: sha256 {sha256_of(path)}, expected {before}; remove {tmp_path}"
-    assert str(caught.value) == told + " and fetch again (src/scripts/fetch.py, or run again)"
+    message = (
+        f"{path} is not what was fetched: sha256 {sha256_of(path)}, expected {before}; remove {tmp_path}"
+    )
+    assert str(caught.value) == message + " and fetch again (src/scripts/fetch.py, or run again)"
     path.unlink()
-    with pytest.raises(DataError, match=r"x\.wav is missing though its record lists it; remove .* and fetch"):
+    message = r"x\.wav is missing though its record lists it; remove .* and fetch"
+    with pytest.raises(DataError, match=message):
         prepare(tmp_path)
 
 
 def test_a_record_that_was_changed_is_refused(tmp_path):
     record = raw(tmp_path) / "source.json"
     record.write_text(record.read_text(encoding="utf-8").replace("16000", "16001", 1), encoding="utf-8")
-    with pytest.raises(DataError, match=r"source\.json is damaged, edited, or of an older version; remove"):
+    message = r"source\.json is damaged, edited, or of an older version; remove"
+    with pytest.raises(DataError, match=message):
         prepare(tmp_path)
     record.unlink()
-    with pytest.raises(FileNotFoundError, match=r"source\.json is missing; fetch the data set first"):
+    message = r"source\.json is missing; fetch the data set first"
+    with pytest.raises(FileNotFoundError, match=message):
         prepare(tmp_path)
 
 
@@ -153,9 +174,9 @@ def test_a_digest_of_rounded_arrays_forgives_the_last_bits_only(tmp_path):
     assert array_digest(round_arrays({"X": arrays["X"] + 1e-5, "y": arrays["y"]}, 6)) != digest
     assert round_arrays(arrays, None) is arrays
     signal = prepare(raw(tmp_path)).arrays
-    known = {"prepared_sha256": array_digest(round_arrays(signal, 9)), "prepared_decimals": 9}
+    checked = {"prepared_sha256": array_digest(round_arrays(signal, 9)), "prepared_decimals": 9}
     for read in ({}, {"isolated": True}):
-        assert prepare(raw(tmp_path, **known, **read)).digest == array_digest(signal)
+        assert prepare(raw(tmp_path, **checked, **read)).digest == array_digest(signal)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,16 @@ from pypi_simple import PYPI_SIMPLE_ENDPOINT
 from reproduction.data import registry as known
 from reproduction.data.prepare import find_loader, round_arrays
 from reproduction.data.prepared import array_digest
-from reproduction.data.registry import OWN, Entry, Package, Shape, find, load_registry, loaders, sources
+from reproduction.data.registry import (
+    OWN,
+    Entry,
+    Package,
+    Shape,
+    find,
+    load_registry,
+    loaders,
+    sources,
+)
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = {"name": "a-b", "version": "1.0", "archive": "a_b.tar.gz", "sha256": "0" * 64, "bytes": 9}
@@ -38,7 +47,10 @@ GENERATED = {"name": "generated", "variant": "generated", "loader": "uci:other"}
 def load(folder, *, packages=None, **changes):
     """The registry of `TOY` with other keys; None drops one."""
     toy = {key: value for key, value in (yaml.safe_load(TOY) | changes).items() if value is not None}
-    content = {"packages": {"a": PACKAGE} if packages is None else packages, "datasets": {"toy": toy}}
+    content = {
+        "packages": {"a": PACKAGE} if packages is None else packages,
+        "datasets": {"toy": toy},
+    }
     path = folder / "datasets.yaml"
     path.write_text(yaml.safe_dump(content), encoding="utf-8")
     return load_registry(path)
@@ -58,9 +70,12 @@ def test_every_data_set_has_loaders_licence_citation_and_homepage(name):
 
 def test_every_known_package_is_used_and_no_index_is_named():
     text = (ROOT / "config/datasets.yaml").read_text(encoding="utf-8")
-    files = [file for entry in load_data_sets().values() for source in entry.sources for file in source.files]
-    used = {file.package.archive for file in files if file.package}
-    assert {package["archive"] for package in yaml.safe_load(text)["packages"].values()} == used
+    used_archives = set()
+    for entry in load_data_sets().values():
+        for source in entry.sources:
+            used_archives |= {file.package.archive for file in source.files if file.package}
+    packages = yaml.safe_load(text)["packages"]
+    assert {package["archive"] for package in packages.values()} == used_archives
     assert str(urlsplit(PYPI_SIMPLE_ENDPOINT).hostname) not in text
 
 
@@ -75,7 +90,10 @@ def test_every_known_package_is_used_and_no_index_is_named():
         (official(url="http://h/x", path="x"), "exactly one"),
         (official(name="../x", url="http://h/x"), r"sources\.0\.files\.0\.name: "),
         (official(url="http://h/x", sha256="ab"), r"files\.0\.sha256: "),
-        (official(url="https://h/HEAD/x"), r"files\.0: .*/HEAD/.* may change its content any day; it needs"),
+        (
+            official(url="https://h/HEAD/x"),
+            r"files\.0: .*/HEAD/.* may change its content any day; it needs",
+        ),
         (
             {"loader": "formats:users_table"},
             r"the loader formats:users_table is now called users_table:users",
@@ -116,8 +134,9 @@ def test_a_key_given_twice_is_an_error(tmp_path):
 )
 def test_a_pin_chooses_by_source_or_variant(changes, pin, names, tmp_path):
     registry = load(tmp_path, **changes)
-    name, found, entry = find(registry, f"toy.{pin}" if pin else "toy")
-    assert (name, found) == ("toy", pin)
+    name, pinned, entry = find(registry, f"toy.{pin}" if pin else "toy")
+    assert name == "toy"
+    assert pinned == pin
     assert [source.name for source in sources(name, entry, pin)] == names
     with pytest.raises(ValueError, match="data set 'toi' is not in the registry; did you mean toy"):
         find(registry, "toi.package")
@@ -126,14 +145,22 @@ def test_a_pin_chooses_by_source_or_variant(changes, pin, names, tmp_path):
 def test_a_configured_source_leaves_a_pin_alone():
     for pinned in ("toy.genuine", "toy.stand_in", "mine.local"):
         assert known.with_source(pinned, "packaged") == pinned
-    for name, expected in (("toy", "toy.packaged"), ("toy.or_stand_in", "toy.packaged.or_stand_in")):
-        assert (known.with_source(name, ""), known.with_source(name, "packaged")) == (name, expected)
+    for name, expected in (
+        ("toy", "toy.packaged"),
+        ("toy.or_stand_in", "toy.packaged.or_stand_in"),
+    ):
+        assert known.with_source(name, "") == name
+        assert known.with_source(name, "packaged") == expected
 
 
 def test_a_source_takes_loader_and_shape_of_the_entry_unless_it_has_its_own(tmp_path):
     official, package = sources("toy", load(tmp_path)["toy"])
-    assert (official.variant, official.loader, official.shape.rows) == ("canonical", "uci:heart", 3)
-    assert (package.variant, package.loader, package.shape) == ("rebuilt", "uci:other", Shape(rows=2))
+    assert official.variant == "canonical"
+    assert official.loader == "uci:heart"
+    assert official.shape.rows == 3
+    assert package.variant == "rebuilt"
+    assert package.loader == "uci:other"
+    assert package.shape == Shape(rows=2)
     assert package.files[0].package == Package(**PACKAGE)
 
 
@@ -142,7 +169,11 @@ def test_a_source_takes_loader_and_shape_of_the_entry_unless_it_has_its_own(tmp_
     [
         ({"stand_in": None}, "mirror", "variant 'mirror'; it has: canonical, official, package"),
         ({"stand_in": None}, "or_stand_in", "variant 'or_stand_in'"),
-        ({"sources": OFFICIAL}, "packaged", "variant 'packaged'; it has: canonical, official, stand_in"),
+        (
+            {"sources": OFFICIAL},
+            "packaged",
+            "variant 'packaged'; it has: canonical, official, stand_in",
+        ),
         ({}, "oficial.or_stand_in", r"variant 'oficial\.or_stand_in'"),
     ],
 )
@@ -170,22 +201,27 @@ def test_what_a_package_index_gives_is_one_content_on_every_machine(name):
     assert len({source.name for source in chosen}) == 1
     if len(chosen) > 1 or chosen[0].name == "generated":
         assert chosen[0].variant in entry.prepared_sha256
-    assert all(file.package and file.sha256 for source in chosen for file in source.files)
+    for source in chosen:
+        assert all(file.package and file.sha256 for file in source.files)
 
 
 @pytest.mark.parametrize("name", dataset_names())
 def test_one_variant_is_one_content_with_a_digest_or_called_unseen(name):
-    """Sources of one variant have a digest that their arrays must have, or else files of the same hashes."""
+    """Sources of one variant have a digest that their arrays must have, or files of equal hashes."""
     entry = load_data_sets()[name]
     stand_in = {"stand-in"} if entry.stand_in else set()
     assert set(entry.prepared_sha256) == {source.variant for source in entry.sources} | stand_in
     assert set(entry.prepared_decimals) <= set(entry.prepared_sha256)
     for source in entry.sources:
         if entry.prepared_sha256[source.variant] == known.UNSEEN:
-            assert source.name not in ("package", "generated")  # what every machine with an index can have
-            chosen = [other for other in entry.sources if other.variant == source.variant]
-            files = {frozenset((f.name, f.sha256, f.git_blob) for f in other.files) for other in chosen}
-            assert len(files) == 1
+            # every machine with an index can have a package, and draw what is generated
+            assert source.name not in ("package", "generated")
+            contents = set()
+            for candidate in entry.sources:
+                if candidate.variant == source.variant:
+                    files = [(file.name, file.sha256, file.git_blob) for file in candidate.files]
+                    contents.add(frozenset(files))
+            assert len(contents) == 1
 
 
 def test_an_address_of_a_branch_has_a_hash_and_an_official_one_says_whether_it_was_opened():
@@ -210,18 +246,19 @@ def test_a_stand_in_has_its_digest(name):
 # files of the user
 
 USERS = {
-    name: Entry(title="t", task=task, loader=loader, sources=[])
-    for task, loader in (("binary", "uci:heart"), ("audio", "audio:speech"), ("crowd", "crowd:rte"))
-    for name in [loader.partition(":")[2]]
+    "heart": Entry(title="t", task="binary", loader="uci:heart", sources=[]),
+    "speech": Entry(title="t", task="audio", loader="audio:speech", sources=[]),
+    "rte": Entry(title="t", task="crowd", loader="crowd:rte", sources=[]),
 }
 
 
 def test_every_id_of_the_configuration_gets_an_entry_and_its_loader(monkeypatch):
-    found = known.with_users(USERS, {"mine": "a.csv", "heart": {"file": "b.NPZ"}, "speech": "talk.wav"})
-    assert found["mine"].task == "binary"
-    assert loaders(found["mine"]) == ["users_table:users_table"]
-    assert loaders(found["heart"]) == ["uci:heart", "users_table:users_table"]
-    assert loaders(found["speech"]) == ["audio:recording", "audio:speech"]
+    local = {"mine": "a.csv", "heart": {"file": "b.NPZ"}, "speech": "talk.wav"}
+    entries = known.with_users(USERS, local)
+    assert entries["mine"].task == "binary"
+    assert loaders(entries["mine"]) == ["users_table:users_table"]
+    assert loaders(entries["heart"]) == ["uci:heart", "users_table:users_table"]
+    assert loaders(entries["speech"]) == ["audio:recording", "audio:speech"]
     assert USERS["heart"].local is None
     assert known.with_users(USERS, {}) == USERS
     monkeypatch.setenv("HOME", "/home/me")
@@ -232,7 +269,8 @@ def test_every_id_of_the_configuration_gets_an_entry_and_its_loader(monkeypatch)
 def test_a_set_of_one_s_own_needs_no_registry_but_a_file():
     assert find(USERS, "mine.local") == ("mine", "local", OWN)
     assert find(USERS, "heart.local")[2] is USERS["heart"]
-    with pytest.raises(ValueError, match=r"mine\.local is your own file, and .*local: \{mine: FILE\}"):
+    message = r"mine\.local is your own file, and .*local: \{mine: FILE\}"
+    with pytest.raises(ValueError, match=message):
         sources("mine", OWN, "local")
     with pytest.raises(ValueError, match=r"'mine' is not in the registry .*would be 'mine\.local'"):
         find(USERS, "mine")

@@ -19,7 +19,10 @@ from reproduction.data.transport import Network, SourceError, obtain, pip_settin
 FAULTS: dict[str, tuple[Answer, str]] = {
     "404": (answer(b"gone", 404), "answers 404"),
     "500": (answer(b"oops", 500), "answers 500"),
-    "dropped midway": (answer(BODY[:50_000], claim=len(BODY)), "the connection broke before the end"),
+    "dropped midway": (
+        answer(BODY[:50_000], claim=len(BODY)),
+        "the connection broke before the end",
+    ),
     "truncated": (answer(BODY[:-1]), f"sha256 {sha256(BODY[:-1])}.*expected {sha256(BODY)}"),
     "too long": (answer(BODY + b"x"), f"more than the expected {len(BODY)} bytes"),
     "web page": (answer(PAGE), "it is a web page, not the data"),
@@ -27,7 +30,10 @@ FAULTS: dict[str, tuple[Answer, str]] = {
     "silent server": (answer(BODY, pause=0.3, pieces=2), "no data for 0.2 s"),
     "redirect loop": (answer(status=302, Location="/toy"), "redirects in a circle"),
     "endless": (answer(endless=True), f"more than the expected {len(BODY)} bytes"),
-    "redirect to nowhere": (answer(status=302, Location="http://[half"), "the answer makes no sense"),
+    "redirect to nowhere": (
+        answer(status=302, Location="http://[half"),
+        "the answer makes no sense",
+    ),
     "redirect to no port": (answer(status=302, Location="http://127.0.0.1:port/"), "InvalidURL"),
     "redirect to a file": (answer(status=302, Location="file:///etc/passwd"), "InvalidSchema"),
 }
@@ -43,12 +49,14 @@ def test_a_fault_is_named_and_leaves_nothing_behind_and_the_next_source_or_run_r
     fault, web, get, mirror, tmp_path
 ):
     wrong, message = FAULTS[fault]
-    with pytest.raises(FetchError, match=f"(?s)toy: no source could be used.*official: .*({message})"):
+    whole_message = f"(?s)toy: no source could be used.*official: .*({message})"
+    with pytest.raises(FetchError, match=whole_message):
         get(source(web, wrong))
     assert files(tmp_path / "raw/toy") == set()
     two = one_file({"url": web.url + "/toy"}, {"path": "toy"}, body=BODY)
-    record = get(two, at="next/toy", mirror=mirror)
-    assert (record["source"], record["files"]) == ("mirror", {"toy.data": sha256(BODY)})
+    record = get(two, folder="next/toy", mirror=mirror)
+    assert record["source"] == "mirror"
+    assert record["files"] == {"toy.data": sha256(BODY)}
     assert files(tmp_path / "raw/next/toy") == {"toy.data", "source.json", ".origin"}
     get(source(web, BODY))
     assert (tmp_path / "raw/toy/toy.data").read_bytes() == BODY
@@ -57,13 +65,19 @@ def test_a_fault_is_named_and_leaves_nothing_behind_and_the_next_source_or_run_r
 @pytest.mark.parametrize("first", ["500", "dropped midway", "silent server"])
 def test_a_passing_fault_is_tried_again_and_a_lasting_one_is_not(first, web, get, tmp_path):
     get(source(web, FAULTS[first][0], BODY))
-    assert ((tmp_path / "raw/toy/toy.data").read_bytes(), web.hits["/toy"]) == (BODY, 2)
+    assert (tmp_path / "raw/toy/toy.data").read_bytes() == BODY
+    assert web.hits["/toy"] == 2
     with pytest.raises(FetchError):
-        get(source(web, answer(b"", 404)), at="other/toy")
+        get(source(web, answer(b"", 404)), folder="other/toy")
     assert web.hits["/toy"] == 3
 
 
-def test_an_unreachable_host_is_not_asked_again_in_the_same_run(network, get, tmp_path, monkeypatch):
+def test_an_unreachable_host_is_not_asked_again_in_the_same_run(
+    network,
+    get,
+    tmp_path,
+    monkeypatch,
+):
     registry = one_file({"url": "http://127.0.0.1:9/toy"}, body=BODY)  # nothing listens there
     monkeypatch.setenv("NOISYLABELS_RUN", "one")
     network.memory = tmp_path / ".cache" / "unreachable.json"
@@ -85,7 +99,8 @@ def test_a_host_that_does_not_answer_is_given_up_after_the_connect_time_out(netw
         network.connect, network.read = 0.2, 30.0
         registry = one_file(*[{"url": f"http://127.0.0.1:{port}/{k}"} for k in range(3)], body=BODY)
         start = time.monotonic()
-        with pytest.raises(FetchError, match=r"no connection within 0\.2 s.*\n.*not tried again in this run"):
+        message = r"no connection within 0\.2 s.*\n.*not tried again in this run"
+        with pytest.raises(FetchError, match=message):
             get(registry)
         assert time.monotonic() - start < 5  # one time-out, not three, and none of the read
         for caller in waiting:
@@ -94,7 +109,8 @@ def test_a_host_that_does_not_answer_is_given_up_after_the_connect_time_out(netw
 
 def test_a_dead_proxy_and_a_server_without_a_certificate_are_named(web, get, monkeypatch):
     url = web.serve("/toy", BODY)
-    with pytest.raises(FetchError, match=r"certificate refused.*SSL_CERT_FILE may name your authorities"):
+    message = r"certificate refused.*SSL_CERT_FILE may name your authorities"
+    with pytest.raises(FetchError, match=message):
         get(one_file({"url": url.replace("http://", "https://")}, body=BODY))
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     monkeypatch.setenv("no_proxy", "")
@@ -104,7 +120,11 @@ def test_a_dead_proxy_and_a_server_without_a_certificate_are_named(web, get, mon
 
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:0123\nsize 8912086\n"
 MESSAGES = {
-    "a web page": [PAGE, PAGE.decode().encode("utf-16"), b"\xfe\xff" + PAGE.decode().encode("utf-16-be")],
+    "a web page": [
+        PAGE,
+        PAGE.decode().encode("utf-16"),
+        b"\xfe\xff" + PAGE.decode().encode("utf-16-be"),
+    ],
     "text in UTF-16": [b"\xff\xfe" + "1,2,3".encode("utf-16-le")],
     "XML or other markup": [b'<?xml version="1.0"?><Error>AccessDenied</Error>'],
     "an answer in JSON": [b' {"message": "Not Found", "status": "404"}', b'[{"code": 404}]'],
@@ -112,44 +132,68 @@ MESSAGES = {
 }
 
 
-@pytest.mark.parametrize("what", MESSAGES)
-def test_without_a_known_hash_a_message_is_no_data_and_the_next_source_is_tried(what, web, get, tmp_path):
-    other = web.serve("/other", BODY)
-    for number, body in enumerate(MESSAGES[what]):
+@pytest.mark.parametrize("sent", MESSAGES)
+def test_without_a_known_hash_a_message_is_no_data_and_the_next_source_is_tried(
+    sent,
+    web,
+    get,
+    tmp_path,
+):
+    second_address = web.serve("/other", BODY)
+    for number, body in enumerate(MESSAGES[sent]):
         url = web.serve("/toy", body)
-        with pytest.raises(FetchError, match=f"toy.data: the server sent {what}, not the data"):
-            get(one_file({"url": url}, body=None), at=str(number))
-    get(one_file({"url": url}, {"url": other}, body=None))
+        with pytest.raises(FetchError, match=f"toy.data: the server sent {sent}, not the data"):
+            get(one_file({"url": url}, body=None), folder=str(number))
+    get(one_file({"url": url}, {"url": second_address}, body=None))
     assert (tmp_path / "raw/toy/toy.data").read_bytes() == BODY
 
 
 def test_data_are_not_taken_for_a_message():
-    starts = b"RIFF", b"BZh91AY", b"\x1f\x8b\x08", b"MATLAB 5.0", b"\0\0\x08\x03", b"1,2", b"-1 3:1", b"@rel"
+    starts = (
+        b"RIFF",
+        b"BZh91AY",
+        b"\x1f\x8b\x08",
+        b"MATLAB 5.0",
+        b"\0\0\x08\x03",
+        b"1,2",
+        b"-1 3:1",
+        b"@rel",
+    )
     assert {transport._find_message(start + b" 1 2 3") for start in starts} == {""}
 
 
-def test_without_a_size_a_stream_has_the_cap_of_the_file_or_of_the_network(web, get, tmp_path, monkeypatch):
+def test_without_a_size_a_stream_has_the_cap_of_the_file_or_of_the_network(
+    web,
+    get,
+    tmp_path,
+    monkeypatch,
+):
     monkeypatch.setattr(transport, "LARGEST", 200_000)
     url = web.serve("/toy", answer(endless=True))
     packed = web.serve("/gz", gzip.compress(bytes(10**6)))
     unpacked = {"url": packed, "unpack": "gzip", "largest": 5000}
-    for place, most in (({"url": url, "largest": 10**5}, 10**5), ({"url": url}, 200_000), (unpacked, 5000)):
-        with pytest.raises(FetchError, match=f"more than the expected {most} bytes"):
-            get(one_file(place, body=None))
+    for location, cap in (
+        ({"url": url, "largest": 10**5}, 10**5),
+        ({"url": url}, 200_000),
+        (unpacked, 5000),
+    ):
+        with pytest.raises(FetchError, match=f"more than the expected {cap} bytes"):
+            get(one_file(location, body=None))
     assert files(tmp_path / "raw/toy") == set()
 
 
 def test_a_file_of_unknown_hash_may_be_recognised_by_its_name_in_git(web, get, tmp_path):
-    known = {"git_blob": hashlib.sha1(b"blob %d\0" % len(BODY) + BODY).hexdigest()}
-    registry = one_file({"url": web.serve("/toy", BODY[:-1])} | known, body=None)
-    with pytest.raises(FetchError, match=f"name in Git [0-9a-f]{{40}} .*, expected {known['git_blob']}"):
+    git_hash = {"git_blob": hashlib.sha1(b"blob %d\0" % len(BODY) + BODY).hexdigest()}
+    registry = one_file({"url": web.serve("/toy", BODY[:-1])} | git_hash, body=None)
+    message = f"name in Git [0-9a-f]{{40}} .*, expected {git_hash['git_blob']}"
+    with pytest.raises(FetchError, match=message):
         get(registry)
     web.serve("/toy", BODY)
     record = get(registry)
     assert record["unverified"] == []
     (tmp_path / "raw/by_hand").mkdir()
     (tmp_path / "raw/by_hand/toy.data").write_bytes(BODY)
-    assert get(registry, at="by_hand", network=Network(offline=True))["files"] == record["files"]
+    assert get(registry, folder="by_hand", network=Network(offline=True))["files"] == record["files"]
 
 
 def make_zip(path, *members, method=zipfile.ZIP_DEFLATED):
@@ -178,13 +222,15 @@ CSV = b"1,2,3\n" * 500
 @pytest.mark.parametrize("make", [make_zip, make_tar])
 def test_only_the_wanted_members_are_copied_to_names_of_ours(make, tmp_path):
     (tmp_path / "in").mkdir()
-    others = [("../evil", b"evil"), (str(tmp_path / "absolute"), b"evil")]
-    archive = make(tmp_path / "in/a", *others, ("in/x", CSV), ("../z", b"zz"))
+    unwanted_members = [("../evil", b"evil"), (str(tmp_path / "absolute"), b"evil")]
+    archive = make(tmp_path / "in/a", *unwanted_members, ("in/x", CSV), ("../z", b"zz"))
     assert extract(archive, ("in/x", len(CSV)), ("../z", None)) == {"in/x": CSV, "../z": b"zz"}
     assert files(tmp_path) == {"in"}
 
 
-def test_links_devices_and_members_whose_decoder_takes_what_memory_it_wants_are_no_members(tmp_path):
+def test_links_devices_and_members_whose_decoder_takes_what_memory_it_wants_are_no_members(
+    tmp_path,
+):
     archives = [make_zip(tmp_path / "z", ("x", CSV), method=zipfile.ZIP_LZMA)]
     for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.DIRTYPE, tarfile.FIFOTYPE):
         special = ("x", {"type": kind, "linkname": "other"})
@@ -242,18 +288,25 @@ def serve(web, archive):
 
 @pytest.fixture
 def index(monkeypatch, fresh_machine):
-    def use(url, **more):
+    def use(url, **options):
         monkeypatch.delenv("PIP_NO_INDEX")
-        for name, value in (more | {"index_url": url}).items():
+        for name, value in (options | {"index_url": url}).items():
             monkeypatch.setenv(f"PIP_{name.upper()}", value)
 
     return use
 
 
-def test_a_member_comes_from_the_configured_index_once_and_nothing_is_run(archive, web, get, index, tmp_path):
+def test_a_member_comes_from_the_configured_index_once_and_nothing_is_run(
+    archive,
+    web,
+    get,
+    index,
+    tmp_path,
+):
     index(serve(web, archive))
     record = get(pinned(archive))
-    assert (record["source"], record["files"]) == ("package", {"toy.data": sha256(TABLE)})
+    assert record["source"] == "package"
+    assert record["files"] == {"toy.data": sha256(TABLE)}
     assert (tmp_path / "raw/.cache/packages/toy_set-1.0.tar.gz").read_bytes() == archive
     assert not (tmp_path / "was-run").exists()
     get(pinned(archive), "toy.package", network=Network(offline=True))
@@ -266,8 +319,8 @@ def test_a_wrong_archive_is_refused_and_another_place_is_asked(archive, web, get
     web.serve("/wrong/toy-set/", page)
     web.serve("/wrong.tar.gz", wrong)
     index(f"{web.url}/wrong", extra_index_url=f"{web.url}/empty")
-    told = f"sha256 {sha256(wrong)}.*expected {sha256(archive)}|more than the expected"
-    with pytest.raises(FetchError, match=told):
+    message = f"sha256 {sha256(wrong)}.*expected {sha256(archive)}|more than the expected"
+    with pytest.raises(FetchError, match=message):
         get(pinned(archive))
     assert web.hits["/empty/toy-set/"] == 1
     assert {path.suffix for path in (tmp_path / "raw/.cache/packages").iterdir()} == {".lock"}
@@ -289,10 +342,10 @@ def test_find_links_and_an_index_may_be_folders(
     if form == "index":
         index(wheels.as_uri())
     else:
-        place = {"folder": wheels, "file URL": wheels.as_uri(), "page": page}[form]
-        monkeypatch.setenv("PIP_FIND_LINKS", f"{wheels / 'nowhere'} {place}")
-    how = network if form == "page" else Network(offline=True)
-    assert get(pinned(archive), network=how)["source"] == "package"
+        location = {"folder": wheels, "file URL": wheels.as_uri(), "page": page}[form]
+        monkeypatch.setenv("PIP_FIND_LINKS", f"{wheels / 'nowhere'} {location}")
+    network_used = network if form == "page" else Network(offline=True)
+    assert get(pinned(archive), network=network_used)["source"] == "package"
 
 
 def test_the_login_of_the_index_is_used_for_its_files_and_never_printed(archive, web, get, index):
@@ -301,20 +354,28 @@ def test_the_login_of_the_index_is_used_for_its_files_and_never_printed(archive,
     assert web.logins == ["Basic " + base64.b64encode(b"me:secret").decode()] * 2
     web.routes.clear()
     with pytest.raises(FetchError, match="answers 404") as caught:
-        get(pinned(archive[:-1] + b"x"), at="other/toy")
+        get(pinned(archive[:-1] + b"x"), folder="other/toy")
     assert "secret" not in str(caught.value)
 
 
 def test_without_any_index_the_message_says_so(get):
-    with pytest.raises(FetchError, match=r"Toy_Set 1\.0: pip is configured with no-index and no find-links"):
+    message = r"Toy_Set 1\.0: pip is configured with no-index and no find-links"
+    with pytest.raises(FetchError, match=message):
         get(pinned(b"x"))
 
 
 def test_files_of_pip_are_read_and_the_environment_wins(fresh_machine, tmp_path, monkeypatch):
-    config, more = tmp_path / "pip.conf", "extra-index-url =\n  https://two\n  /three\n"
-    config.write_text(f"[global]\nindex-url = x\ncert = /ca.pem\n{more}[download]\nfind-links = /four\n")
+    config, further_addresses = (
+        tmp_path / "pip.conf",
+        "extra-index-url =\n  https://two\n  /three\n",
+    )
+    config.write_text(
+        f"[global]\nindex-url = x\ncert = /ca.pem\n{further_addresses}[download]\nfind-links = /four\n"
+    )
     monkeypatch.setenv("PIP_CONFIG_FILE", str(config))
     monkeypatch.setenv("PIP_INDEX_URL", "https://mine/simple")
     pip = pip_settings()
-    assert (pip["index-url"], pip["cert"], pip["find-links"]) == ("https://mine/simple", "/ca.pem", "/four")
+    assert pip["index-url"] == "https://mine/simple"
+    assert pip["cert"] == "/ca.pem"
+    assert pip["find-links"] == "/four"
     assert pip["extra-index-url"].split() == ["https://two", "/three"]

@@ -60,23 +60,29 @@ def test_numbers_and_labels_arrive_as_they_stand(loader, name, layout, columns, 
     X = rng.integers(-999, 999, (20, columns)) / 8
     code = rng.integers(2, size=20)
     rows = [[*map(str, x), labels[k]] for x, k in zip(X.tolist(), code, strict=True)]
-    found, y = points(tmp_path, loader, name, layout(rows))
-    assert np.array_equal(found, X)
+    X_read, y = points(tmp_path, loader, name, layout(rows))
+    assert np.array_equal(X_read, X)
     assert np.array_equal(y, 2 * code - 1)
-    assert (found.dtype, y.dtype) == (np.float64, np.int8)
+    assert X_read.dtype == np.float64
+    assert y.dtype == np.int8
+    first, *remaining = rows
+    unknown_label = [[*first[:-1], "other"], *remaining]
     with pytest.raises(ValueError, match=r"is not one of|could not convert"):
-        points(tmp_path, loader, name, layout([[*rows[0][:-1], "other"], *rows[1:]]))
+        points(tmp_path, loader, name, layout(unknown_label))
+    missing_field = [first[1:], *remaining]
     with pytest.raises(ValueError, match=f"{name}: {columns} fields in .*, expected {columns + 1}"):
-        points(tmp_path, loader, name, layout([rows[0][1:], *rows[1:]]))
+        points(tmp_path, loader, name, layout(missing_field))
 
 
 def test_parkinsons_skips_name_and_header_and_finds_its_label_in_the_middle(tmp_path):
     X = np.arange(44.0).reshape(2, 22)
-    rows = [[f"phon_{i}", *map(str, X[i, :16]), str(i), *map(str, X[i, 16:])] for i in range(2)]
+    rows = []
+    for i, x in enumerate(X):
+        rows.append([f"phon_{i}", *map(str, x[:16]), str(i), *map(str, x[16:])])
     header = [["name", *"abcdefghijklmnop", "status", *"qrstuv"]]
     for text in (commas(header + rows), blanks(rows)):
-        found, y = points(tmp_path, "parkinsons", "parkinsons.data", text)
-        assert np.array_equal(found, X)
+        X_read, y = points(tmp_path, "parkinsons", "parkinsons.data", text)
+        assert np.array_equal(X_read, X)
         assert y.tolist() == [-1, 1]
 
 
@@ -111,10 +117,13 @@ CODED = [  # reader, file, layout, rows, X, y
 
 @pytest.mark.parametrize(("read", "name", "layout", "rows", "X", "y"), CODED)
 def test_levels_become_ordinal_codes(read, name, layout, rows, X, y, tmp_path):
-    found = points(tmp_path, read, name, layout([row.split(" ") for row in rows]))
-    assert (found[0].tolist(), found[1].tolist()) == (X, y)
+    text = layout([row.split(" ") for row in rows])
+    X_read, y_read = points(tmp_path, read, name, text)
+    assert X_read.tolist() == X
+    assert y_read.tolist() == y
+    unknown_level = CREDIT.replace("w", "zz").split()
     with pytest.raises(ValueError, match=r"value 'zz' is not one of ff, d"):
-        points(tmp_path, "australian", "crx.tab", orange([CREDIT.replace("w", "zz").split()]))
+        points(tmp_path, "australian", "crx.tab", orange([unknown_level]))
 
 
 def test_statlog_heart_is_picked_from_cleveland_in_its_order(tmp_path):

@@ -47,5 +47,5 @@ def write(text: str, checkout: Path, home: Path) -> Path:
 def copied(model: dict[str, Any], dropped: list[str], changes: dict[str, Any]) -> dict[str, Any]:
     """Copy an artifact without some keys and with others replaced, settings key by key."""
     settings = model["settings"] | changes.get("settings", {})
-    kept = {key: value for key, value in model.items() if key not in dropped}
-    return kept | changes | {"settings": settings}
+    remaining = {key: value for key, value in model.items() if key not in dropped}
+    return remaining | changes | {"settings": settings}

@@ -37,11 +37,11 @@ def test_what_the_chooser_says_in_words_holds_on_its_rows():
         assert behind.count("KLR") == behind.count("rMKLR") + 1, "plain KLR is behind, rKLR is not"
         assert "rKLR" in lowest + close
     lowest, _, close, missing = flips["20 % symmetric"]
-    assert (lowest[:7], close[:4], missing) == ("**KLR**", "rKLR", "SVM, rKFD, rMKLR")
+    assert lowest[:7] == "**KLR**"
+    assert close[:4] == "rKLR"
+    assert missing == "SVM, rKFD, rMKLR"
     beyond_half = [
-        cells
-        for where, cells in rows("runs", "robust_sgd/table1", "redrawn_error").items()
-        if "60 %" in where
+        cells for row, cells in rows("runs", "robust_sgd/table1", "redrawn_error").items() if "60 %" in row
     ]
     assert [cells[0] for cells in beyond_half] == ["none", "none"]
 
@@ -50,11 +50,15 @@ def test_a_row_ranks_by_the_mean_and_takes_paired_intervals(tmp_path, monkeypatc
     folder = tmp_path / "results/reference/kernel_boost/table"
     folder.mkdir(parents=True)
     errors = {"svm": [10.0, 20, 30], "klr": [11.0, 21.5, 31.2], "rklr": [9.0, 25, 27]}
-    lines = [f"set{i},independent 0.2,,{m},error,{e}" for m, of in errors.items() for i, e in enumerate(of)]
+    lines = []
+    for method, errors_of_sets in errors.items():
+        for number, error in enumerate(errors_of_sets):
+            lines.append(f"set{number},independent 0.2,,{method},error,{error}")
     (folder / "summary.csv").write_text("\n".join(["dataset,noise,setting,method,metric,mean", *lines]))
     monkeypatch.setattr(answers, "ROOT", tmp_path)
     lowest, behind, close = rows("sets", "kernel_boost/table", "error")["20 % symmetric"]
-    low, high = stats.ttest_1samp(np.subtract(errors["klr"], errors["svm"]), 0).confidence_interval()
+    differences = np.subtract(errors["klr"], errors["svm"])
+    low, high = stats.ttest_1samp(differences, 0).confidence_interval()
     assert lowest == "**SVM** 20.0 %"
     assert behind == f"KLR +1.2 [+{low:.1f}, +{high:.1f}]"
     assert close.startswith("rKLR +0.3 [−")
@@ -94,6 +98,6 @@ def test_every_work_of_the_citation_file_has_an_entry_and_every_paper_a_gallery(
         assert all(author.get("family-names", author.get("name")) in entries for author in work["authors"])
         assert work.get("doi", "") in entries
     page = answers.built((ROOT / "docs/gallery.md").read_text(encoding="utf-8"))
-    kept = [file.relative_to(ROOT) for file in (ROOT / "figures/reference").glob("*/*.thumb.webp")]
-    assert len(kept) > 50
-    assert all(f"(../{file})" in page for file in kept)
+    thumbnails = [file.relative_to(ROOT) for file in (ROOT / "figures/reference").glob("*/*.thumb.webp")]
+    assert len(thumbnails) > 50
+    assert all(f"(../{file})" in page for file in thumbnails)

@@ -16,13 +16,13 @@ PAGES = {f"{page.parent.name}/{page.name}": page for page in paper_pages()}
 
 def defined(file: Path) -> set[str]:
     """Names that a module defines at its top level, and those of its classes' members."""
-    found = set()
+    names = set()
     for node in ast.walk(ast.parse(file.read_bytes())):
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            found.add(node.name)
+            names.add(node.name)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            found.add(node.id)
-    return found
+            names.add(node.id)
+    return names
 
 
 @pytest.mark.parametrize("page", PAGES)

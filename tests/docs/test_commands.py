@@ -1,5 +1,6 @@
-"""The commands on the pages can be given: their options, files, configuration keys and targets exist."""
+"""The commands on the pages can be given: their options, files, keys and targets exist."""
 
+import itertools
 import re
 import shlex
 from pathlib import Path
@@ -27,15 +28,22 @@ MADE_BY_A_RECIPE = NEW | {f"{paper}_{artifact}" for paper, artifact in MADE}
 
 def commands() -> list[tuple[str, str]]:
     """(page, command) of every block and every sentence; a comment behind a command is dropped."""
-    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "data/README.md", ROOT / "config/README.md"]
+    pages = [
+        ROOT / "README.md",
+        ROOT / "CONTRIBUTING.md",
+        ROOT / "data/README.md",
+        ROOT / "config/README.md",
+    ]
     pages += [*sorted(ROOT.glob("docs/**/*.md")), *paper_pages()]
-    found = {}
+    commands_of_pages = {}
     for page in pages:
         text = page.read_text(encoding="utf-8")
         blocks = "\n".join(re.findall(r"```sh\n(.*?)```", text, re.S))
         for command in [*SHOWN.findall(blocks), *IN_A_SENTENCE.findall(text)]:
-            found.setdefault(" ".join(command.partition(" #")[0].split()), page.relative_to(ROOT).as_posix())
-    return [(page, command) for command, page in found.items()]
+            without_comment = command.partition(" #")[0]
+            words = " ".join(without_comment.split())
+            commands_of_pages.setdefault(words, page.relative_to(ROOT).as_posix())
+    return [(page, command) for command, page in commands_of_pages.items()]
 
 
 def test_the_first_commands_of_the_readme_are_found():
@@ -59,13 +67,13 @@ def test_a_command_can_be_given(page, command, tmp_path):
         handed_on = read_request(arguments).arguments
         display = handed_on.index("--logger") if "--logger" in handed_on else len(handed_on)
         arguments = [*handed_on[:display], *handed_on[display + 2 :]]
-    given = get_argument_parser().parse_args(arguments)
-    config = configuration(given.configfile or [], given.config or [])
+    parsed = get_argument_parser().parse_args(arguments)
+    config = configuration(parsed.configfile or [], parsed.config or [])
     check(Config, config, command)
     with_users(load_registry(ROOT / "config/datasets.yaml"), config["data"]["local"])
-    for target in given.targets or []:
+    for target in parsed.targets or []:
         assert target in targets(config["papers"]) | MADE_BY_A_RECIPE
-    for profile in given.profile or []:
+    for profile in parsed.profile or []:
         assert profile.startswith("~") or (ROOT / profile / "config.yaml").is_file()
 
 
@@ -84,9 +92,12 @@ def configuration(files: list[Path], changes: list[str]) -> dict:
 
 def targets(papers: list[str]) -> set[str]:
     """`data`, every paper, and every artifact as <paper>_<artifact>."""
-    files = [file for paper in papers for file in (ROOT / "src/papers" / paper).glob("*.yaml")]
-    papers = [Path(paper).name for paper in papers]
-    return {"data", *papers, *(f"{file.parent.name}_{file.stem}" for file in files)}
+    names = {"data"}
+    for paper in papers:
+        names.add(Path(paper).name)
+        for file in (ROOT / "src/papers" / paper).glob("*.yaml"):
+            names.add(f"{file.parent.name}_{file.stem}")
+    return names
 
 
 @pytest.mark.parametrize("page", ["SECURITY.md", "tests/faults/README.md"])
@@ -96,5 +107,5 @@ def test_every_promise_and_every_attack_names_tests_that_there_are(page):
     named = [re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", row) for row in rows]
     assert len(rows) > 10
     assert all(named)
-    for file, test in (each for row in named for each in row):
+    for file, test in itertools.chain(*named):
         assert f"\ndef {test}(" in (ROOT / file).read_text(encoding="utf-8"), f"{file}::{test}"

@@ -58,7 +58,7 @@ def test_marked_numbers_are_those_of_the_reference_run(file):
 def test_distances_by_hand_and_none_without_their_verdicts(tmp_path):
     folder = tmp_path / "paper/table"
     folder.mkdir(parents=True)
-    where = {"noise": ["independent 0.1", "negative_only 0.1"], "method": "svm", "metric": "error"}
+    keys = {"noise": ["independent 0.1", "negative_only 0.1"], "method": "svm", "metric": "error"}
     rows = [
         ("published", "ida_heart", 0.5),
         ("published", "ida_flare_solar", -3),
@@ -67,21 +67,27 @@ def test_distances_by_hand_and_none_without_their_verdicts(tmp_path):
     with (folder / "verdicts.csv").open("w", encoding="utf-8", newline="") as lines:
         writer = csv.writer(lines)
         writer.writerow(["kind", "where", "difference"])
-        writer.writerows([kind, json.dumps({"dataset": name} | where), gap] for kind, name, gap in rows)
+        for kind, name, gap in rows:
+            writer.writerow([kind, json.dumps({"dataset": name} | keys), gap])
     old = "<!-- distances: paper/table -->\nold\n<!-- end --> after"
     new = filled(old, tmp_path)
-    assert "| svm | `table` | 10 | 2 | -1.2 | 1.8 | -3.0, flare solar |\n\n<!-- end --> after" in new
+    row = "| svm | `table` | 10 | 2 | -1.2 | 1.8 | -3.0, flare solar |"
+    assert f"{row}\n\n<!-- end --> after" in new
     assert "old" not in new
     assert filled(new, tmp_path) == new
-    other = old.replace("paper/table", "paper/other")
-    assert filled(other, tmp_path) == other
+    unrelated = old.replace("paper/table", "paper/other")
+    assert filled(unrelated, tmp_path) == unrelated
 
 
 @pytest.fixture
 def summaries(tmp_path):
     folder = tmp_path / "paper/table"
     folder.mkdir(parents=True)
-    rows = ["heart,none,,svm,error,1,9.5", "heart,none,,svm,error,15,7.25", "heart,none,,klr,error,,-0.04"]
+    rows = [
+        "heart,none,,svm,error,1,9.5",
+        "heart,none,,svm,error,15,7.25",
+        "heart,none,,klr,error,,-0.04",
+    ]
     (folder / "summary.csv").write_text(
         "\n".join(["dataset,noise,setting,method,metric,x,mean", *rows]) + "\n", encoding="utf-8"
     )
@@ -106,7 +112,10 @@ def test_a_mean_is_that_of_the_last_x_with_the_decimals_that_stand_there(summari
     ("words", "message"),
     [
         ("lda", "summary.csv: lda names no row; it must name one"),
-        ("heart, none", "names 2 kinds of rows, such as heart, none, klr, error and heart, none, svm, error"),
+        (
+            "heart, none",
+            "names 2 kinds of rows, such as heart, none, klr, error and heart, none, svm, error",
+        ),
     ],
 )
 def test_a_mark_must_name_one_kind_of_rows(summaries, words, message):
@@ -123,13 +132,17 @@ def test_the_strict_form_decides_a_statement_and_the_weakest_artifact_a_repeated
     for name, lines in rows.items():
         (tmp_path / "p" / name).mkdir(parents=True)
         table = "\n".join(
-            ["artifact,kind,id,form_of,verdict,origin,flags,side", *(f"{name},{line},," for line in lines)]
+            [
+                "artifact,kind,id,form_of,verdict,origin,flags,side",
+                *(f"{name},{line},," for line in lines),
+            ]
         )
         (tmp_path / f"p/{name}/verdicts.csv").write_text(table + "\n", encoding="utf-8")
         control = [
-            f"{who},reproduced,{n},{noise},,"
-            for who in ("ours", "neighbouring method")
-            for n, noise in ((3, ""), (2, "z"))
+            "ours,reproduced,3,,,",
+            "ours,reproduced,2,z,,",
+            "neighbouring method,reproduced,3,,,",
+            "neighbouring method,reproduced,2,z,,",
         ]
         table = "\n".join(["control,verdict,estimate,noise,method,status", *control])
         (tmp_path / f"p/{name}/agreement.csv").write_text(table + "\n", encoding="utf-8")
@@ -149,7 +162,8 @@ def test_every_mark_names_a_verdict_and_artifacts_and_is_followed_by_its_number(
     marks = list(COUNT.finditer(text))
     assert len(marks) == len(re.findall("(?<!`)<!-- count ", text)) > 0
     assert len(list(MEAN.finditer(text))) == len(re.findall("(?<!`)<!-- mean", text)) > 0
-    assert not re.search("^<!-- (count|mean)", text, re.MULTILINE), "a comment that begins a line ends it"
+    # a comment that begins a line ends it
+    assert not re.search("^<!-- (count|mean)", text, re.MULTILINE)
     for mark in marks:
         assert mark["verdict"] in VERDICTS
         for name in mark["tables"].split():

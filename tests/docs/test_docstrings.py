@@ -87,34 +87,34 @@ def problems(name, value, is_compiled):
     """List what is missing in the docstring of a public object."""
     document = numpydoc_validate.get_doc_object(value)
     described = document["Parameters"] + document["Attributes"]
-    found = []
+    missing = []
     for code, message in numpydoc_validate.validate(document)["errors"]:
         # The fields of a record may be called attributes.
         if code in CODES and not (is_record(value) and code.startswith("PR")):
-            found.append(f"{code} {message}")
+            missing.append(f"{code} {message}")
     if is_record(value) and [field.name for field in described] != list(value._fields):
-        found.append("PR01 the fields of a record are described in their order")
+        missing.append("PR01 the fields of a record are described in their order")
     first_sentence = " ".join(document["Summary"])
     if FORMULA.search(first_sentence.replace("``", "")):
-        found.append(f"the first sentence holds a formula: {first_sentence}")
+        missing.append(f"the first sentence holds a formula: {first_sentence}")
     needs_example = "." not in name and not is_compiled and not is_record(value)
     if needs_example and ">>>" not in inspect.getdoc(value):
-        found.append("EX01 no example")
+        missing.append("EX01 no example")
     titles = re.findall(r"^(\w[\w ]+)\n-{3,}$", inspect.getdoc(value) or "", re.MULTILINE)
     if titles != [title for title in SECTIONS if title in titles]:
-        found.append(f"sections in another order than {', '.join(SECTIONS)}: {titles}")
-    return found
+        missing.append(f"sections in another order than {', '.join(SECTIONS)}: {titles}")
+    return missing
 
 
 @pytest.mark.parametrize("name", [name for name in MODULES if name not in NOT_CONVERTED])
 def test_every_public_object_of_a_converted_module_has_a_complete_docstring(name):
     module = importlib.import_module(name)
-    found = {}
+    problems_of_members = {}
     for member, value in public_objects(module):
         is_compiled = hasattr(getattr(module, member, None), "py_func")
         if faults := problems(member, value, is_compiled):
-            found[member] = faults
-    assert found == {}
+            problems_of_members[member] = faults
+    assert problems_of_members == {}
 
 
 @pytest.mark.parametrize("name", sorted(NOT_CONVERTED))

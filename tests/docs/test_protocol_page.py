@@ -41,18 +41,18 @@ def test_every_example_is_read_and_runs(examples):
     assert report.faults == []
     paper_check.run_paper(examples, report)
     assert report.faults == []
-    found = {}
+    results = {}
     for remark in report.remarks:
         name, rows = re.search(r"(\w+)\.yaml: (\d+) rows of one repetition", remark).groups()
-        found[name] = int(rows)
-    assert found == ROWS
+        results[name] = int(rows)
+    assert results == ROWS
 
 
 def test_the_page_names_what_a_repetition_the_loop_and_the_settings_have():
     context = PAGE.partition("## The context of a repetition")[2].partition("\n## ")[0]
-    made = protocol_loop.Repetition(np.random, 0, {})
+    repetition = protocol_loop.Repetition(np.random, 0, {})
     for name in re.findall(r"^\| `(\w+)", context, re.MULTILINE):
-        assert hasattr(made, name), name
+        assert hasattr(repetition, name), name
     loop = PAGE.partition("## The loop")[2].partition("\n## ")[0]
     for name in re.findall(r"loop\.(\w+)\(", loop):
         assert hasattr(protocol_loop.Loop, name), name

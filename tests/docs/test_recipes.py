@@ -63,10 +63,10 @@ def test_a_recipe_works_as_written(title, newcomer):
         if file.suffix == ".yaml" and "papers" in file.parts:
             artifacts.append(file)
             newcomer.run(LOAD.format(file=file))
-    for made in MADE[title]:
-        assert (newcomer.checkout / made).stat().st_size > 100
-        if made == VERDICTS:
-            with (newcomer.checkout / made).open(encoding="utf-8") as rows:
+    for result in MADE[title]:
+        assert (newcomer.checkout / result).stat().st_size > 100
+        if result == VERDICTS:
+            with (newcomer.checkout / result).open(encoding="utf-8") as rows:
                 verdicts = {row["id"]: row["verdict"] for row in csv.DictReader(rows)}
             wrong = {"median_wrong": "not_reproduced"}
             assert verdicts == dict.fromkeys(verdicts, "reproduced") | wrong

@@ -9,7 +9,10 @@ from recipes import ROOT
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs/tutorials").glob("*.md"))]
 PAGES = [page for page in PAGES if "```python\nimport" in page.read_text(encoding="utf-8")]
-BLOCKS = re.compile(r"^```python\n(.*?)^```$(?:\n\n^```text\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
+BLOCKS = re.compile(
+    r"^```python\n(.*?)^```$(?:\n\n^```text\n(.*?)^```$)?",
+    re.MULTILINE | re.DOTALL,
+)
 
 
 def outputs(text):
@@ -23,14 +26,20 @@ def outputs(text):
 
 
 CHECKS = re.compile(r"<!-- check: (.*?) -->")
-"""What a sentence says about numbers, as an expression; ``out[k]`` has those of the k-th output, from 0."""
-COMPARISONS = re.compile(r"\b(covers?|is close|(is|are) too (low|high|small)|helps|just above|just below)\b")
+"""What a sentence says about numbers, as an expression; ``out[k]`` has those of output k."""
+COMPARISONS = re.compile(
+    r"\b(covers?|is close|(is|are) too (low|high|small)|helps|just above|just below)\b",
+)
 NUMBER = re.compile(r"(?<![\w.])-?[0-9]+(?:\.[0-9]*)?")
 
 
 def numbers_shown(text):
-    """The numbers of every output that the page shows."""
-    return [[float(number) for number in NUMBER.findall(shown)] for _, shown in BLOCKS.findall(text) if shown]
+    """List the numbers of every output that the page shows."""
+    outputs = []
+    for _, shown in BLOCKS.findall(text):
+        if shown:
+            outputs.append([float(number) for number in NUMBER.findall(shown)])
+    return outputs
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

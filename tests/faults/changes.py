@@ -32,7 +32,7 @@ def raw(folder: Path) -> tuple[list[Path], Check, type[Exception]]:
     record |= {"shape": {"rows": 306}, "prepared_sha256": "", "prepared_decimals": None}
     record |= {"isolated": False, "unverified": []}
     write_record(folder, record | {"files": {path.name: sha256_of(path)}})
-    return [path, folder / RECORD], lambda: _told(prepare(folder)), DataError
+    return [path, folder / RECORD], lambda: _describe(prepare(folder)), DataError
 
 
 def prepared(folder: Path) -> tuple[list[Path], Check, type[Exception]]:
@@ -40,20 +40,26 @@ def prepared(folder: Path) -> tuple[list[Path], Check, type[Exception]]:
     arrays = {"X": np.arange(60.0).reshape(20, 3), "y": np.tile(np.array([-1, 1], np.int8), 10)}
     path = folder / "toy.npz"
     write_prepared(Dataset("toy", "official", "canonical", arrays, array_digest(arrays)), path)
-    return [path], lambda: _told(load_prepared(path)), DataError
+    return [path], lambda: _describe(load_prepared(path)), DataError
 
 
-def _told(found: Dataset) -> tuple[str, ...]:
-    return found.id, found.source, found.variant, found.digest, array_digest(found.arrays)
+def _describe(prepared: Dataset) -> tuple[str, ...]:
+    return (
+        prepared.id,
+        prepared.source,
+        prepared.variant,
+        prepared.digest,
+        array_digest(prepared.arrays),
+    )
 
 
 def _archive(folder: Path, kind: str) -> tuple[list[Path], Check, type[Exception]]:
     """A member of an archive in a mirror, as `fetch` unpacks it."""
     mirror = folder / "mirror"
     (mirror / "in").mkdir(parents=True)
-    body, other = mirror / "in/x", mirror / "in/y"
+    body, second_file = mirror / "in/x", mirror / "in/y"
     body.write_bytes(b"1,2,3\n" * 100)
-    other.write_bytes(b"other")
+    second_file.write_bytes(b"other")
     path = Path(shutil.make_archive(str(mirror / "a"), kind, mirror, "in"))
     size = body.stat().st_size
     sha256 = sha256_of(body)
@@ -77,7 +83,7 @@ CHECKS: dict[str, Callable[[Path], tuple[list[Path], Check, type[Exception]]]] =
 def silent_changes(kind: str, count: int, start: int = 0) -> dict[str, Any]:
     """Count the mutations that were refused, did no harm, or changed the content silently."""
     outcomes: Counter[str] = Counter(refused=0, harmless=0, silent=0)
-    others: list[str] = []
+    other_errors: list[str] = []
     with tempfile.TemporaryDirectory() as name, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         paths, check, refusal = CHECKS[kind](Path(name))
@@ -91,6 +97,6 @@ def silent_changes(kind: str, count: int, start: int = 0) -> dict[str, Any]:
             except refusal:
                 outcomes["refused"] += 1
             except Exception as error:
-                others.append(f"{number}: {error!r}")
+                other_errors.append(f"{number}: {error!r}")
             path.write_bytes(contents[path])
-    return {**outcomes, "other errors": others}
+    return {**outcomes, "other errors": other_errors}

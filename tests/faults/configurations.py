@@ -41,7 +41,7 @@ EXPERIMENTS = ROOT / "src/papers"
 REGISTRY = ROOT / "config/datasets.yaml"
 LIMIT = 5.0  # seconds of one core within which a mistake is named
 MISSING = object()
-Place = tuple[Any, ...]
+KeyPath = tuple[Any, ...]
 
 WORDS = """
 title source caption deviations notes statement expected reason experiment label shown note not_comparable id
@@ -51,15 +51,25 @@ url loader
 FREE = set(WORDS.split())
 """Keys of free text: a typo there is no mistake that a program could see; a `loader` is found by its job."""
 
-NAMES = {"methods", "tasks", "grids", "families", "rooms", "conditions", "packages", "datasets", "local"}
+NAMES = {
+    "methods",
+    "tasks",
+    "grids",
+    "families",
+    "rooms",
+    "conditions",
+    "packages",
+    "datasets",
+    "local",
+}
 """Keys below which an artifact or the registry chooses names."""
 
 
 class Case(NamedTuple):
-    """A wrong value at a place of a file: what the file was, what loads it, its printed values."""
+    """A wrong value at a key of a file: what the file was, what loads it, its printed values."""
 
     source: str
-    place: Place
+    key_path: KeyPath
     kind: str
     value: Any
     content: Any
@@ -67,72 +77,81 @@ class Case(NamedTuple):
     printed: Path | None = None
 
     def text(self) -> str:
-        """YAML of the content with the value at the place, or with none."""
+        """YAML of the content with the value at the key, or with none."""
         changed = inner = copy.deepcopy(self.content)
-        for name in self.place[:-1]:
+        for name in self.key_path[:-1]:
             inner = inner[name]
-        inner[self.place[-1]] = self.value
+        inner[self.key_path[-1]] = self.value
         if self.value is MISSING:
-            del inner[self.place[-1]]
+            del inner[self.key_path[-1]]
         return str(yaml.safe_dump(changed, sort_keys=False, allow_unicode=True))
 
 
-def places(value: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
+def key_paths(value: Any, key_path: KeyPath = ()) -> Iterator[tuple[KeyPath, Any]]:
     """Every key and entry below a value; of a long list the first three."""
     for name, entry in value.items() if isinstance(value, dict) else enumerate(value[:3]):
-        yield (*place, name), entry
+        yield (*key_path, name), entry
         if isinstance(entry, dict | list):
-            yield from places(entry, (*place, name))
+            yield from key_paths(entry, (*key_path, name))
 
 
-def wrong_values(place: Place, value: Any) -> Iterator[tuple[str, Any]]:
+def wrong_values(key_path: KeyPath, value: Any) -> Iterator[tuple[str, Any]]:
     """(kind, value) of values that no schema or program should take in the place of a right one."""
-    yield "wrong type", 7 if isinstance(value, dict | str) and "x" not in place else {"nonsense": {}}
+    yield (
+        "wrong type",
+        7 if isinstance(value, dict | str) and "x" not in key_path else {"nonsense": {}},
+    )
     if isinstance(value, dict):
         yield "unknown key", value | {"nonsense": {"no": "sense"}}
         yield "numeric key", value | {7: value}
-        if value and place[-1] not in NAMES and not FREE & set(value):
+        if value and key_path[-1] not in NAMES and not FREE & set(value):
             *_, last = value
-            yield "misspelt key", {key if key != last else f"{last}q": entry for key, entry in value.items()}
-    if isinstance(value, list) and "x" not in place:
+            yield (
+                "misspelt key",
+                {key if key != last else f"{last}q": entry for key, entry in value.items()},
+            )
+    if isinstance(value, list) and "x" not in key_path:
         yield "number for a list", 7
         yield "entry of another type", [*value, {"nonsense": 1}]
     if isinstance(value, bool):
         yield "word for a truth", "maybe"
     elif isinstance(value, int | float):
         yield from (("NaN", float("nan")), ("infinite", float("inf")), ("text", "many"))
-    if isinstance(value, str) and value and not FREE & set(map(str, place)):
+    if isinstance(value, str) and value and not FREE & set(map(str, key_path)):
         yield "typo", value[: len(value) // 2] + "qz" + value[len(value) // 2 :]
 
 
 def every_case() -> Iterator[Case]:
     """List every case: artifacts of each protocol and without one, published values, a run, a registry."""
     files: list[tuple[str, Any, Callable[[Path], Any], Path | None]] = []
-    seen: set[str] = set()
+    digests: set[str] = set()
     for file in artifact_paths():
         content = read(file)
         protocol = content.get("protocol", "")
         printed = "published" in content
-        if printed or protocol not in seen:
-            seen.add(protocol)
+        if printed or protocol not in digests:
+            digests.add(protocol)
             content.pop("reductions", None)
-            beside = file.with_suffix(".published.csv") if printed else None
-            files.append((f"{file.parent.name}/{file.stem}", content, load_artifact, beside))
+            published_file = file.with_suffix(".published.csv") if printed else None
+            files.append((f"{file.parent.name}/{file.stem}", content, load_artifact, published_file))
     run = read(ROOT / "config/config.yaml")
     run["data"]["local"] = {"heart": {"file": str(REGISTRY), "label": "kind", "columns": ["a"]}}
     whole = read(REGISTRY, keys=str | int)
     sets = {name: whole["datasets"][name] for name in ("speech", "heart", "mnist38")}
     files += [("run/config", run, load_run, None)]
     files += [("run/datasets", {"packages": whole["packages"], "datasets": sets}, load_registry, None)]
-    for name, content, loads, beside in files:  # what is broken as a whole: tests/spec/test_strict_yaml.py
-        wrong = [(place, *each) for place, value in places(content) for each in wrong_values(place, value)]
-        models: dict[Place, Any] = {(): Artifact} if loads is load_artifact else {}
+    # what is broken as a whole: tests/spec/test_strict_yaml.py
+    for name, content, loads, published_file in files:
+        wrong = []
+        for key_path, value in key_paths(content):
+            wrong += [(key_path, *wrong_value) for wrong_value in wrong_values(key_path, value)]
+        models: dict[KeyPath, Any] = {(): Artifact} if loads is load_artifact else {}
         if protocol := content.get("protocol"):
             models["settings",] = find_protocol(full_name(protocol, HOME / name.partition("/")[0])).settings
-        for above, model in models.items():
+        for parents, model in models.items():
             required = (key for key, field in model.model_fields.items() if field.is_required())
-            wrong += [((*above, key), "missing", MISSING) for key in required if key != "datasets"]
-        yield from (Case(name, *each, content, loads, beside) for each in wrong)
+            wrong += [((*parents, key), "missing", MISSING) for key in required if key != "datasets"]
+        yield from (Case(name, *wrong_value, content, loads, published_file) for wrong_value in wrong)
 
 
 def load_artifact(file: Path) -> Any:
@@ -158,17 +177,17 @@ def load_run(file: Path) -> Any:
         raise ValueError(f"{file}: {error}") from None  # in a run the key stands first
 
 
-def cases(most: int, seed: int) -> list[Case]:
+def cases(largest_number: int, seed: int) -> list[Case]:
     """A sample that has every kind of mistake at every key of every file, as far as ``most`` allows."""
-    every = [*every_case()]
+    all_cases = [*every_case()]
     turns = Counter[tuple[str, str]]()
-    random.Random(seed).shuffle(every)
+    random.Random(seed).shuffle(all_cases)
 
     def turn(case: Case) -> int:
-        turns[key := (case.source, str(case.place[-1]))] += 1
+        turns[key := (case.source, str(case.key_path[-1]))] += 1
         return turns[key]
 
-    return sorted(every, key=turn)[:most]
+    return sorted(all_cases, key=turn)[:largest_number]
 
 
 def answer(case: Case, folder: Path) -> tuple[str, str]:
@@ -187,15 +206,15 @@ def answer(case: Case, folder: Path) -> tuple[str, str]:
         case.loads(file)
         return "accepted", ""
     except ValueError as error:
-        said = str(error)
+        message = str(error)
     except Exception as error:
         return "traceback", f"{type(error).__name__}: {error}"
     if time.process_time() - begun > LIMIT:
-        return "slow", said
-    clear = "\n" not in said and said.startswith(str(file.with_suffix(""))) and len(said) < 1500
-    words = [word for word in case.place if isinstance(word, str)]
-    named = "line " in said or any(word in said for word in words[-2:])
-    return ("refused" if clear and named else "unclear"), said
+        return "slow", message
+    clear = "\n" not in message and message.startswith(str(file.with_suffix(""))) and len(message) < 1500
+    words = [word for word in case.key_path if isinstance(word, str)]
+    named = "line " in message or any(word in message for word in words[-2:])
+    return ("refused" if clear and named else "unclear"), message
 
 
 def main() -> None:
@@ -206,12 +225,14 @@ def main() -> None:
     counts: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder:
         for case in cases(arguments.cases, arguments.seed):
-            how, said = answer(case, Path(folder))
-            counts[how] += 1
-            if how != "refused":
-                print(f"{how}: {case.source}: {case.place}: {case.kind}: {said[:300]!r}")
+            outcome, message = answer(case, Path(folder))
+            counts[outcome] += 1
+            if outcome != "refused":
+                print(f"{outcome}: {case.source}: {case.key_path}: {case.kind}: {message[:300]!r}")
     total = counts.total()
-    print(f"{total} wrong files: {', '.join(f'{n} {how}' for how, n in counts.most_common())}")
+    print(
+        f"{total} wrong files: {', '.join(f'{number} {outcome}' for outcome, number in counts.most_common())}"
+    )
     print(f"{counts['refused'] / total:.1%} answered by one line with file and key within {LIMIT:g} s")
 
 

@@ -40,7 +40,7 @@ def attack(readers: Sequence[str], count: int, start: int = 0) -> dict[str, dict
     """Reader -> what `count` mutated files did to it: outcomes, signals, what was not contained."""
     command = [sys.executable, __file__, "--worker", str(start), str(start + count), *readers]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    return {name: _judged(CASES[name], found) for name, found in json.loads(done.stdout).items()}
+    return {name: _judged(CASES[name], outcomes) for name, outcomes in json.loads(done.stdout).items()}
 
 
 def _judged(case: Case, report: dict[str, Any]) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def _judged(case: Case, report: dict[str, Any]) -> dict[str, Any]:
 
 def work(case: Case, numbers: range) -> dict[str, Any]:
     """Read the files of those numbers, each in a fork of this process with the limits of `read_isolated`."""
-    found = Counter[str]()
+    outcomes = Counter[str]()
     deaths = []
     slowest = 0.0
     largest = 0
@@ -80,8 +80,8 @@ def work(case: Case, numbers: range) -> dict[str, Any]:
             if (code := os.waitstatus_to_exitcode(status)) < 0:
                 deaths.append((number, signal.Signals(-code).name))
             else:
-                found[OUTCOMES[code]] += 1
-    report = {"files": len(numbers), "found": found, "deaths": deaths}
+                outcomes[OUTCOMES[code]] += 1
+    report = {"files": len(numbers), "found": outcomes, "deaths": deaths}
     return report | {"seconds": slowest, "megabytes": largest}
 
 
@@ -109,7 +109,7 @@ def mutated(case: Case, number: int) -> bytes:
 
 
 def _written(case: Case, folder: Path) -> dict[str, Path]:
-    contents = {case.name: case.seeds[0], **dict(case.others)}
+    contents = {case.name: case.seeds[0], **dict(case.further_files)}
     for name, content in contents.items():
         (folder / name).write_bytes(content)
     return {name: folder / name for name in contents}

@@ -27,26 +27,27 @@ def _step(content: bytearray, rng: np.random.Generator) -> bytes:
     size = len(content)
     if not size:
         return b"\0"
-    place = int(rng.integers(min(size, 256) if rng.random() < 0.5 else size))
+    position = int(rng.integers(min(size, 256) if rng.random() < 0.5 else size))
     length = int(rng.integers(1, 64))
     kind = rng.choice(KINDS)
     if kind == "flip":
-        content[place] ^= 1 << int(rng.integers(8))
+        content[position] ^= 1 << int(rng.integers(8))
     elif kind == "number":
         width = int(rng.choice([1, 2, 4, 8]))
         order = str(rng.choice(["little", "big"]))
         number = int(rng.choice(NUMBERS)) & (256**width - 1)
-        content[place : place + width] = number.to_bytes(width, order)  # type: ignore[arg-type]
+        end = position + width
+        content[position:end] = number.to_bytes(width, order)  # type: ignore[arg-type]
     elif kind == "cut":
-        del content[place:]
+        del content[position:]
     elif kind == "delete":
-        del content[place : place + length]
+        del content[position : position + length]
     elif kind == "repeat":
-        content[place:place] = content[place : place + length] * int(rng.integers(1, 9))
+        content[position:position] = content[position : position + length] * int(rng.integers(1, 9))
     elif kind == "insert":
-        content[place:place] = rng.bytes(length)
+        content[position:position] = rng.bytes(length)
     else:
-        content[place:place] = WORDS[int(rng.integers(len(WORDS)))]
+        content[position:position] = WORDS[int(rng.integers(len(WORDS)))]
     return bytes(content)
 
 

@@ -44,9 +44,11 @@ def plain(smoke: Smoke, **options: Any) -> str:
 
 def records(smoke: Smoke) -> list[Path]:
     """Read what Snakemake has recorded of the files that were made."""
-    found = sorted(file for file in (smoke.folder / ".snakemake/metadata").rglob("*") if file.is_file())
-    assert found
-    return found
+    record_files = sorted(
+        file for file in (smoke.folder / ".snakemake/metadata").rglob("*") if file.is_file()
+    )
+    assert record_files
+    return record_files
 
 
 def killed(after: float, jobs_too: bool) -> Case:
@@ -63,10 +65,10 @@ def killed(after: float, jobs_too: bool) -> Case:
     return case
 
 
-def limited(kind: int, most: int) -> Case:
+def limited(kind: int, limit: int) -> Case:
     """A run whose processes have less of a resource."""
-    hard = resource.RLIM_INFINITY if kind == resource.RLIMIT_FSIZE else most
-    return lambda smoke: plain(smoke, preexec_fn=lambda: resource.setrlimit(kind, (most, hard)))
+    hard = resource.RLIM_INFINITY if kind == resource.RLIMIT_FSIZE else limit
+    return lambda smoke: plain(smoke, preexec_fn=lambda: resource.setrlimit(kind, (limit, hard)))
 
 
 def full_disk(rule: str) -> Case:
@@ -77,8 +79,10 @@ def full_disk(rule: str) -> Case:
 
     def case(smoke: Smoke) -> str:
         plain(smoke)
-        made = {os.fsdecode(base64.b64decode(f.name)): json.loads(f.read_bytes()) for f in records(smoke)}
-        maker = {name: record["rule"] for name, record in made.items()}
+        records_of_files = {
+            os.fsdecode(base64.b64decode(f.name)): json.loads(f.read_bytes()) for f in records(smoke)
+        }
+        maker = {name: record["rule"] for name, record in records_of_files.items()}
         names = tuple(name for name in maker if re.fullmatch(rule, maker[name]))
         assert names, f"no output of {rule}"
         for name in maker:
@@ -89,10 +93,10 @@ def full_disk(rule: str) -> Case:
         mount = ["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", str(disk)]
         if os.geteuid() or subprocess.run(mount, capture_output=True).returncode:
             return "not tried: no right to mount"
-        there = [part for part in parts if (smoke.folder / part).is_dir()]
+        parts_there = [part for part in parts if (smoke.folder / part).is_dir()]
         usual, smoke.targets = smoke.targets, names
         try:
-            for part in there:
+            for part in parts_there:
                 shutil.move(smoke.folder / part, disk / part)
                 (smoke.folder / part).symlink_to(disk / part)
             with suppress(OSError), (disk / "fill").open("wb", buffering=0) as fill:
@@ -101,7 +105,7 @@ def full_disk(rule: str) -> Case:
             return plain(smoke) or "a full disk was not noticed: Traceback (most recent call last)"
         finally:
             smoke.targets = usual
-            for part in there:
+            for part in parts_there:
                 (smoke.folder / part).unlink()
                 shutil.move(disk / part, smoke.folder / part)
             subprocess.run(["umount", str(disk)], check=True)
@@ -113,14 +117,19 @@ def full_disk(rule: str) -> Case:
 def every_rule(folder: Path) -> Smoke:
     """Two small papers in which every rule of the workflow has a job."""
     smoke = Smoke(folder, ("all",))
-    kept = {"noisy_online": ("identities", "averaging"), "ors": ("fig5", "vss")}
+    artifacts_kept = {"noisy_online": ("identities", "averaging"), "ors": ("fig5", "vss")}
     for file in (folder / "src/papers").glob("*/*.yaml"):
-        if file.name != "names.yaml" and file.stem not in kept.get(file.parent.name, ()):
+        if file.name != "names.yaml" and file.stem not in artifacts_kept.get(file.parent.name, ()):
             file.unlink()
     vss = folder / "src/papers/ors/vss.yaml"
     content = yaml.safe_load(vss.read_text(encoding="utf-8"))
     methods = {name: {"method": name} for name in ("nlms", "pnorm_lms")}
-    content["settings"] |= {"repetitions": 2, "windows": 5, "grids": {"mu": [0.1]}, "methods": methods}
+    content["settings"] |= {
+        "repetitions": 2,
+        "windows": 5,
+        "grids": {"mu": [0.1]},
+        "methods": methods,
+    }
     content["settings"]["tasks"]["M=5"]["T"] = 500
     content |= {"shards": {"by": ["methods"]}, "claims": []}
     del content["reductions"]
@@ -134,10 +143,10 @@ def every_rule(folder: Path) -> Smoke:
 
 
 def two_at_once(smoke: Smoke) -> str:
-    with smoke.started() as one, smoke.started() as other:
-        both = [one, other]
-        outputs = [process.communicate()[0] for process in both]
-    return next((text for process, text in zip(both, outputs, strict=True) if process.returncode), "")
+    with smoke.started() as first_run, smoke.started() as second_run:
+        runs = [first_run, second_run]
+        outputs = [process.communicate()[0] for process in runs]
+    return next((text for process, text in zip(runs, outputs, strict=True) if process.returncode), "")
 
 
 def with_variables(**variables: str) -> Case:
@@ -177,12 +186,14 @@ def without_metadata(smoke: Smoke) -> str:
 
 def results_that_are_links(smoke: Smoke) -> str:
     """A results folder on another disk, as people have it."""
-    there = smoke.folder / "elsewhere"
-    shutil.rmtree(there, ignore_errors=True)
-    there.mkdir()
-    (smoke.folder / "results").symlink_to(there)
+    elsewhere = smoke.folder / "elsewhere"
+    shutil.rmtree(elsewhere, ignore_errors=True)
+    elsewhere.mkdir()
+    (smoke.folder / "results").symlink_to(elsewhere)
     try:
-        return plain(smoke) or ("not tried: linked" if list(there.rglob("table.csv")) else "nothing written")
+        return plain(smoke) or (
+            "not tried: linked" if list(elsewhere.rglob("table.csv")) else "nothing written"
+        )
     finally:
         (smoke.folder / "results").unlink()
 
@@ -212,25 +223,30 @@ CASES: dict[str, Case] = {
 def survive(smoke: Smoke, expected: dict[str, bytes], case: Case) -> tuple[str, list[str]]:
     """Report in one word what was shown, and what went wrong."""
     smoke.clear()
-    told = case(smoke)
+    message = case(smoke)
     wrong = []
-    if "Traceback (most recent call last)" in told and "Errno" not in told:
-        wrong.append(f"a traceback:\n{told[-1500:]}")
-    if not told.startswith(("killed", "not tried")) and (found := changed(smoke, expected, missing=not told)):
-        wrong.append(f"other bytes: {found}")
+    if "Traceback (most recent call last)" in message and "Errno" not in message:
+        wrong.append(f"a traceback:\n{message[-1500:]}")
+    if not message.startswith(("killed", "not tried")):
+        files = changed(smoke, expected, missing=not message)
+        if files:
+            wrong.append(f"other bytes: {files}")
     if after := plain(smoke):
         wrong.append(f"the next run failed:\n{after[-1500:]}")
-    elif found := changed(smoke, expected):
-        wrong.append(f"other bytes after the next run: {found}")
-    return "worked" if not told else "refused: " + told.strip().splitlines()[-1][:150], wrong
+    elif files := changed(smoke, expected):
+        wrong.append(f"other bytes after the next run: {files}")
+    if not message:
+        return "worked", wrong
+    last_line = message.strip().splitlines()[-1]
+    return f"refused: {last_line[:150]}", wrong
 
 
 def changed(smoke: Smoke, expected: dict[str, bytes], missing: bool = True) -> list[str]:
     """Files that differ from those of a plain run; a record names where it was made, and may."""
-    found = smoke.files()
-    names = {*expected, *found} if missing else set(found)
+    present = smoke.files()
+    names = {*expected, *present} if missing else set(present)
     names = {name for name in names if not name.endswith("record.json")}
-    return sorted(name for name in names if expected.get(name) != found.get(name))
+    return sorted(name for name in names if expected.get(name) != present.get(name))
 
 
 def undisturbed(smoke: Smoke) -> tuple[float, dict[str, bytes]]:
@@ -260,7 +276,9 @@ def main() -> None:
         cases = {name: CASES[name] for name in arguments.cases or CASES}
         seconds, files = undisturbed(usual)
         expected = {usual.folder: files}
-        kills = arguments.kills if arguments.kills is not None else 0 if arguments.cases else 200
+        kills = 0 if arguments.cases else 200
+        if arguments.kills is not None:
+            kills = arguments.kills
         for number in range(kills):
             after = seconds * rng.random()
             jobs_too = bool(rng.random() < 0.5)
@@ -270,9 +288,9 @@ def main() -> None:
             expected[complete.folder] = undisturbed(complete)[1]
         for name, case in cases.items():
             smoke = complete if name in DISKS else usual
-            told, wrong = survive(smoke, expected[smoke.folder], case)
+            message, wrong = survive(smoke, expected[smoke.folder], case)
             bad += bool(wrong)
-            print(f"{name}: {told}", *wrong, sep="\n  ", flush=True)
+            print(f"{name}: {message}", *wrong, sep="\n  ", flush=True)
     print(f"{len(cases)} cases, {bad} failures")
     raise SystemExit(bad > 0)
 

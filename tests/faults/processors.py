@@ -41,7 +41,11 @@ NO_AVX512 = {
     "NPY_DISABLE_CPU_FEATURES": NEWEST,
     "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX512F",
 }
-WITH_AVX512 = {"NUMBA_CPU_NAME": "skylake-avx512", "NUMBA_CPU_FEATURES": "", "OPENBLAS_CORETYPE": "SkylakeX"}
+WITH_AVX512 = {
+    "NUMBA_CPU_NAME": "skylake-avx512",
+    "NUMBA_CPU_FEATURES": "",
+    "OPENBLAS_CORETYPE": "SkylakeX",
+}
 PROCESSORS = {
     "nehalem": ("sse4_2", NO_AVX),
     "haswell": ("fma", NO_AVX512),
@@ -79,30 +83,34 @@ def tables(folder: Path, names: list[str], switches: dict[str, str]) -> dict[str
     return {name: path.read_text(encoding="utf-8") for name, path in targets.items()}
 
 
-def difference(here: str, there: str) -> str:
+def difference(our_text: str, their_text: str) -> str:
     """What differs between two tables."""
-    if here == there:
+    if our_text == their_text:
         return "equal bytes"
-    ours, theirs = (list(csv.DictReader(io.StringIO(text))) for text in (here, there))
+    ours = list(csv.DictReader(io.StringIO(our_text)))
+    theirs = list(csv.DictReader(io.StringIO(their_text)))
     if len(ours) != len(theirs):
         return f"{len(ours)} rows against {len(theirs)}"
-    count, absolute, relative, where = 0, 0.0, 0.0, ""
-    for row, other in zip(ours, theirs, strict=True):
-        if any(row[column] != other[column] for column in row if column not in ("value", "x")):
-            return f"other labels: {row} against {other}"
+    count = 0
+    absolute = 0.0
+    relative = 0.0
+    largest = ""
+    for row, their_row in zip(ours, theirs, strict=True):
+        if any(row[column] != their_row[column] for column in row if column not in ("value", "x")):
+            return f"other labels: {row} against {their_row}"
         for column in ("value", "x"):
-            if row[column] == other[column]:
+            if row[column] == their_row[column]:
                 continue
             a = float(row[column])
-            b = float(other[column])
+            b = float(their_row[column])
             count += 1
-            absolute = max(absolute, abs(a - b))
-            if abs(a - b) > ROUNDING and abs(a - b) / max(abs(a), abs(b)) > relative:
-                relative = abs(a - b) / max(abs(a), abs(b))
-                where = (
-                    f", relatively by {relative:.1e} ({row['metric']} of {row['method']}, {a:g} and {b:g})"
-                )
-    return f"{count} of {len(ours)} values differ, by {absolute:.1e} at most{where}"
+            gap = abs(a - b)
+            absolute = max(absolute, gap)
+            if gap > ROUNDING and gap / max(abs(a), abs(b)) > relative:
+                relative = gap / max(abs(a), abs(b))
+                curve = f"{row['metric']} of {row['method']}"
+                largest = f", relatively by {relative:.1e} ({curve}, {a:g} and {b:g})"
+    return f"{count} of {len(ours)} values differ, by {absolute:.1e} at most{largest}"
 
 
 def main() -> None:
@@ -117,10 +125,10 @@ def main() -> None:
         names = list(artifacts(arguments.papers))
         expected = tables(folder, names, {})
         for processor in arguments.processors:
-            found = tables(folder, names, playable()[processor])
+            differences = tables(folder, names, playable()[processor])
             print(f"{processor} against this processor", flush=True)
             for name in names:
-                print(f"  {name:35} {difference(expected[name], found[name])}", flush=True)
+                print(f"  {name:35} {difference(expected[name], differences[name])}", flush=True)
 
 
 if __name__ == "__main__":

@@ -112,7 +112,7 @@ def run_tests(checkout: Path, tests: str) -> str:
 
 def main() -> None:
     """Make every fault in turn, and report which test found it."""
-    found = 0
+    number_found = 0
     with tempfile.TemporaryDirectory() as folder:
         checkout = Path(folder) / "checkout"
         copy_checkout(checkout, ["conftest.py", "tests", "docs", "README.md"])
@@ -127,11 +127,11 @@ def main() -> None:
             started = time.monotonic()
             test = run_tests(checkout, fault.tests)
             file.write_text(text, encoding="utf-8")
-            found += bool(test)
+            number_found += bool(test)
             seconds = time.monotonic() - started
             print(f"{fault.module}: {test or 'NOT FOUND'} ({seconds:.0f} s)", flush=True)
-    print(f"{found} of {len(FAULTS)} faults found")
-    raise SystemExit(found < len(FAULTS))
+    print(f"{number_found} of {len(FAULTS)} faults found")
+    raise SystemExit(number_found < len(FAULTS))
 
 
 if __name__ == "__main__":

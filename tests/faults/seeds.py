@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import io
+import itertools
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from reproduction.data.transport import Network, obtain
 
 @dataclass(frozen=True)
 class Case:
-    """A file called ``name``, with ``others`` beside it, for ``loader``; its versions to be mutated.
+    """A file called ``name``, with ``further_files`` next to it, for ``loader``; its versions to be mutated.
 
     Without a loader it is for ``unpack``, which runs unprotected and may raise a SourceError only.
     """
@@ -29,7 +30,7 @@ class Case:
     loader: str
     name: str
     seeds: tuple[bytes, ...]
-    others: tuple[tuple[str, bytes], ...] = ()
+    further_files: tuple[tuple[str, bytes], ...] = ()
     mutate: Callable[[bytes, int], bytes] = mutation
     unpack: Callable[[Path], None] | None = None
 
@@ -45,9 +46,15 @@ def _mats() -> tuple[bytes, ...]:
     plain = {"x": np.arange(6.0).reshape(3, 2), "y": labels, "fd": np.zeros((3, 1), np.uint8)}
     cell = np.empty((2, 2), object)
     cell[:] = [[np.eye(2), "text"], [{"a": 1.0}, np.array([True])]]
-    rich = {"x": csc_matrix(np.eye(4)), "c": cell, "s": {"t": np.ones(3, np.int16), "u": {"v": "w"}}, "z": 1j}
+    rich = {
+        "x": csc_matrix(np.eye(4)),
+        "c": cell,
+        "s": {"t": np.ones(3, np.int16), "u": {"v": "w"}},
+        "z": 1j,
+    }
     kinds = [{"format": "5"}, {"format": "5", "do_compression": True}]
-    return (*(_mat(v, **k) for v in (plain, rich) for k in kinds), _mat(plain, format="4"))
+    files = [_mat(content, **kind) for content, kind in itertools.product((plain, rich), kinds)]
+    return (*files, _mat(plain, format="4"))
 
 
 def _sounds(*kinds: tuple[str, str]) -> tuple[bytes, ...]:
@@ -77,14 +84,14 @@ BODY = b"1,2,3\n" * 100
 
 def _zips() -> tuple[bytes, ...]:
     """Archives as package indices have them: packed, and as they are."""
-    found = []
+    archives = []
     for kind in (zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED):
         buffer = io.BytesIO()
         with zipfile.ZipFile(buffer, "w", kind) as archive:
             archive.writestr("in/x", BODY)
             archive.writestr("in/y", b"other")
-        found.append(buffer.getvalue())
-    return tuple(found)
+        archives.append(buffer.getvalue())
+    return tuple(archives)
 
 
 def _obtained(path: Path, *files: RawFile) -> None:
@@ -110,11 +117,14 @@ def _decompressed(kind: str, path: Path) -> None:
 def cases() -> dict[str, Case]:
     """Format -> case."""
     svm = b"".join(b"%+d 1:%d.5 3:1 22:-0.25\n" % ((-1) ** i, i) for i in range(20))
-    numbers = b"".join(b"1," + b",".join(b"%d.25" % (i + j) for j in range(18)) + b"\n" for i in range(8))
-    own = b"a,b,c,day,y\n" + b"".join(
-        b"%d.5,%d,%s,2026-01-%02d,%s\n" % (i, -i, (b"red", b"blue")[i % 2], i + 1, (b"0", b"1")[i % 2])
-        for i in range(24)
-    )
+    numbers = b""
+    for i in range(8):
+        numbers += b"1," + b",".join(b"%d.25" % (i + j) for j in range(18)) + b"\n"
+    table_of_user = b"a,b,c,day,y\n"
+    for i in range(24):
+        colour = (b"red", b"blue")[i % 2]
+        label = (b"0", b"1")[i % 2]
+        table_of_user += b"%d.5,%d,%s,2026-01-%02d,%s\n" % (i, -i, colour, i + 1, label)
     people = b"".join(b"%d,%d,1.5,%d\n" % (i, i % 9, 1 + (i < 81)) for i in range(306))
     sounds = _sounds(("WAV", "PCM_16"), ("WAV", "FLOAT"), ("WAV", "PCM_U8"))
     return {
@@ -124,7 +134,13 @@ def cases() -> dict[str, Case]:
         "svmlight": Case("libsvm:ijcnn1", "ijcnn1", (svm,), (("ijcnn1.t", svm),)),
         "csv.gz": Case("libsvm:susy", "SUSY.csv.gz", (gzip.compress(numbers, mtime=0),), mutate=mutated_gzip),
         "own csv": Case(
-            "users_table:users_table", "mine.csv", (own, own.replace(b",", b";"), own.replace(b"blue", b"?"))
+            "users_table:users_table",
+            "mine.csv",
+            (
+                table_of_user,
+                table_of_user.replace(b",", b";"),
+                table_of_user.replace(b"blue", b"?"),
+            ),
         ),
         "own npz": Case("users_table:users_table", "mine.npz", _tables()),
         "text": Case("uci:haberman", "haberman.data", (people, people.replace(b",", b" "))),

@@ -20,26 +20,42 @@ TARGETS = ("noisy_online_identities", "noisy_online_averaging")
 """Small artifacts that need no data; the second is cut into two blocks, which are collected."""
 
 
+def any_starts_with(targets: tuple[str, ...], paper: str) -> bool:
+    return any(target.startswith(paper) for target in targets)
+
+
 class Smoke(Run):
     """Runs of some targets in a scratch copy of the checkout, at smoke scale or another."""
 
-    def __init__(self, folder: Path, targets: tuple[str, ...] = TARGETS, scale: str = "smoke") -> None:
+    def __init__(
+        self,
+        folder: Path,
+        targets: tuple[str, ...] = TARGETS,
+        scale: str = "smoke",
+    ) -> None:
         copy_checkout(folder)
         super().__init__(folder, folder)
         self.targets = targets
         papers = {file.parent.name for file in (folder / "src/papers").glob("*/TITLE")}
-        asked = sorted({paper for paper in papers for target in targets if target.startswith(paper)})
-        self.settings = [f"papers=[{','.join(asked)}]", "formats=[png]"]
+        papers_needed = sorted(paper for paper in papers if any_starts_with(targets, paper))
+        self.settings = [f"papers=[{','.join(papers_needed)}]", "formats=[png]"]
         self.overlay = [] if scale == "full" else ["--configfile", f"config/{scale}.yaml"]
         self.display: list[str] = []
         self.variables: dict[str, str] = {}
         averaging = folder / "src/papers/noisy_online/averaging.yaml"
         whole = averaging.read_text(encoding="utf-8")
-        averaging.write_text(whole.replace("    shards: {repetitions: 2}", "    shards: {repetitions: 1}"))
+        old = "    shards: {repetitions: 2}"
+        averaging.write_text(whole.replace(old, "    shards: {repetitions: 1}"))
 
     def start(self, **options: Any) -> "subprocess.Popen[str]":
         """Start a run, in a session of its own."""
-        command = [sys.executable, "-P", "src/scripts/start.py", "--profile", "workflow/profiles/default"]
+        command = [
+            sys.executable,
+            "-P",
+            "src/scripts/start.py",
+            "--profile",
+            "workflow/profiles/default",
+        ]
         command += ["--cores", "2", *self.overlay, *self.display]
         command += ["--config", *self.settings, "--", *self.targets]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
@@ -77,9 +93,18 @@ class Smoke(Run):
 def snakemake(folder: Path, papers: list[str], *options: str, **variables: str) -> str:
     """Run Snakemake at smoke scale in the copied checkout; returns what it printed."""
     papers_given = ["--config", f"papers=[{','.join(papers)}]"] if papers else []
-    words = ["--cores", "2", "--nocolor", *options, "--configfile", "config/smoke.yaml", *papers_given]
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("SNAKEMAKE", "PYTHONPATH"))}
-    status, output = preloaded.snakemake(words, folder, kept | variables)
+    words = [
+        "--cores",
+        "2",
+        "--nocolor",
+        *options,
+        "--configfile",
+        "config/smoke.yaml",
+        *papers_given,
+    ]
+    of_caller = ("SNAKEMAKE", "PYTHONPATH")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(of_caller)}
+    status, output = preloaded.snakemake(words, folder, environment | variables)
     if status:
         raise SystemExit(output)
     return output

@@ -41,20 +41,20 @@ if "scripts.job" in sys.orig_argv:
 def shown(tmp_path_factory):
     """Runs with the display that `./run` asks for, started by somebody who forbids bytecode."""
     smoke = Smoke(tmp_path_factory.mktemp("console"))
-    beside = tmp_path_factory.mktemp("beside")
-    (beside / "sitecustomize.py").write_text(COUNT)
+    folder_of_users = tmp_path_factory.mktemp("beside")
+    (folder_of_users / "sitecustomize.py").write_text(COUNT)
     smoke.display = ["--logger", "console"]
-    smoke.variables = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(beside)}
-    smoke.variables |= {"COMPILED": str(beside / "compiled")}
+    smoke.variables = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(folder_of_users)}
+    smoke.variables |= {"COMPILED": str(folder_of_users / "compiled")}
     return smoke
 
 
 def compiled(smoke: Smoke) -> set[str]:
     """Names of the modules that jobs compiled since this was asked last."""
     file = Path(smoke.variables["COMPILED"])
-    found = {Path(line).name for line in file.read_text().splitlines()}
+    names_of_compiled = {Path(line).name for line in file.read_text().splitlines()}
     file.write_text("")
-    return found
+    return names_of_compiled
 
 
 @contextmanager
@@ -69,14 +69,14 @@ def edited_job(smoke: Smoke, line: str):
 
 def command_lines(process: psutil.Process) -> list[str]:
     """Read the command lines of all processes below one; any of them may end at this moment."""
-    found = []
+    lines = []
     for child in process.children(recursive=True):
         with suppress(psutil.Error):
-            found.append(" ".join(child.cmdline()))
-    return found
+            lines.append(" ".join(child.cmdline()))
+    return lines
 
 
-def said(output: str) -> list[str]:
+def read_output(output: str) -> list[str]:
     """Select what was shown after the first job has started, without the lines of progress."""
     lines = [line for line in output.splitlines() if not LINE.fullmatch(line)][1:]
     return [line for line in lines if not line.startswith("Look already: ")]
@@ -93,7 +93,7 @@ def test_a_run_shows_what_was_made_and_nothing_of_snakemake(shown):
     status, output = shown.run()
     assert status == 0, output
     verdicts = count_rows(shown, OF_IDENTITIES) + count_rows(shown, OF_AVERAGING)
-    assert said(output) == [
+    assert read_output(output) == [
         "smoke scale: 1 figure and 1 table in figures/smoke",
         "made: figures/smoke/noisy_online/identities.html",
         "made: figures/smoke/noisy_online/averaging.png",
@@ -114,7 +114,7 @@ def test_a_failed_job_shows_its_cause_once_and_counts_nothing_of_the_run_before(
         status, output = shown.run()
     assert status == 1
     log = "logs/smoke/noisy_online/identities/experiment.log"
-    assert said(output) == [
+    assert read_output(output) == [
         f"failed: noisy_online/identities ({log})",
         "smoke scale: 1 figure and 0 tables in figures/smoke",
         "made: figures/smoke/noisy_online/averaging.png",
@@ -160,12 +160,17 @@ def test_an_interrupt_ends_the_jobs_at_once_and_the_same_command_goes_on(shown):
             output, _ = process.communicate(timeout=60)  # the jobs would sleep for ten minutes
         assert process.returncode == 1
         stopped = "stopped with 2 results to go; finished results are kept, run the same command to continue"
-        assert said(output) == ["smoke scale: 0 figures and 0 tables in figures/smoke", stopped]
+        assert read_output(output) == [
+            "smoke scale: 0 figures and 0 tables in figures/smoke",
+            stopped,
+        ]
         assert not list((shown.folder / ".snakemake/locks").glob("*"))
         assert not [job for job in jobs if job.is_running() and job.status() != psutil.STATUS_ZOMBIE]
     with edited_job(shown, "import time; time.sleep(1)"):
         lines = on_a_terminal(shown)
-    progress = [text for line in lines for text in line.split("\r\x1b[K")[1:]]
+    progress = []
+    for line in lines:
+        progress += line.split("\r\x1b[K")[1:]
     assert sum(LINE.fullmatch(text) is not None for text in progress) >= 2  # one line, written over
     assert len([line for line in lines if " of about " in line]) == 1
 

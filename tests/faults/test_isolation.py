@@ -30,16 +30,18 @@ def test_a_child_gives_the_same_arrays_as_the_loader_itself(tmp_path: Path) -> N
     rows = b"".join(b"%d,%d,1.5,%d\n" % (i, i % 9, 1 + (i < 81)) for i in range(306))
     files = written(tmp_path, **{"haberman.data": rows})
     for name, array in uci.haberman(files).items():
-        found = read_isolated("uci:haberman", files)[name]
-        assert (found.dtype, found.shape) == (array.dtype, array.shape)
-        np.testing.assert_array_equal(found, array)
+        from_child = read_isolated("uci:haberman", files)[name]
+        assert from_child.dtype == array.dtype
+        assert from_child.shape == array.shape
+        np.testing.assert_array_equal(from_child, array)
 
 
 def test_options_reach_the_loader(tmp_path: Path) -> None:
     rows = b"".join(b"%d,%s\n" % (i % 2, b"0.5," * 17 + b"1") for i in range(30))
     files = written(tmp_path, **{"SUSY.csv": rows})
-    found = read_isolated("libsvm:susy", files, {"test": 10})
-    assert (found["X"].shape, found["X_test"].shape) == ((20, 18), (10, 18))
+    arrays = read_isolated("libsvm:susy", files, {"test": 10})
+    assert arrays["X"].shape == (20, 18)
+    assert arrays["X_test"].shape == (10, 18)
 
 
 def test_what_a_loader_refuses_is_one_type_with_the_folder_and_the_reason(tmp_path: Path) -> None:

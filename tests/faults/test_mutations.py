@@ -8,12 +8,12 @@ from seeds import CASES
 
 @pytest.mark.parametrize("count", [8, pytest.param(24, marks=pytest.mark.nightly)])
 def test_a_mutated_file_is_read_or_refused_and_nothing_else(count: int) -> None:
-    for reader, found in attack([*CASES], count).items():
-        assert found["files"] == count, reader
-        assert found["escaped"] == [], reader
-        assert set(found["found"]) <= {"read", "refused", "too large"}, reader
-        assert found["seconds"] < 20, reader
-        assert found["megabytes"] < 1024, reader
+    for reader, outcomes in attack([*CASES], count).items():
+        assert outcomes["files"] == count, reader
+        assert outcomes["escaped"] == [], reader
+        assert set(outcomes["found"]) <= {"read", "refused", "too large"}, reader
+        assert outcomes["seconds"] < 20, reader
+        assert outcomes["megabytes"] < 1024, reader
 
 
 @pytest.mark.parametrize("kind", CHECKS)

@@ -22,7 +22,7 @@ def undisturbed(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    ("case", "told"),
+    ("case", "message"),
     [
         (
             "two runs at once",
@@ -34,12 +34,13 @@ def undisturbed(tmp_path_factory):
         ("a full disk for collect", "refused: why: OSError: [Errno 28] No space"),
     ],
 )
-def test_a_state_that_is_not_as_it_should_be_costs_no_result(undisturbed, case, told):
+def test_a_state_that_is_not_as_it_should_be_costs_no_result(undisturbed, case, message):
     smoke, expected, _ = undisturbed
-    found, wrong = survive(smoke, expected, CASES[case])
+    outcome, wrong = survive(smoke, expected, CASES[case])
     assert wrong == []
     untried = ("worked", "two runs at once"), ("refused: not tried: no right to mount", case)
-    assert told in found or (found, case) in untried  # the second run came late, or we may not
+    # the second run came late, or we may not
+    assert message in outcome or (outcome, case) in untried
 
 
 @pytest.mark.parametrize(("share", "jobs_too"), [(0.5, True), (0.8, False)])

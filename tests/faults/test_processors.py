@@ -39,8 +39,8 @@ def test_the_last_bit_of_rmklr_is_the_same_on_a_processor_of_2008() -> None:
 def test_differences_are_counted_and_the_largest_is_shown() -> None:
     table = "metric,method,x,value\nerror,a,1,2\nerror,b,1,4\nerror,c,1,1\n"
     assert difference(table, table) == "equal bytes"
-    other = table.replace("b,1,4", "b,1,5").replace("c,1,1", "c,1,1.1")
-    assert difference(table, other) == (
+    changed = table.replace("b,1,4", "b,1,5").replace("c,1,1", "c,1,1.1")
+    assert difference(table, changed) == (
         "2 of 3 values differ, by 1.0e+00 at most, relatively by 2.0e-01 (error of b, 4 and 5)"
     )
     assert difference(table, table.replace("c,1,1", "c,1,1.000000000000001")) == (

@@ -10,21 +10,21 @@ from noisylabels.auditing import tables
 
 @pytest.mark.parametrize("count", [60, pytest.param(200, marks=pytest.mark.nightly)])
 def test_random_tables_are_read_as_they_are_written_or_refused(tmp_path, count):
-    told, examples = attack(count, 7, tmp_path)
+    outcomes, examples = attack(count, 7, tmp_path)
     assert examples == {}
-    assert told["read"] > count / 4
-    assert told["refused"] > count / 4
+    assert outcomes["read"] > count / 4
+    assert outcomes["refused"] > count / 4
 
 
 @pytest.mark.parametrize(
-    ("cell", "said"),
+    ("cell", "fault"),
     [
         (("a", "0.5"), "values of a"),
         (("b", "red"), "words of b"),
         (("y", "1"), "labels merged or split"),
     ],
 )
-def test_a_wrong_reading_is_seen(tmp_path, cell, said):
+def test_a_wrong_reading_is_seen(tmp_path, cell, fault):
     rng = np.random.default_rng(0)
     numbers = rng.normal(size=60).round(3)
     words = rng.choice(["red", "blue", "green"], 60)
@@ -37,4 +37,4 @@ def test_a_wrong_reading_is_seen(tmp_path, cell, said):
     name, text = cell
     assert frame.loc[59, name] != text
     frame.loc[59, name] = text
-    assert said in differences(table, frame)
+    assert fault in differences(table, frame)

@@ -25,7 +25,18 @@ from noisylabels.auditing import tables
 from noisylabels.auditing.tables import MISSING, Table
 
 Rng = np.random.Generator
-WORDS = ["red", "größe", "日本", "a,b", 'say "no"', "two\nlines", "=1+1", " padded ", "NaN?", "x\ty"]
+WORDS = [
+    "red",
+    "größe",
+    "日本",
+    "a,b",
+    'say "no"',
+    "two\nlines",
+    "=1+1",
+    " padded ",
+    "NaN?",
+    "x\ty",
+]
 WORDS += ["é", "-"]
 
 
@@ -92,7 +103,7 @@ def wild(rng: Rng) -> tuple[bytes, str, dict[str, Any]]:
         columns[f"{kind} {j}"] = [str(rng.choice(MISSING)) if rng.random() < gaps else v for v in values]
     columns["y"] = [str(rng.choice(LABELS[label])) if rng.random() > 0.02 else "" for _ in range(n)]
     frame = pd.DataFrame(columns, dtype=object)[list(rng.permutation(list(columns)))]
-    how = {
+    form = {
         "separator": str(rng.choice([",", ";", "\t"])),
         "encoding": str(rng.choice(["utf-8"] * 8 + ["utf-8-sig"] * 3 + ["latin-1", "utf-16", "utf-16-le"])),
         "quoting": int(rng.choice([csv.QUOTE_MINIMAL, csv.QUOTE_ALL])),
@@ -100,38 +111,57 @@ def wild(rng: Rng) -> tuple[bytes, str, dict[str, Any]]:
         "first": str(rng.choice(["", "", "", "sep=\n", "# made by hand\n", "\n"])),
     }
     text = io.StringIO()
-    frame.to_csv(text, sep=how["separator"], index=False, quoting=how["quoting"], lineterminator=how["end"])
-    first = how["first"].replace("sep=", f"sep={how['separator']}")
-    content = (first + text.getvalue()).encode(how["encoding"], "replace")
-    return content, label, how
+    frame.to_csv(
+        text,
+        sep=form["separator"],
+        index=False,
+        quoting=form["quoting"],
+        lineterminator=form["end"],
+    )
+    first = form["first"].replace("sep=", f"sep={form['separator']}")
+    content = (first + text.getvalue()).encode(form["encoding"], "replace")
+    return content, label, form
 
 
 def differences(table: Table, frame: pd.DataFrame) -> list[str]:
-    """What the table has understood in another way than it is written, without a note."""
-    found = []
-    kept = [i for i, text in enumerate(frame["y"]) if text.strip() not in MISSING]
-    if list(table.rows) != kept:
-        found.append("other rows")
-    if len(kept) < len(frame) and not any("without a label" in note for note in table.notes):
-        found.append("rows lost")
-    texts = frame["y"].iloc[kept].str.strip().to_numpy()
+    """List what the table has understood in another way than it is written, without a note."""
+    faults = []
+    rows = [i for i, text in enumerate(frame["y"]) if text.strip() not in MISSING]
+    if list(table.rows) != rows:
+        faults.append("other rows")
+    if len(rows) < len(frame) and not any("without a label" in note for note in table.notes):
+        faults.append("rows lost")
+    texts = frame["y"].iloc[rows].str.strip().to_numpy()
     if not np.array_equal(table.labels[:, None] == table.labels, texts[:, None] == texts):
-        found.append("labels merged or split")
+        faults.append("labels merged or split")
     for name in frame.columns.drop("y"):
-        column = frame[name].iloc[kept].str.strip()
-        own = [j for j, each in enumerate(table.names) if each == name or each.startswith(f"{name}=")]
-        if not own:
+        column = frame[name].iloc[rows].str.strip()
+        features = features_of(table, name)
+        if not features:
             if not any(repr(name) in note for note in table.notes):
-                found.append(f"column {name} lost")
+                faults.append(f"column {name} lost")
             continue
-        there = ~column.isin(MISSING).to_numpy()
-        if table.names[own[0]] != name:
-            for j in own:
-                same = (column == table.names[j].removeprefix(f"{name}=")).to_numpy()
-                found += [f"words of {name}"] * bool((table.X[there, j] != same[there]).any())
-        else:
-            found += [f"values of {name}"] * bool((table.X[there, own[0]] != numbers(column[there])).any())
-    return found
+        is_present = ~column.isin(MISSING).to_numpy()
+        if table.names[features[0]] == name:
+            values = table.X[is_present, features[0]]
+            if (values != numbers(column[is_present])).any():
+                faults.append(f"values of {name}")
+            continue
+        for feature in features:
+            word = table.names[feature].removeprefix(f"{name}=")
+            has_word = (column == word).to_numpy()
+            if (table.X[is_present, feature] != has_word[is_present]).any():
+                faults.append(f"words of {name}")
+    return faults
+
+
+def features_of(table: Table, name: str) -> list[int]:
+    """List the features that a column became: itself, or one for each of its words."""
+    features = []
+    for feature, feature_name in enumerate(table.names):
+        if feature_name == name or feature_name.startswith(f"{name}="):
+            features.append(feature)
+    return features
 
 
 def numbers(column: "pd.Series[str]") -> np.ndarray:
@@ -146,34 +176,42 @@ def numbers(column: "pd.Series[str]") -> np.ndarray:
 
 def attack(count: int, seed: int, folder: Path) -> tuple[Counter[str], dict[str, str]]:
     """What came of ``count`` random tables, and the first example of every difference."""
-    told = Counter[str]()
+    outcomes = Counter[str]()
     examples = {}
     for k in range(count):
         rng = np.random.default_rng([seed, k])
-        content, label, how = wild(rng)
+        content, label, form = wild(rng)
         file = folder / "table.csv"
         file.write_bytes(content)
         try:
             table = tables.read(file, "y")
         except ValueError as error:
             poor = "\n" in str(error) or not str(error).startswith("table.csv")
-            told["poor message" if poor else "refused"] += 1
+            outcomes["poor message" if poor else "refused"] += 1
             if poor:
                 examples.setdefault("poor message", f"table {k}: {error}")
             continue
         except Exception as error:  # counted, because the audit would end in a traceback
-            told["crashed"] += 1
+            outcomes["crashed"] += 1
             examples.setdefault("crashed", f"table {k}: {error!r}")
             continue
         # pandas reads the file itself, so that what it and we take from the bytes is compared
-        options = {"sep": how["separator"], "encoding": how["encoding"], "skiprows": int(bool(how["first"]))}
-        written = pd.read_csv(io.BytesIO(content), dtype=str, keep_default_na=False, **options)
-        empty = (written.apply(lambda column: column.str.strip()) == "").all(axis=1)  # both ignore it
-        wrong = differences(table, written[~empty].reset_index(drop=True))
-        told["read wrongly" if wrong else "read"] += 1
-        for each in wrong:
-            examples.setdefault(each.rstrip(" 0123456789"), f"table {k}: {each} (labels {label}, {how})")
-    return told, examples
+        written = pd.read_csv(
+            io.BytesIO(content),
+            dtype=str,
+            keep_default_na=False,
+            sep=form["separator"],
+            encoding=form["encoding"],
+            skiprows=1 if form["first"] else 0,
+        )
+        stripped = written.apply(lambda column: column.str.strip())
+        is_empty = (stripped == "").all(axis=1)  # both ignore it
+        faults = differences(table, written[~is_empty].reset_index(drop=True))
+        outcomes["read wrongly" if faults else "read"] += 1
+        for fault in faults:
+            kind = fault.rstrip(" 0123456789")
+            examples.setdefault(kind, f"table {k}: {fault} (labels {label}, {form})")
+    return outcomes, examples
 
 
 def main() -> None:
@@ -181,12 +219,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
     parser.add_argument("--tables", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        told, examples = attack(given.tables, given.seed, Path(folder))
-    print(", ".join(f"{count} {what}" for what, count in told.most_common()))
-    for what, example in examples.items():
-        print(f"{what}: {example}")
+        outcomes, examples = attack(arguments.tables, arguments.seed, Path(folder))
+    print(", ".join(f"{count} {outcome}" for outcome, count in outcomes.most_common()))
+    for kind, example in examples.items():
+        print(f"{kind}: {example}")
     raise SystemExit(bool(examples))
 
 

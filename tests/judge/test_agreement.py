@@ -14,7 +14,10 @@ from reproduction.run.results import write_rows
 
 SETS = [f"d{i}" for i in range(8)]
 METHODS = ("m0", "m1", "m2")
-PRINTED = {(d, m): 10.0 + 2 * i + j for i, d in enumerate(SETS) for j, m in enumerate(METHODS)}
+PRINTED = {}
+for set_number, set_name in enumerate(SETS):
+    for method_number, method_name in enumerate(METHODS):
+        PRINTED[set_name, method_name] = 10.0 + 2 * set_number + method_number
 
 
 def files(folder, ours, stand_in=(), margin=0.5):
@@ -48,19 +51,22 @@ def whole(frame, method=""):
     return frame[frame["method"] == method].set_index("quantity")
 
 
-def shifted(by):
-    return {key: value + by(*key) for key, value in PRINTED.items()}
+def shifted(difference):
+    return {key: value + difference(*key) for key, value in PRINTED.items()}
 
 
 def test_equal_tables_agree(tmp_path):
-    found = whole(agreed(tmp_path, PRINTED))
-    assert found.loc["mean difference", ["estimate", "low", "high"]].to_list() == pytest.approx([0, 0, 0])
-    assert found.loc["mean ratio", "estimate"] == pytest.approx(1)
+    verdicts = whole(agreed(tmp_path, PRINTED))
+    assert verdicts.loc["mean difference", ["estimate", "low", "high"]].to_list() == pytest.approx([0, 0, 0])
+    assert verdicts.loc["mean ratio", "estimate"] == pytest.approx(1)
     for quantity, cells in (("same winner", 8), ("same order", 24)):
-        row = found.loc[quantity]
-        assert (row["estimate"], row["high"], row["sets"], row["cells"]) == (1, 1, 8, cells)
+        row = verdicts.loc[quantity]
+        assert row["estimate"] == 1
+        assert row["high"] == 1
+        assert row["sets"] == 8
+        assert row["cells"] == cells
         assert row["low"] == pytest.approx(0.025 ** (1 / 8)), "eight sets that agree do not prove all"
-    assert found.loc["ours: reproduced", "estimate"] == found.loc["ours: reproduced", "cells"] == 24
+    assert verdicts.loc["ours: reproduced", "estimate"] == verdicts.loc["ours: reproduced", "cells"] == 24
 
 
 def test_the_mean_difference_and_its_interval_are_over_data_sets(tmp_path):
@@ -69,8 +75,8 @@ def test_the_mean_difference_and_its_interval_are_over_data_sets(tmp_path):
     expected = mean_se(np.array(list(by_set.values())) + 1 / 3)
     row = whole(frame).loc["mean difference"]
     assert [row["estimate"], row["low"], row["high"]] == pytest.approx([expected.mean, *t_interval(expected)])
-    one = whole(frame, "m1").loc["mean difference", "estimate"]
-    assert one == pytest.approx(expected.mean + 2 / 3)
+    single = whole(frame, "m1").loc["mean difference", "estimate"]
+    assert single == pytest.approx(expected.mean + 2 / 3)
 
 
 def test_limits_of_agreement_are_two_standard_deviations_of_the_differences(tmp_path):
@@ -83,10 +89,10 @@ def test_limits_of_agreement_are_two_standard_deviations_of_the_differences(tmp_
 def test_another_winner_and_the_reverse_order_are_counted(tmp_path):
     swapped = {"m0": 2, "m1": 1, "m2": 0}
     half = shifted(lambda d, m: 2 * (swapped[m] - 1) if d in SETS[:4] else 0)
-    found = whole(agreed(tmp_path, half))
-    assert found.loc["same winner", "estimate"] == 0.5
-    assert found.loc["same order", "estimate"] == 0.5
-    assert 0 < found.loc["same order", "low"] < 0.5 < found.loc["same order", "high"] < 1
+    verdicts = whole(agreed(tmp_path, half))
+    assert verdicts.loc["same winner", "estimate"] == 0.5
+    assert verdicts.loc["same order", "estimate"] == 0.5
+    assert 0 < verdicts.loc["same order", "low"] < 0.5 < verdicts.loc["same order", "high"] < 1
 
 
 def test_controls_tell_what_a_margin_can_tell(tmp_path):
@@ -109,7 +115,8 @@ def test_controls_tell_what_a_margin_can_tell(tmp_path):
 
 def test_stand_ins_are_left_out_and_one_set_has_no_interval(tmp_path):
     row = whole(agreed(tmp_path, PRINTED, stand_in=SETS[1:])).loc["mean difference"]
-    assert (row["sets"], row["cells"]) == (1, 3)
+    assert row["sets"] == 1
+    assert row["cells"] == 3
     assert np.isnan(row["low"])
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from synthetic_tables import curve, table
-from verdict_inputs import below, claim, printed
+from verdict_inputs import claim, difference_check, printed
 
 from reproduction.judge.controls import replace_method
 from reproduction.judge.sentences import Sentences
@@ -22,9 +22,9 @@ def run_of(gap, sd=1.0, n=20, seed=0, methods=("ours", "theirs")):
 
 def published_gap(gap):
     """Published values of both methods that differ by so much."""
-    where = {"metric": "error"}
-    ours = printed(id="v", value=10.0 - gap, where={"method": "ours"} | where)
-    return [ours, printed(id="w", value=10.0, where={"method": "theirs"} | where)]
+    selector = {"metric": "error"}
+    ours = printed(id="v", value=10.0 - gap, where={"method": "ours"} | selector)
+    return [ours, printed(id="w", value=10.0, where={"method": "theirs"} | selector)]
 
 
 def judged(frame, published, *claims):
@@ -38,24 +38,30 @@ def test_the_power_is_that_of_the_test_at_the_published_values():
     differences = frame[frame["method"] == "ours"]["value"].to_numpy()
     differences = differences - frame[frame["method"] == "theirs"]["value"].to_numpy()
     two_errors = 2 * differences.std(ddof=1) / np.sqrt(400)
-    found = judged(frame, published_gap(two_errors), claim(below()))
-    assert found.loc["c", "power"] == pytest.approx(0.638, abs=0.06)
-    exact = judged(frame, published_gap(5.0), claim(below()))
+    verdicts = judged(frame, published_gap(two_errors), claim(difference_check()))
+    assert verdicts.loc["c", "power"] == pytest.approx(0.638, abs=0.06)
+    exact = judged(frame, published_gap(5.0), claim(difference_check()))
     assert exact.loc["c", "power"] == 1
-    again = judged(frame.sample(frac=1, random_state=1), published_gap(two_errors), claim(below()))
-    assert again.loc["c", "power"] == found.loc["c", "power"], "the order of rows does not matter"
+    shuffled = judged(
+        frame.sample(frac=1, random_state=1), published_gap(two_errors), claim(difference_check())
+    )
+    # the order of rows does not matter
+    assert shuffled.loc["c", "power"] == verdicts.loc["c", "power"]
 
 
 def test_a_claim_that_exact_values_would_not_pass_is_never_reproduced():
     frame = run_of(gap=5.0)
-    found = judged(frame, published_gap(0.01), claim(below()), claim(below(), id="f", form_of="c"))
-    strict = found.loc["c"]
-    assert (strict["verdict"], strict["flags"], strict["otherwise"]) == (
-        "inconclusive",
-        "too_strict",
-        "reproduced",
+    verdicts = judged(
+        frame,
+        published_gap(0.01),
+        claim(difference_check()),
+        claim(difference_check(), id="f", form_of="c"),
     )
-    opposite = judged(run_of(gap=-5.0), published_gap(0.01), claim(below()))
+    strict = verdicts.loc["c"]
+    assert strict["verdict"] == "inconclusive"
+    assert strict["flags"] == "too_strict"
+    assert strict["otherwise"] == "reproduced"
+    opposite = judged(run_of(gap=-5.0), published_gap(0.01), claim(difference_check()))
     assert opposite.loc["c", "verdict"] == "not_reproduced"
     assert opposite.loc["c", "flags"] == "too_strict"
 
@@ -63,42 +69,44 @@ def test_a_claim_that_exact_values_would_not_pass_is_never_reproduced():
 def test_a_claim_about_unpublished_rows_has_no_power():
     frame = run_of(gap=5.0)
     for published in ([], published_gap(1.0)[:1]):
-        found = judged(frame, published, claim(below()))
-        assert np.isnan(found.loc["c", "power"])
-        assert (found.loc["c", "verdict"], found.loc["c", "flags"]) == ("reproduced", "")
+        verdicts = judged(frame, published, claim(difference_check()))
+        assert np.isnan(verdicts.loc["c", "power"])
+        assert verdicts.loc["c", "verdict"] == "reproduced"
+        assert verdicts.loc["c", "flags"] == ""
 
 
 def test_methods_that_pass_as_well_are_counted():
     frame = run_of(gap=5.0, methods=("ours", "theirs", "third"))
     third = frame["method"] == "third"
     frame.loc[third, "value"] -= 4.0
-    found = judged(frame, [], claim(below()))
-    assert found.loc["c", ["others_passing", "others"]].tolist() == [1, 1]
-    sentence = Sentences.describe_controls(found.loc["c"])
+    verdicts = judged(frame, [], claim(difference_check()))
+    assert verdicts.loc["c", ["others_passing", "others"]].tolist() == [1, 1]
+    sentence = Sentences.describe_controls(verdicts.loc["c"])
     assert sentence == "The other method passes the same checks."
     frame.loc[third, "value"] += 8.0
-    assert judged(frame, [], claim(below())).loc["c", "others_passing"] == 0
+    assert judged(frame, [], claim(difference_check())).loc["c", "others_passing"] == 0
 
 
 def test_an_order_of_methods_and_a_claim_without_methods_have_no_others():
     order = {"statistic": "value", "increasing": {"method": ["ours", "theirs"]}}
-    without = {"statistic": "value", "where": {"metric": "error"}, "below": 0}
-    for check in (order, without):
+    without_methods = {"statistic": "value", "where": {"metric": "error"}, "below": 0}
+    for check in (order, without_methods):
         assert replace_method(claim(check), ["ours", "theirs", "third"]) == []
-    quantities = claim(below()) | {"no_others": True}
+    quantities = claim(difference_check()) | {"no_others": True}
     assert replace_method(quantities, ["ours", "theirs", "third"]) == []
-    variants = replace_method(claim(below()), ["ours", "theirs", "third"])
+    variants = replace_method(claim(difference_check()), ["ours", "theirs", "third"])
     assert [variant["checks"][0]["a"]["method"] for variant in variants] == ["third"]
 
 
 def test_a_claim_on_other_data_says_so_next_to_its_verdict():
-    elsewhere = claim(below(), data_differ=True, expected="on set a")
+    elsewhere = claim(difference_check(), data_differ=True, expected="on set a")
     frame = run_of(gap=5.0)
-    found = judged(frame, [], elsewhere, claim(below(), id="other"))
-    assert describe(found.loc["c"]) == "reproduced (data differ)"
-    assert describe(found.loc["other"]) == "reproduced"
+    verdicts = judged(frame, [], elsewhere, claim(difference_check(), id="other"))
+    assert describe(verdicts.loc["c"]) == "reproduced (data differ)"
+    assert describe(verdicts.loc["other"]) == "reproduced"
     strict = judged(frame, published_gap(0.01), elsewhere).loc["c"]
     assert strict["flags"] == "too_strict data_differ"
     stand_in = judged(frame.assign(source="stand-in"), [], elsewhere).loc["c"]
-    assert (stand_in["verdict"], stand_in["flags"]) == ("not_comparable", "")
+    assert stand_in["verdict"] == "not_comparable"
+    assert stand_in["flags"] == ""
     assert judge({"claims": [elsewhere]}, frame, "smoke").loc[0, "flags"] == ""

@@ -7,7 +7,7 @@ import pandas as pd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from synthetic_tables import curve, table
-from verdict_inputs import around, below, claim, everything, one_verdict, printed
+from verdict_inputs import around, claim, difference_check, everything, one_verdict, printed
 
 from reproduction.judge.verdicts import judge
 from reproduction.spec.verdict_words import leans
@@ -40,10 +40,10 @@ names_of_methods = st.text("abcxyz_", min_size=1)
 @settings(max_examples=15, deadline=None)
 def test_another_method_changes_nothing(value, name):
     entries, frame, verdicts = judged_once()
-    more = pd.concat([table(curve([value] * 10, method=name)), frame])
+    with_another_method = pd.concat([table(curve([value] * 10, method=name)), frame])
     counted = ["others", "others_passing"]
     before = verdicts.drop(columns=counted)
-    after = judge(entries, more, "full").drop(columns=counted)
+    after = judge(entries, with_another_method, "full").drop(columns=counted)
     pd.testing.assert_frame_equal(before, after, check_exact=True)
 
 
@@ -58,7 +58,10 @@ def test_verdicts_are_monotone_in_the_shift(shifts, sign):
         ranks.append(rank[verdict["verdict"]])
     assert ranks == sorted(ranks)
     theirs = curve(around(11, seed=4), method="theirs")
-    rows = [one_verdict(claim(below()), table(curve(ours + s), theirs)) for s in sorted(shifts)]
+    rows = []
+    for shift in sorted(shifts):
+        frame = table(curve(ours + shift), theirs)
+        rows.append(one_verdict(claim(difference_check()), frame))
     order = [(rank[row["verdict"]], leans(row) == "against") for row in rows]
     assert order == sorted(order)
 

@@ -20,8 +20,8 @@ def outlying(far, runs, highest=0.0, lowest=0.0):
 
 def test_without_a_distance_it_is_the_plain_test_at_half_the_level():
     values = 10.2 + 0.1 * np.random.default_rng(0).standard_normal(10)
-    none = np.zeros(10, bool)
-    agree, contra = compare_in_two_parts(values, none, EXACT, MARGIN, outlying(1, 80))
+    no_run_is_far = np.zeros(10, bool)
+    agree, contra = compare_in_two_parts(values, no_run_is_far, EXACT, MARGIN, outlying(1, 80))
     gap = welch(Estimate(values.mean(), values.std(ddof=1) / np.sqrt(10), 9), EXACT)
     assert agree == pytest.approx(2 * tost(gap, -MARGIN, MARGIN))
     assert contra == 1
@@ -31,12 +31,13 @@ def test_without_a_distance_it_is_the_plain_test_at_half_the_level():
 def test_a_run_in_the_other_direction_does_not_rescue_a_miss(sign):
     """The mean is beyond the tolerance; runs further out in this direction make it worse."""
     values = 10 + sign * (3 * MARGIN + 0.01 * np.arange(10))
-    none = np.zeros(10, bool)
+    no_run_is_far = np.zeros(10, bool)
     far = {"highest": 1.0} if sign > 0 else {"lowest": -1.0}
-    _, contra = compare_in_two_parts(values, none, EXACT, MARGIN, outlying(2, 80, **far))
+    _, contra = compare_in_two_parts(values, no_run_is_far, EXACT, MARGIN, outlying(2, 80, **far))
     assert contra < 0.05
-    back = {"lowest": -40.0 * MARGIN} if sign > 0 else {"highest": 40.0 * MARGIN}
-    _, contra = compare_in_two_parts(values, none, EXACT, MARGIN, outlying(2, 80, **back))
+    other_direction = {"lowest": -40.0 * MARGIN} if sign > 0 else {"highest": 40.0 * MARGIN}
+    far_runs = outlying(2, 80, **other_direction)
+    _, contra = compare_in_two_parts(values, no_run_is_far, EXACT, MARGIN, far_runs)
     assert contra == 1, "runs that far back could bring the mean into the tolerance"
 
 
@@ -45,23 +46,25 @@ def test_the_share_is_widened_by_the_runs_of_the_value_itself():
     is_far = np.arange(10) == 9
     few_elsewhere = outlying(1, 800, highest=2 * MARGIN)
     agree, _ = compare_in_two_parts(values, is_far, EXACT, MARGIN, few_elsewhere)
-    _, most = share_interval(1, 10)
-    expected = "within" if most * 2 * MARGIN < MARGIN else "open"
+    _, upper = share_interval(1, 10)
+    expected = "within" if upper * 2 * MARGIN < MARGIN else "open"
     assert (agree < 0.05) == (expected == "within")
-    none = np.zeros(9, bool)
-    agree, _ = compare_in_two_parts(values[:9], none, EXACT, MARGIN, few_elsewhere)
+    no_run_is_far = np.zeros(9, bool)
+    agree, _ = compare_in_two_parts(values[:9], no_run_is_far, EXACT, MARGIN, few_elsewhere)
     assert agree < 0.05
 
 
 def test_a_far_run_that_cannot_move_the_mean_decides_nothing():
     """One run of another data set lies far from runs that hardly differ, by little."""
     rng = np.random.default_rng(1)
-    other = np.append(5 + 1e-6 * rng.standard_normal(9), 5.001)
+    runs = np.append(5 + 1e-6 * rng.standard_normal(9), 5.001)
     ours = 10 + 0.05 * rng.standard_normal(10)
-    frame = pd.concat([table(curve(ours, dataset="a")), table(curve(other, dataset="b"))])
+    frame = pd.concat([table(curve(ours, dataset="a")), table(curve(runs, dataset="b"))])
     value = printed(where={"method": "ours", "metric": "error", "dataset": "a"})
     row = judge({"published": [value]}, frame, "full").iloc[0]
-    assert (row["verdict"], row["remark"], row["flags"]) == ("reproduced", "far", "")
+    assert row["verdict"] == "reproduced"
+    assert row["remark"] == "far"
+    assert row["flags"] == ""
 
 
 def test_two_ordinary_runs_show_nothing():

@@ -106,12 +106,12 @@ def test_a_title_that_is_missing_and_a_word_that_is_no_paper_are_named(paper):
         paper_check.find_folder(str(paper / "other"))
 
 
-def ran(folder, only="three_classes", checks_labels=False):
+def check_paper(folder, artifact="three_classes", checks_labels=False):
     """What one repetition finds, by default without the trees that doubt labels.
 
     The trees take most of the time of a check.
     """
-    report = paper_check.read_paper(folder, only)
+    report = paper_check.read_paper(folder, artifact)
     assert not report.faults
     with pytest.MonkeyPatch.context() as patch:
         if not checks_labels:
@@ -121,7 +121,7 @@ def ran(folder, only="three_classes", checks_labels=False):
 
 
 def test_one_repetition_of_each_experiment_is_run_on_data_of_the_paper(classifier):
-    report = ran(classifier, checks_labels=True)
+    report = check_paper(classifier, checks_labels=True)
     assert not report.faults
     assert "three_classes.yaml: 12 rows of one repetition" in report.remarks[0]
 
@@ -137,10 +137,10 @@ def test_one_repetition_of_each_experiment_is_run_on_data_of_the_paper(classifie
 )
 def test_a_method_that_fails_is_named_with_what_it_was_run_on(classifier, old, wrong, message):
     change(classifier / "code.py", old, wrong)
-    (fault,) = ran(classifier).faults
-    place = "dataset wine, noise symmetric 0, method nearest_mean, repetition 0: "
-    where = f"{classifier}/three_classes.yaml: protocol stock:classification: "
-    assert fault.startswith(where + place)
+    (fault,) = check_paper(classifier).faults
+    place_in_data = "dataset wine, noise symmetric 0, method nearest_mean, repetition 0: "
+    location = f"{classifier}/three_classes.yaml: protocol stock:classification: "
+    assert fault.startswith(location + place_in_data)
     assert message in fault
 
 
@@ -149,7 +149,7 @@ def test_a_method_that_draws_from_a_global_generator_is_a_fault(classifier, draw
     code = "import random\n\nimport numpy as np"
     change(classifier / "code.py", "import numpy as np", code)
     change(classifier / "code.py", "distances.min(", f"0 * {draw} + distances.min(")
-    (fault,) = ran(classifier).faults
+    (fault,) = check_paper(classifier).faults
     assert "a global generator of random numbers is used, without a seed" in fault
 
 
@@ -161,23 +161,23 @@ def test_a_method_that_draws_from_a_global_generator_is_a_fault(classifier, draw
 def test_a_filter_that_breaks_its_contract_is_a_fault(tmp_path, request, monkeypatch, wrong):
     paper = make(tmp_path, request, monkeypatch, "filter")
     change(paper / "code.py", "            yhat[t] = w @ x\n", wrong)
-    assert "settings.methods.sign_lms: " in ran(paper, "fig1").faults[0]
+    assert "settings.methods.sign_lms: " in check_paper(paper, "fig1").faults[0]
 
 
 def test_a_filter_that_keeps_its_contract_is_not(tmp_path, request, monkeypatch):
-    assert not ran(make(tmp_path, request, monkeypatch, "filter"), "fig1").faults
+    assert not check_paper(make(tmp_path, request, monkeypatch, "filter"), "fig1").faults
 
 
 def test_an_experiment_whose_data_cannot_be_had_is_named_and_not_run(classifier):
     change(classifier / "three_classes.yaml", "[wine]", "[cifar10h]")
-    report = ran(classifier)
+    report = check_paper(classifier)
     assert not report.faults
     assert "three_classes.yaml: not run: cifar10h" in report.remarks[0]
 
 
 def test_a_loader_that_fails_is_a_fault_with_its_line(classifier):
     line = change(classifier / "code.py", "load_wine(return", "load_whine(return")
-    (fault,) = ran(classifier).faults
+    (fault,) = check_paper(classifier).faults
     assert f"code.py, line {line}: NameError" in fault
 
 
@@ -205,7 +205,7 @@ def test_a_published_value_without_a_row_is_named_with_the_nearest(classifier):
             "no_x,symmetric 0,tree,balanced_accuracy,20,0.9",
         ],
     )
-    label, number = ran(classifier).faults
+    label, number = check_paper(classifier).faults
     assert "three_classes" in label
     assert "wrong: no row has method = symmetric 0.3 among the rows with noise = symm" in label
     assert "available: nearest_mean, tree" in label
@@ -227,7 +227,7 @@ def test_a_claim_without_a_row_is_named(classifier):
     check = "{statistic: value, a: {method: error, metric: error}, below: 50}"
     claim = f'claims: [{{id: C, kind: ours, statement: "s", checks: [{check}]}}]'
     publish(classifier, ["right,symmetric 0,tree,error,,9"], claim)
-    (fault,) = ran(classifier).faults
+    (fault,) = check_paper(classifier).faults
     assert "C: check 1: no row has method = error" in fault
     assert "available: nearest_mean, tree" in fault
 
@@ -235,7 +235,7 @@ def test_a_claim_without_a_row_is_named(classifier):
 def test_rows_that_the_smoke_scale_leaves_out_are_not_missed(classifier):
     reduced = "reductions: {smoke: {settings: {repetitions: 2, noise: [symmetric 0]}}}"
     publish(classifier, ["later,symmetric 0.3,tree,balanced_accuracy,,0.9"], reduced)
-    assert ran(classifier).faults == []
+    assert check_paper(classifier).faults == []
 
 
 @pytest.mark.parametrize(
@@ -253,10 +253,10 @@ def test_a_value_in_percent_of_a_share_is_named_with_the_unit(classifier, metric
     for method, value in zip(methods, values, strict=True):
         lines.append(f"{method},symmetric 0,{method},{metric},,{value}")
     publish(classifier, lines)
-    report = ran(classifier)
+    report = check_paper(classifier)
     assert report.faults == []
-    found = [remark.partition("with `as: ")[2] for remark in report.remarks if "`as: " in remark]
-    assert [each.partition("`")[0] for each in found] == ([unit] if unit else [])
+    units = [remark.partition("with `as: ")[2] for remark in report.remarks if "`as: " in remark]
+    assert [unit_text.partition("`")[0] for unit_text in units] == ([unit] if unit else [])
 
 
 def test_a_value_in_percent_is_compared_as_a_share(classifier):
@@ -269,9 +269,9 @@ def test_a_value_in_percent_is_compared_as_a_share(classifier):
 def test_columns_of_probabilities_that_are_reversed_are_a_fault(classifier):
     code = classifier / "code.py"
     change(code, "return weights / weights", "return weights[:, ::-1] / weights")
-    (fault,) = ran(classifier).faults
-    place = f"{classifier}/three_classes.yaml, line 8: settings.methods.nearest_mean: "
-    assert fault.startswith(place)
+    (fault,) = check_paper(classifier).faults
+    location = f"{classifier}/three_classes.yaml, line 8: settings.methods.nearest_mean: "
+    assert fault.startswith(location)
     assert "predict is right on 0 % of the rows" in fault
 
 
@@ -279,10 +279,11 @@ def test_labels_that_are_not_those_of_their_rows_are_named_in_a_warning(classifi
     shuffle = "order = np.random.default_rng(0).permutation(len(y))\n    "
     change(classifier / "code.py", 'return {"X": X, "y": y}', f'{shuffle}return {{"X": X, "y": y}}')
     change(classifier / "code.py", '"X": X, "y": y', '"X": X[order], "y": np.roll(y[order], 1)')
-    report = ran(classifier, checks_labels=True)
+    report = check_paper(classifier, checks_labels=True)
     assert not report.faults
     warnings = [remark for remark in report.remarks if "warning: " in remark]
-    assert ["datasets.yaml: wine: warning: trees predict y" in each for each in warnings] == [True]
+    (warning,) = warnings
+    assert "datasets.yaml: wine: warning: trees predict y" in warning
 
 
 @pytest.mark.parametrize(

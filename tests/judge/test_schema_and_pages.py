@@ -11,8 +11,8 @@ import pytest
 import yaml
 from verdict_inputs import (
     ROOT,
-    below,
     claim,
+    difference_check,
     everything,
 )
 
@@ -27,8 +27,8 @@ def rule(**changes):
 
 def schema_errors(content):
     try:
-        for each in content.get("claims", []):
-            check(Claim, each, "claim")
+        for entry in content.get("claims", []):
+            check(Claim, entry, "claim")
         if "published" in content:
             check(PublishedRule, content["published"], "published")
     except ArtifactError as error:
@@ -36,13 +36,14 @@ def schema_errors(content):
     return ""
 
 
+GAP = difference_check()
 BAD_YAML = [
-    {"claims": [claim(below(where={"x": "lst"}))]},
-    {"claims": [claim(below(where={"setting": 5}))]},
-    {"claims": [claim(below(), theorem=False)]},
-    {"claims": [claim(below(), data_differ=False)]},
-    {"claims": [claim(below(), data_differ=True)]},
-    {"claims": [claim(below(), data_differ=True, expected="on a", not_comparable="on a")]},
+    {"claims": [claim(difference_check(where={"x": "lst"}))]},
+    {"claims": [claim(difference_check(where={"setting": 5}))]},
+    {"claims": [claim(GAP, theorem=False)]},
+    {"claims": [claim(GAP, data_differ=False)]},
+    {"claims": [claim(GAP, data_differ=True)]},
+    {"claims": [claim(GAP, data_differ=True, expected="on a", not_comparable="on a")]},
     {"claims": [claim({"statistic": "ratio_of_differences", "base": {"method": "a"}, "below": 1})]},
     {"published": rule(reason="")},
     {"published": rule(margin=0)},
@@ -89,21 +90,22 @@ def write_key(folder, artifacts):
 @pytest.mark.nightly
 def test_the_script_writes_the_same_bytes_twice(tmp_path):
     artifact, table = write_inputs(tmp_path)
-    made = []
+    pages = []
     for name in ("1", "2"):
         csv = tmp_path / f"{name}.csv"
         inputs = [*write_key(tmp_path, [artifact, artifact]), "--tables", table, table]
         done = run("verdicts.py", *inputs, "--scale", "full", "--csv", csv)
         assert done.returncode == 0, done.stderr
-        made.append(csv.read_bytes())
-    assert made[0] == made[1]
-    assert made[0].startswith(b"paper,artifact,id,kind,place,statement,expected,verdict,")
-    assert b"\nors,fig2," in made[0]
-    assert b"\r" not in made[0]
+        pages.append(csv.read_bytes())
+    assert pages[0] == pages[1]
+    assert pages[0].startswith(b"paper,artifact,id,kind,place,statement,expected,verdict,")
+    assert b"\nors,fig2," in pages[0]
+    assert b"\r" not in pages[0]
 
 
 def test_the_script_names_artifact_and_claim_and_writes_nothing(tmp_path):
-    artifact, table = write_inputs(tmp_path, {"claims": [claim(below(a={"method": "our"}))]})
+    check = difference_check(a={"method": "our"})
+    artifact, table = write_inputs(tmp_path, {"claims": [claim(check)]})
     csv = tmp_path / "out.csv"
     inputs = [*write_key(tmp_path, [artifact]), "--tables", table, "--scale", "full"]
     done = run("verdicts.py", *inputs, "--csv", csv)

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from project import ROOT
 from synthetic_tables import curve, table
-from verdict_inputs import below, claim
+from verdict_inputs import claim, difference_check
 
 from reproduction.judge.archived_run import read_summary, summarise
 from reproduction.judge.claims import BOUNDS
@@ -25,21 +25,21 @@ def test_every_claim_of_a_paper_has_its_history_recorded():
     written = set()
     for file in (ROOT / "src/papers").glob("[a-z]*/*.yaml"):
         name = f"{file.parent.name}/{file.stem}"
-        written.update((name, each["id"]) for each in read(file).get("claims", []))
+        written.update((name, entry["id"]) for entry in read(file).get("claims", []))
     assert written == recorded
 
 
 def test_every_bound_of_a_claim_has_a_reason():
     """A bound of 0 is the sign of a difference; any other number or count is somebody's choice."""
-    without = []
+    without_reason = []
     for file in (ROOT / "src/papers").glob("[a-z]*/*.yaml"):
         for entry in read(file).get("claims", []):
             keys = [*BOUNDS[:3], "at_least"]
             bounds = [check.get(key, 0) for check, key in product(entry["checks"], keys)]
             has_bound = any(bounds)
             if has_bound and "reason" not in entry:
-                without.append(f"{file.stem} {entry['id']}")
-    assert without == []
+                without_reason.append(f"{file.stem} {entry['id']}")
+    assert without_reason == []
 
 
 def run_git(*words):
@@ -51,12 +51,16 @@ def test_only_the_new_repetitions_are_judged():
     rng = np.random.default_rng(0)
     first = np.append(np.full(10, 5.0), np.full(10, 10.0)) + 0.1 * rng.standard_normal(20)
     frame = pd.concat([table(curve(first)), table(curve(np.full(20, 9.0), method="theirs"))])
-    whole = judge({"claims": [claim(below())]}, frame, "full").iloc[0]
-    new = judge({"claims": [claim(below())], "judged_from": 10}, frame, "full").iloc[0]
-    assert (whole["verdict"], whole["repetitions"]) == ("reproduced", 20)
-    assert (new["verdict"], new["repetitions"]) == ("not_reproduced", 10)
-    reduced = judge({"claims": [claim(below())], "judged_from": 10}, frame, "smoke").iloc[0]
-    assert (reduced["verdict"], reduced["repetitions"]) == ("ran", 20)
+    whole = judge({"claims": [claim(difference_check())]}, frame, "full").iloc[0]
+    new = judge({"claims": [claim(difference_check())], "judged_from": 10}, frame, "full").iloc[0]
+    assert whole["verdict"] == "reproduced"
+    assert whole["repetitions"] == 20
+    assert new["verdict"] == "not_reproduced"
+    assert new["repetitions"] == 10
+    content = {"claims": [claim(difference_check())], "judged_from": 10}
+    reduced = judge(content, frame, "smoke").iloc[0]
+    assert reduced["verdict"] == "ran"
+    assert reduced["repetitions"] == 20
 
 
 def earlier_summaries(name):
@@ -80,8 +84,8 @@ def earlier_summaries(name):
 def test_a_run_that_grew_is_judged_from_where_the_last_one_ended(name):
     """The repetitions of a shorter archived run have been looked at, if the run was extended."""
     now = read_summary(ROOT / "results/reference" / name / "summary.csv")
-    most = int(now["n"].max())
-    shorter = [int(rows[0]["n"]) for rows in earlier_summaries(name) if int(rows[0]["n"]) < most]
+    largest = int(now["n"].max())
+    shorter = [int(rows[0]["n"]) for rows in earlier_summaries(name) if int(rows[0]["n"]) < largest]
     if not shorter:
         pytest.skip("the history has no shorter run")
     artifact = read(ROOT / f"src/papers/{name}.yaml")
@@ -102,8 +106,8 @@ def test_a_run_all_of_which_is_judged_after_an_extended_one_draws_under_another_
     assert "judged_from" not in artifact
     names = set()
     for file in (ROOT / "src/papers").glob("[a-z]*/*.yaml"):
-        other = f"{file.parent.name}/{file.stem}"
-        if other != name:
+        other_name = f"{file.parent.name}/{file.stem}"
+        if other_name != name:
             names.add(read(file).get("settings", {}).get("experiment"))
     names |= {name, "robust-sgd"}  # the name under which the extended runs drew
     assert artifact["settings"]["experiment"] not in names

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from synthetic_tables import curve, table
-from verdict_inputs import around, below, claim, one_verdict, printed
+from verdict_inputs import around, claim, difference_check, one_verdict, printed
 
 from reproduction.judge.claims import VerdictError
 from reproduction.judge.controls import POWER, can_find_losses
@@ -62,11 +62,14 @@ def verdict_of_pair(frame, **changes):
 def test_no_more_losses_than_declared_are_reproduced(rivals, allowed, verdict, passing):
     check = losses(b={"method": rivals}, at_most=allowed)
     row = one_verdict(claim(check), three_rivals())
-    assert (row["verdict"], row["passing"], row["groups"]) == (verdict, passing, len(rivals))
+    assert row["verdict"] == verdict
+    assert row["passing"] == passing
+    assert row["groups"] == len(rivals)
     assert row["needed"] == len(rivals) - allowed
     if verdict == "not_reproduced":
         assert json.loads(row["at"]) == {"method": "strong"}
-        assert (row["side"], row["estimate"]) == ("above", pytest.approx(1.0))
+        assert row["side"] == "above"
+        assert row["estimate"] == pytest.approx(1.0)
 
 
 def test_the_evidence_names_the_criterion_and_counts_the_pairs():
@@ -103,9 +106,10 @@ def test_losses_of_random_tables_are_those_of_scipy(seed):
 def test_too_few_repetitions_refute_but_never_confirm():
     """Ten repetitions find a loss of one standard deviation in 80 % of the runs, nine do not."""
     assert verdict_of_pair(one_pair(0.0, n=10))["verdict"] == "reproduced"
-    few = verdict_of_pair(one_pair(0.0, n=9))
-    assert (few["verdict"], few["side"]) == ("inconclusive", "inside")
-    assert "9 repetitions are too few to find a loss" in Sentences().evidence(few)
+    of_few_runs = verdict_of_pair(one_pair(0.0, n=9))
+    assert of_few_runs["verdict"] == "inconclusive"
+    assert of_few_runs["side"] == "inside"
+    assert "9 repetitions are too few to find a loss" in Sentences().evidence(of_few_runs)
     assert verdict_of_pair(one_pair(5.0, n=4))["verdict"] == "not_reproduced"
     assert verdict_of_pair(one_pair(0.0, n=10), level=0.01)["verdict"] == "inconclusive"
     single = table(curve([10.0]), curve([9.0], method="theirs"))
@@ -136,9 +140,10 @@ def test_a_count_and_the_other_claims_do_not_correct_each_other():
     mean = {"statistic": "value", "where": {"method": "ours"}, "above": 9.9}
     count = claim(losses(b={"method": ["theirs"]}))
     alone = judge({"claims": [claim(mean, id="m")]}, frame, "full").set_index("id")
-    claims = [claim(mean, id="m"), claim(below(), id="b"), count]
+    claims = [claim(mean, id="m"), claim(difference_check(), id="b"), count]
     together = judge({"claims": claims}, frame, "full").set_index("id")
-    assert (alone.loc["m", "family"], together.loc["m", "family"]) == (1, 2)
+    assert alone.loc["m", "family"] == 1
+    assert together.loc["m", "family"] == 2
     assert together.loc["c", "verdict"] == "not_reproduced"
     assert np.isnan(together.loc["c", "family"])
 
@@ -151,13 +156,13 @@ def test_the_power_is_the_chance_that_published_values_show_no_loss(gap_in_error
     """At the critical value of the test, two standard errors, every second run has a loss."""
     n = 200
     frame = one_pair(3.0, n=n)
-    where = {"metric": "error"}
+    keys = {"metric": "error"}
     gap = gap_in_errors / np.sqrt(n)
     published = [
-        printed(id="v", value=10.0 + gap, where={"method": "ours"} | where),
-        printed(id="w", value=10.0, where={"method": "theirs"} | where),
+        printed(id="v", value=10.0 + gap, where={"method": "ours"} | keys),
+        printed(id="w", value=10.0, where={"method": "theirs"} | keys),
     ]
-    claims = [claim(losses(b={"method": ["theirs"]})), claim(below(), id="b")]
+    claims = [claim(losses(b={"method": ["theirs"]})), claim(difference_check(), id="b")]
     rows = judge({"published": published, "claims": claims}, frame, "full").set_index("id")
     assert rows.loc["c", "power"] == pytest.approx(power, abs=0.06)
     assert ("too_strict" in rows.loc["c", "flags"]) == (rows.loc["c", "power"] < 0.5)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from synthetic_tables import curve, table
-from verdict_inputs import around, below, claim
+from verdict_inputs import around, claim, difference_check
 
 from reproduction.judge.verdicts import judge
 from reproduction.spec.verdict_words import (
@@ -79,12 +79,12 @@ def test_a_verdict_in_words_has_its_flags_and_the_side_of_an_inconclusive_claim(
 
 def test_a_claim_is_partially_reproduced_if_only_a_weaker_form_of_it_is():
     frame = pd.concat([table(curve(around(10))), table(curve(around(11, seed=4), method="theirs"))])
-    strict = claim(below(below=-2.0), id="A")
-    weaker = claim(below(), id="As", form_of="A")
-    found = judge({"claims": [strict, weaker]}, frame, "full").set_index("id")
-    assert found.loc["A", "verdict"] == "partially_reproduced"
-    assert found.loc["A", "otherwise"] == "not_reproduced"
-    assert found.loc["As", "verdict"] == "reproduced"
+    strict = claim(difference_check(below=-2.0), id="A")
+    weaker = claim(difference_check(), id="As", form_of="A")
+    both_forms = judge({"claims": [strict, weaker]}, frame, "full").set_index("id")
+    assert both_forms.loc["A", "verdict"] == "partially_reproduced"
+    assert both_forms.loc["A", "otherwise"] == "not_reproduced"
+    assert both_forms.loc["As", "verdict"] == "reproduced"
     alone = judge({"claims": [strict]}, frame, "full").set_index("id")
     assert alone.loc["A", "verdict"] == "not_reproduced"
     swapped = frame.assign(method=np.where(frame["method"] == "theirs", "ours", "theirs"))
@@ -95,8 +95,10 @@ def test_a_claim_is_partially_reproduced_if_only_a_weaker_form_of_it_is():
 def test_results_of_version_1_are_read_in_the_words_of_today():
     old = {"kind": "claim", "verdict": "verified", "new_points": "leaning for", "holm": "holds"}
     new = convert_old_words(old)
-    assert (new["verdict"], new["flags"]) == ("reproduced", "exact")
-    assert (new["new_points"], new["holm"]) == ("inconclusive", "reproduced")
+    assert new["verdict"] == "reproduced"
+    assert new["flags"] == "exact"
+    assert new["new_points"] == "inconclusive"
+    assert new["holm"] == "reproduced"
     assert new["kind"] == "sentence"
     assert convert_old_words(old | {"origin": "ours"})["kind"] == "ours"
     assert convert_old_words(new) == new

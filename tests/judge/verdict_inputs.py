@@ -26,7 +26,7 @@ def claim(*checks, **changes):
     return {"id": "c", "kind": "ours", "statement": "as said", "checks": list(checks)} | changes
 
 
-def below(**changes):
+def difference_check(**changes):
     check = {
         "statistic": "difference",
         "a": {"method": "ours"},
@@ -59,5 +59,5 @@ def everything(rng):
     frame = two_methods(rng, 0.5)
     return {
         "published": [printed(value=float(frame.loc[frame["method"] == "ours", "value"].mean()))],
-        "claims": [claim(below())],
+        "claims": [claim(difference_check())],
     }, frame

@@ -36,8 +36,8 @@ def kernel(A, B=None):
 
 def test_parametrisations_agree_at_matching_widths():
     D = squared_distances(points())
-    for found in (rbf(D, 2.0), rbf(D, 2.0 * np.sqrt(2.0), "sigma1"), rbf(D, 1 / 8, "gamma")):
-        np.testing.assert_allclose(found, np.exp(-D / 8.0))
+    for K in (rbf(D, 2.0), rbf(D, 2.0 * np.sqrt(2.0), "sigma1"), rbf(D, 1 / 8, "gamma")):
+        np.testing.assert_allclose(K, np.exp(-D / 8.0))
 
 
 @pytest.mark.parametrize("width", [0.0, -1.0, np.nan, np.inf, 1e308, 1e-308])
@@ -51,77 +51,94 @@ def test_a_wrong_width_or_parametrisation_is_named(width):
 def test_distances_are_exact_for_equal_points():
     X = points()
     assert (np.diag(squared_distances(X)) == 0).all()
-    direct = ((X[:, None] - X[None, :5]) ** 2).sum(-1)
+    differences = X[:, None] - X[None, :5]
+    direct = (differences**2).sum(-1)
     np.testing.assert_allclose(squared_distances(X, X[:5]), direct, atol=1e-12)
 
 
 @pytest.mark.parametrize("parametrisation", ["sigma2", "gamma"])
 def test_useful_widths_drop_identity_and_repeated_kernels(parametrisation):
     D = squared_distances(points())
-    kept = useful_widths(D, WIDTHS, parametrisation)
-    off = ~np.eye(len(D), dtype=bool)
+    useful = set(useful_widths(D, WIDTHS, parametrisation))
+    off_diagonal = ~np.eye(len(D), dtype=bool)
     kernels = {width: rbf(D, width, parametrisation) for width in WIDTHS}
-    identity = [w for w in WIDTHS if kernels[w][off].max() < 1e-6]
-    constant = [w for w in WIDTHS if kernels[w].min() > 1 - 1e-6]
-    assert not set(kept) & set(identity)
-    assert len(set(kept) & set(constant)) == min(1, len(constant))
-    for width in constant:  # the narrowest of them
-        assert all(kernels[width].min() >= kernels[k].min() for k in set(kept) & set(constant))
+    identity = {width for width in WIDTHS if kernels[width][off_diagonal].max() < 1e-6}
+    constant = {width for width in WIDTHS if kernels[width].min() > 1 - 1e-6}
+    assert not useful & identity
+    useful_constant = useful & constant
+    assert len(useful_constant) == min(1, len(constant))
+    for width in constant:
+        for narrowest in useful_constant:
+            assert kernels[width].min() >= kernels[narrowest].min()
     # Every other kernel has a copy among these.
-    for width in set(WIDTHS) - set(identity) - set(kept):
-        assert min(abs(kernels[width] - kernels[k]).max() for k in kept) <= 2e-6
-    assert len(kept) + len(identity) >= 11
+    for width in set(WIDTHS) - identity - useful:
+        differences = [abs(kernels[width] - kernels[copy]).max() for copy in useful]
+        assert min(differences) <= 2e-6
+    assert len(useful) + len(identity) >= 11
 
 
 def test_repeated_points_have_few_useful_widths_but_one_is_always_left():
-    D = squared_distances(np.random.default_rng(0).integers(0, 3, (80, 2)).astype(float))
-    kept = useful_widths(D, WIDTHS)
-    kernels = [rbf(D, w) for w in kept]
-    assert kept.min() >= 0.125  # narrower ones only see equal points
+    repeated = np.random.default_rng(0).integers(0, 3, (80, 2)).astype(float)
+    D = squared_distances(repeated)
+    useful = useful_widths(D, WIDTHS)
+    kernels = [rbf(D, width) for width in useful]
+    assert useful.min() >= 0.125  # narrower ones only see equal points
     for first, second in itertools.combinations(kernels, 2):
         assert abs(first - second).max() > 1e-7
-    far = squared_distances(1e9 * np.arange(4.0)[:, None])
-    assert useful_widths(far, WIDTHS).tolist() == [WIDTHS.max()]
+    far_apart = squared_distances(1e9 * np.arange(4.0)[:, None])
+    assert useful_widths(far_apart, WIDTHS).tolist() == [WIDTHS.max()]
     for n_rows in (1, 5):
-        assert useful_widths(np.zeros((n_rows, n_rows)), WIDTHS).size == 1
+        no_distances = np.zeros((n_rows, n_rows))
+        assert useful_widths(no_distances, WIDTHS).size == 1
 
 
 @pytest.mark.parametrize("width", [2**-8, 0.05, 0.2, 0.5, 2.0, 8.0, 100.0, 1024.0])
 def test_the_basis_is_that_of_a_full_eigendecomposition(width):
     K = rbf(squared_distances(points(150, 2)), width)
-    found = basis(K)
+    space = basis(K)
+    rank = len(space.lam)
     lam, Q = eigh(K)
-    keep = lam > 1e-10 * lam[-1]
-    big = int((lam > 1e-8 * lam[-1]).sum())
-    np.testing.assert_allclose(found.lam[:big], lam[::-1][:big], rtol=1e-4)
-    assert abs(len(found.lam) - keep.sum()) <= 2
-    assert (np.diff(found.lam) <= 0).all()
-    np.testing.assert_allclose(found.Q.T @ found.Q, np.eye(len(found.lam)), atol=1e-12)
-    np.testing.assert_allclose((found.Q * found.lam) @ found.Q.T, K, atol=3e-10 * lam[-1])
-    projector = Q[:, -big:] @ Q[:, -big:].T
-    np.testing.assert_allclose(projector @ found.Q[:, :big], found.Q[:, :big], atol=1e-4)
+    largest = lam[-1]
+    rank_of_K = int((lam > 1e-10 * largest).sum())
+    big = int((lam > 1e-8 * largest).sum())
+    np.testing.assert_allclose(space.lam[:big], lam[::-1][:big], rtol=1e-4)
+    assert abs(rank - rank_of_K) <= 2
+    assert (np.diff(space.lam) <= 0).all()
+    np.testing.assert_allclose(space.Q.T @ space.Q, np.eye(rank), atol=1e-12)
+    rebuilt = (space.Q * space.lam) @ space.Q.T
+    np.testing.assert_allclose(rebuilt, K, atol=3e-10 * largest)
+    leading = Q[:, -big:]
+    projected = leading @ leading.T @ space.Q[:, :big]
+    np.testing.assert_allclose(projected, space.Q[:, :big], atol=1e-4)
 
 
 def test_pivoted_cholesky_reaches_its_tolerance_or_says_no():
-    smooth, narrow = (rbf(squared_distances(points(120, 2)), width) for width in (3.0, 0.05))
-    rows, low = gaussian.pivoted_cholesky(smooth, 1e-10, 60)
-    left = smooth - rows.T @ rows
-    assert low
+    D = squared_distances(points(120, 2))
+    smooth = rbf(D, 3.0)
+    narrow = rbf(D, 0.05)
+    rows, reached = gaussian.pivoted_cholesky(smooth, 1e-10, 60)
+    remainder = smooth - rows.T @ rows
+    assert reached
     assert len(rows) < 60
-    assert np.abs(np.diag(left)).max() <= 1e-10 + 1e-13
-    assert np.linalg.eigvalsh(left).min() > -1e-12
-    assert not gaussian.pivoted_cholesky(narrow, 1e-10, 60)[1]
-    assert not gaussian.pivoted_cholesky(smooth, 1e-10, 5)[1]
+    assert np.abs(np.diag(remainder)).max() <= 1e-10 + 1e-13
+    assert np.linalg.eigvalsh(remainder).min() > -1e-12
+    _, reached = gaussian.pivoted_cholesky(narrow, 1e-10, 60)
+    assert not reached
+    _, reached = gaussian.pivoted_cholesky(smooth, 1e-10, 5)
+    assert not reached
 
 
 def test_held_out_decision_values_go_through_the_basis():
     X = points(50)
-    out = points(7, seed=1)
-    gram = gaussian.Gram(rbf(squared_distances(X), 2.0), rbf(squared_distances(out, X), 2.0))
-    v = np.random.default_rng(2).standard_normal(len(gram.basis.lam))
-    np.testing.assert_allclose(gram.Z_out @ v, gram.K_out @ (gram.basis.Q @ v))
+    X_out = points(7, seed=1)
+    K = rbf(squared_distances(X), 2.0)
+    K_out = rbf(squared_distances(X_out, X), 2.0)
+    gram = gaussian.Gram(K, K_out)
     basis = gram.basis
-    np.testing.assert_allclose(gram.K @ (basis.Q @ v), basis.Q @ (basis.lam * v), atol=1e-8)
+    v = np.random.default_rng(2).standard_normal(len(basis.lam))
+    weights = basis.Q @ v
+    np.testing.assert_allclose(gram.Z_out @ v, gram.K_out @ weights)
+    np.testing.assert_allclose(gram.K @ weights, basis.Q @ (basis.lam * v), atol=1e-8)
 
 
 # Widths by rule
@@ -130,12 +147,14 @@ def test_held_out_decision_values_go_through_the_basis():
 @pytest.mark.parametrize("parametrisation", get_args(gaussian.Parametrisation))
 def test_scale_is_scikit_learns_gamma(parametrisation):
     X = points() * [1.0, 2.0, 5.0] + 3.0
-    theirs = SVC(gamma="scale").fit(X, np.arange(60) % 2)._gamma
-    assert rate(width_of("scale", X, parametrisation), parametrisation) == pytest.approx(theirs)
+    labels = np.arange(60) % 2
+    theirs = SVC(gamma="scale").fit(X, labels)._gamma
+    width = width_of("scale", X, parametrisation)
+    assert rate(width, parametrisation) == pytest.approx(theirs)
     assert width_of(0.5, X, parametrisation) == 0.5
-    for width in ("auto", "median"):
-        with pytest.raises(ValueError, match=f"must be a number or 'scale', got '{width}'"):
-            width_of(width, X)
+    for unknown in ("auto", "median"):
+        with pytest.raises(ValueError, match=f"must be a number or 'scale', got '{unknown}'"):
+            width_of(unknown, X)
 
 
 def test_scale_of_standardised_features_is_the_root_of_half_their_number():
@@ -143,11 +162,13 @@ def test_scale_of_standardised_features_is_the_root_of_half_their_number():
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     width = width_of("scale", X)
     assert width == pytest.approx(np.sqrt(1.5))
-    assert np.exp(-rate(width) * squared_distances(X)) == pytest.approx(RBF(width)(X))
+    K = np.exp(-rate(width) * squared_distances(X))
+    assert pytest.approx(RBF(width)(X)) == K
     assert width_of("scale", np.ones((4, 8))) == pytest.approx(2.0)
     assert width_of("scale", X, weights=np.ones(60)) == pytest.approx(width)
     doubled = width_of("scale", np.vstack([X, X[:5]]))
-    assert width_of("scale", X, weights=1.0 + (np.arange(60) < 5)) == pytest.approx(doubled)
+    weights = np.where(np.arange(60) < 5, 2.0, 1.0)
+    assert width_of("scale", X, weights=weights) == pytest.approx(doubled)
 
 
 @pytest.mark.parametrize(("n", "m"), [(1, 1), (5, 3), (33, 700), (700, 333)])

@@ -11,11 +11,22 @@ from scipy.optimize import minimize_scalar
 
 from noisylabels.losses import margin as losses
 
-EVERY = [make() for make in losses.LOSSES.values()]
-EVERY += [losses.Ramp(-2.0), losses.SmoothRamp(-0.7, 3.0, -0.15), losses.SmoothRamp(-1.0, 2.0, 0.0)]
-EVERY += [losses.RGomp(0.5), losses.RGomp(4.0)]
+LOSSES = [
+    *[make() for make in losses.LOSSES.values()],
+    losses.Ramp(-2.0),
+    losses.SmoothRamp(-0.7, 3.0, -0.15),
+    losses.SmoothRamp(-1.0, 2.0, 0.0),
+    losses.RGomp(0.5),
+    losses.RGomp(4.0),
+]
 SYMMETRIC = ("sigmoid", "unhinged")
-each_loss = pytest.mark.parametrize("loss", EVERY, ids=lambda loss: f"{loss.name}{loss.parameters}")
+
+
+def name_loss(loss):
+    return f"{loss.name}{loss.parameters}"
+
+
+each_loss = pytest.mark.parametrize("loss", LOSSES, ids=name_loss)
 
 
 @each_loss
@@ -24,7 +35,8 @@ def test_slope_is_the_central_difference_and_curvature_the_largest_second_deriva
     h = 1e-6  # no point is that near to a kink
     difference = (loss.value(z + h) - loss.value(z - h)) / (2 * h)
     np.testing.assert_allclose(loss.slope(z), difference, rtol=1e-7, atol=2e-8)
-    assert loss.convex == (np.diff(loss.slope(np.linspace(-9, 9, 1801))) >= 0).all()
+    slopes = loss.slope(np.linspace(-9, 9, 1801))
+    assert loss.convex == (np.diff(slopes) >= 0).all()
     if loss.smooth and loss.name != "unhinged":
         z = np.linspace(-6, 6, 200_001)
         h = 1e-5
@@ -63,16 +75,21 @@ def test_bounded_losses_reach_their_bound_and_lose_their_slope_at_both_ends(loss
 
 @pytest.mark.parametrize("c", [0.5, 1.0, 2.0, 4.0])
 def test_the_reversed_gompertz_loss_is_its_formula(c):
+    loss = losses.RGomp(c)
     z = np.linspace(-9, 9, 10_001)
-    np.testing.assert_allclose(losses.RGomp(c).value(z), np.exp(-np.exp(c * z)), rtol=1e-12, atol=1e-100)
-    assert np.abs(losses.RGomp(c).slope(z)).max() == pytest.approx(c / math.e, rel=1e-12)
+    formula = np.exp(-np.exp(c * z))
+    np.testing.assert_allclose(loss.value(z), formula, rtol=1e-12, atol=1e-100)
+    steepest = np.abs(loss.slope(z)).max()
+    assert steepest == pytest.approx(c / math.e, rel=1e-12)
 
 
 @each_loss
 def test_symmetric_loss_condition(loss):
     z = np.linspace(-6, 6, 601)
-    symmetric = loss in (losses.SmoothRamp(-1.0, 2.0, 0.0), losses.Ramp(-1.0)) or loss.name in SYMMETRIC
-    assert (np.ptp(loss.value(z) + loss.value(-z)) < 1e-12) == symmetric
+    symmetric_ramps = (losses.SmoothRamp(-1.0, 2.0, 0.0), losses.Ramp(-1.0))
+    is_symmetric = loss in symmetric_ramps or loss.name in SYMMETRIC
+    sums = loss.value(z) + loss.value(-z)
+    assert (np.ptp(sums) < 1e-12) == is_symmetric
 
 
 @pytest.mark.parametrize("s", [-0.7, -1.0, -2.0, 0.0])
@@ -81,24 +98,27 @@ def test_ramps_are_their_formulas(s):
     hinges = np.maximum(1 - z, 0) - np.maximum(s - z, 0)
     np.testing.assert_allclose(losses.Ramp(s).value(z), hinges, atol=1e-15)
     smooth = (1 - s) / (1 + np.exp(1.5 * (z + 0.2)))
-    np.testing.assert_allclose(losses.SmoothRamp(s, 1.5, 0.2).value(z), smooth, rtol=1e-14)
-    np.testing.assert_allclose(losses.Sigmoid().value(z), losses.SmoothRamp(0, 1, 0).value(z), rtol=1e-14)
+    ramp = losses.SmoothRamp(s, 1.5, 0.2)
+    np.testing.assert_allclose(ramp.value(z), smooth, rtol=1e-14)
+    sigmoid = losses.Sigmoid().value(z)
+    np.testing.assert_allclose(sigmoid, losses.SmoothRamp(0, 1, 0).value(z), rtol=1e-14)
 
 
 def weight(loss, z):
-    """phi(z) = -r'(z) / (1 - z): the weight of an example in the equivalent least-squares problem."""
+    """phi(z) = -r'(z) / (1 - z): the weight of an example in an equivalent least-squares fit."""
     return -loss.slope(z) / (1.0 - z)
 
 
 @pytest.mark.parametrize("s", losses.PRESETS)
 def test_theorem_2_the_weights_of_a_smooth_ramp_and_of_the_reversed_gompertz_loss(s):
-    z, (alpha, beta) = np.linspace(-8, 0.9, 50), losses.PRESETS[s]
+    z = np.linspace(-8, 0.9, 50)
+    alpha, beta = losses.PRESETS[s]
     phi = np.exp(alpha * (z + beta))
-    printed = (1 - s) * alpha * phi / ((1 - z) * (1 + phi) ** 2)
-    np.testing.assert_allclose(weight(losses.SmoothRamp(s), z), printed, rtol=1e-12)
+    published = (1 - s) * alpha * phi / ((1 - z) * (1 + phi) ** 2)
+    np.testing.assert_allclose(weight(losses.SmoothRamp(s), z), published, rtol=1e-12)
     assert losses.SmoothRamp(s) == losses.SmoothRamp(s, alpha, beta)
-    printed = 2.0 * np.exp(2.0 * z - np.exp(2.0 * z)) / (1 - z)
-    np.testing.assert_allclose(weight(losses.RGomp(2.0), z), printed, rtol=1e-12)
+    published = 2.0 * np.exp(2.0 * z - np.exp(2.0 * z)) / (1 - z)
+    np.testing.assert_allclose(weight(losses.RGomp(2.0), z), published, rtol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -107,17 +127,23 @@ def test_theorem_2_the_weights_of_a_smooth_ramp_and_of_the_reversed_gompertz_los
     ids=lambda loss: f"{loss.name}{loss.parameters}",
 )
 def test_rs_10_the_weight_of_a_wrong_label_falls_with_its_distance(loss):
-    found = weight(loss, np.linspace(-12, -1e-6, 4001))
-    assert np.all(np.diff(found)[found[:-1] > 0] > 0)
-    assert weight(losses.Hinge(), -20.0) == pytest.approx(1 / 21)  # the robust ones vanish faster
-    assert max(weight(losses.SmoothRamp(), -20.0), weight(losses.RGomp(), -20.0)) < 1e-10
+    weights = weight(loss, np.linspace(-12, -1e-6, 4001))
+    is_positive = weights[:-1] > 0
+    assert np.all(np.diff(weights)[is_positive] > 0)
+    assert weight(losses.Hinge(), -20.0) == pytest.approx(1 / 21)
+    # the robust ones vanish faster
+    assert weight(losses.SmoothRamp(), -20.0) < 1e-10
+    assert weight(losses.RGomp(), -20.0) < 1e-10
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
         (lambda: losses.Ramp(0.5), "s: must be a finite number <= 0, got 0.5"),
-        (lambda: losses.SmoothRamp(-0.5), r"alpha and beta, or neither and s = -0\.7, -1\.0, -2\.0; got"),
+        (
+            lambda: losses.SmoothRamp(-0.5),
+            r"alpha and beta, or neither and s = -0\.7, -1\.0, -2\.0; got",
+        ),
         (lambda: losses.SmoothRamp(-1.0, 2.0), r"both alpha and beta.*alpha=2\.0, beta=None"),
         (lambda: losses.SmoothRamp(-1.0, 0.0, 0.0), "alpha: must be a finite number > 0, got 0"),
         (lambda: losses.SmoothRamp(-1.0, 1.0, math.nan), "beta: must be a finite number"),
@@ -132,14 +158,17 @@ def test_wrong_parameters_are_named(make, message):
 
 @pytest.mark.parametrize(("s", "alpha"), [(-0.7, 3.118), (-1.0, 2.651), (-2.0, 1.767)])
 def test_only_the_first_preset_rounds_the_nearest_smooth_ramp(s, alpha):
-    """In integrated square: alpha = 5.3011 / (1 - s), and beta puts the centre on the ramp's, by symmetry."""
+    """In integrated square, alpha = 5.3011 / (1 - s); by symmetry beta centres it on the ramp."""
     z = np.linspace(-30, 30, 12_001)
     beta = -(1 + s) / 2
+    ramp = losses.Ramp(s).value(z)
 
     def distance(k):
-        return ((losses.SmoothRamp(s, k / (1 - s), beta).value(z) - losses.Ramp(s).value(z)) ** 2).sum()
+        smooth_ramp = losses.SmoothRamp(s, k / (1 - s), beta).value(z)
+        return ((smooth_ramp - ramp) ** 2).sum()
 
     k = minimize_scalar(distance, bounds=(3.0, 8.0), method="bounded").x
     assert k == pytest.approx(5.3011, abs=1e-3)
     assert round(k / (1 - s), 3) == alpha
-    assert (losses.PRESETS[s] == (round(alpha), round(beta, 2))) == (s == -0.7)
+    is_rounded = losses.PRESETS[s] == (round(alpha), round(beta, 2))
+    assert is_rounded == (s == -0.7)

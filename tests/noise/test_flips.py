@@ -1,4 +1,4 @@
-"""Label flips: exact rates, the classes they hit, and mistakes in their labels; a crowd; the flip matrix."""
+"""Label flips: exact rates, classes they hit, mistakes in their labels; a crowd; flip matrices."""
 
 import numpy as np
 import pytest
@@ -17,26 +17,33 @@ def changed(label, seed=0, **options):
     return noisy != Y
 
 
-@pytest.mark.parametrize(("rate", "count"), [(0, 0), (0.2, 200), (0.6, 600), (1, 1000), (0.0004, 0)])
+COUNTS_OF_RATES = [(0, 0), (0.2, 200), (0.6, 600), (1, 1000), (0.0004, 0)]
+
+
+@pytest.mark.parametrize(("rate", "count"), COUNTS_OF_RATES)
 def test_symmetric_flips_an_exact_number(rate, count):
     assert changed(f"symmetric {rate}").sum() == count
 
 
 def test_noise_leaves_its_input_alone_and_follows_its_seed():
     before = Y.copy()
-    first, same, other = (changed("symmetric 0.3", seed) for seed in (1, 1, 2))
+    first = changed("symmetric 0.3", 1)
+    repeated = changed("symmetric 0.3", 1)
+    of_another_seed = changed("symmetric 0.3", 2)
     assert (before == Y).all()
-    assert (first == same).all()
-    assert (first != other).any()
+    assert (first == repeated).all()
+    assert (first != of_another_seed).any()
 
 
 def test_class_conditional_rates_and_far_outliers():
     flipped = changed("class_conditional 0.4 0.1")
-    assert (flipped[Y == 1].sum(), flipped[Y == -1].sum()) == (100, 75)
+    assert flipped[Y == 1].sum() == 100
+    assert flipped[Y == -1].sum() == 75
     f = np.random.default_rng(0).standard_normal(1000)
     flipped = changed("far_outliers 0.1", f=f)
     assert flipped.sum() == 100
-    assert np.abs(f[flipped]).min() > np.abs(f[~flipped]).max()
+    distances = np.abs(f)
+    assert distances[flipped].min() > distances[~flipped].max()
 
 
 @pytest.mark.parametrize(
@@ -45,28 +52,43 @@ def test_class_conditional_rates_and_far_outliers():
 )
 def test_coins_flip_a_binomial_number_of_each_class(model, positive, negative):
     drawn = np.array([changed(f"{model} 0.3", seed) for seed in range(400)])
-    counts = np.array([drawn[:, Y == 1].sum(axis=1), drawn[:, Y == -1].sum(axis=1)])
-    for count, n, rate in zip(counts, (250, 750), (positive, negative), strict=True):
+    counts_of_positive = drawn[:, Y == 1].sum(axis=1)
+    counts_of_negative = drawn[:, Y == -1].sum(axis=1)
+    for counts, n, rate in (
+        (counts_of_positive, 250, positive),
+        (counts_of_negative, 750, negative),
+    ):
         spread = np.sqrt(n * rate * (1 - rate))
-        assert count.mean() == pytest.approx(n * rate, abs=4 * spread / 20)
-        assert count.std() == pytest.approx(spread, rel=0.15)  # an exact number would have none
-    assert positive != negative or abs(np.corrcoef(counts)[0, 1]) < 0.2
+        assert counts.mean() == pytest.approx(n * rate, abs=4 * spread / 20)
+        assert counts.std() == pytest.approx(spread, rel=0.15)  # an exact number would have none
+    if positive == negative:
+        correlation = np.corrcoef(counts_of_positive, counts_of_negative)[0, 1]
+        assert abs(correlation) < 0.2
 
 
 def test_coins_are_tossed_anew_while_one_class_is_left():
-    few = np.array([1, -1], dtype=np.int8)
+    two_labels = np.array([1, -1], dtype=np.int8)
     for seed in range(50):  # half of the first draws have one class
-        assert len(np.unique(corrupt(few, "independent 0.4", np.random.default_rng(seed)))) == 2
-    with pytest.raises(ValueError, match=r"5 labels of which 5 are \+1 were of one class .* lower the rate"):
-        corrupt(np.ones(5, dtype=np.int8), "negative_only 0.4", np.random.default_rng(0))
+        noisy = corrupt(two_labels, "independent 0.4", np.random.default_rng(seed))
+        assert len(np.unique(noisy)) == 2
+    one_class = np.ones(5, dtype=np.int8)
+    message = r"5 labels of which 5 are \+1 were of one class .* lower the rate"
+    with pytest.raises(ValueError, match=message):
+        corrupt(one_class, "negative_only 0.4", np.random.default_rng(0))
 
 
-@pytest.mark.parametrize(
-    ("label", "expected"),
-    [*((f"compound 0.2 {k}", (1 - 0.6**k) / 2) for k in (1, 2, 3)), ("uniform 0.4", 0.2)],
-)
+MEAN_RATES = [
+    ("compound 0.2 1", 0.4 / 2),
+    ("compound 0.2 2", (1 - 0.6**2) / 2),
+    ("compound 0.2 3", (1 - 0.6**3) / 2),
+    ("uniform 0.4", 0.2),
+]
+
+
+@pytest.mark.parametrize(("label", "expected"), MEAN_RATES)
 def test_the_mean_rate_of_compound_and_uniform_noise(label, expected):
-    assert np.mean([changed(label, seed).mean() for seed in range(40)]) == pytest.approx(expected, abs=0.006)
+    rates = [changed(label, seed).mean() for seed in range(40)]
+    assert np.mean(rates) == pytest.approx(expected, abs=0.006)
 
 
 # A simulated crowd
@@ -75,26 +97,34 @@ def test_the_mean_rate_of_compound_and_uniform_noise(label, expected):
 def crowd(n=300, **settings):
     rng = np.random.default_rng(0)
     y = rng.choice([-1, 1], n).astype(np.int8)
-    return y, simulate(y, rng, **{"workers": 40, "per_item": 5, **settings})
+    settings = {"workers": 40, "per_item": 5} | settings
+    return y, simulate(y, rng, **settings)
 
 
 def test_every_item_goes_to_different_workers_who_are_as_right_as_they_say():
     y, labels = crowd(n=4000, spammers=0.1)
-    assert len(set(zip(labels.item.tolist(), labels.worker.tolist(), strict=True))) == 4000 * 5
+    pairs = set(zip(labels.item.tolist(), labels.worker.tolist(), strict=True))
+    assert len(pairs) == 4000 * 5
     assert (np.bincount(labels.item) == 5).all()
     assert np.count_nonzero(labels.accuracy == 0.5) == 4  # who toss coins
+    is_right = labels.response == y[labels.item]
     sizes = np.bincount(labels.worker)
-    shares = np.bincount(labels.worker, labels.response == y[labels.item]) / sizes
-    z = (shares - labels.accuracy) / np.sqrt(labels.accuracy * (1 - labels.accuracy) / sizes)
+    shares = np.bincount(labels.worker, is_right) / sizes
+    standard_errors = np.sqrt(labels.accuracy * (1 - labels.accuracy) / sizes)
+    z = (shares - labels.accuracy) / standard_errors
     assert np.abs(z).max() < 4.5
 
 
 def test_more_labels_per_item_contain_the_fewer():
     _, labels = crowd()
-    chosen = [set(subset(labels.item, m, np.random.default_rng(5)).tolist()) for m in (1, 2, 5, 9)]
+    chosen = []
+    for m in (1, 2, 5, 9):
+        rows = subset(labels.item, m, np.random.default_rng(5))
+        chosen.append(set(rows.tolist()))
     assert chosen[0] < chosen[1] < chosen[2] == chosen[3]
-    assert [len(c) for c in chosen] == [300, 600, 1500, 1500]
-    assert np.bincount(labels.item[list(chosen[1])]).tolist() == [2] * 300
+    assert [len(rows) for rows in chosen] == [300, 600, 1500, 1500]
+    labels_per_item = np.bincount(labels.item[list(chosen[1])])
+    assert labels_per_item.tolist() == [2] * 300
 
 
 # Mistakes
@@ -122,7 +152,10 @@ def test_mistakes_are_named(label, message):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda rng: corrupt(Y > 0, "symmetric 0.1", rng), r"labels must be -1 or \+1, got \[False, True\]"),
+        (
+            lambda rng: corrupt(Y > 0, "symmetric 0.1", rng),
+            r"labels must be -1 or \+1, got \[False, True\]",
+        ),
         (lambda rng: simulate(Y * 0, rng), r"labels must be -1 or \+1, got \[0\]"),
         (lambda rng: crowd(per_item=41), "per_item: must be a whole number >= 1 and <= 40"),
         (lambda rng: crowd(spammers=1.5), "spammers: must be"),
@@ -134,12 +167,19 @@ def test_wrong_input_is_named(call, message):
         call(np.random.default_rng(0))
 
 
-OMEGAS = [flip_matrix.START, flip_matrix.from_rates(0.3, 0.05), flip_matrix.from_rates(0.0, 0.4), np.eye(2)]
+OMEGAS = [
+    flip_matrix.START,
+    flip_matrix.from_rates(0.3, 0.05),
+    flip_matrix.from_rates(0.0, 0.4),
+    np.eye(2),
+]
 
 
 def draw(n=200, seed=0):
     rng = np.random.default_rng(seed)
-    return 4 * rng.standard_normal(n), (rng.random(n) < 0.4).astype(float)
+    f = 4 * rng.standard_normal(n)
+    labels = (rng.random(n) < 0.4).astype(float)
+    return f, labels
 
 
 def plain(f, labels, omega):
@@ -153,49 +193,61 @@ def plain(f, labels, omega):
 def test_likelihood_and_posterior_are_their_formulas(omega):
     f, labels = draw()
     p, q, _ = plain(f, labels, omega)
-    np.testing.assert_allclose(flip_matrix.log_likelihood(f, labels, omega), np.log(p), rtol=1e-9)
+    log_likelihood = flip_matrix.log_likelihood(f, labels, omega)
+    np.testing.assert_allclose(log_likelihood, np.log(p), rtol=1e-9)
     np.testing.assert_allclose(flip_matrix.posterior(f, labels, omega), q, rtol=1e-9)
     if not np.array_equal(omega, np.eye(2)):  # extreme decision values stay finite
-        q = flip_matrix.posterior(np.repeat([-800.0, 800.0], 2), np.array([0.0, 1.0, 0.0, 1.0]), omega)
+        extreme = np.repeat([-800.0, 800.0], 2)
+        q = flip_matrix.posterior(extreme, np.array([0.0, 1.0, 0.0, 1.0]), omega)
         assert ((q >= 0) & (q <= 1)).all()
-    # the same, compiled
+
+
+@pytest.mark.parametrize("omega", OMEGAS)
+def test_the_compiled_likelihood_has_its_formulas(omega):
+    f, labels = draw()
     step = np.full(len(f), 0.5)
     slope = np.empty(len(f))
-    value, up, down = likelihood(f, step, 2.0, labels, omega[0, 1], omega[1, 0], slope)
+    rates = (omega[0, 1], omega[1, 0])
+    value, by_omega01, by_omega10 = likelihood(f, step, 2.0, labels, *rates, slope)
     p, q, sigma = plain(f + 1.0, labels, omega)
     sign = 2 * labels - 1
     assert value == pytest.approx(np.log(p).sum(), rel=1e-12)
     np.testing.assert_allclose(slope, q - sigma, atol=1e-13)
-    assert up == pytest.approx((sign * (1 - sigma) / p).sum(), rel=1e-10)
-    assert down == pytest.approx(-(sign * sigma / p).sum(), rel=1e-10)
+    assert by_omega01 == pytest.approx((sign * (1 - sigma) / p).sum(), rel=1e-10)
+    assert by_omega10 == pytest.approx(-(sign * sigma / p).sum(), rel=1e-10)
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_an_update_never_decreases_the_likelihood(seed):
     f, labels = draw(60, seed)
-    omega, found = flip_matrix.START, []
+    omega = flip_matrix.START
+    likelihoods = []
     for _ in range(20):
-        found.append(flip_matrix.log_likelihood(f, labels, omega).sum())
-        omega = flip_matrix.updated(flip_matrix.posterior(f, labels, omega), labels, omega)
+        likelihoods.append(flip_matrix.log_likelihood(f, labels, omega).sum())
+        q = flip_matrix.posterior(f, labels, omega)
+        omega = flip_matrix.updated(q, labels, omega)
         np.testing.assert_allclose(omega.sum(axis=1), 1.0)
-    assert np.diff(found).min() >= -1e-10
+    assert np.diff(likelihoods).min() >= -1e-10
 
 
 def test_the_identity_is_a_fixed_point_and_an_empty_row_stays():
     f, labels = draw()
-    q = flip_matrix.posterior(f, labels, np.eye(2))
-    np.testing.assert_array_equal(flip_matrix.updated(q, labels, np.eye(2)), np.eye(2))
-    after = flip_matrix.updated(np.zeros(len(f)), labels, flip_matrix.START)
-    np.testing.assert_array_equal(after[1], flip_matrix.START[1])
+    identity = np.eye(2)
+    q = flip_matrix.posterior(f, labels, identity)
+    np.testing.assert_array_equal(flip_matrix.updated(q, labels, identity), identity)
+    no_ones = np.zeros(len(f))
+    updated = flip_matrix.updated(no_ones, labels, flip_matrix.START)
+    np.testing.assert_array_equal(updated[1], flip_matrix.START[1])
 
 
 def test_weights_are_repetitions():
     f, labels = draw()
     weights = np.random.default_rng(1).integers(0, 4, len(f))
-    q = flip_matrix.posterior(f, labels, flip_matrix.START)
-    repeated = [np.repeat(a, weights) for a in (q, labels)]
-    weighted = flip_matrix.updated(q, labels, flip_matrix.START, weights.astype(float))
-    np.testing.assert_allclose(weighted, flip_matrix.updated(*repeated, flip_matrix.START))
+    omega = flip_matrix.START
+    q = flip_matrix.posterior(f, labels, omega)
+    weighted = flip_matrix.updated(q, labels, omega, weights.astype(float))
+    repeated = flip_matrix.updated(np.repeat(q, weights), np.repeat(labels, weights), omega)
+    np.testing.assert_allclose(weighted, repeated)
 
 
 @pytest.mark.parametrize(

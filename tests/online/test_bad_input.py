@@ -22,19 +22,19 @@ from noisylabels.online.kernel import SurrogateKernel
 from noisylabels.online.linear import KnownCovariance, NaiveOGD, TwoCopy
 from noisylabels.online.oracles import ArrayOracle, SimulatedOracle, StreamOracle
 
-LEARNERS = [getattr(noisylabels, where.partition(":")[2]) for where in METHODS.values() if "online." in where]
-every = pytest.mark.parametrize("cls", LEARNERS, ids=lambda cls: cls.name)
+LEARNERS = [getattr(noisylabels, path.partition(":")[2]) for path in METHODS.values() if "online." in path]
+each_class = pytest.mark.parametrize("cls", LEARNERS, ids=lambda cls: cls.name)
 X = np.ones((4, 2))
 Y = np.ones(4)
 PAIR = gaussian_pair(1.0, [0.1, 0.1])
 
 
-def made(cls, **changed):
+def make_learner(cls, **changed):
     """A learner with values for the parameters that have no default."""
-    given = {"kernel": tensor.linear(), "loss": analytic.squared(), "eta": 0.1, "pair": PAIR}
-    given |= {"rng": np.random.default_rng(0)} | changed
+    arguments = {"kernel": tensor.linear(), "loss": analytic.squared(), "eta": 0.1, "pair": PAIR}
+    arguments |= {"rng": np.random.default_rng(0)} | changed
     names = inspect.signature(cls).parameters
-    return cls(**{name: value for name, value in given.items() if name in names})
+    return cls(**{name: value for name, value in arguments.items() if name in names})
 
 
 def refused(message, call, *arguments):
@@ -42,24 +42,36 @@ def refused(message, call, *arguments):
         call(*arguments)
 
 
-@every
+@each_class
 def test_every_learner_keeps_the_contract_of_learners(cls):
     entries = PAIR.d if "pair" in inspect.signature(cls).parameters else 5
-    check_online_learner(made(cls), copies=200, entries=entries)
+    check_online_learner(make_learner(cls), copies=200, entries=entries)
 
 
-@every
+@each_class
 def test_a_wrong_parameter_is_named_in_one_line(cls):
-    check_answers(cls, lambda name, value: made(cls, **{name: value}))
+    check_answers(cls, lambda name, value: make_learner(cls, **{name: value}))
+
+
+def positive_parameters():
+    """List each positive parameter of each learner, and what makes the learner with a value of it."""
+    cases = []
+    for cls in LEARNERS:
+        for name in ("eta", "B_w", "ball"):
+            if name in inspect.signature(cls).parameters:
+                cases.append((name, partial(make_with, cls, name)))
+    return cases
+
+
+def make_with(cls, name, value):
+    return make_learner(cls, **{name: value})
 
 
 @pytest.mark.parametrize("bad", [0.0, -1.0, math.inf, math.nan])
 @pytest.mark.parametrize(
     ("name", "make"),
     [
-        *((name, lambda v, c=cls, n=name: made(c, **{n: v}))
-          for cls in LEARNERS for name in ("eta", "B_w", "ball")
-          if name in inspect.signature(cls).parameters),
+        *positive_parameters(),
         ("s", analytic.smoothed_absolute),
         ("s", analytic.smoothed_hinge),
         ("sigma2", partial(gaussian_pair, variances=[0.0])),
@@ -69,7 +81,7 @@ def test_a_wrong_parameter_is_named_in_one_line(cls):
         ("B_w", partial(theory.best_step, G=1.0, T=10)),
         ("eta", partial(theory.regret, 1.0, 1.0, 10)),
     ],
-)  # fmt: skip
+)
 def test_parameters_must_be_positive_and_finite(name, make, bad):
     refused(rf"^{name}: must be a finite number > 0", make, bad)
 
@@ -81,7 +93,11 @@ def test_the_horizon_is_whole(T):
 
 @pytest.mark.parametrize("p", [1.0, 0.5, math.inf, math.nan])
 def test_p_must_exceed_1_and_near_1_it_warns(p):
-    for make in (theory.checked_p, lambda v: made(AnalyticKernel, p=v), lambda v: theory.pmf(v, 3)):
+    for make in (
+        theory.checked_p,
+        lambda v: make_learner(AnalyticKernel, p=v),
+        lambda v: theory.pmf(v, 3),
+    ):
         refused(r"^p: must be a finite number > 1", make, p)
     with pytest.warns(UserWarning, match=r"p = 1.02: a round takes about 2550 queries"):
         theory.checked_p(1.02)
@@ -102,7 +118,10 @@ RUNS = {
     ("bad", "message"),
     [
         (np.full((4, 2), np.nan), "is not finite"),
-        (np.array([[1.0, 2.0], [1.0, np.inf], [0, 0], [0, 0]]), r"value at index \(1, 1\) is not finite"),
+        (
+            np.array([[1.0, 2.0], [1.0, np.inf], [0, 0], [0, 0]]),
+            r"value at index \(1, 1\) is not finite",
+        ),
         (np.ones((3, 2)), r"expected shape \(4, 2\), got \(3, 2\)"),
         (np.ones((4, 3)), r"expected shape \(4, 2\), got \(4, 3\)"),
         (np.ones(8), r"expected shape \(4, 2\), got \(8,\)"),
@@ -114,36 +133,49 @@ def test_arrays_that_do_not_fit(run, bad, message):
     refused(message, run, bad)
 
 
-@every
+@each_class
 @pytest.mark.parametrize("bad", [None, np.array([[1, "a"]], dtype=object), [[1.0], [1.0, 2.0]], "rows"])
 def test_what_is_no_array_of_numbers_is_refused(cls, bad):
-    learner = made(cls)
+    learner = make_learner(cls)
     run = getattr(learner, "run", None)  # a learner may have none
-    given = {"X": X, "X1": X, "X2": X.copy(), "y": Y, "copies": lambda rounds: X[rounds], "variances": [1, 1]}
-    takes = [name for name in inspect.signature(run).parameters if name in given] if run else []
+    arguments = {
+        "X": X,
+        "X1": X,
+        "X2": X.copy(),
+        "y": Y,
+        "copies": lambda rounds: X[rounds],
+        "variances": [1, 1],
+    }
+    takes = [name for name in inspect.signature(run).parameters if name in arguments] if run else []
     for name in {"X", "X1", "X2", "y"} & set(takes):
         with pytest.raises(ValueError, match=r"^(X|X1|X2|y|copy \d): (expected|needs) [^\n]+$"):
-            run(**{**{key: given[key] for key in takes}, name: bad})
+            run(**{**{key: arguments[key] for key in takes}, name: bad})
     refused(r"^X: (expected|needs) [^\n]+$", learner.predict, bad)
     for learn in (learner.fit, learner.partial_fit):
         refused(r"^oracle: must be of the class Oracle, got [^\n]+$", learn, X)
 
 
-def arrays(copies=X[:, None], targets=Y, **more):
-    return lambda: ArrayOracle(copies, targets, **more)
+def arrays(copies=X[:, None], targets=Y, **changed):
+    return lambda: ArrayOracle(copies, targets, **changed)
 
 
-def known_covariance(**more):
-    return lambda: KnownCovariance(0.1).run(X, X, Y, **more)
+def known_covariance(**changed):
+    return lambda: KnownCovariance(0.1).run(X, X, Y, **changed)
 
 
 def simulated(**changed):
-    given = {"X": X, "y": Y, "noise": FeatureNoise(variances=[0.1, 0.1]), "rng": np.random.default_rng(0)}
-    return lambda: SimulatedOracle(**{**given, **changed})
+    arguments = {
+        "X": X,
+        "y": Y,
+        "noise": FeatureNoise(variances=[0.1, 0.1]),
+        "rng": np.random.default_rng(0),
+    }
+    return lambda: SimulatedOracle(**arguments | changed)
 
 
 def learns(cls, items=None, **changed):
-    return lambda: made(cls, **changed).fit(StreamOracle(items) if items else ArrayOracle(X[:, None], Y))
+    oracle = StreamOracle(items) if items else ArrayOracle(X[:, None], Y)
+    return lambda: make_learner(cls, **changed).fit(oracle)
 
 
 @pytest.mark.parametrize(
@@ -156,7 +188,7 @@ def learns(cls, items=None, **changed):
         ("copies: must be a whole number >= 1, got 2.5", lambda: NaiveOGD(0.1, copies=2.5)),
         ("X1 and X2 must be independent copies", lambda: TwoCopy(0.1).run(X, X, X, Y)),
         ("X: value at index .* is masked", lambda: TwoCopy(0.1).predict(np.ma.masked_equal([[1.0, 0]], 0))),
-        ("copies: must be a function, got", lambda: made(AnalyticKernel).run(X, X, Y)),
+        ("copies: must be a function, got", lambda: make_learner(AnalyticKernel).run(X, X, Y)),
         ("diverged; take a smaller", lambda: NaiveOGD(1e300, 1e300).run(1e10 * X, 1e10 * X, 1e10 * Y)),
         (r"copies: expected shape \(\*, \*, \*\)", arrays(X)),
         (r"targets: expected shape \(4\)", arrays(targets=np.ones(5))),
@@ -209,33 +241,35 @@ def test_covariances_that_are_none(Sigma, message):
 
 def test_labels_of_a_classification_are_signs():
     loss = analytic.exponential()
-    run = made(AnalyticKernel, loss=loss).run
+    run = make_learner(AnalyticKernel, loss=loss).run
     labels = np.array([1.0, -1.0, 0.0, 1.0])
     refused("the exponential loss needs -1 or 1, got 0", run, X, lambda t: X[t], labels)
-    for cls in (each for each in LEARNERS if "loss" in inspect.signature(each).parameters):
+    for cls in LEARNERS:
+        if "loss" not in inspect.signature(cls).parameters:
+            continue
         refused("needs -1 or 1, got 0.5", learns(cls, [(np.ones((100, 2)), 0.5)], loss=loss))
 
 
-@every
+@each_class
 def test_predicting_before_learning_gives_0_and_dimensions_may_not_change(cls):
-    learner = made(cls)
+    learner = make_learner(cls)
     assert learner.predict([1.0, 2.0]) == 0.0
     np.testing.assert_array_equal(learner.predict(X), np.zeros(4))
     learner.fit(simulated()())
     refused("X: rows have 3 entries, the learner has 2", learner.predict, np.ones((1, 3)))
-    other = simulated(X=np.ones((4, 3)), noise=FeatureNoise(variances=[0.1] * 3))()
-    other.next_round()
-    refused("instance: has 3 entries, the learner has 2; use fit to restart", learner.partial_fit, other)
+    wider = simulated(X=np.ones((4, 3)), noise=FeatureNoise(variances=[0.1] * 3))()
+    wider.next_round()
+    refused("instance: has 3 entries, the learner has 2; use fit to restart", learner.partial_fit, wider)
 
 
-@every
+@each_class
 def test_the_form_of_the_arrays_changes_no_bit(cls):
     rng = np.random.default_rng(1)
     copies = rng.integers(-2, 3, (12, 60, 2)).astype(float)
     y = rng.integers(-3, 4, (12, 60)).astype(float)
 
     def compute(copies, y, Sigma):
-        learner = made(cls, eta=0.01).fit(ArrayOracle(copies, y, covariance=Sigma))
+        learner = make_learner(cls, eta=0.01).fit(ArrayOracle(copies, y, covariance=Sigma))
         return learner.predict(X), np.array([learner.predict(row) for row in 3 * X])
 
     check_layouts(compute, [copies, y, np.eye(2)], refused=["objects"])

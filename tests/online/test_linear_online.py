@@ -1,4 +1,4 @@
-"""Algorithms 1 and 2 and their baselines: one arithmetic on every path, the right limits, the bounds."""
+"""Algorithms 1 and 2 and their baselines: equal arithmetic on every path, limits, bounds."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ ETA = 0.02
 
 
 def linear_sequence(T: int, d: int, seed: int = 0, copies: int = 2):
-    """X (T, d) on the sphere, y, copies (T, copies, d) of noise with changing shape, noisy targets, law."""
+    """X (T, d) on the sphere, y, noisy copies (T, copies, d) of changing shape and targets, law."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((T, d))
     X /= np.linalg.norm(X, axis=1, keepdims=True)
@@ -23,19 +23,32 @@ def linear_sequence(T: int, d: int, seed: int = 0, copies: int = 2):
     y = X @ (0.9 * w / np.linalg.norm(w))
     law = FeatureNoise(variances=np.full(d, 1.0 / d), shapes=SHAPES)
     noisy = np.stack([X + law.draw(rng, T) for _ in range(copies)], axis=1)
-    return X, y, noisy, y + 0.1 * rng.standard_normal(T), law
+    noisy_targets = y + 0.1 * rng.standard_normal(T)
+    return X, y, noisy, noisy_targets, law
 
 
 def plain_ogd(X, X1, X2, y, Sigma=None):
     """Predictions and last w with B_w = 0.2, in NumPy; Sigma: (d, d) or (T, d, d)."""
-    w = np.zeros(X.shape[1])
+    d = X.shape[1]
+    w = np.zeros(d)
     predictions = []
-    Sigmas = np.zeros((len(y), *2 * w.shape)) + (0 if Sigma is None else Sigma)
+    if Sigma is None:
+        Sigma = np.zeros((d, d))
+    Sigmas = np.broadcast_to(Sigma, (len(y), d, d))
     for x, x1, x2, label, S in zip(X, X1, X2, y, Sigmas, strict=True):
         predictions.append(x @ w)
-        w = w - ETA * (2 * (w @ x1 - label) * x2 - 2 * S @ w)
+        gradient = 2 * (w @ x1 - label) * x2 - 2 * S @ w
+        w = w - ETA * gradient
         w = w * min(1.0, np.sqrt(0.2 / max(w @ w, 1e-300)))
     return np.array(predictions), w
+
+
+def cut(variances, part):
+    """Take a part of the rounds of what changes with the rounds."""
+    parts = {}
+    for name, value in variances.items():
+        parts[name] = value[part] if len(value) == 400 else value
+    return parts
 
 
 @pytest.mark.parametrize("d", [1, 3, 20, 100])
@@ -46,7 +59,7 @@ def test_every_path_gives_the_same_numbers(d):
     Sigma = law.covariance()
     v = np.random.default_rng(1).uniform(0, 0.3, (400, d))
     changing = v[:, :, None] * np.eye(d)
-    for learner, arguments, known, oracle, expected in (
+    for learner, arguments, variances, oracle, expected in (
         (TwoCopy, (X, X1, X2, y), {}, None, (X, X1, X2, y)),
         (NaiveOGD, (X, X1, y), {}, None, (X, X1, X1, y)),
         (OracleOGD, (X1, y), {}, None, (X1, X1, X1, y)),
@@ -55,53 +68,55 @@ def test_every_path_gives_the_same_numbers(d):
         (KnownCovariance, (X, X1, y), {"variances": v}, None, (X, X1, X1, y, changing)),
         (KnownCovariance, (X, X1, y), {"variances": v[0]}, None, (X, X1, X1, y, changing[0])),
     ):
-        whole = learner(ETA, 0.2)
-        pieces = learner(ETA, 0.2)
-        result = whole.run(*arguments, **known)
+        name = learner.name
+        result = learner(ETA, 0.2).run(*arguments, **variances)
         predictions, w = plain_ogd(*expected)
-        np.testing.assert_allclose(result.w, w, rtol=1e-10, atol=1e-13, err_msg=learner.name)
-        np.testing.assert_allclose(result.predictions, predictions, atol=1e-12, err_msg=learner.name)
+        np.testing.assert_allclose(result.w, w, rtol=1e-10, atol=1e-13, err_msg=name)
+        np.testing.assert_allclose(result.predictions, predictions, atol=1e-12, err_msg=name)
         assert result.w @ result.w <= 0.2 * (1 + 1e-12)
+        in_parts = learner(ETA, 0.2)
         for part in (slice(0, 7), slice(7, 400)):
-            cut = {name: value[part] if len(value) == 400 else value for name, value in known.items()}
-            last = pieces.run(*(each[part] for each in arguments), **cut)
-        np.testing.assert_array_equal(last.predictions, result.predictions[7:], err_msg=learner.name)
-        np.testing.assert_array_equal(pieces.w, result.w, err_msg=learner.name)
-        if "variances" not in known:
+            arrays = [array[part] for array in arguments]
+            last_result = in_parts.run(*arrays, **cut(variances, part))
+        later_predictions = result.predictions[7:]
+        np.testing.assert_array_equal(last_result.predictions, later_predictions, err_msg=name)
+        np.testing.assert_array_equal(in_parts.w, result.w, err_msg=name)
+        if "variances" not in variances:
             stepwise = learner(ETA, 0.2).fit(ArrayOracle(noisy, y, oracle))
-            np.testing.assert_array_equal(stepwise.w, result.w, err_msg=learner.name)
+            np.testing.assert_array_equal(stepwise.w, result.w, err_msg=name)
 
 
 def test_averaging_m_copies_is_one_copy_of_smaller_noise():
     X, _, noisy, y, _ = linear_sequence(200, 3, copies=4)
-    a = NaiveOGD(ETA, copies=4)
-    b = NaiveOGD(ETA)
-    np.testing.assert_allclose(a.run(X, noisy, y).w, b.run(X, noisy.mean(axis=1), y).w, rtol=0, atol=1e-14)
+    of_copies = NaiveOGD(ETA, copies=4).run(X, noisy, y)
+    of_mean = NaiveOGD(ETA).run(X, noisy.mean(axis=1), y)
+    np.testing.assert_allclose(of_copies.w, of_mean.w, rtol=0, atol=1e-14)
     oracle = ArrayOracle(noisy, y)
-    np.testing.assert_allclose(NaiveOGD(ETA, copies=4).fit(oracle).w, a.w, rtol=0, atol=1e-14)
+    stepwise = NaiveOGD(ETA, copies=4).fit(oracle)
+    np.testing.assert_allclose(stepwise.w, of_copies.w, rtol=0, atol=1e-14)
     assert oracle.queries == 4 * 200
 
 
 def test_naive_descent_ends_at_the_shrunken_vector_and_two_copies_at_the_right_one():
     rng = np.random.default_rng(3)
     T = 40_000
+    half = T // 2
     d = 3
     X = rng.standard_normal((T, d))
     X /= np.linalg.norm(X, axis=1, keepdims=True)
     w_star = np.array([0.5, -0.4, 0.3])
-    law = FeatureNoise(variances=np.full(d, 1 / 3), shapes=("gaussian", "rademacher", "uniform"))
+    variances = np.full(d, 1 / 3)
+    law = FeatureNoise(variances=variances, shapes=("gaussian", "rademacher", "uniform"))
     X1 = X + law.draw(rng, T)
     X2 = X + law.draw(rng, T)
-    y, half = X @ w_star, T // 2
+    y = X @ w_star
     naive = NaiveOGD(ETA).run(X, X1, y, average_from=half)
-    right = [
-        TwoCopy(ETA).run(X, X1, X2, y, average_from=half),
-        KnownCovariance(ETA).run(X, X1, y, variances=np.full(d, 1 / 3), average_from=half),
-    ]
     np.testing.assert_allclose(naive.average, w_star / 2, atol=0.03)  # (I/3 + I/3)^-1 I/3 w*
-    for run in right:
-        np.testing.assert_allclose(run.average, w_star, atol=0.06)
-    misled = KnownCovariance(ETA).run(X, X1, y, variances=np.full(d, 1 / 6), average_from=half)
+    two_copies = TwoCopy(ETA).run(X, X1, X2, y, average_from=half)
+    np.testing.assert_allclose(two_copies.average, w_star, atol=0.06)
+    informed = KnownCovariance(ETA).run(X, X1, y, variances=variances, average_from=half)
+    np.testing.assert_allclose(informed.average, w_star, atol=0.06)
+    misled = KnownCovariance(ETA).run(X, X1, y, variances=variances / 2, average_from=half)
     np.testing.assert_allclose(misled.average, w_star / 1.5, atol=0.04)
 
 
@@ -115,7 +130,9 @@ def test_the_regret_of_algorithm_1_stays_below_its_bound():
         X1 = X + law.draw(rng, 2000)
         X2 = X + law.draw(rng, 2000)
         noisy = y + 0.1 * rng.standard_normal(2000)
-        totals.append(np.square(TwoCopy(eta).run(X, X1, X2, noisy).predictions - y).sum())
+        result = TwoCopy(eta).run(X, X1, X2, noisy)
+        squared_errors = np.square(result.predictions - y)
+        totals.append(squared_errors.sum())
     assert 0 < np.mean(totals) < regret(1.0, G, 2000) / 2
 
 
@@ -124,33 +141,42 @@ def test_the_inequality_of_projected_descent_holds_for_any_gradients(seed, eta, 
     """sum <g_t, w_t - u> <= B_w / (2 eta) + eta/2 sum ||g_t||^2, adversarial g_t and u included."""
     rng = np.random.default_rng(seed)
     T = 30
-    X1, X2 = rng.standard_normal((2, T, 3)) * rng.choice([0.1, 1.0, 10.0], (2, T, 1))
+    scales = rng.choice([0.1, 1.0, 10.0], (2, T, 1))
+    X1, X2 = rng.standard_normal((2, T, 3)) * scales
     y = rng.standard_normal(T)
     learner = TwoCopy(eta, B_w)
     w = np.zeros(3)
     gradients = []
-    total = norms = 0.0
+    total = 0.0
+    norms = 0.0
     for t in range(T):
         g = 2 * (w @ X1[t] - y[t]) * X2[t]
         gradients.append(g)
-        total, norms = total + g @ w, norms + g @ g
-        learner.run(X1[t : t + 1], X1[t : t + 1], X2[t : t + 1], y[t : t + 1])
+        total += g @ w
+        norms += g @ g
+        row = slice(t, t + 1)
+        learner.run(X1[row], X1[row], X2[row], y[row])
         w = learner.w.copy()
     worst = -np.sum(gradients, axis=0)
-    u = np.sqrt(B_w) * worst / np.linalg.norm(worst)
-    total += np.linalg.norm(worst) * np.sqrt(B_w)
+    size = np.linalg.norm(worst)
+    u = np.sqrt(B_w) * worst / size
+    total += size * np.sqrt(B_w)
     assert u @ u == pytest.approx(B_w)
-    assert total <= (B_w / (2 * eta) + eta / 2 * norms) * (1 + 1e-9)
+    bound = B_w / (2 * eta) + eta / 2 * norms
+    assert total <= bound * (1 + 1e-9)
 
 
 def test_a_simulated_oracle_serves_all_learners_of_the_room():
     X, y, _, _, law = linear_sequence(50, 3)
-    for name, copies in (("two_copy", 2), ("known_covariance", 1), ("naive_ogd", 1), ("oracle_ogd", 1)):
+    copies_of_learners = {"two_copy": 2, "known_covariance": 1, "naive_ogd": 1, "oracle_ogd": 1}
+    for name, copies in copies_of_learners.items():
         oracle = SimulatedOracle(X, y, law, np.random.default_rng(0), target_sd=0.1)
         learner = method_class(name)(0.01)
         assert learner.predict(X[0]) == 0.0
         learner.fit(oracle)
-        assert (oracle.queries, oracle.target_queries, oracle.round) == (50 * copies, 50, 50)
+        assert oracle.queries == 50 * copies
+        assert oracle.target_queries == 50
+        assert oracle.round == 50
         assert learner.predict(X).shape == (50,)
 
 
@@ -158,30 +184,36 @@ def test_no_copy_is_handed_out_twice_and_running_out_says_so():
     copies = np.arange(12.0).reshape(2, 3, 2)
     oracle = ArrayOracle(copies, [[1.0, 2.0], [3.0, 4.0]])
     for t, view in enumerate(oracle):
-        np.testing.assert_array_equal([view.instance() for _ in range(3)], copies[t])
-        assert (view.target(), view.target()) == (1.0 + 2 * t, 2.0 + 2 * t)
+        instances = [view.instance() for _ in range(3)]
+        np.testing.assert_array_equal(instances, copies[t])
+        assert view.target() == 1.0 + 2 * t
+        assert view.target() == 2.0 + 2 * t
         message = f"round {t + 1} has no further independent copy of its instance; measure it again"
         with pytest.raises(ValueError, match=message):
             view.instance()
         with pytest.raises(ValueError, match="no further independent copy of its target"):
             view.target()
-    assert (oracle.queries, oracle.target_queries, oracle.round) == (6, 4, 2)
+    assert oracle.queries == 6
+    assert oracle.target_queries == 4
+    assert oracle.round == 2
     assert not oracle.next_round()
 
 
 def test_any_iterator_is_an_oracle_and_is_read_one_round_at_a_time():
-    read = []
+    rounds_read = []
 
     def stream():
         for t in range(3):
-            read.append(t)
+            rounds_read.append(t)
             yield np.full((t, 2), float(t)), float(t), np.eye(2)
 
     oracle = StreamOracle(stream(), exact_targets=True)
     with pytest.raises(ValueError, match=r"no round has begun; call next_round\(\)"):
         oracle.instance()
     assert oracle.next_round()
-    assert (read, (oracle.d, oracle.covariance()[0, 0])) == ([0], (2, 1.0))
+    assert rounds_read == [0]
+    assert oracle.d == 2
+    assert oracle.covariance()[0, 0] == 1.0
     assert [oracle.target() for _ in range(3)] == [0.0] * 3  # exact targets may be asked for again
     with pytest.raises(ValueError, match="no further independent copy"):
         oracle.instance()
@@ -193,7 +225,8 @@ def test_no_attribute_of_a_simulated_oracle_leads_to_the_clean_sequence():
     oracle.next_round()
     for value in [*vars(oracle).values(), *oracle._current()]:
         assert not isinstance(value, np.ndarray) or value.shape == (3, 3)  # the covariance
-    np.testing.assert_allclose(np.mean([oracle.instance() for _ in range(4000)], axis=0), X[0], atol=0.05)
+    instances = [oracle.instance() for _ in range(4000)]
+    np.testing.assert_allclose(np.mean(instances, axis=0), X[0], atol=0.05)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -210,20 +243,27 @@ def test_shapes_take_turns_and_covariances_follow_the_rounds():
     law = FeatureNoise(variances=[4.0], shapes=("rademacher", "uniform"), cycle=10)
     noise = law.draw(np.random.default_rng(0), 40)[:, 0]
     is_sign = np.abs(np.abs(noise) - 2.0) < 1e-12
-    np.testing.assert_array_equal(is_sign, (np.arange(40) // 10) % 2 == 0)
+    cycles = np.arange(40) // 10
+    np.testing.assert_array_equal(is_sign, cycles % 2 == 0)
     changing = FeatureNoise(variances=np.outer(np.arange(5.0), [1.0, 2.0]))
     np.testing.assert_allclose(changing.covariance(3), np.diag([3.0, 6.0]))
-    noise = changing.draw(np.random.default_rng(0), np.repeat(np.arange(5), 20_000))
+    rounds = np.repeat(np.arange(5), 20_000)
+    noise = changing.draw(np.random.default_rng(0), rounds)
     np.testing.assert_allclose(noise[:20_000], 0)
     np.testing.assert_allclose(noise[80_000:].var(axis=0), [4.0, 8.0], rtol=0.05)
-    turning = np.stack([np.diag([1.0, 0.0]), np.full((2, 2), 0.5)])
-    noise = FeatureNoise(covariance=turning).draw(np.random.default_rng(0), np.repeat([0, 1], 1000))
+    first_alone = np.diag([1.0, 0.0])
+    both_equal = np.full((2, 2), 0.5)
+    turning = FeatureNoise(covariance=np.stack([first_alone, both_equal]))
+    noise = turning.draw(np.random.default_rng(0), np.repeat([0, 1], 1000))
     np.testing.assert_allclose(noise[:1000, 1], 0, atol=1e-12)
     np.testing.assert_allclose(noise[1000:, 0], noise[1000:, 1], atol=1e-12)
 
 
 def test_rotation_makes_noise_independent():
-    values, U = rotation([[2.0, 1.0], [1.0, 2.0]])
+    Sigma = [[2.0, 1.0], [1.0, 2.0]]
+    values, U = rotation(Sigma)
     np.testing.assert_allclose(values, [1.0, 3.0])
-    np.testing.assert_allclose(U * values @ U.T, [[2.0, 1.0], [1.0, 2.0]], atol=1e-12)
-    assert (rotation(np.outer([1.0, 2.0, 3.0], [1.0, 2.0, 3.0]))[0] >= 0).all()
+    np.testing.assert_allclose(U * values @ U.T, Sigma, atol=1e-12)
+    of_rank_1 = np.outer([1.0, 2.0, 3.0], [1.0, 2.0, 3.0])
+    values, _ = rotation(of_rank_1)
+    assert (values >= 0).all()

@@ -24,10 +24,12 @@ def test_the_best_step_is_the_best_and_m_times_it_costs_its_factor():
     best = theory.regret(2.0, 30.0, 1000)
     assert theory.regret(2.0, 30.0, 1000, eta) == pytest.approx(best)
     for m in (0.2, 4.0, 8.0):
-        assert theory.regret(2.0, 30.0, 1000, m * eta) == pytest.approx(best * (m + 1 / m) / 2)
-    assert theory.best_step_of_log(2.0, math.log(30.0), 1000) == pytest.approx(eta)
-    far = theory.best_step_of_log(2.0, 800.0, 1000)
-    assert far == pytest.approx(math.exp(-400.0) * 0.04472, rel=1e-3)
+        factor = (m + 1 / m) / 2
+        assert theory.regret(2.0, 30.0, 1000, m * eta) == pytest.approx(best * factor)
+    of_log = theory.best_step_of_log(2.0, math.log(30.0), 1000)
+    assert of_log == pytest.approx(eta)
+    of_large_log = theory.best_step_of_log(2.0, 800.0, 1000)
+    assert of_large_log == pytest.approx(math.exp(-400.0) * 0.04472, rel=1e-3)
 
 
 @given(p=st.floats(1.05, 8.0), size=st.floats(0.1, 4.0), hinge=st.booleans())
@@ -58,9 +60,13 @@ def test_the_conference_versions_exponent_is_too_small():
 )
 def test_nu_of_the_linear_experiments(loss, B_w, p, B_x, loose, tight):
     B_psi = feature_moment(tensor.linear(), p, B_x)
-    B_y = 0.5 * (math.hypot(0.7, 0.5) + 0.1) if B_w == 0.25 else math.hypot(0.7, 0.5) + 0.1
-    for expected, flag in ((loose, False), (tight, True)):
-        log_nu = theory.log_gradient_moment(loss, p, B_w, B_psi, B_y=B_y, tight=flag)
+    largest_target = math.hypot(0.7, 0.5)
+    if B_w == 0.25:
+        B_y = 0.5 * (largest_target + 0.1)
+    else:
+        B_y = largest_target + 0.1
+    for expected, is_tight in ((loose, False), (tight, True)):
+        log_nu = theory.log_gradient_moment(loss, p, B_w, B_psi, B_y=B_y, tight=is_tight)
         assert math.exp(log_nu) == pytest.approx(expected, rel=0.15)
 
 
@@ -71,60 +77,71 @@ def test_nu_and_u_are_two_ways_to_write_theorems_6_and_7():
     T = 10_000
     loss = analytic.exponential()
     for kernel in (tensor.polynomial(2), tensor.gaussian(3.0)):
-        log_nu = theory.log_gradient_moment(loss, p, B_w, feature_moment_bound(kernel, p, B_x))
-        size = p * B_w * feature_moment_bound(kernel, p, B_x) / (p - 1)  # u of the theorems
-        written = math.exp(loss.log_majorant(math.sqrt((p - 1) * size))) * math.sqrt(size * T)
-        assert theory.regret(B_w, math.exp(log_nu), T) == pytest.approx(written)
+        moment_bound = feature_moment_bound(kernel, p, B_x)
+        log_nu = theory.log_gradient_moment(loss, p, B_w, moment_bound)
+        u = p * B_w * moment_bound / (p - 1)
+        majorant = math.exp(loss.log_majorant(math.sqrt((p - 1) * u)))
+        wanted = majorant * math.sqrt(u * T)
+        assert theory.regret(B_w, math.exp(log_nu), T) == pytest.approx(wanted)
 
 
 def test_no_single_copy_learner_avoids_the_worse_world():
-    smoothed = [analytic.smoothed_hinge(1.0), analytic.smoothed_absolute(1.0)]
+    smoothed_hinge = analytic.smoothed_hinge(1.0)
+    smoothed_absolute = analytic.smoothed_absolute(1.0)
     expected = {
         lambda a: np.exp(-a): (0.275, 3.0, 0.365),
         lambda a: np.logaddexp(0, -a): (0.454, 3.0, 0.193),
         lambda a: np.maximum(1 - a, 0): (0.333, 1.0, 0.222),
-        lambda a: smoothed[0].loss(a, 1.0): (0.439, 3.0, 0.243),
-        lambda a: smoothed[1].loss(a, 1.0): (0.240, 1.0, 0.146),
+        lambda a: smoothed_hinge.loss(a, 1.0): (0.439, 3.0, 0.243),
+        lambda a: smoothed_absolute.loss(a, 1.0): (0.240, 1.0, 0.146),
     }
     for loss, values in expected.items():
         np.testing.assert_allclose(theory.worlds(loss)[:3], values, atol=1e-3)
     best = 1 / math.sqrt(5)
-    np.testing.assert_allclose(
-        theory.worlds(lambda a: (a - 1) ** 2), (0.2, 1, (1 - best) ** 2, best), atol=1e-5
-    )
+    worlds = theory.worlds(lambda a: (a - 1) ** 2)
+    np.testing.assert_allclose(worlds, (0.2, 1, (1 - best) ** 2, best), atol=1e-5)
     copies = theory.copies(np.random.default_rng(0), 10_000)
     assert set(np.unique(copies)) == {3.0, -1.0}
     assert copies.mean() == pytest.approx(1.0, abs=0.1)
 
 
-@given(low=st.floats(0.01, 0.44), more=st.floats(1e-3, 0.05), c=st.floats(1.0, 4.5))
-def test_more_noise_and_a_better_approximation_cost_a_larger_bound(low, more, c):
+@given(low=st.floats(0.01, 0.44), extra=st.floats(1e-3, 0.05), c=st.floats(1.0, 4.5))
+def test_more_noise_and_a_better_approximation_cost_a_larger_bound(low, extra, c):
     """Theorems 3 and 5, for a difference of kernel functions at (0.5, 0.5) and (-0.5, -0.5)."""
+    centres = np.array([[0.5, 0.5], [-0.5, -0.5]])
+    gamma = np.array([1.0, -1.0])
 
     def price(pair):
-        centres = np.array([[0.5, 0.5], [-0.5, -0.5]])
-        gamma = np.array([1.0, -1.0])
         K = pair.kernel(centres, centres)
-        ball = theory.surrogate_ball(gamma @ K @ gamma, theory.angle(gamma, K), pair.domination)
+        B = gamma @ K @ gamma
+        ball = theory.surrogate_ball(B, theory.angle(gamma, K), pair.domination)
         return ball * theory.surrogate_moment(ball, pair.diagonal, 1.01)
 
-    assert price(gaussian_pair(1.0, [low] * 2)) < price(gaussian_pair(1.0, [low + more] * 2))
-    assert price(rational_pair(c, [0.2] * 2)) < price(rational_pair(c + more, [0.2] * 2))
-    error = [1 - truncated_rational(0.0, each) for each in (c, c + more)]  # the largest error, e^-c
-    assert error == pytest.approx([math.exp(-c), math.exp(-c - more)])
+    quiet = gaussian_pair(1.0, [low] * 2)
+    noisy = gaussian_pair(1.0, [low + extra] * 2)
+    assert price(quiet) < price(noisy)
+    coarse = rational_pair(c, [0.2] * 2)
+    fine = rational_pair(c + extra, [0.2] * 2)
+    assert price(coarse) < price(fine)
+    for truncation in (c, c + extra):
+        largest_error = 1 - truncated_rational(0.0, truncation)
+        assert largest_error == pytest.approx(math.exp(-truncation))
 
 
 @given(
     w=st.lists(st.floats(-1, 1), min_size=2, max_size=2).filter(lambda w: np.linalg.norm(w) > 0.1),
-    other=st.lists(st.floats(-2, 2), min_size=2, max_size=2),
+    target=st.lists(st.floats(-2, 2), min_size=2, max_size=2),
     v=st.floats(0.01, 2.0),
 )
-def test_no_vector_is_below_the_floor_of_appendix_a(w, other, v):
+def test_no_vector_is_below_the_floor_of_appendix_a(w, target, v):
     """E (<v', x + n> - |w|)^2 = (<v', x> - |w|)^2 + v |v'|^2 with x = w / |w|, n of variance v."""
     w = np.array(w)
-    other = np.array(other)
+    target = np.array(target)
     size = np.linalg.norm(w)
     floor = theory.scored_on_noise(w, v)
-    loss = lambda u: (u @ w / size - size) ** 2 + v * (u @ u)  # noqa: E731
+
+    def loss(u):
+        return (u @ w / size - size) ** 2 + v * (u @ u)
+
     assert loss(w / (1 + v)) == pytest.approx(floor)
-    assert loss(other) >= floor * (1 - 1e-12)
+    assert loss(target) >= floor * (1 - 1e-12)

@@ -182,32 +182,43 @@ def run_paper(folder: Path, scale: str = "smoke") -> pd.DataFrame:
     if str(folder.parent) not in sys.path:
         sys.path.append(str(folder.parent))
     config = plan.configured(ROOT, scale) | {"papers": [str(folder)]}
-    made = plan.planned(ROOT, config, run=True)
-    if made.left_out:
-        lines = [f"left out: {name}: {why}" for name, why in made.left_out.items()]
+    planned_paper = plan.planned(ROOT, config, run=True)
+    if planned_paper.left_out:
+        lines = [f"left out: {name}: {reason}" for name, reason in planned_paper.left_out.items()]
         raise ValueError("; ".join(lines))
-    made.check_custom([""])
-    for dataset in made.data_sets():
+    planned_paper.check_custom([""])
+    for dataset in planned_paper.data_sets():
         raw = Path("data/raw") / dataset
-        fetch(dataset, made.entries, raw)
+        fetch(dataset, planned_paper.entries, raw)
         write_prepared(prepare(raw), Path(f"data/prepared/{dataset}.npz"))
     table = pd.DataFrame()
-    for name, artifact in made.artifacts.items():
-        job = Job.read(made.job(name), made.data(name))
+    for name, artifact in planned_paper.artifacts.items():
+        job = Job.read(planned_paper.job(name), planned_paper.data(name))
         tuned = job.tune()
-        rows, tested = job.run(made.repetitions(name), tuned)
-        if made.is_run_twice(name):
-            job.check_repeatable(rows, made.repetitions(name), tuned)
-        file = Path(made.results, name, "table.csv")
+        rows, tested = job.run(planned_paper.repetitions(name), tuned)
+        if planned_paper.is_run_twice(name):
+            job.check_repeatable(rows, planned_paper.repetitions(name), tuned)
+        file = Path(planned_paper.results, name, "table.csv")
         file.parent.mkdir(parents=True)
         write_rows(rows, file)
         points_file = file.with_name("points.npz")
         tested.write(points_file)
-        decides = {"asked": made.job(name), "inputs": {}, "read": {}}
+        decides = {"asked": planned_paper.job(name), "inputs": {}, "read": {}}
         records.write(file.with_name("record.json"), decides, [file, points_file], {})
-        drawings = [Path(drawing) for drawing in made.drawings(name)]
+        drawings = [Path(drawing) for drawing in planned_paper.drawings(name)]
         drawings[0].parent.mkdir(parents=True, exist_ok=True)
-        draw(artifact.render, artifact.name, made.drawn(name), made.shown_with(name), drawings)
-        judge_files([artifact.file], [file], scale, [Path(each) for each in made.data(name)])
+        draw(
+            artifact.render,
+            artifact.name,
+            planned_paper.drawn(name),
+            planned_paper.shown_with(name),
+            drawings,
+        )
+        judge_files(
+            [artifact.file],
+            [file],
+            scale,
+            [Path(data_file) for data_file in planned_paper.data(name)],
+        )
         table = pd.read_csv(file)
     return table

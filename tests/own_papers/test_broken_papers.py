@@ -49,12 +49,13 @@ def folders(project):
 def test_a_paper_with_a_mistake_stops_only_itself(project, file, old, new, message):
     first, second = folders(project)
     change(second / file, old, new)
-    made = planned(project)
-    assert {*made.artifacts} == {f"{first.name}/tab"}
-    assert re.search(message, made.broken[second.name])
-    assert made.refusals(ROOT / "src/papers")[second.name] == made.broken[second.name]
-    assert {*made.faults([])} == {second.name}
-    assert made.faults([first.name]) == {}
+    project_plan = planned(project)
+    assert {*project_plan.artifacts} == {f"{first.name}/tab"}
+    assert re.search(message, project_plan.broken[second.name])
+    refusals = project_plan.refusals(ROOT / "src/papers")
+    assert refusals[second.name] == project_plan.broken[second.name]
+    assert {*project_plan.faults([])} == {second.name}
+    assert project_plan.faults([first.name]) == {}
 
 
 def test_a_project_of_nothing_but_mistakes_is_refused(project):
@@ -67,23 +68,23 @@ def test_a_project_of_nothing_but_mistakes_is_refused(project):
 def test_a_class_that_is_not_found_is_a_fault(project):
     first, second = folders(project)
     change(first / "tab.yaml", "methods:Plain", "elsewhere.nets:Plain")
-    made = planned(project)
-    assert {*made.left_out} == {*made.faults([])} == {f"{first.name}/tab"}
-    assert made.faults([second.name]) == {}
+    project_plan = planned(project)
+    assert {*project_plan.left_out} == {*project_plan.faults([])} == {f"{first.name}/tab"}
+    assert project_plan.faults([second.name]) == {}
 
 
 def test_data_that_cannot_be_had_are_no_fault(monkeypatch):
     monkeypatch.delenv("NOISYLABELS_MIRROR", raising=False)
     config = plan.configured(ROOT, "smoke") | {"papers": ["audit"]}
-    made = plan.planned(ROOT, config, run=True)
-    assert "audit/court_probabilities" in made.left_out
-    assert made.faults([]) == {}
+    project_plan = plan.planned(ROOT, config, run=True)
+    assert "audit/court_probabilities" in project_plan.left_out
+    assert project_plan.faults([]) == {}
 
 
 def test_a_run_of_ones_own_papers_has_its_own_title(project):
-    made = planned(project)
-    assert {artifact.file.parents[1] for artifact in made.artifacts.values()} == {project}
-    assert name_project(made) == "mine"
+    project_plan = planned(project)
+    assert {artifact.file.parents[1] for artifact in project_plan.artifacts.values()} == {project}
+    assert name_project(project_plan) == "mine"
     change(folders(project)[1] / "tab.yaml", "repetitions: 3", "repetition: 3")
     assert name_project(planned(project)) == "mine"
 
@@ -91,10 +92,10 @@ def test_a_run_of_ones_own_papers_has_its_own_title(project):
 def test_a_class_that_cannot_be_imported_stops_only_its_paper(project):
     first, second = folders(project)
     change(second / "methods.py", "import numpy as np", "import no_such_library as np")
-    made = planned(project)
-    found = made.find_unusable([""])
-    assert {*found} == {second.name}
-    assert "no_such_library" in found[second.name]
-    assert made.find_unusable([f"{first.name}/"]) == {}
+    project_plan = planned(project)
+    unusable = project_plan.find_unusable([""])
+    assert {*unusable} == {second.name}
+    assert "no_such_library" in unusable[second.name]
+    assert project_plan.find_unusable([f"{first.name}/"]) == {}
     with pytest.raises(ValueError, match="no_such_library"):
-        made.find_unusable([f"{second.name}/"])
+        project_plan.find_unusable([f"{second.name}/"])

@@ -44,8 +44,8 @@ def asked_here(monkeypatch):
         status, output, errors = run_script("check", Path.cwd(), *words)
         return subprocess.CompletedProcess(command, status, output, errors)
 
-    here = SimpleNamespace(**vars(subprocess) | {"run": run})
-    monkeypatch.setattr(early_check, "subprocess", here)
+    in_this_process = SimpleNamespace(**vars(subprocess) | {"run": run})
+    monkeypatch.setattr(early_check, "subprocess", in_this_process)
 
 
 def planned(paper, scale="full"):
@@ -54,8 +54,8 @@ def planned(paper, scale="full"):
 
 
 def find_mistakes(paper):
-    made = planned(paper)
-    return made, early_check.find_mistakes(made, [*made.artifacts])
+    paper_plan = planned(paper)
+    return paper_plan, early_check.find_mistakes(paper_plan, [*paper_plan.artifacts])
 
 
 def add_noise(paper):
@@ -65,9 +65,9 @@ def add_noise(paper):
 
 
 def test_a_right_paper_has_no_mistake_and_no_warning(paper):
-    made, mistakes = find_mistakes(paper)
+    paper_plan, mistakes = find_mistakes(paper)
     assert mistakes == {}
-    assert made.read_warnings(made.artifacts) == []
+    assert paper_plan.read_warnings(paper_plan.artifacts) == []
 
 
 @pytest.mark.usefixtures("asked_here")
@@ -84,25 +84,25 @@ def test_reversed_classes_and_noise_without_flips_stop_the_paper(paper):
 @pytest.mark.nightly
 def test_the_steps_of_what_is_asked_for_are_left_out_with_the_reason(paper):
     add_noise(paper)
-    other = write_paper(paper.parent / f"{paper.name}_other")
+    other_paper = write_paper(paper.parent / f"{paper.name}_other")
     for file in ("datasets.yaml", "tab.yaml", "tab.published.csv"):
-        change(other / file, "tumours", "others")
-    (other / "tumours.csv").rename(other / "others.csv")
-    config = plan.configured(ROOT, "full") | {"papers": [str(paper), str(other)]}
-    made = plan.planned(ROOT, config, run=True)
-    checked, _, _ = steps.decide(made, [f"{paper.name}/"])
-    assert {*checked.artifacts} == {f"{other.name}/tab"}
+        change(other_paper / file, "tumours", "others")
+    (other_paper / "tumours.csv").rename(other_paper / "others.csv")
+    config = plan.configured(ROOT, "full") | {"papers": [str(paper), str(other_paper)]}
+    paper_plan = plan.planned(ROOT, config, run=True)
+    checked, _, _ = steps.decide(paper_plan, [f"{paper.name}/"])
+    assert {*checked.artifacts} == {f"{other_paper.name}/tab"}
     assert "noise 'keep 0.2' changes nothing" in checked.broken[paper.name]
     assert "changes nothing" in checked.faults([])[paper.name]
-    assert steps.decide(made)[0] is made  # a preview tries nothing
+    assert steps.decide(paper_plan)[0] is paper_plan  # a preview tries nothing
 
 
 @pytest.mark.nightly
 def test_a_process_that_ends_gives_a_warning_and_stops_nothing(paper):
     add_method(paper, "def fit(self, X, y):\n    os._exit(7)")
-    made, mistakes = find_mistakes(paper)
+    paper_plan, mistakes = find_mistakes(paper)
     assert mistakes == {}
-    (warning,) = made.read_warnings(made.artifacts)
+    (warning,) = paper_plan.read_warnings(paper_plan.artifacts)
     assert "methods and noise were not tried before the run: exit status 7" in warning
 
 
@@ -113,9 +113,10 @@ def test_check_and_the_end_of_a_run_say_the_same_of_data_and_methods(paper):
     report = paper_check.read_paper(paper)
     paper_check.run_paper(paper, report)
     doubts = [remark for remark in report.remarks if "warning: " in remark]
-    made, _ = find_mistakes(paper)
+    paper_plan, _ = find_mistakes(paper)
     run_paper(paper, "full")
-    notes = [note for note in console._notes(made, made.artifacts) if "warning: " in note]
+    all_notes = console._notes(paper_plan, paper_plan.artifacts)
+    notes = [note for note in all_notes if "warning: " in note]
     assert len(doubts) == len(notes) == 2
     for words in ("column 8 of X holds the label", "settings.methods.own: learns little from"):
         (doubt,) = [doubt for doubt in doubts if words in doubt]

@@ -172,6 +172,6 @@ def test_published_values_in_another_unit_are_named_if_one_of_two_is_near(paper)
         {"kind": "published", "verdict": "not_reproduced", "published": "0.06", "estimate": "10.6"},
         {"kind": "published", "verdict": "not_reproduced", "published": "0.13", "estimate": "12.5"},
     ]
-    said = artifact.other_unit(row | {"margin": "2"} for row in rows)
-    assert "1 of 2" in said
-    assert "100 * value" in said
+    message = artifact.other_unit(row | {"margin": "2"} for row in rows)
+    assert "1 of 2" in message
+    assert "100 * value" in message

@@ -88,9 +88,9 @@ print(json.dumps([digests.describe(digests._parse(file)) for file in files]))
 
 def other_pythons():
     """Interpreters of other versions on this machine."""
-    found = [shutil.which(f"python3.{minor}") for minor in (11, 12, 13)]
-    found += map(str, Path.home().glob(".pyenv/versions/3.1[123].*/bin/python"))
-    return [python for python in found if python]
+    pythons = [shutil.which(f"python3.{minor}") for minor in (11, 12, 13)]
+    pythons += map(str, Path.home().glob(".pyenv/versions/3.1[123].*/bin/python"))
+    return [python for python in pythons if python]
 
 
 @pytest.mark.skipif(not other_pythons(), reason="no further Python on this machine")

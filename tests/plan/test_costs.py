@@ -23,7 +23,7 @@ MEASURED = {
 
 
 @pytest.mark.parametrize(
-    ("key", "declared", "attempt", "asked"),
+    ("key", "declared", "attempt", "requested"),
     [
         pytest.param(("ors/fig2", "b", "run"), {}, 1, (900, 5 + 2), id="measured, with a margin"),
         pytest.param(("ors/fig2", "a", "run"), {}, 2, (2000, 2 * (1 + 2)), id="twice as much once more"),
@@ -33,10 +33,10 @@ MEASURED = {
         pytest.param(("ors/fig9", "a", "run"), {"runtime": 7}, 1, (1000, 7), id="never measured"),
     ],
 )
-def test_a_job_asks_for_what_was_measured_with_a_margin(key, declared, attempt, asked):
+def test_a_job_asks_for_what_was_measured_with_a_margin(key, declared, attempt, requested):
     artifact = SimpleNamespace(resources=Resources(**declared))
     plan = SimpleNamespace(measured=MEASURED, artifact=lambda name: artifact)
-    assert tuple(Plan.resources(plan, *key, attempt).values()) == asked
+    assert tuple(Plan.resources(plan, *key, attempt).values()) == requested
 
 
 def test_a_profile_of_a_cluster_repeats_a_failed_job_once_and_knows_the_default():
@@ -103,8 +103,11 @@ def test_an_artifact_that_was_run_again_loses_its_old_rows_and_no_other_does(tmp
 
     table = tmp_path / "jobs.csv"
     rows(("ors/fig2", "a"), ("ors/fig2", "b"), ("pnorm/room", "")).to_csv(table, index=False)
-    again = costs.updated(table, rows(("ors/fig2", "c")))
-    assert again[["artifact", "cell"]].to_numpy().tolist() == [["ors/fig2", "c"], ["pnorm/room", ""]]
+    new_table = costs.updated(table, rows(("ors/fig2", "c")))
+    assert new_table[["artifact", "cell"]].to_numpy().tolist() == [
+        ["ors/fig2", "c"],
+        ["pnorm/room", ""],
+    ]
 
 
 def test_the_recorded_table_is_read_and_a_damaged_one_named(tmp_path):
@@ -122,7 +125,7 @@ def test_the_recorded_table_is_read_and_a_damaged_one_named(tmp_path):
 def test_starting_takes_at_most_a_twentieth_of_the_jobs_of_a_full_run():
     """Else blocks are too short: each loads packages and compiled functions before it computes."""
     start = 2.0  # seconds of a processor
-    full = load_plan("full", every=True)
+    full = load_plan("full", whole=True)
     for name, artifact in full.artifacts.items():
         cost = archived_run.read_archived(name, ROOT).cost
         if artifact.protocol and cost and len(artifact.blocks) > 1:

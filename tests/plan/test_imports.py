@@ -124,7 +124,7 @@ def test_a_mistake_in_what_will_run_leaves_its_paper_out_with_its_line(wrong):
 
 def test_what_has_no_result_yet_is_checked_before_any_job(wrong, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    checked, made_by, why = steps.decide(wrong)
+    checked, made_by, reasons = steps.decide(wrong)
     assert "no parameter 'noize'" in checked.broken["ors"]
     assert {step.artifact for step in made_by} <= {"", "pnorm/sparsity"}
-    assert set(why) == {step.record for step in made_by}
+    assert set(reasons) == {step.record for step in made_by}

@@ -1,6 +1,5 @@
 """The plan: which files an artifact promises and needs, and which jobs make them."""
 
-import itertools
 import os
 import re
 from pathlib import Path
@@ -18,9 +17,11 @@ PAPERS = ["ors", "robust_sgd", "kernel_boost"]
 def make(scale="full", **options):
     data = {"mirror": "", "source": "", "offline": False, "local": {}} | options
     config = {"scale": scale, "papers": PAPERS, "seed": 1, "formats": ["pdf", "png"], "data": data}
-    every = load_project(scale)
-    by_paper = [[name for name in every if name.startswith(f"{paper}/")] for paper in PAPERS]
-    chosen = {name: every[name] for name in itertools.chain(*by_paper)}
+    artifacts = load_project(scale)
+    chosen = {}
+    for paper in PAPERS:
+        names = [name for name in artifacts if name.startswith(f"{paper}/")]
+        chosen |= {name: artifacts[name] for name in names}
     return plan.Plan(config, chosen, load_data_sets())
 
 
@@ -43,20 +44,22 @@ def test_an_experiment_is_one_job_or_several_but_never_both(scale):
 
 
 def test_one_experiment_of_each_paper_starts_before_all_others_that_of_a_large_one_first():
-    here = make("smoke")
-    leads = {name: lead for name, a in here.artifacts.items() if a.protocol and (lead := here.lead(name))}
+    planned = make("smoke")
+    leads = {
+        name: lead for name, a in planned.artifacts.items() if a.protocol and (lead := planned.lead(name))
+    }
     assert [name.partition("/")[0] for name in leads] == PAPERS
     assert max(leads, key=lambda name: leads[name]).startswith("kernel_boost/")
 
 
 def test_a_cell_needs_its_data_its_methods_and_its_tuned_parameters():
-    here = make(source="packaged")
+    planned = make(source="packaged")
     name = "robust_sgd/table1"
-    cell = next(cell for cell in here.artifact(name).cells if "a7a" in cell)
-    assert here.data(name, cell) == ["data/prepared/a7a.packaged.npz"]
-    assert len(here.data(name)) == 2
-    assert here.tuned(name, [cell]) == [f"results/full/{name}/cells/{cell}/tuned.json"]
-    assert here.tuned("kernel_boost/rivals") == []
+    cell = next(cell for cell in planned.artifact(name).cells if "a7a" in cell)
+    assert planned.data(name, cell) == ["data/prepared/a7a.packaged.npz"]
+    assert len(planned.data(name)) == 2
+    assert planned.tuned(name, [cell]) == [f"results/full/{name}/cells/{cell}/tuned.json"]
+    assert planned.tuned("kernel_boost/rivals") == []
 
 
 def test_a_job_is_described_without_its_caption_and_labels():
@@ -70,43 +73,46 @@ def test_a_job_is_described_without_its_caption_and_labels():
 
 
 def test_a_table_shows_the_printed_values_of_what_it_draws():
-    here = make()
+    planned = make()
     drawn = {"rivals": "results/full/kernel_boost/rivals/table.csv"}
-    assert here.drawn("kernel_boost/rivals_high") == drawn
-    assert here.shown_with("kernel_boost/rivals_high")["rivals"].published
-    assert here.drawings("ors/fig2") == ["figures/full/ors/fig2.png", "figures/full/ors/fig2.pdf"]
-    assert here.drawings("kernel_boost/rivals")[0] == "figures/full/kernel_boost/rivals.html"
+    assert planned.drawn("kernel_boost/rivals_high") == drawn
+    assert planned.shown_with("kernel_boost/rivals_high")["rivals"].published
+    assert planned.drawings("ors/fig2") == [
+        "figures/full/ors/fig2.png",
+        "figures/full/ors/fig2.pdf",
+    ]
+    assert planned.drawings("kernel_boost/rivals")[0] == "figures/full/kernel_boost/rivals.html"
 
 
 def test_a_paper_is_drawn_by_one_job_and_an_artifact_asked_for_alone_by_another():
-    here = make()
-    ors = {name for name in here.shown if name.startswith("ors/")}
+    planned = make()
+    ors = {name for name in planned.shown if name.startswith("ors/")}
     for words in ([], ["ors"], ["ors", "ors_fig2"], ["-n", "pnorm"]):
-        assert set(here.drawn_together(words)["ors"]) == ors
-    apart = here.drawn_together(["--cores", "2", "ors_fig2"])
-    assert apart["ors/fig2"] == ["ors/fig2"]
-    assert set(apart["ors"]) == ors - {"ors/fig2"}
+        assert set(planned.drawn_together(words)["ors"]) == ors
+    drawn_alone = planned.drawn_together(["--cores", "2", "ors_fig2"])
+    assert drawn_alone["ors/fig2"] == ["ors/fig2"]
+    assert set(drawn_alone["ors"]) == ors - {"ors/fig2"}
 
 
 def test_a_scope_promises_figures_records_and_one_page_of_verdicts():
-    here = make("smoke")
-    promised = here.promised("ors/fig2/")
+    planned = make("smoke")
+    promised = planned.promised("ors/fig2/")
     assert {"figures/smoke/ors/fig2.png", "results/smoke/ors/fig2/record.json"} < set(promised)
     assert promised[-1] == "results/smoke/ors/fig2/verdicts.csv"
-    whole = {*here.promised(""), "results/smoke/ors/verdicts.csv"}
-    assert set(promised[:-1]) < set(here.promised("ors/")) < whole
-    assert set(here.judged("ors/")) == {name for name in here.judged("") if name.startswith("ors/")}
-    assert "ors/fig3" not in here.judged("ors/")
+    whole = {*planned.promised(""), "results/smoke/ors/verdicts.csv"}
+    assert set(promised[:-1]) < set(planned.promised("ors/")) < whole
+    assert set(planned.judged("ors/")) == {name for name in planned.judged("") if name.startswith("ors/")}
+    assert "ors/fig3" not in planned.judged("ors/")
 
 
 def test_measured_times_are_judged_on_a_page_of_their_own():
-    here = make()
+    planned = make()
     page = "results/full/kernel_boost/cpu_time/verdicts.csv"
-    assert "kernel_boost/cpu_time" not in here.judged("") | here.judged("kernel_boost/")
-    assert set(here.judged("kernel_boost/cpu_time/")) == {"kernel_boost/cpu_time"}
-    assert here.pages("kernel_boost/") == ["kernel_boost/", "kernel_boost/cpu_time/"]
-    assert page in here.promised("")
-    assert here.promised("kernel_boost/cpu_time/").count(page) == 1
+    assert "kernel_boost/cpu_time" not in planned.judged("") | planned.judged("kernel_boost/")
+    assert set(planned.judged("kernel_boost/cpu_time/")) == {"kernel_boost/cpu_time"}
+    assert planned.pages("kernel_boost/") == ["kernel_boost/", "kernel_boost/cpu_time/"]
+    assert page in planned.promised("")
+    assert planned.promised("kernel_boost/cpu_time/").count(page) == 1
 
 
 def test_what_the_pinned_source_does_not_have_is_left_out_with_its_reason(no_speech):
@@ -137,7 +143,12 @@ def test_a_plan_says_what_it_lacks():
 
 def test_a_fetch_gets_the_options_of_the_configuration():
     options = {"mirror": "/m", "offline": True, "local": {"speech": "talk.wav"}}
-    assert make(**options).fetch_options("speech") == ["--mirror=/m", "--local", "talk.wav", "--offline"]
+    assert make(**options).fetch_options("speech") == [
+        "--mirror=/m",
+        "--local",
+        "talk.wav",
+        "--offline",
+    ]
     assert make().fetch_options("speech") == []
     assert make(**options).local("speech.packaged") == ["talk.wav"]
 
@@ -150,9 +161,9 @@ def test_a_paper_that_is_not_listed_has_targets_that_say_so():
 
 
 def test_a_summary_counts_what_was_made_and_judged_and_says_what_is_missing(tmp_path, monkeypatch):
-    here = make("smoke")
+    planned = make("smoke")
     monkeypatch.chdir(tmp_path)
-    for file in here.promised("ors/fig2/"):
+    for file in planned.promised("ors/fig2/"):
         Path(file).parent.mkdir(parents=True, exist_ok=True)
         Path(file).touch()
     csv = tmp_path / "results/smoke/ors/fig2/verdicts.csv"
@@ -164,17 +175,17 @@ def test_a_summary_counts_what_was_made_and_judged_and_says_what_is_missing(tmp_
     ]
     csv.write_text("\n".join([head, *(f"ors,fig2,{row}" for row in rows)]))
     # The published values of our papers are not questioned; those of users' papers are.
-    assert len(console.summary(here, ["ors_fig2"]).splitlines()) == 3
+    assert len(console.summary(planned, ["ors_fig2"]).splitlines()) == 3
     monkeypatch.setattr(console, "HOME", tmp_path)
-    made, file, judged, unit = console.summary(here, ["ors_fig2"]).splitlines()
+    results, file, judged, unit = console.summary(planned, ["ors_fig2"]).splitlines()
     assert unit.startswith("ors/fig2.yaml: published: 1 of 1 published values are much nearer to ours with")
-    assert made == "smoke scale: 1 figure and 0 tables in figures/smoke"
+    assert results == "smoke scale: 1 figure and 0 tables in figures/smoke"
     assert file == "made: figures/smoke/ors/fig2.png"
     assert judged.startswith("verdicts: 1 reproduced, 2 ran")
     assert judged.endswith("see results/smoke/ors/fig2/verdicts.csv")
-    broken = console.summary(here, ["ors_fig2", "ors_fig4"], failed=True)
+    broken = console.summary(planned, ["ors_fig2", "ors_fig4"], failed=True)
     assert "not made: ors/fig4; why: logs/smoke" in broken
-    assert console.summary(here, ["data"]) == ""
+    assert console.summary(planned, ["data"]) == ""
 
 
 def test_why_jobs_failed_is_told_from_the_ends_of_their_logs(tmp_path):

@@ -32,10 +32,10 @@ def finished(plan, tmp_path, monkeypatch) -> Iterator[PlannedRun]:
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).touch()
     (tmp_path / INCOMPLETE).mkdir(parents=True)
-    made = list(steps.list_steps(plan))
+    all_steps = list(steps.list_steps(plan))
     monkeypatch.chdir(tmp_path)
-    records = [step.record for step in made]
-    return PlannedRun(CONFIG, plan, made, Decisions(dict.fromkeys(records, "")))
+    records = [step.record for step in all_steps]
+    return PlannedRun(CONFIG, plan, all_steps, Decisions(dict.fromkeys(records, "")))
 
 
 @pytest.mark.parametrize("scale", ["smoke", "full"])
@@ -124,9 +124,9 @@ def test_the_key_of_a_result_that_is_there_is_another_each_time(tmp_path, monkey
     monkeypatch.chdir(tmp_path)
     record = {"format": 1, "decides": {}, "outputs": {}, "informs": {}}
     Path("made.json").write_text(json.dumps(record))
-    seen = {"made.json": set(), "new.json": set()}
+    keys_seen = {"made.json": set(), "new.json": set()}
     for _ in range(2):
-        write_keys([Step(name, {}) for name in seen], dict.fromkeys(seen, "not made yet"))
-        for name, contents in seen.items():
+        write_keys([Step(name, {}) for name in keys_seen], dict.fromkeys(keys_seen, "not made yet"))
+        for name, contents in keys_seen.items():
             contents.add(Path(key_of(name)).read_text())
-    assert [len(contents) for contents in seen.values()] == [2, 1]
+    assert [len(contents) for contents in keys_seen.values()] == [2, 1]

@@ -38,11 +38,11 @@ def planned(paper):
 
 
 def test_they_are_judged_by_the_table_that_is_drawn(paper, tmp_path, monkeypatch):
-    made = planned(paper)
+    plan = planned(paper)
     name = "published_of_used/drawn"
-    (file,) = made.judged_files(f"{name}/", "table.csv")
+    (file,) = plan.judged_files(f"{name}/", "table.csv")
     assert file == "results/full/published_of_used/two_classes/table.csv"
-    assert made.published_data(f"{name}/") == made.data("published_of_used/two_classes")
+    assert plan.published_data(f"{name}/") == plan.data("published_of_used/two_classes")
     rows = []
     for repetition in range(20):
         value = {"dataset": "ida_heart", "source": "genuine", "noise": "independent 0"}

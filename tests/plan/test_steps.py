@@ -17,16 +17,16 @@ def test_a_job_comes_behind_those_whose_results_it_reads():
     steps = list(list_steps(load_plan("smoke")))
     names = [step.record for step in steps]
     assert len(set(names)) == len(names)
-    place = {name: number for number, name in enumerate(names)}
+    position = {name: number for number, name in enumerate(names)}
     for number, step in enumerate(steps):
         for file in step.inputs:
             if file.endswith("/table.csv"):
-                assert place[file.replace("/table.csv", "/record.json")] < number
+                assert position[file.replace("/table.csv", "/record.json")] < number
 
 
 def test_the_order_of_settings_has_no_meaning_and_that_of_labels_has():
-    one = {"settings": {"a": 1, "methods": {"x": {"p": 1, "q": 2}, "y": {}}}}
-    two = {"settings": {"methods": {"x": {"q": 2, "p": 1}, "y": {}}, "a": 1}}
-    other = {"settings": {"a": 1, "methods": {"y": {}, "x": {"p": 1, "q": 2}}}}
-    assert arrange(one) == arrange(two)
-    assert arrange(one) != arrange(other)
+    written = {"settings": {"a": 1, "methods": {"x": {"p": 1, "q": 2}, "y": {}}}}
+    reordered = {"settings": {"methods": {"x": {"q": 2, "p": 1}, "y": {}}, "a": 1}}
+    relabelled = {"settings": {"a": 1, "methods": {"y": {}, "x": {"p": 1, "q": 2}}}}
+    assert arrange(written) == arrange(reordered)
+    assert arrange(written) != arrange(relabelled)

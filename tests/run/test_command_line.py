@@ -1,4 +1,4 @@
-"""A word names the scale, options never do; what cannot be done is one line that names the form to use."""
+"""A word names the scale, options never do; what cannot be done is a line with what to use."""
 
 import json
 
@@ -38,16 +38,20 @@ CONSOLE, PREVIEW = ["--logger", "console"], ["--logger", "preview"]
 )  # fmt: skip
 def test_only_the_word_names_the_scale(typed, scale, handed_on):
     request = read_request(typed.split())
-    assert (request.scale, request.arguments) == (scale, handed_on)
+    assert request.scale == scale
+    assert request.arguments == handed_on
 
 
-@pytest.mark.parametrize("options", ["--cores 2", "--verbose", "-n", "--keep-going -p", "--unlock", "-j 4"])
+OPTIONS = ["--cores 2", "--verbose", "-n", "--keep-going -p", "--unlock", "-j 4"]
+
+
+@pytest.mark.parametrize("options", OPTIONS)
 def test_no_option_changes_the_scale(options):
     for scale in command_line.SCALES:
         assert read_request([scale, *options.split()]).scale == scale
-    without = read_request(options.split())
-    assert without.scale == "smoke"
-    assert without.remarks == ["This is the smoke scale; the papers' settings: ./run full"]
+    request = read_request(options.split())
+    assert request.scale == "smoke"
+    assert request.remarks == ["This is the smoke scale; the papers' settings: ./run full"]
 
 
 @pytest.mark.parametrize(
@@ -56,7 +60,10 @@ def test_no_option_changes_the_scale(options):
         ("ors full", "the scale is the first word: ./run full, then targets and options"),
         ("--cores 2 -- smoke", "the scale is the first word: ./run smoke"),
         ("quick", "the scale quick is gone; a part of the full one: ./run full --config"),
-        ("--configfile config/quick.yaml", "this scale is gone; a part of the full one: ./run full --config"),
+        (
+            "--configfile config/quick.yaml",
+            "this scale is gone; a part of the full one: ./run full --config",
+        ),
         ("full --configfile config/smoke.yaml", "the scale is a word: ./run smoke; you typed full"),
         ("-n --config scale=full", "the scale is a word: ./run smoke or ./run full"),
     ],
@@ -94,7 +101,13 @@ def test_a_value_that_would_be_read_as_another_is_refused(word, line):
 
 
 def test_names_with_underscores_are_no_numbers_with_groups():
-    check_values(["papers=[kernel_boost]", "only={datasets: [ida_1, a7a_2]}", "data={mirror: /tmp/1_a/x1_2}"])
+    check_values(
+        [
+            "papers=[kernel_boost]",
+            "only={datasets: [ida_1, a7a_2]}",
+            "data={mirror: /tmp/1_a/x1_2}",
+        ],
+    )
 
 
 def test_a_file_that_chooses_another_scale_is_refused():
@@ -106,10 +119,12 @@ def test_a_file_that_chooses_another_scale_is_refused():
 
 
 def test_results_of_another_seed_have_folders_of_their_own():
-    made = plan.Plan({"scale": "full", "seed": 7}, {}, {}, usual_seed=7)
-    assert (made.results, made.figures) == ("results/full", "figures/full")
-    made = plan.Plan({"scale": "smoke", "seed": 8}, {}, {}, usual_seed=7)
-    assert (made.results, made.figures) == ("results/smoke-seed8", "figures/smoke-seed8")
+    plan_of_seed = plan.Plan({"scale": "full", "seed": 7}, {}, {}, usual_seed=7)
+    assert plan_of_seed.results == "results/full"
+    assert plan_of_seed.figures == "figures/full"
+    plan_of_seed = plan.Plan({"scale": "smoke", "seed": 8}, {}, {}, usual_seed=7)
+    assert plan_of_seed.results == "results/smoke-seed8"
+    assert plan_of_seed.figures == "figures/smoke-seed8"
     for name in ("smoke", "full-seed8", "part-seed123"):
         assert plan.is_results_folder(name)
     for name in ("reference", "full-seed", "full-seed8x", "smoke-seed²", "seed8"):
@@ -131,16 +146,16 @@ def job(rule, outputs, reason, **wildcards):
 
 
 def test_a_preview_says_in_one_screen_what_would_run_and_why(monkeypatch):
-    why = {f"results/smoke/ors/fig{k}/record.json": currency.NOT_MADE for k in range(300)}
-    why |= {
+    reasons = {f"results/smoke/ors/fig{k}/record.json": currency.NOT_MADE for k in range(300)}
+    reasons |= {
         "results/smoke/pnorm/room/record.json": "settings.mu: 0.1 -> 0.2",
         "figures/smoke/ors/fig2.record.json": "follows results/smoke/ors/fig2/table.csv",
         "data/raw/a7a/record.json": currency.NOT_MADE,
         "site/smoke/record.json": "follows figures/smoke/ors/fig2.png",
     }
-    jobs = [job("a rule", [record], "Updated input files: a key") for record in why]
+    jobs = [job("a rule", [record], "Updated input files: a key") for record in reasons]
     jobs.append(job("all", [], "Input files updated by another job: x"))
-    monkeypatch.setattr(console, "WHY", why)
+    monkeypatch.setattr(console, "WHY", reasons)
     monkeypatch.setattr(console, "PLAN", None)
     lines = preview.describe(jobs, 2).splitlines()
     assert len(lines) < 24
@@ -173,8 +188,12 @@ def test_a_paper_or_a_folder_of_papers_is_named_by_its_path(mine, typed, papers)
     request = read_request(["smoke", typed.format(name=mine.name), "--config", "seed=3"])
     assert request.targets == []  # all that is planned, so that a broken paper stops only itself
     folders = ", ".join(f'"{mine / name}"' for name in papers)
-    where = request.arguments.index("--config")
-    assert request.arguments[where : where + 3] == ["--config", f"papers=[{folders}]", "seed=3"]
+    position = request.arguments.index("--config")
+    assert request.arguments[position : position + 3] == [
+        "--config",
+        f"papers=[{folders}]",
+        "seed=3",
+    ]
     assert "--" not in request.arguments
 
 
@@ -191,7 +210,10 @@ def test_a_target_beside_a_path_is_found_among_the_papers_of_the_configuration(m
     ("typed", "line"),
     [
         ("./three", "./three: there is no folder .*three"),
-        ("notes/", "notes/: .* is not a paper and contains none; a paper is a folder with a file TITLE"),
+        (
+            "notes/",
+            "notes/: .* is not a paper and contains none; a paper is a folder with a file TITLE",
+        ),
         ("./one --config papers=[ors]", "by its path or by --config papers=, not by both"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The first small job of a paper computes others ahead; whatever fails there, each has its own result."""
+"""The first small job of a paper computes others ahead; whatever fails, each has its result."""
 
 import argparse
 import os
@@ -17,26 +17,26 @@ for file in compute_ahead.FILES:
 
 @pytest.fixture
 def start(tmp_path, monkeypatch):
-    """Start a job of those offered; returns who computed its table, and how often it was computed here."""
+    """Start a job of those offered; returns who computed its table, and how often it was done here."""
     (tmp_path / "data").touch()
     os.utime(tmp_path / "data", (0, 0))
-    words = {
-        name: ["--data", str(tmp_path / "data")]
-        + [word for each in compute_ahead.FILES for word in (f"--{each}", str(tmp_path / f"{name}.{each}"))]
-        for name in ("p/one", "p/two", "p/bad", "q/one")
-    }
+    words = {}
+    for name in ("p/one", "p/two", "p/bad", "q/one"):
+        words[name] = ["--data", str(tmp_path / "data")]
+        for file_kind in compute_ahead.FILES:
+            words[name] += [f"--{file_kind}", str(tmp_path / f"{name}.{file_kind}")]
     for paper in "pq":
         (tmp_path / paper).mkdir()
     monkeypatch.setenv(compute_ahead.FOLDER, "")
     compute_ahead.offer(tmp_path / "together", words)
 
     def start(name, crash=None):
-        def compute(given):
-            if given.table.parent.name == "bad" and crash:  # computed ahead, below the folder
+        def compute(arguments):
+            if arguments.table.parent.name == "bad" and crash:  # computed ahead, below the folder
                 crash()
             print(f"{name} says")
-            for each in compute_ahead.FILES:
-                getattr(given, each).write_text(name)
+            for file_kind in compute_ahead.FILES:
+                getattr(arguments, file_kind).write_text(name)
 
         compute_ahead.run(words[name], parser.parse_args, compute)
         return (tmp_path / f"{name}.table").read_text()
@@ -44,7 +44,11 @@ def start(tmp_path, monkeypatch):
     return start
 
 
-def test_a_job_computes_others_of_its_paper_which_then_only_take_their_files(start, tmp_path, capfd):
+def test_a_job_computes_others_of_its_paper_which_then_only_take_their_files(
+    start,
+    tmp_path,
+    capfd,
+):
     assert start("p/one") == "p/one"
     assert start("p/two") == "p/one"
     assert "p/one says" in capfd.readouterr().out  # what a job prints when computed ahead
@@ -52,7 +56,10 @@ def test_a_job_computes_others_of_its_paper_which_then_only_take_their_files(sta
     assert start("q/one") == "q/one"  # of another paper
 
 
-@pytest.mark.parametrize("crash", [lambda: os.kill(os.getpid(), 9), lambda: exec("raise SystemExit(1)")])
+CRASHES = [lambda: os.kill(os.getpid(), 9), lambda: exec("raise SystemExit(1)")]
+
+
+@pytest.mark.parametrize("crash", CRASHES)
 def test_a_job_that_fails_or_dies_ahead_computes_by_itself_and_harms_no_other(crash, start):
     assert start("p/one", crash) == "p/one"
     assert start("p/two") in ("p/one", "p/two")

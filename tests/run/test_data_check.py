@@ -15,7 +15,7 @@ X = RNG.normal(size=(120, 3)) + Y[:, None]
 
 
 @pytest.mark.parametrize(
-    ("column", "what"),
+    ("column", "description"),
     [
         (Y, "the label"),
         (-Y, "the label"),
@@ -25,18 +25,18 @@ X = RNG.normal(size=(120, 3)) + Y[:, None]
         (1 - 2.0 * (Y == 2), "one of the classes"),
     ],
 )
-def test_a_column_that_holds_the_label_is_found(column, what):
+def test_a_column_that_holds_the_label_is_found(column, description):
     arrays = {"X": np.column_stack([X, column]), "y": Y}
-    assert [*find_label_columns(arrays)] == [(3, what)]
+    assert [*find_label_columns(arrays)] == [(3, description)]
     (doubt,) = describe_data(arrays, "classes")
-    assert doubt.startswith(f"warning: column 4 of X holds {what}, row by row; ")
+    assert doubt.startswith(f"warning: column 4 of X holds {description}, row by row; ")
 
 
 def test_one_wrong_row_or_a_column_of_more_values_is_not_the_label():
     column = Y.copy()
     column[0] = (column[0] + 1) % 3
-    for other in (column, Y + 0.01 * RNG.normal(size=120), np.zeros(120)):
-        assert [*find_label_columns({"X": np.column_stack([X, other]), "y": Y})] == []
+    for changed_column in (column, Y + 0.01 * RNG.normal(size=120), np.zeros(120)):
+        assert [*find_label_columns({"X": np.column_stack([X, changed_column]), "y": Y})] == []
 
 
 @pytest.mark.parametrize("values", [(-1, 1), (0, 1)])
@@ -50,8 +50,8 @@ def test_a_copy_of_a_real_target_is_found_and_a_good_predictor_is_not():
     X, y = load_diabetes(return_X_y=True)
     y = y / 3
     assert [*find_label_columns({"X": X, "y": y})] == []
-    both = np.column_stack([X, 3 - 2 * y])
-    assert [*find_label_columns({"X": both, "y": y})] == [(10, "the target")]
+    with_a_copy = np.column_stack([X, 3 - 2 * y])
+    assert [*find_label_columns({"X": with_a_copy, "y": y})] == [(10, "the target")]
 
 
 def test_every_column_is_found_in_more_rows_than_are_screened():

@@ -86,7 +86,7 @@ class OfImages(LogisticRegression):
         return super().fit(X.reshape(-1, 28, 28)[:, 0], y)
 
 
-def found(cls, classes, **keys):
+def find_faults(cls, classes, **keys):
     method = Method(method=f"{HERE}:{cls.__name__}", **keys)
     return learning_check.check_methods({"mine": method}, classes)
 
@@ -101,7 +101,7 @@ def found(cls, classes, **keys):
     ],
 )
 def test_classes_in_another_order_are_a_fault(cls, output, classes):
-    (fault,), _ = found(cls, classes)
+    (fault,), _ = find_faults(cls, classes)
     assert fault.startswith("mine: ")
     assert output in fault
     assert "\n" not in fault
@@ -110,18 +110,18 @@ def test_classes_in_another_order_are_a_fault(cls, output, classes):
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("cls", [Right, OfImages])
 def test_a_method_that_is_right_or_needs_other_data_is_not_doubted(cls, classes):
-    assert found(cls, classes) == ([], [])
+    assert find_faults(cls, classes) == ([], [])
 
 
 def test_a_threshold_other_than_one_half_is_not_a_fault():
-    assert found(Cautious, 2)[0] == []
+    assert find_faults(Cautious, 2)[0] == []
 
 
 def test_a_baseline_that_learns_nothing_is_a_remark_unless_it_is_said_to_be_one():
-    faults, (remark,) = found(MostFrequent, 2)
+    faults, (remark,) = find_faults(MostFrequent, 2)
     assert faults == []
     assert "mine: learns little from 2 clean groups far apart: 50 % of the rows" in remark
-    assert found(MostFrequent, 2, role="control") == ([], [])
+    assert find_faults(MostFrequent, 2, role="control") == ([], [])
 
 
 def job_of(cls, targets=("two classes",)):
@@ -184,9 +184,9 @@ def test_nothing_is_said_where_it_is_not_known():
 class SeesTheLabel(NLMS):
     """Adds a tenth of the label to each prediction."""
 
-    def run(self, X, y, **known):
+    def run(self, X, y, **options):
         """Look at the label."""
-        return super().run(X, y, **known) + 0.1 * np.asarray(y)
+        return super().run(X, y, **options) + 0.1 * np.asarray(y)
 
 
 def test_a_filter_that_sees_a_label_first_is_refused_and_told_how():

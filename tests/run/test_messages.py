@@ -71,6 +71,6 @@ def test_a_method_that_fails_is_named_with_what_it_was_run_on(faults, method, me
     protocol = find_protocol("stock:errors")
     data = {"toy": dataset("toy")}
     job = Job(protocol, typed("stock:errors", settings), Seeds(1, "test"), data)
-    where = "dataset toy, noise independent 0.2, method mine, repetition 1: "
-    with pytest.raises(ValueError, match=f"^protocol stock:errors: {where}.*{message}"):
+    location = "dataset toy, noise independent 0.2, method mine, repetition 1: "
+    with pytest.raises(ValueError, match=f"^protocol stock:errors: {location}.*{message}"):
         job.run("1:2", {})

@@ -46,7 +46,7 @@ def all_in_one_class(y, rng, rate):
     return observed
 
 
-def both(y, rng, rate_down, rate_up):
+def flip_both(y, rng, rate_down, rate_up):
     """Flip each of two classes at its own rate."""
     rates = np.where(y == 1, rate_down, rate_up)
     return np.where(rng.random(len(y)) < rates, 1 - y, y)
@@ -123,7 +123,7 @@ def shorter(y, rng, rate):
     return y[1:]
 
 
-def found(label, y=BINARY, target="two classes"):
+def find_warnings(label, y=BINARY, target="two classes"):
     return check_noise([(0, Noise.parse(f"{HERE}:{label}"))], y, target)
 
 
@@ -143,16 +143,17 @@ def found(label, y=BINARY, target="two classes"):
 )
 @pytest.mark.parametrize(("y", "target"), [(BINARY, "two classes"), (CLASSES, "classes")])
 def test_right_noise_of_classes_is_not_doubted(label, y, target):
-    assert found(label, y, target) == ([], [])
+    assert find_warnings(label, y, target) == ([], [])
 
 
 def test_each_of_two_classes_may_have_its_rate():
-    assert found("both 0.3 0.1") == found("both 0.1 0.3") == ([], [])
+    assert find_warnings("flip_both 0.3 0.1") == ([], [])
+    assert find_warnings("flip_both 0.1 0.3") == ([], [])
 
 
 @pytest.mark.parametrize("label", ["add 0.1", "add 30", "add 0"])
 def test_right_noise_of_real_values_is_not_doubted(label):
-    assert found(label, REAL, "real") == ([], [])
+    assert find_warnings(label, REAL, "real") == ([], [])
 
 
 @pytest.mark.parametrize(
@@ -174,7 +175,7 @@ def test_right_noise_of_real_values_is_not_doubted(label):
 )
 @pytest.mark.parametrize(("y", "target"), [(BINARY, "two classes"), (CLASSES, "classes")])
 def test_noise_that_does_not_do_what_it_says_is_a_fault(label, message, y, target):
-    (fault,), remarks = found(label, y, target)
+    (fault,), remarks = find_warnings(label, y, target)
     assert fault.startswith(f"settings.noise.0: noise '{label}' ")
     assert message in fault
     assert "\n" not in fault
@@ -191,7 +192,7 @@ def test_noise_that_does_not_do_what_it_says_is_a_fault(label, message, y, targe
 )
 def test_noise_of_real_values_that_moves_rows_or_does_nothing_is_a_fault(label, message):
     functions = {"in_order 1": "order_of_values 1", "shifted 0": "shifted_values 0"}
-    (fault,), _ = found(functions.get(label, label), REAL, "real")
+    (fault,), _ = find_warnings(functions.get(label, label), REAL, "real")
     assert message in fault
 
 
@@ -210,7 +211,7 @@ FAILING = [("fails 0.3", "IndexError"), ("shorter 0.3", "shape")]
 
 @pytest.mark.parametrize(("label", "message"), FAILING)
 def test_noise_that_fails_is_left_to_the_run_which_names_the_rows(label, message):
-    faults, (remark,) = found(label)
+    faults, (remark,) = find_warnings(label)
     assert faults == []
     assert f"noise '{label}' was not tried: " in remark
     assert message in remark
@@ -233,5 +234,5 @@ def test_the_bound_is_met_by_the_noise_of_the_engine():
 
 
 def test_the_largest_of_two_rates_is_named():
-    (fault,), _ = found("all_of_both 0.1 0.3")
+    (fault,), _ = find_warnings("all_of_both 0.1 0.3")
     assert "more than 30 %; correct it, or call `rate_up` something else" in fault

@@ -15,8 +15,8 @@ POOL = 12
 FINDINGS = st.lists(st.tuples(st.integers(0, POOL - 1), st.booleans()), min_size=1, max_size=20)
 
 
-def row(found, **columns):
-    rows, wrong = map(np.array, zip(*found, strict=True))
+def row(tested, **columns):
+    rows, wrong = map(np.array, zip(*tested, strict=True))
     return COLUMNS | columns | Scored(rows, wrong, POOL).row("error")
 
 
@@ -54,7 +54,7 @@ SPLITS = st.tuples(st.sampled_from(["svm", "klr"]), FINDINGS)
 @given(st.lists(SPLITS, min_size=1, max_size=5), st.data())
 def test_blocks_in_any_order_and_any_cut_are_the_whole(tmp_path_factory, splits, data):
     folder = tmp_path_factory.mktemp("points")
-    rows = [row(found, method=method, repetition=r) for r, (method, found) in enumerate(splits)]
+    rows = [row(tested, method=method, repetition=r) for r, (method, tested) in enumerate(splits)]
     points_of(rows).write(folder / "whole.npz")
     cut = data.draw(st.integers(0, len(rows)))
     blocks = data.draw(st.permutations([rows[:cut], rows[cut:]]))
@@ -69,16 +69,16 @@ def test_blocks_in_any_order_and_any_cut_are_the_whole(tmp_path_factory, splits,
 
 
 @given(FINDINGS, st.integers(1, 700))
-def test_counts_beyond_a_byte_survive_the_file(tmp_path_factory, found, times):
+def test_counts_beyond_a_byte_survive_the_file(tmp_path_factory, tested, times):
     path = tmp_path_factory.mktemp("points") / "p.npz"
-    points = points_of([row(found)] * times)
+    points = points_of([row(tested)] * times)
     points.write(path)
     assert counts(Points.read(path)) == counts(points)
 
 
 def test_tests_that_curves_share_stand_in_the_file_once(tmp_path):
-    found = [(i, i % 3 == 0) for i in range(POOL)]
-    rows = [row(found, method=f"m{number}", x=number) for number in range(20)]
+    tested = [(i, i % 3 == 0) for i in range(POOL)]
+    rows = [row(tested, method=f"m{number}", x=number) for number in range(20)]
     points_of(rows).write(tmp_path / "p.npz")
     with np.load(tmp_path / "p.npz") as file:
         assert sum(name.startswith("tests") for name in file.files) == 1
@@ -91,10 +91,10 @@ def test_no_points_are_a_file_too(tmp_path):
 
 def test_pools_of_two_sizes_are_not_added():
     first = row([(0, True)])
-    other = first | {KEY: first[KEY]._replace(pool=9)}
+    larger_pool = first | {KEY: first[KEY]._replace(pool=9)}
     message = r"curve .*svm.*: points of a pool of 12 rows, and of one of 9"
     with pytest.raises(ValueError, match=message):
-        points_of([first, other])
+        points_of([first, larger_pool])
 
 
 def test_a_damaged_file_is_named_in_one_line(tmp_path):
@@ -123,9 +123,9 @@ def test_every_changed_byte_is_noticed_or_changes_nothing(tmp_path):
     points = points_of([row([(0, True), (5, False)])])
     points.write(path)
     whole = path.read_bytes()
-    for place in range(0, len(whole), 7):
+    for position in range(0, len(whole), 7):
         damaged = bytearray(whole)
-        damaged[place] ^= 0x01
+        damaged[position] ^= 0x01
         path.write_bytes(damaged)
         with suppress(ValueError):
             assert counts(Points.read(path)) == counts(points)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from problems import SETTINGS, dataset
-from running import SGD, here, rows, two_classes
+from running import SGD, make_repetition, rows, two_classes
 
 from noisylabels.seeding import Seeds
 from reproduction.run import protocol_loop, splits
@@ -26,7 +26,10 @@ KERNELS = SETTINGS | {"methods": {"svm": SETTINGS["methods"]["svm"]}}
 BOOSTING = COMMON | {"methods": BOOSTERS}
 DRAWN = {"noise": ["independent 0"], "methods": ["ada"]}
 HINGE = {"method": "robust_sgd", "losses": [{"loss": "hinge"}]}
-LINEAR = SGD | {"noise": ["symmetric 0.2"], "methods": {"hinge": HINGE, "svm": {"method": "liblinear"}}}
+LINEAR = SGD | {
+    "noise": ["symmetric 0.2"],
+    "methods": {"hinge": HINGE, "svm": {"method": "liblinear"}},
+}
 
 
 def draw(y, test=0.3, stratified=True, seed=0):
@@ -48,25 +51,31 @@ def test_every_row_is_on_one_side_or_the_split_is_refused(y, test, stratified):
 
 def test_classes_keep_their_shares_if_stratified_and_only_then():
     y = np.array([1] * 30 + [-1] * 170)
-    kept, left = ({(y[draw(y, 0.2, s, seed)[1]] > 0).sum() for seed in range(20)} for s in (True, False))
-    assert kept == {6}
-    assert len(left) > 3
+
+    def count_positive(stratified, seed):
+        _, test = draw(y, 0.2, stratified, seed)
+        return (y[test] > 0).sum()
+
+    assert {count_positive(True, seed) for seed in range(20)} == {6}
+    assert len({count_positive(False, seed) for seed in range(20)}) > 3
 
 
 def test_a_set_is_split_as_the_settings_say_unless_it_has_official_splits():
     mine = two_classes("mine", n=50)
-    how = Drawn(test=0.4, stratified=True)
-    split = split_of(mine, here(), how)
+    drawn = Drawn(test=0.4, stratified=True)
+    split = split_of(mine, make_repetition(), drawn)
     positive = (mine.arrays["y"] > 0).sum()
-    assert (len(split.truth), split.truth.sum()) == (20, round(0.4 * positive))
+    assert len(split.truth) == 20
+    assert split.truth.sum() == round(0.4 * positive)
     np.testing.assert_allclose(split.X.mean(axis=0), 0, atol=1e-12)
-    np.testing.assert_array_equal(split.X, split_of(mine, here(), how).X)
-    assert not np.array_equal(split.X, split_of(mine, here(1), how).X)
-    with pytest.raises(ValueError, match=r"mine has no official splits .*settings\.splits, such as"):
-        split_of(mine, here())
+    np.testing.assert_array_equal(split.X, split_of(mine, make_repetition(), drawn).X)
+    assert not np.array_equal(split.X, split_of(mine, make_repetition(1), drawn).X)
+    message = r"mine has no official splits .*settings\.splits, such as"
+    with pytest.raises(ValueError, match=message):
+        split_of(mine, make_repetition())
     official = two_classes(n=10, train=4, splits=1)
-    assert len(split_of(official, here(), how).clean) == 4
-    assert split_of(official, here(1), how) is None
+    assert len(split_of(official, make_repetition(), drawn).clean) == 4
+    assert split_of(official, make_repetition(1), drawn) is None
 
 
 def test_standardised_features_use_training_rows_only():
@@ -75,14 +84,15 @@ def test_standardised_features_use_training_rows_only():
 
 
 def test_flipped_labels_are_drawn_without_the_other_conditions():
-    clean = split_of(dataset(), here()).clean
+    clean = split_of(dataset(), make_repetition()).clean
     noise = [Noise.parse(label) for label in SETTINGS["noise"]]
-    noisy = noisy_labels(clean, noise, here())
+    noisy = noisy_labels(clean, noise, make_repetition())
     np.testing.assert_array_equal(noisy[:, 0], clean)
-    np.testing.assert_array_equal(noisy_labels(clean, noise[2:], here())[:, 0], noisy[:, 2])
+    later = noisy_labels(clean, noise[2:], make_repetition())
+    np.testing.assert_array_equal(later[:, 0], noisy[:, 2])
     assert (noisy[clean == 1, 2] == 1).all()
     assert (noisy[clean == 0, 2] == 1).any()
-    assert (noisy_labels(clean, noise, here(1)) != noisy).any()
+    assert (noisy_labels(clean, noise, make_repetition(1)) != noisy).any()
 
 
 def test_too_few_rows_for_folds_or_parts_are_refused():
@@ -131,12 +141,13 @@ def test_protocols_are_found_by_name(name, message):
     ],
 )
 def test_the_points_of_a_row_have_its_error(protocol, settings, metric):
-    found = rows(protocol, settings, dataset(splits=3), range(3))
-    scored = [row for row in found if KEY in row]
+    result_rows = rows(protocol, settings, dataset(splits=3), range(3))
+    scored = [row for row in result_rows if KEY in row]
     assert {row["metric"] for row in scored} == {metric}
-    place = itemgetter("method", "noise", "repetition")
-    assert len({(*place(row), row.get("x")) for row in scored}) == len(scored)
-    assert set(map(place, scored)) == {place(row) for row in found if row["metric"] == metric}
+    key_of_row = itemgetter("method", "noise", "repetition")
+    assert len({(*key_of_row(row), row.get("x")) for row in scored}) == len(scored)
+    keys = {key_of_row(row) for row in result_rows if row["metric"] == metric}
+    assert set(map(key_of_row, scored)) == keys
     assert all(row["value"] == 100 * np.mean(row[KEY].wrong) for row in scored)
 
 
@@ -153,19 +164,23 @@ def test_points_are_the_test_rows_of_the_splits():
         assert curve.pool == 120
 
 
-@pytest.mark.parametrize(("found", "named"), [([0.0, np.nan], "nan"), ([1, -1], "-1"), (["0", "1"], "0")])
-def test_what_a_method_predicts_must_be_labels(found, named):
+NO_LABELS = [([0.0, np.nan], "nan"), ([1, -1], "-1"), (["0", "1"], "0")]
+
+
+@pytest.mark.parametrize(("predicted", "named"), NO_LABELS)
+def test_what_a_method_predicts_must_be_labels(predicted, named):
     arrays = {"X": np.arange(4.0)[:, None], "y": np.array([0, 1, 0, 1])}
     split = splits.Split.of(arrays, np.arange(2), np.arange(2, 4))
     with pytest.raises(ValueError, match=f"the method predicts {named}; the labels are 0, 1"):
-        split.scored(np.array(found))
+        split.scored(np.array(predicted))
     assert not split.scored(np.array([False, True])).wrong.any()
 
 
 def test_names_of_version_1_are_refused_with_those_of_today():
     handed = protocol_loop.Loop({}, Seeds(1, "test"))
     (first,) = handed
-    with pytest.raises(AttributeError, match=r"Loop\.trials is now called `for repetition in loop`"):
+    message = r"Loop\.trials is now called `for repetition in loop`"
+    with pytest.raises(AttributeError, match=message):
         handed.trials()
     with pytest.raises(AttributeError, match=r"Repetition\.on is now called `with_columns`"):
         first.on(x=1)

@@ -40,7 +40,8 @@ def test_values_survive_to_ten_digits_and_labels_that_look_like_missing_values_s
     write_rows([ROW | {"value": value, "setting": "NA", "noise": ""} for value in values], path)
     frame = read_table(path)
     assert frame["value"].tolist() == pytest.approx(values, rel=1e-9, abs=0)
-    assert (frame["setting"][0], frame["noise"][0]) == ("NA", "")
+    assert frame["setting"][0] == "NA"
+    assert frame["noise"][0] == ""
 
 
 @pytest.mark.parametrize(
@@ -144,14 +145,14 @@ DEAD = 2**22 + 1
 def test_leftovers_of_dead_processes_go_and_those_of_living_ones_stay(tmp_path):
     path = tmp_path / "a.png"
     gone = [tmp_path / f".part.{DEAD}.a.png", tmp_path / f"..part.{DEAD}.a.png.part"]
-    kept = [tmp_path / f"..part.{os.getppid()}.a.png.part", tmp_path / f".part.{DEAD}.b.png"]
-    for file in gone + kept:
+    remaining = [tmp_path / f"..part.{os.getppid()}.a.png.part", tmp_path / f".part.{DEAD}.b.png"]
+    for file in gone + remaining:
         file.write_text("half")
     with replacing(path) as part:
         part.write_text("whole")
     assert path.read_text() == "whole"
     assert not any(file.exists() for file in gone)
-    assert all(file.exists() for file in kept)
+    assert all(file.exists() for file in remaining)
 
 
 def test_after_an_error_the_old_file_is_there(tmp_path):

@@ -29,7 +29,7 @@ def data_set(load):
 
 
 @pytest.fixture
-def own(tmp_path, monkeypatch):
+def own_module(tmp_path, monkeypatch):
     (tmp_path / "stock_functions.py").write_text(OWN, encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
     yield "stock_functions"
@@ -42,10 +42,10 @@ def classify(**changes):
         "metrics": ["error", "accuracy", "roc_auc_ovr", "log_loss", "hamming_loss"],
         "methods": {"logistic": {"method": "sklearn.linear_model:LogisticRegression"}},
     }
-    found = rows("stock:classification", settings | changes, data_set(load_wine))
-    for row in found:
+    result_rows = rows("stock:classification", settings | changes, data_set(load_wine))
+    for row in result_rows:
         row.pop(KEY, None)
-    return frame(found)
+    return frame(result_rows)
 
 
 def test_three_classes_are_learned_as_three_and_measured_as_scikit_learn_does():
@@ -75,8 +75,9 @@ def test_real_values_are_fitted_and_noise_makes_them_worse():
     assert (values(table, metric="r2", noise="gaussian 0") > 0.3).all()
 
 
-def test_noise_and_metrics_may_be_functions_of_the_paper(own):
-    table = classify(noise=[f"{own}:ring 1"], metrics=[f"{own}:first_class", "accuracy"])
+def test_noise_and_metrics_may_be_functions_of_the_paper(own_module):
+    metrics = [f"{own_module}:first_class", "accuracy"]
+    table = classify(noise=[f"{own_module}:ring 1"], metrics=metrics)
     assert set(table["noise"]) == {"ring 1"}
     assert (values(table, metric="first_class") < 0.1).all()
 

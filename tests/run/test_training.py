@@ -1,12 +1,13 @@
 """Selection and training of classifiers on noisy labels, and the protocol of their errors."""
 
 import dataclasses
+import itertools
 
 import numpy as np
 import pandas as pd
 import pytest
 from problems import SETTINGS, dataset
-from running import here, table, typed, values
+from running import make_repetition, table, typed, values
 
 from noisylabels.classifiers.kernel import Fits
 from noisylabels.classifiers.kernel_logistic import KernelLogisticRegression
@@ -26,11 +27,11 @@ ONE = SETTINGS | {"noise": ["independent 0.2"], "methods": {"svm": SETTINGS["met
 class Recorder(KernelLogisticRegression):
     """Kernel logistic regression that remembers the labels it was trained on."""
 
-    seen: list = []  # noqa: RUF012
+    trained_on: list = []  # noqa: RUF012
 
     @classmethod
     def fit_many(cls, gram, labels, grid):
-        cls.seen.append(labels.copy())
+        cls.trained_on.append(labels.copy())
         return super().fit_many(gram, labels, grid)
 
 
@@ -54,8 +55,8 @@ def candidate(kind, cls=KernelLogisticRegression):
 
 @pytest.fixture(scope="module")
 def problem():
-    split = split_of(dataset(), here())
-    return split, noisy_labels(split.clean, TYPED.noise, here())
+    split = split_of(dataset(), make_repetition())
+    return split, noisy_labels(split.clean, TYPED.noise, make_repetition())
 
 
 def select(
@@ -66,7 +67,9 @@ def select(
     parametrisation="sigma2",
 ):
     split, noisy = problem
-    folds = training.validation(kind, split.clean if clean is None else clean, noisy, TYPED, here())
+    folds = training.validation(
+        kind, split.clean if clean is None else clean, noisy, TYPED, make_repetition()
+    )
     D = squared_distances(split.X)
     return training.select([candidate(kind, cls)], D, noisy, folds, parametrisation)["m"]
 
@@ -74,35 +77,42 @@ def select(
 def slow_choice(kind, split, noisy, k):
     """Every candidate by one fit of the estimator per fold, as the slides describe it."""
     n = len(split.clean)
-    repetition = here()
-    trusted = np.zeros(n, bool)
-    trusted[repetition.rng("trusted").permutation(n)[: round(0.2 * n)]] = True
-    used = np.arange(n) if kind == "cv" else np.flatnonzero(~trusted)
-    number = np.empty(len(used), int)
-    number[repetition.rng("folds").permutation(len(used))] = np.arange(len(used)) % 3
-    best, chosen = None, None
-    for width in (0.25, 1.0, 4.0):
-        for zeta in (0.25, 4.0):
-            errors, losses = [], []
-            for fold in [None] if kind == "trusted_holdout" else range(3):
-                inside = used if fold is None else used[number != fold]
-                held = used[number == fold] if kind == "cv" else np.flatnonzero(trusted)
-                truth = noisy[held, k] if kind == "cv" else split.clean[held]
-                model = KernelLogisticRegression(width, zeta).fit(split.X[inside], noisy[inside, k])
-                f = model.decision_function(split.X[held])
-                errors += ((f > 0) != truth).tolist()
-                losses += np.log1p(np.exp(-np.where(truth == 1, f, -f))).tolist()
-            key = (sum(errors), round(sum(losses), 6), -width, -zeta)
-            if best is None or key < best:
-                best, chosen = key, (width, zeta)
-    return chosen
+    repetition = make_repetition()
+    is_trusted = np.zeros(n, bool)
+    is_trusted[repetition.rng("trusted").permutation(n)[: round(0.2 * n)]] = True
+    trusted = np.flatnonzero(is_trusted)
+    selected_rows = np.arange(n) if kind == "cv" else np.flatnonzero(~is_trusted)
+    n_selected = len(selected_rows)
+    fold_of_row = np.empty(n_selected, int)
+    order = repetition.rng("folds").permutation(n_selected)
+    fold_of_row[order] = np.arange(n_selected) % 3
+    parts = []
+    for fold in range(3):
+        held = selected_rows[fold_of_row == fold] if kind == "cv" else trusted
+        parts.append((selected_rows[fold_of_row != fold], held))
+    if kind == "trusted_holdout":
+        parts = [(selected_rows, trusted)]
+    candidates = []
+    for width, zeta in itertools.product((0.25, 1.0, 4.0), (0.25, 4.0)):
+        errors = 0
+        losses = []
+        for inside, held in parts:
+            truth = noisy[held, k] if kind == "cv" else split.clean[held]
+            model = KernelLogisticRegression(width, zeta)
+            f = model.fit(split.X[inside], noisy[inside, k]).decision_function(split.X[held])
+            errors += int(((f > 0) != truth).sum())
+            margins = np.where(truth == 1, f, -f)
+            losses += np.log1p(np.exp(-margins)).tolist()
+        candidates.append((errors, round(sum(losses), 6), -width, -zeta))
+    *_, minus_width, minus_zeta = min(candidates)
+    return -minus_width, -minus_zeta
 
 
 @pytest.mark.parametrize("kind", training.SELECTIONS)
 def test_the_choice_is_that_of_a_plain_search(kind, problem):
     chosen = select(problem, kind=kind)
-    found = [(chosen[k].width, *chosen[k].parameters.values()) for k in range(3)]
-    assert found == [slow_choice(kind, *problem, k) for k in range(3)]
+    chosen_values = [(chosen[k].width, *chosen[k].parameters.values()) for k in range(3)]
+    assert chosen_values == [slow_choice(kind, *problem, k) for k in range(3)]
 
 
 def test_of_several_parameters_each_combination_is_tried():
@@ -110,28 +120,28 @@ def test_of_several_parameters_each_combination_is_tried():
 
     class Doubled(KernelLogisticRegression):
         @classmethod
-        def fit_many(cls, gram, labels, grid, **more):
+        def fit_many(cls, gram, labels, grid, **options):
             assert grid.shape[1] == 2
-            return super().fit_many(gram, labels, grid[:, 0], **more)
+            return super().fit_many(gram, labels, grid[:, 0], **options)
 
     globals()["Doubled"] = Doubled
-    one = {"method": "kernel_logistic", "selection": "trusted", "grid": [-4, 0, 4]}
+    logistic = {"method": "kernel_logistic", "selection": "trusted", "grid": [-4, 0, 4]}
     zetas = {"zeta": [2.0**-4, 1.0, 2.0**4], "other": [1, 2]}
     two = {"method": "test_training:Doubled", "selection": "trusted", "grid": zetas}
-    near = {"method": "sklearn.neighbors:KNeighborsClassifier", "selection": "cv"}
-    near |= {"grid": {"n_neighbors": [1, 15], "weights": ["uniform", "distance"]}}
-    found = table(
+    neighbours = {"method": "sklearn.neighbors:KNeighborsClassifier", "selection": "cv"}
+    neighbours |= {"grid": {"n_neighbors": [1, 15], "weights": ["uniform", "distance"]}}
+    frame = table(
         "stock:errors",
-        SETTINGS | {"methods": {"one": one, "two": two, "near": near}},
+        SETTINGS | {"methods": {"one": logistic, "two": two, "near": neighbours}},
         dataset(),
     )
     for plain, doubled in (("error", "error"), ("parameter", "zeta")):
-        expected = values(found, method="one", metric=plain)
-        np.testing.assert_array_equal(values(found, method="two", metric=doubled), expected)
-    assert set(values(found, method="two", metric="other")) == {2.0}
-    chosen = values(found, method="near", metric="n_neighbors", noise="independent 0.2")
+        expected = values(frame, method="one", metric=plain)
+        np.testing.assert_array_equal(values(frame, method="two", metric=doubled), expected)
+    assert set(values(frame, method="two", metric="other")) == {2.0}
+    chosen = values(frame, method="near", metric="n_neighbors", noise="independent 0.2")
     assert set(chosen) == {15.0}
-    assert not len(values(found, method="near", metric="weights"))
+    assert not len(values(frame, method="near", metric="weights"))
 
 
 def test_no_fit_is_made_that_can_no_longer_be_chosen(problem):
@@ -145,12 +155,13 @@ def test_no_fit_is_made_that_can_no_longer_be_chosen(problem):
 
     for complete in (True, False):
         method = dataclasses.replace(candidate("trusted", Counting), complete=complete)
-        folds = training.validation("trusted", problem[0].clean, problem[1], TYPED, here())
+        split, noisy = problem
+        folds = training.validation("trusted", split.clean, noisy, TYPED, make_repetition())
         D = squared_distances(problem[0].X)
-        found = training.select([method], D, problem[1], folds, "sigma2")
-        assert found["m"] == select(problem)
-    every, fewer = fits[:9], fits[9:]  # 3 widths x 3 folds, 3 conditions x 2 parameters
-    assert every == [6] * 9
+        selection = training.select([method], D, problem[1], folds, "sigma2")
+        assert selection["m"] == select(problem)
+    all_fits, fewer = fits[:9], fits[9:]  # 3 widths x 3 folds, 3 conditions x 2 parameters
+    assert all_fits == [6] * 9
     assert fewer[:3] == [6, 6, 6]
     assert sum(fewer) < 54
     assert 0 not in fewer
@@ -158,24 +169,30 @@ def test_no_fit_is_made_that_can_no_longer_be_chosen(problem):
 
 def test_test_labels_and_trusted_labels_are_in_no_fit(problem):
     split, noisy = problem
-    other = dataclasses.replace(split, clean=1 - split.clean, truth=1 - split.truth)
-    seen = []
-    for given in (split, other):
-        Recorder.seen = []
-        training.train([candidate("trusted", Recorder)], given, noisy, TYPED, here())
-        seen.append(Recorder.seen)
-    for labels, others in zip(seen[0][:9], seen[1][:9], strict=True):  # widths x folds
-        np.testing.assert_array_equal(labels, others)
+    changed_split = dataclasses.replace(split, clean=1 - split.clean, truth=1 - split.truth)
+    labels_of_fits = []
+    for given_split in (split, changed_split):
+        Recorder.trained_on = []
+        recorder = candidate("trusted", Recorder)
+        training.train([recorder], given_split, noisy, TYPED, make_repetition())
+        labels_of_fits.append(Recorder.trained_on)
+    for labels, changed_labels in zip(
+        labels_of_fits[0][:9], labels_of_fits[1][:9], strict=True
+    ):  # widths x folds
+        np.testing.assert_array_equal(labels, changed_labels)
     # Two thirds of the 56 rows that are not trusted.
-    assert {len(labels) for labels in seen[0][:9]} == {37, 38}
-    for final in (seen[0][9:], seen[1][9:]):  # on all rows, with the noisy label of each
+    assert {len(labels) for labels in labels_of_fits[0][:9]} == {37, 38}
+    # on all rows, with the noisy label of each
+    for final in (labels_of_fits[0][9:], labels_of_fits[1][9:]):
         assert sorted(labels[:, 0].tolist() for labels in final) == sorted(noisy.T.tolist())
 
 
 def test_ties_go_to_the_widest_kernel_and_the_largest_parameter(problem):
     for parametrisation, widest in (("sigma2", 4.0), ("gamma", 0.25)):
         chosen = select(problem, constant(np.ones), parametrisation=parametrisation).values()
-        assert {(each.width, each.parameters["parameter"]) for each in chosen} == {(widest, 4.0)}
+        for choice in chosen:
+            assert choice.width == widest
+            assert choice.parameters["parameter"] == 4.0
 
 
 def test_a_validation_set_of_one_class_leaves_the_choice_to_the_log_loss(problem):
@@ -183,10 +200,12 @@ def test_a_validation_set_of_one_class_leaves_the_choice_to_the_log_loss(problem
         """First parameter: one error and a small loss; second: none and a large loss."""
         return np.stack([np.where(np.arange(m) == 0, -0.1, 5.0), np.full(m, 0.01)])
 
-    ones = np.ones_like(problem[0].clean)
-    held = training.validation("trusted_holdout", ones, problem[1], TYPED, here())[0].held
-    mixed = np.where(np.arange(len(ones)) == held[1], 0, 1).astype(np.int8)
-    for clean, parameter in ((ones, 0.25), (mixed, 4.0)):
+    all_ones = np.ones_like(problem[0].clean)
+    noisy = problem[1]
+    folds = training.validation("trusted_holdout", all_ones, noisy, TYPED, make_repetition())
+    held = folds[0].held
+    mixed = np.where(np.arange(len(all_ones)) == held[1], 0, 1).astype(np.int8)
+    for clean, parameter in ((all_ones, 0.25), (mixed, 4.0)):
         chosen = select(problem, constant(graded), "trusted_holdout", clean)
         assert {choice.parameters["parameter"] for choice in chosen.values()} == {parameter}
 
@@ -217,15 +236,16 @@ def test_rows_of_every_method(frame):
 
 def test_clean_labels_are_learned_and_noise_hurts():
     noise = {"noise": ["independent 0", "independent 0.4"]}
-    found = errors(SETTINGS | noise, data=dataset(n=1000, train=120))
-    mean = found[found["metric"] == "error"].groupby(["method", "noise"])["value"].mean().unstack()
+    rows = errors(SETTINGS | noise, data=dataset(n=1000, train=120))
+    groups = rows[rows["metric"] == "error"].groupby(["method", "noise"])
+    mean = groups["value"].mean().unstack()
     assert (mean["independent 0"] < 30).all()
     assert (mean["independent 0.4"] > mean["independent 0"]).all()
 
 
 def test_results_depend_neither_on_the_block_nor_on_the_other_methods(frame):
-    kept = frame[frame["repetition"] == 1].reset_index(drop=True)
-    pd.testing.assert_frame_equal(kept, errors(repetitions=range(1, 2)))
+    second_repetition = frame[frame["repetition"] == 1].reset_index(drop=True)
+    pd.testing.assert_frame_equal(second_repetition, errors(repetitions=range(1, 2)))
     alone = errors(SETTINGS | {"methods": {"svm": SETTINGS["methods"]["svm"]}})
     pd.testing.assert_frame_equal(frame[frame["method"] == "svm"].reset_index(drop=True), alone)
 
@@ -243,16 +263,16 @@ def test_test_labels_change_the_error_only(frame):
 
 
 def test_later_splits_are_the_same_as_without_an_offset():
-    every = errors(ONE, range(5), dataset(splits=5))
+    all_rows = errors(ONE, range(5), dataset(splits=5))
     later = errors(ONE | {"first_split": 2}, range(3), dataset(splits=5))
-    kept = every[every["repetition"] >= 2].reset_index(drop=True)
-    pd.testing.assert_frame_equal(kept, later)
-    few = errors(ONE | {"first_split": 20}, range(9), dataset(splits=5))  # it begins at its half
-    pd.testing.assert_frame_equal(kept, few)
+    later_rows = all_rows[all_rows["repetition"] >= 2].reset_index(drop=True)
+    pd.testing.assert_frame_equal(later_rows, later)
+    from_half = errors(ONE | {"first_split": 20}, range(9), dataset(splits=5))
+    pd.testing.assert_frame_equal(later_rows, from_half)
     drawn = dataset()
     del drawn.arrays["train"], drawn.arrays["test"]
-    again = ONE | {"splits": {"test": 0.4, "stratified": True}, "first_split": 7}
-    assert set(errors(again, range(2), drawn)["repetition"]) == {7, 8}
+    drawn_splits = ONE | {"splits": {"test": 0.4, "stratified": True}, "first_split": 7}
+    assert set(errors(drawn_splits, range(2), drawn)["repetition"]) == {7, 8}
     # Beyond the last split there are no rows.
     assert set(errors(ONE, range(2, 6))["repetition"]) == {2}
 
@@ -279,24 +299,24 @@ def test_a_method_selected_in_two_ways_has_the_rows_of_both():
     """Each the rows that it has alone, and the further way on its noise only."""
     main = {"method": "kernel_logistic", "selection": "trusted"}
     further = {"method": "kernel_logistic", "selection": "cv"}
-    both = main | {"also": {"cv": ["independent 0"]}}
-    apart = errors(SETTINGS | {"methods": {"klr": main}})
+    two_ways = main | {"also": {"cv": ["independent 0"]}}
+    one_way = errors(SETTINGS | {"methods": {"klr": main}})
     clean = errors(SETTINGS | {"methods": {"klr": further}, "noise": ["independent 0"]})
-    found = errors(SETTINGS | {"methods": {"klr": both}})
-    order = [column for column in found if column != "value"]
-    expected = pd.concat([apart, clean]).sort_values(order, ignore_index=True)
-    pd.testing.assert_frame_equal(found.sort_values(order, ignore_index=True), expected)
+    frame = errors(SETTINGS | {"methods": {"klr": two_ways}})
+    order = [column for column in frame if column != "value"]
+    expected = pd.concat([one_way, clean]).sort_values(order, ignore_index=True)
+    pd.testing.assert_frame_equal(frame.sort_values(order, ignore_index=True), expected)
 
 
 def test_a_table_of_methods_shows_the_main_selection_and_no_noise_that_was_not_run():
     klr = {"method": "kernel_logistic", "selection": "trusted", "also": {"cv": ["independent 0"]}}
     svm = SETTINGS["methods"]["svm"] | {"noise": ["independent 0.2"]}
     settings = SETTINGS | {"methods": {"klr": klr, "svm": svm}}
-    found = errors(settings)
-    shown = drawing.errors(Results({"mine": found}, {"mine": typed("stock:errors", settings)}))
+    frame = errors(settings)
+    shown = drawing.errors(Results({"mine": frame}, {"mine": typed("stock:errors", settings)}))
     shown = shown.set_index("flips")
-    is_shown = (found["setting"] == "trusted") & (found["metric"] == "error")
-    clean = found[is_shown & (found["noise"] == "independent 0") & (found["method"] == "klr")]
+    is_shown = (frame["setting"] == "trusted") & (frame["metric"] == "error")
+    clean = frame[is_shown & (frame["noise"] == "independent 0") & (frame["method"] == "klr")]
     cell = shown.loc["clean labels", "klr"].strip("*")
     assert cell.startswith(f"{clean['value'].mean():.2f} ")
     assert shown.loc["clean labels", "svm"] == ""
@@ -316,16 +336,16 @@ def test_users_methods_take_part():
             "parameters": {"n_estimators": 3},
         },
     }
-    found = errors(SETTINGS | {"methods": methods})
-    nearest = values(found, method="nearest", metric="error")
-    reversed_ = values(found, method="reversed", metric="error")
-    neighbours = values(found, method="neighbours", metric="error")
+    frame = errors(SETTINGS | {"methods": methods})
+    nearest = values(frame, method="nearest", metric="error")
+    reversed_ = values(frame, method="reversed", metric="error")
+    neighbours = values(frame, method="neighbours", metric="error")
     np.testing.assert_allclose(nearest, neighbours)
     np.testing.assert_allclose(nearest, 100 - reversed_)
-    assert set(found["setting"]) == {""}
-    metrics = set(found.loc[found["method"] == "nearest", "metric"])
+    assert set(frame["setting"]) == {""}
+    metrics = set(frame.loc[frame["method"] == "nearest", "metric"])
     assert metrics == {"error", "omega01", "omega10", "flagged"}
-    pd.testing.assert_frame_equal(found, errors(SETTINGS | {"methods": methods}))
+    pd.testing.assert_frame_equal(frame, errors(SETTINGS | {"methods": methods}))
 
 
 def test_widths_of_a_method_replace_those_of_the_settings():
@@ -336,7 +356,7 @@ def test_widths_of_a_method_replace_those_of_the_settings():
     assert resolved.parameters == {}
 
 
-def one(**spec):
+def single_method(**spec):
     return {"methods": {"m": {"method": "kernel_logistic"} | spec}}
 
 
@@ -346,31 +366,34 @@ SVC = {"method": "sklearn.svm:SVC", "selection": "cv"}
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (one(), "selection: kernel_logistic needs one of trusted, trusted_holdout, cv"),
+        (single_method(), "selection: kernel_logistic needs one of trusted, trusted_holdout, cv"),
         (
-            one(method="sklearn.svm:SVC", grid={"C": [1]}),
+            single_method(method="sklearn.svm:SVC", grid={"C": [1]}),
             "selection: the grid needs one of trusted, ",
         ),
-        (one(**SVC, grid={"c": [1]}), "no parameter 'c'; known: C, "),
-        (one(**SVC, grid={"C": []}), "grid"),
+        (single_method(**SVC, grid={"c": [1]}), "no parameter 'c'; known: C, "),
+        (single_method(**SVC, grid={"C": []}), "grid"),
         (
-            one(selection="cv", also={"cv": ["independent 0"]}),
+            single_method(selection="cv", also={"cv": ["independent 0"]}),
             "also: cv is the method's `selection`",
         ),
         (
-            one(selection="cv", also={"trusted": ["independent 0.3"]}),
+            single_method(selection="cv", also={"trusted": ["independent 0.3"]}),
             r"methods\.m\.also\.trusted: none of independent 0\.3 is in the settings",
         ),
         (
-            one(selection="cv", noise=["independent 0.3"]),
+            single_method(selection="cv", noise=["independent 0.3"]),
             r"methods\.m\.noise: none of independent 0\.3 is in the settings: independent 0, ",
         ),
         (
-            one(method="sklearn.dummy:DummyClassifier", selection="cv"),
+            single_method(method="sklearn.dummy:DummyClassifier", selection="cv"),
             r"methods\.m: .*has no fit_many, which selection by cross-validation needs; "
             r"implement fit_many\(gram, labels, grid\) -> Fits, or name the parameters in `grid`",
         ),
-        (one(method="problems:WithoutGrid", selection="cv"), "has no GRID; give it a grid"),
+        (
+            single_method(method="problems:WithoutGrid", selection="cv"),
+            "has no GRID; give it a grid",
+        ),
         ({"trusted": None}, "trusted: missing, and method klr is selected by trusted labels"),
     ],
 )

@@ -1,14 +1,24 @@
 """Tuning finds the best grid point on the tuning sequence, in both modes."""
 
+import itertools
+
 import numpy as np
 import pytest
 
 from noisylabels.seeding import Seeds
 from ors.code import Linear
 from reproduction.run.protocol_loop import Repetition
-from reproduction.run.tuning import FilterMethod, FilterSettings, best, grid_values, losses, tune_all
+from reproduction.run.tuning import (
+    FilterMethod,
+    FilterSettings,
+    best,
+    grid_values,
+    losses,
+    tune_all,
+)
 
-DATA = Linear(T=2000, d=5, M=5.0, process_noise=0.01).draw(Repetition(Seeds(1, "tuning-test"), "tuning", {}))
+REPETITION = Repetition(Seeds(1, "tuning-test"), "tuning", {})
+DATA = Linear(T=2000, d=5, M=5.0, process_noise=0.01).draw(REPETITION)
 GRIDS = {"mu": [0.01, 0.03, 0.1, 0.3, 1.0], "eps": [0.001, 1.0]}
 
 
@@ -48,17 +58,22 @@ def test_the_search_finds_what_the_full_grid_finds(method, grids):
     settings = filters({"m": method}, grids=grids)
     method, (a, b) = settings.methods["m"], method["tune"]
     values = {name: grid_values(settings.grids[name]) for name in (a, b)}
-    points = [{a: x, b: z} for x in values[a] for z in values[b]]
+    points = [{a: x, b: z} for x, z in itertools.product(values[a], values[b])]
     errors = losses([(method, point) for point in points], DATA, 1)[:, 0]
-    found = best(method, [a, b], settings.grids, {}, DATA)
+    best_point = best(method, [a, b], settings.grids, {}, DATA)
     winner = points[int(np.argmin(errors))]
-    assert (found["parameters"], found["mse"]) == (winner, pytest.approx(errors.min()))
-    ends = {name for name in (a, b) if winner[name] in (min(values[name]), max(values[name]))}
-    assert set(found["at_end_of_grid"]) == ends
+    assert best_point["parameters"] == winner
+    assert best_point["mse"] == pytest.approx(errors.min())
+    ends = set()
+    for name in (a, b):
+        if winner[name] in (min(values[name]), max(values[name])):
+            ends.add(name)
+    assert set(best_point["at_end_of_grid"]) == ends
 
 
 def test_shared_mode_gives_one_value_to_all_that_have_the_parameter():
-    tuned, alone = (tune_all(SETTINGS, mode, DATA) for mode in ("shared_r", "per_variant"))
+    tuned = tune_all(SETTINGS, "shared_r", DATA)
+    alone = tune_all(SETTINGS, "per_variant", DATA)
     assert tuned["both"]["parameters"]["mu"] == alone["reference"]["parameters"]["mu"]
     assert tuned["fixed"]["parameters"] == {}
     assert alone["both"]["mse"] <= tuned["both"]["mse"]
@@ -68,16 +83,25 @@ def test_shared_mode_gives_one_value_to_all_that_have_the_parameter():
 
 def test_the_mean_variance_is_given_where_the_settings_say_so():
     kinds = [FilterMethod(method="jo_nlms", variance=variance) for variance in ("local", "mean")]
-    local, mean = losses([(each, {}) for each in kinds], DATA, 1)[:, 0]
+    local, mean = losses([(kind, {}) for kind in kinds], DATA, 1)[:, 0]
     assert local != mean
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ({"method": "nlms", "tune": ["eps"]}, "methods.m.tune: 'eps' has no grid; add it to `grids`"),
-        ({"method": "nlms", "tune": ["mu"], "parameters": {"mu": 1}}, "fixed by `parameters` too; keep one"),
-        ({"method": "builtins:dict"}, "has no losses, which an experiment with adaptive filters needs"),
+        (
+            {"method": "nlms", "tune": ["eps"]},
+            "methods.m.tune: 'eps' has no grid; add it to `grids`",
+        ),
+        (
+            {"method": "nlms", "tune": ["mu"], "parameters": {"mu": 1}},
+            "fixed by `parameters` too; keep one",
+        ),
+        (
+            {"method": "builtins:dict"},
+            "has no losses, which an experiment with adaptive filters needs",
+        ),
     ],
 )
 def test_mistakes_are_named_before_anything_runs(content, message):
@@ -88,8 +112,14 @@ def test_mistakes_are_named_before_anything_runs(content, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"shared": {"parameter": "mu", "reference": "n"}}, "shared.reference: 'n' is unknown .*known: m"),
-        ({"shared": {"parameter": "eps", "reference": "m"}}, "shared.parameter: 'eps' is unknown here"),
+        (
+            {"shared": {"parameter": "mu", "reference": "n"}},
+            "shared.reference: 'n' is unknown .*known: m",
+        ),
+        (
+            {"shared": {"parameter": "eps", "reference": "m"}},
+            "shared.parameter: 'eps' is unknown here",
+        ),
         ({"grids": {"mu": {"log10": [0, 1, -1]}}}, "log10: step -1 does not lead from 0 to 1"),
         ({"grids": {"mu": {"log10": [0, 1, 1e-6]}}}, r"log10: 1e\+06 steps, 10000 are allowed"),
         ({"grids": {"mu": {"log10": [0, 400, 1]}}}, "leaves the range of numbers"),

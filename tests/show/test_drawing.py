@@ -22,7 +22,7 @@ from reproduction.spec.papers import HOME, list_papers
 
 @pytest.fixture(scope="module")
 def fig2():
-    return Inputs("ors/fig2", few=3).tables["fig2"]
+    return Inputs("ors/fig2", repetitions=3).tables["fig2"]
 
 
 def written(table, path):
@@ -33,16 +33,25 @@ def written(table, path):
 # Rows and intervals
 
 
-@pytest.mark.parametrize(("rows", "found"), [(None, "found: clean"), (0, "the table is empty")])
-def test_select_names_the_artifact_the_missing_value_and_what_there_is(fig2, rows, found):
-    message = rf"fig2: the results hold no rows with (method nobody|metric mse); .*{found}"
+@pytest.mark.parametrize(("rows", "values_found"), [(None, "found: clean"), (0, "the table is empty")])
+def test_select_names_the_artifact_the_missing_value_and_what_there_is(fig2, rows, values_found):
+    message = rf"fig2: the results hold no rows with (method nobody|metric mse); .*{values_found}"
     with pytest.raises(RenderError, match=message):
         panels.select(fig2.iloc[:rows], "fig2", metric="mse", method=["noisy", "nobody"])
 
 
 def test_interval_is_the_t_interval_of_the_statistics(fig2):
-    few = panels.select(fig2, "fig2", metric="mse", setting="shared_r", method=["noisy"])
-    rows = pd.concat([few, few.assign(repetition=few["repetition"] + 3, value=few["value"] * 1.1)])
+    keys = {"metric": "mse", "setting": "shared_r", "method": ["noisy"]}
+    rows_of_one_method = panels.select(fig2, "fig2", **keys)
+    rows = pd.concat(
+        [
+            rows_of_one_method,
+            rows_of_one_method.assign(
+                repetition=rows_of_one_method["repetition"] + 3,
+                value=rows_of_one_method["value"] * 1.1,
+            ),
+        ]
+    )
     shown = panels.mean_interval(rows, ["method", "x"]).loc["noisy"]
     for x, values in rows.groupby("x")["value"]:
         mean, half_width, n = shown.loc[x]
@@ -77,7 +86,7 @@ def test_log_axes_show_plain_numbers(values, expected):
 def numbers(axis):
     low, high = axis.get_view_interval()
     ticks = zip(axis.get_majorticklocs(), axis.get_majorticklabels(), strict=True)
-    return [label.get_text() for place, label in ticks if low <= place <= high]
+    return [label.get_text() for position, label in ticks if low <= position <= high]
 
 
 @pytest.mark.parametrize("values", [(0.4, 1.2), (0.2, 0.9), (2.0, 80.0), (3.0, 9.0), (1e-7, 1e6)])
@@ -126,7 +135,10 @@ def test_the_legend_fits_into_the_figure_and_the_panels_keep_their_size(count):
     [
         ("regression_curves", "not of the form module:function"),
         ("nobody:curves", "no module 'nobody'"),
-        ("ors.drawing:regresion_curves", "no function 'regresion_curves'; close names: regression_curves"),
+        (
+            "ors.drawing:regresion_curves",
+            "no function 'regresion_curves'; close names: regression_curves",
+        ),
         ("ors.drawing:_curves", "no function '_curves'"),
         ("ors:Path", "no function 'Path'"),
     ],
@@ -147,11 +159,16 @@ def test_what_a_table_lacks_is_named(fig2, tmp_path, rows, message):
     path = written(fig2.query(rows), tmp_path / "table.csv")
     artifact = load_project("full")["ors/fig2"]
     with pytest.raises(RenderError, match=message):
-        render(artifact.render, "fig2", {"fig2": path}, {"fig2": Shown(artifact.settings, artifact.protocol)})
+        render(
+            artifact.render,
+            "fig2",
+            {"fig2": path},
+            {"fig2": Shown(artifact.settings, artifact.protocol)},
+        )
 
 
 def test_stand_ins_are_named_in_figures_and_tables(tmp_path):
-    inputs = Inputs("ors/final_errors", few=2)
+    inputs = Inputs("ors/final_errors", repetitions=2)
     inputs.tables["fig5"] = inputs.tables["fig5"].assign(dataset="speech", source="stand-in")
     paths = {name: written(table, tmp_path / f"{name}.csv") for name, table in inputs.tables.items()}
     note = "stand-in data, not comparable: speech"
@@ -163,8 +180,8 @@ def test_stand_ins_are_named_in_figures_and_tables(tmp_path):
 
 @pytest.mark.parametrize(("name", "suffixes"), [("fig3", ["png", "pdf"]), ("final_errors", tables.SUFFIXES)])
 def test_every_format_is_drawn(name, suffixes, tmp_path):
-    inputs = Inputs(f"ors/{name}", few=2)
-    paths = {used: written(table, tmp_path / f"{used}.csv") for used, table in inputs.tables.items()}
+    inputs = Inputs(f"ors/{name}", repetitions=2)
+    paths = {key: written(table, tmp_path / f"{key}.csv") for key, table in inputs.tables.items()}
     (tmp_path / "out").mkdir()
     out = [tmp_path / "out" / f"{name}.{suffix.removeprefix('.')}" for suffix in suffixes]
     draw(inputs.artifact.render, name, paths, inputs.shown(), out)
@@ -199,9 +216,9 @@ def test_two_processes_write_the_same_bytes_and_nothing_else(tmp_path):
         subprocess.run(command, env=environment, check=True, capture_output=True)
     first, second = (sorted((tmp_path / seed).iterdir()) for seed in ("0", "1"))
     assert [file.name for file in first] == files
-    for one, other in zip(first, second, strict=True):
-        assert one.read_bytes() == other.read_bytes()
-        assert one.stat().st_size > 1000
+    for first_file, second_file in zip(first, second, strict=True):
+        assert first_file.read_bytes() == second_file.read_bytes()
+        assert first_file.stat().st_size > 1000
 
 
 def test_an_interrupted_save_leaves_nothing(tmp_path):
@@ -247,10 +264,11 @@ def test_methods_shown_together_differ_even_without_colour(name):
         methods = list(dict.fromkeys(method.partition(" ")[0] for method in methods))
     with names.using(load_project("full")[name].file.parent):
         looks = {method: style.look_of(method) for method in methods}
-    for one, other in itertools.combinations(methods, 2):
-        a, b = looks[one], looks[other]
-        assert a.marker != b.marker, f"{one} and {other} share a marker: list one of them in names.yaml"
-        assert (a.colour, a.dash) != (b.colour, b.dash), f"{one} and {other} share a line"
+    for first, second in itertools.combinations(methods, 2):
+        a = looks[first]
+        b = looks[second]
+        assert a.marker != b.marker, f"{first} and {second} share a marker: list one of them in names.yaml"
+        assert (a.colour, a.dash) != (b.colour, b.dash), f"{first} and {second} share a line"
 
 
 def test_controls_step_back():
@@ -273,8 +291,16 @@ def test_the_users_own_settings_have_no_effect():
 WRITTEN = {
     "csv": ['section,method,"error, all"\nA & B,x_1,0.10 ± 0.01\nA & B,x_2,0.2 | 3\nC,x_1,5 % <\n'],
     "md": ["| A & B | x_1 | **0.10 ± 0.01** |\n|  | x_2 | 0.2 \\| 3 |\n| C | x_1 | 5 % < |\n"],
-    "tex": [r"A \& B & x\_1 & \textbf{0.10 $\pm$ 0.01} \\", r"5 \% <", r"{l}{stand-in data: a\_b} \\"],
-    "html": ["<td><strong>0.10 ± 0.01</strong></td>", "<td>A &amp; B</td>", "<p>stand-in data: a_b</p>"],
+    "tex": [
+        r"A \& B & x\_1 & \textbf{0.10 $\pm$ 0.01} \\",
+        r"5 \% <",
+        r"{l}{stand-in data: a\_b} \\",
+    ],
+    "html": [
+        "<td><strong>0.10 ± 0.01</strong></td>",
+        "<td>A &amp; B</td>",
+        "<p>stand-in data: a_b</p>",
+    ],
 }
 
 
@@ -325,10 +351,12 @@ def test_means_that_tie_are_all_the_lowest():
 
 def rows(metrics=("error",), noises=("a", "b"), xs=(1.0, 2.0)):
     """Method "better" has 10 x + repetition, "worse" one more."""
-    places = itertools.product(metrics, noises, enumerate(["better", "worse"]), range(3), xs)
-    columns = ["metric", "noise", "method", "repetition", "x", "value"]
-    values = [(*place, name, r, x, shift + 10 * x + r) for *place, (shift, name), r, x in places]
-    return pd.DataFrame([DEFAULTS | dict(zip(columns, each, strict=True)) for each in values])[COLUMNS]
+    rows = []
+    shifts = {"better": 0, "worse": 1}
+    for metric, noise, method, r, x in itertools.product(metrics, noises, shifts, range(3), xs):
+        row = {"metric": metric, "noise": noise, "method": method, "repetition": r, "x": x}
+        rows.append(DEFAULTS | row | {"value": shifts[method] + 10 * x + r})
+    return pd.DataFrame(rows)[COLUMNS]
 
 
 @pytest.mark.parametrize(
@@ -347,7 +375,10 @@ def test_a_panel_for_each_metric_and_condition(metrics, noises):
 def test_the_table_of_any_table_holds_the_last_value_of_every_method():
     frame = stock.last_values(Results({"any": rows()}, {}))
     assert list(frame.index.names) == ["dataset", "noise", "setting", "metric"]
-    assert frame.loc[("synthetic", "a", "", "error")].to_list() == ["**21.00 ± 0.58**", "22.00 ± 0.58"]
+    assert frame.loc[("synthetic", "a", "", "error")].to_list() == [
+        "**21.00 ± 0.58**",
+        "22.00 ± 0.58",
+    ]
     without_x = rows(xs=(float("nan"),)).assign(value=3.0)
     frame = stock.last_values(Results({"any": without_x}, {}))
     assert frame.loc[("synthetic", "b", "", "error"), "worse"] == "**3**"  # no higher than the other

@@ -1,5 +1,6 @@
-"""Names for readers: one file has them; artifacts choose what is shown, no figure knows a method."""
+"""Names for readers: one file has them; artifacts choose what to show, no figure knows a method."""
 
+import itertools
 import re
 from contextlib import suppress
 from pathlib import Path
@@ -63,8 +64,10 @@ def test_a_table_gets_names_in_header_sections_and_cells():
     with names.using(HOME / "kernel_boost"):
         named = names.of_table(frame, {"klr", "rklr"}, {"negative_only 0.2", ""})
     assert named.pop("noise").to_list() == ["20 % asymmetric"]
-    assert (list(named.columns), list(named.index)) == (["KLR", "KLR, published", "one"], ["KLR"])
-    assert (named["one"].to_list(), named.attrs["note"]) == (["rKLR"], "klr")
+    assert list(named.columns) == ["KLR", "KLR, published", "one"]
+    assert list(named.index) == ["KLR"]
+    assert named["one"].to_list() == ["rKLR"]
+    assert named.attrs["note"] == "klr"
 
 
 @pytest.mark.parametrize("model", flip_models.MODELS)
@@ -80,25 +83,32 @@ def test_every_kind_of_noise_has_a_name_that_tables_can_write(model):
     errors = find_protocol("stock:errors").settings
     with suppress(pydantic.ValidationError):  # models that no split takes
         settings = errors.model_validate(SETTINGS | {"noise": [label], "datasets": ["toy"]})
-        rows = {"dataset": "toy", "source": "", "noise": label, "metric": "error", "x": float("nan")}
-        table = [
-            rows | {"method": m, "setting": "trusted", "repetition": r, "value": 1.0 + r}
-            for m in settings.methods
-            for r in range(2)
-        ]
+        rows = {
+            "dataset": "toy",
+            "source": "",
+            "noise": label,
+            "metric": "error",
+            "x": float("nan"),
+        }
+        table = []
+        for method, repetition in itertools.product(settings.methods, range(2)):
+            row = rows | {"method": method, "setting": "trusted"}
+            table.append(row | {"repetition": repetition, "value": 1.0 + repetition})
         results = Results({"a": pd.DataFrame(table)}, {"a": settings}, {"a": []})
         assert len(find("stock:errors")(results))
 
 
 @pytest.mark.parametrize("paper", list_papers())
-def test_every_protocol_and_drawing_that_has_names_is_one_and_opens_with_a_metric_that_has_a_name(paper):
+def test_every_protocol_and_drawing_that_has_names_is_one_and_opens_with_a_metric_that_has_a_name(
+    paper,
+):
     find_paper(paper)
     with names.using(HOME / paper):
         for name, entry in names.read_names(HOME / paper).get("protocols", {}).items():
             assert find_protocol(name)
             opened = {entry["opens"]} if "opens" in entry else set()
-            known = {*names.listed("metrics"), *entry.get("metrics", {})}
-            assert opened | set(entry.get("x_of", {})) <= known
+            metrics = {*names.listed("metrics"), *entry.get("metrics", {})}
+            assert opened | set(entry.get("x_of", {})) <= metrics
         for render, metric in names.read_names(HOME / paper).get("opens", {}).items():
             assert find(render)
             assert metric in names.listed("metrics")
@@ -121,13 +131,15 @@ def test_roles_labels_and_notes():
 
 def renamed(name, artifact, names):
     """Inputs whose methods have other names, in the order of the names."""
-    inputs = Inputs(f"kernel_boost/{name}", few=3)
+    inputs = Inputs(f"kernel_boost/{name}", repetitions=3)
     inputs.tables[artifact]["method"] = inputs.tables[artifact]["method"].replace(names)
     for published in inputs.published[artifact]:
         label = published["where"]["method"]
         published["where"] = published["where"] | {"method": names.get(label, label)}
-    own = inputs.settings[artifact]["methods"]
-    inputs.settings[artifact]["methods"] = {names.get(label, label): own[label] for label in {**names, **own}}
+    methods = inputs.settings[artifact]["methods"]
+    inputs.settings[artifact]["methods"] = {
+        names.get(label, label): methods[label] for label in {**names, **methods}
+    }
     return inputs
 
 
@@ -135,7 +147,11 @@ def test_columns_follow_the_artifact():
     """Also in their order, which is another one than that of the file."""
     names = {"rmklr": "many kernels", "rkfd": "discriminant", "svm": "machine"}
     frame = renamed("rivals", "rivals", names).draw()
-    assert [c for c in frame.columns if c in names.values()] == ["many kernels", "discriminant", "machine"]
+    assert [c for c in frame.columns if c in names.values()] == [
+        "many kernels",
+        "discriminant",
+        "machine",
+    ]
     assert set(frame["machine against"]) <= {"many kernels", "discriminant"}
 
 

@@ -22,11 +22,11 @@ def test_every_figure_is_drawn_at_full_scale_without_a_warning_and_fits_a_page(n
     assert max(len(ax.get_title()) for ax in figure.axes) < 42
 
 
-@pytest.mark.parametrize("few", [1, 6])
+@pytest.mark.parametrize("repetitions", [1, 6])
 @pytest.mark.parametrize("name", one_of_each_paper(archived_names("table")))
-def test_every_table_has_all_numbers_at_full_scale(name, few):
-    frame = Inputs(name, few).draw()
-    if few > 1 or not any(column.startswith("p ") for column in frame):
+def test_every_table_has_all_numbers_at_full_scale(name, repetitions):
+    frame = Inputs(name, repetitions).draw()
+    if repetitions > 1 or not any(column.startswith("p ") for column in frame):
         assert not frame.map(lambda cell: "nan" in str(cell).split()).any().any()
 
 
@@ -60,11 +60,11 @@ def test_the_table_of_ones_own_set_says_which_methods_may_be_the_best():
     rows = []
     for (noise, method), gaps_of_method in sorted(gaps.items()):
         for repetition, gap in enumerate(gaps_of_method):
-            where = {"noise": noise, "method": method, "repetition": repetition}
-            rows.append(common | where | {"value": 10 + repetition + gap})
+            keys = {"noise": noise, "method": method, "repetition": repetition}
+            rows.append(common | keys | {"value": 10 + repetition + gap})
     inputs.tables["rivals"] = pd.DataFrame(rows)[COLUMNS]
-    found = stock.ranked(inputs.results())
-    bold = found.set_index("method").apply(lambda column: column.str.startswith("**"))
+    ranking = stock.ranked(inputs.results())
+    bold = ranking.set_index("method").apply(lambda column: column.str.startswith("**"))
     assert bold.to_numpy().tolist() == [[True, True], [True, False], [False, False]]
     low, high = statistics.t_interval(statistics.mean_se(change), 0.975)
     interval = f"[{low:.2f}, {high:.2f}]"
@@ -72,4 +72,4 @@ def test_the_table_of_ones_own_set_says_which_methods_may_be_the_best():
         "A has the lowest error; not significantly different from it (95 %): "
         f"B (+0.50 {interval}). Test error in %"
     )
-    assert answer in found.attrs["note"]
+    assert answer in ranking.attrs["note"]

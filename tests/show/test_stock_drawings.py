@@ -12,19 +12,19 @@ def table(metrics, methods=("a", "b"), repetitions=6):
     """Rows of metrics, name -> places on x (None: a single number); method b has higher values."""
     rows = []
     for metric, places in metrics.items():
-        for place in places:
+        for entry in places:
             for number, method in enumerate(methods):
                 for repetition in range(repetitions):
                     value = 1 + number + 0.01 * repetition
                     row = {"method": method, "repetition": repetition, "metric": metric}
-                    if place is not None:
-                        row["x"] = place
+                    if entry is not None:
+                        row["x"] = entry
                     rows.append(DEFAULTS | row | {"value": value})
     return pd.DataFrame(rows)[COLUMNS]
 
 
 def results(*tables, protocol="mine.code:errors"):
-    named = {f"table{number}": one for number, one in enumerate(tables, start=1)}
+    named = {f"table{number}": table for number, table in enumerate(tables, start=1)}
     return Results(named, dict.fromkeys(named), protocol=protocol)
 
 
@@ -39,11 +39,11 @@ def paper(tmp_path):
 
 def bold(frame):
     """Map each metric to the method whose cell is bold."""
-    found = {}
+    bold_cells = {}
     for keys, cells in frame.iterrows():
         marked = [method for method, cell in cells.items() if cell.startswith("**")]
-        found[keys[-1]] = ", ".join(marked)
-    return found
+        bold_cells[keys[-1]] = ", ".join(marked)
+    return bold_cells
 
 
 def test_the_best_is_bold_by_what_the_names_say_and_nothing_where_they_say_nothing(paper):

@@ -41,29 +41,29 @@ def test_gradients_are_finite_differences(robust, bias):
 @pytest.mark.parametrize("bias", ["none", "free", "penalised"])
 def test_it_ends_where_the_solver_of_many_models_ends(robust, bias):
     K, y = problem()
-    found = fit_one(K, y, 0.5, robust, bias, 1e-10)
+    fit = fit_one(K, y, 0.5, robust, bias, 1e-10)
     space = basis(K)
     labels = y[np.newaxis]
     spaces = np.zeros(1, np.int64)
     batch = fit_batch(space, labels, spaces, np.array([0.5]), robust, 1e-10, bias)
-    assert found.converged
-    assert found.objective == pytest.approx(-batch.objective[0], rel=1e-7)
-    np.testing.assert_allclose(found.w, space.Q @ batch.v[0], atol=1e-3 * np.abs(found.w).max())
-    assert found.bias == pytest.approx(batch.bias[0], abs=1e-3)
+    assert fit.converged
+    assert fit.objective == pytest.approx(-batch.objective[0], rel=1e-7)
+    np.testing.assert_allclose(fit.w, space.Q @ batch.v[0], atol=1e-3 * np.abs(fit.w).max())
+    assert fit.bias == pytest.approx(batch.bias[0], abs=1e-3)
     rates = [batch.omega01[0], batch.omega10[0]]
-    assert found.omega[[0, 1], [1, 0]] == pytest.approx(rates, abs=1e-3)
+    assert fit.omega[[0, 1], [1, 0]] == pytest.approx(rates, abs=1e-3)
 
 
 def test_without_flips_it_is_logistic_regression_on_the_kernel():
     K, y = problem()
-    found = fit_one(K, y, 1.0, False, "none", 1e-12)
+    solution = fit_one(K, y, 1.0, False, "none", 1e-12)
     theirs = LogisticRegression(C=0.5, fit_intercept=False, tol=1e-8, max_iter=5000).fit(K, y)
-    np.testing.assert_allclose(found.w, theirs.coef_[0], atol=1e-4)
+    np.testing.assert_allclose(solution.w, theirs.coef_[0], atol=1e-4)
 
 
 def test_it_is_not_tried_where_it_does_not_pay():
-    few, few_labels = problem(n=FEWEST_ROWS - 1)
-    assert fit_one(few, few_labels, 1.0, True, "none", 1e-9) is None
+    K_of_few, labels_of_few = problem(n=FEWEST_ROWS - 1)
+    assert fit_one(K_of_few, labels_of_few, 1.0, True, "none", 1e-9) is None
     low_rank, labels = problem(width=1e-4)
     assert fit_one(low_rank, labels, 1.0, True, "none", 1e-9) is None
     K, y = problem()

@@ -27,12 +27,14 @@ def test_the_pass_is_the_likelihood_of_the_labels():
     theta = np.array([0.2, 1.0, -0.5])
     a = np.random.default_rng(1).uniform(0.5, 2.0, len(y))
     gradient = np.empty(3)
-    value, one, one_flipped, zero, zero_flipped = likelihood(ZT, theta, y, a, 0.25, 0.1, gradient)
+    value, sum_of_ones, flipped_ones, sum_of_zeros, flipped_zeros = likelihood(
+        ZT, theta, y, a, 0.25, 0.1, gradient
+    )
     log_P, q = flips.expected(theta @ ZT, y, OMEGA)
     assert value == pytest.approx(a @ log_P)
-    assert (one, zero) == pytest.approx((a @ q, a @ (1 - q)))
-    assert one_flipped == pytest.approx((a * q)[y == 0].sum())
-    assert zero_flipped == pytest.approx((a * (1 - q))[y == 1].sum())
+    assert (sum_of_ones, sum_of_zeros) == pytest.approx((a @ q, a @ (1 - q)))
+    assert flipped_ones == pytest.approx((a * q)[y == 0].sum())
+    assert flipped_zeros == pytest.approx((a * (1 - q))[y == 1].sum())
 
 
 @pytest.mark.parametrize("learn_omega", [True, False])
@@ -42,8 +44,8 @@ def test_gradients_are_finite_differences(learn_omega):
     descent = _Descent(ZT, y, rng.uniform(0.5, 2.0, 60), PENALTY, OMEGA, learn_omega)
     x = descent.start() + rng.standard_normal(5)
     assert check_grad(lambda x: descent(x)[0], lambda x: descent(x)[1], x) < 1e-4
-    here = descent(x)[0]
-    assert descent(descent.rescale(x))[0] == pytest.approx(here)
+    value = descent(x)[0]
+    assert descent(descent.rescale(x))[0] == pytest.approx(value)
 
 
 def test_it_ends_where_em_ends():

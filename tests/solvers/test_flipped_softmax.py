@@ -19,9 +19,12 @@ def problem(K, n=300, seed=0):
     """Columns Z (n, 3) with a constant, observed labels (n,), penalties (3,)."""
     rng = np.random.default_rng(seed)
     true = np.arange(n) % K
-    X = rng.standard_normal((n, 2)) + np.array(CENTRES[K])[true]
+    centres = np.array(CENTRES[K])
+    X = rng.standard_normal((n, 2)) + centres[true]
     observed = np.array([rng.choice(K, p=OMEGA[K][k]) for k in true])
-    return np.column_stack([np.ones(n), X]), observed, np.array([0.0, 0.3, 0.3])
+    Z = np.column_stack([np.ones(n), X])
+    penalties = np.array([0.0, 0.3, 0.3])
+    return Z, observed, penalties
 
 
 @pytest.mark.parametrize("K", [2, 3])
@@ -32,10 +35,12 @@ def test_gradients_are_finite_differences(K):
     W = rng.standard_normal((3, K))
 
     def value(x):
-        return likelihood(Z, x.reshape(W.shape), y, OMEGA[K], weights)[0]
+        log_likelihood, _ = likelihood(Z, x.reshape(W.shape), y, OMEGA[K], weights)[:2]
+        return log_likelihood
 
     def slope(x):
-        return likelihood(Z, x.reshape(W.shape), y, OMEGA[K], weights)[1].reshape(-1)
+        _, gradient = likelihood(Z, x.reshape(W.shape), y, OMEGA[K], weights)[:2]
+        return gradient.reshape(-1)
 
     assert check_grad(value, slope, W.reshape(-1)) < 1e-4
     descent = _Descent(Z, y, penalty, OMEGA[K], weights, True)
@@ -60,11 +65,12 @@ def test_without_flips_it_is_multinomial_logistic_regression():
     Z, y, _ = problem(3)
     penalty = np.array([0.0, 0.25, 0.25])  # 2 penalty ||W||^2 = ||W||^2 / (2 C), C = 1
     theirs = LogisticRegression(C=1.0, tol=1e-10, max_iter=1000).fit(Z[:, 1:], y)
-    wanted = np.column_stack([theirs.intercept_ - theirs.intercept_.mean(), theirs.coef_]).T
-    for ours in (
-        em_newton(Z, y, penalty, np.eye(3), learn_omega=False),
-        lbfgs(Z, y, penalty, np.eye(3), learn_omega=False, tolerance=1e-14),
-    ):
+    intercepts = theirs.intercept_ - theirs.intercept_.mean()
+    wanted = np.column_stack([intercepts, theirs.coef_]).T
+    options = {"learn_omega": False}
+    by_em = em_newton(Z, y, penalty, np.eye(3), **options)
+    by_lbfgs = lbfgs(Z, y, penalty, np.eye(3), tolerance=1e-14, **options)
+    for ours in (by_em, by_lbfgs):
         assert pytest.approx(wanted, abs=1e-5) == ours.theta
 
 
@@ -79,7 +85,8 @@ def test_em_never_lowers_the_likelihood(K):
 def test_a_permutation_of_the_classes_permutes_everything(solver):
     Z, y, penalty = problem(3)
     new = np.array([2, 0, 1])  # class j is called new[j]
-    first, second = (solver(Z, labels, penalty, flips.start(3)) for labels in (y, new[y]))
+    first = solver(Z, y, penalty, flips.start(3))
+    second = solver(Z, new[y], penalty, flips.start(3))
     assert second.theta[:, new] == pytest.approx(first.theta, abs=1e-6)
     assert second.omega[np.ix_(new, new)] == pytest.approx(first.omega, abs=1e-6)
 
@@ -94,11 +101,13 @@ def test_omega_is_recovered_from_simulated_labels():
 def test_weights_are_repetitions(K):
     Z, y, penalty = problem(K, n=80)
     times = np.random.default_rng(3).integers(1, 4, len(y))
+    rows = np.repeat(Z, times, axis=0)
+    labels = np.repeat(y, times)
     for solver in (em_newton, lbfgs):
         heavy = solver(Z, y, penalty, flips.start(K), weights=times.astype(float))
-        many = solver(np.repeat(Z, times, axis=0), np.repeat(y, times), penalty, flips.start(K))
-        assert pytest.approx(many.theta, abs=1e-5) == heavy.theta
-        assert heavy.omega == pytest.approx(many.omega, abs=1e-5)
+        repeated = solver(rows, labels, penalty, flips.start(K))
+        assert pytest.approx(repeated.theta, abs=1e-5) == heavy.theta
+        assert heavy.omega == pytest.approx(repeated.omega, abs=1e-5)
 
 
 @pytest.mark.parametrize("K", [2, 3])
@@ -115,14 +124,18 @@ def test_flip_matrices_of_many_classes():
     assert np.array_equal(flips.start(2), flips.START)
     assert flips.projected(2) == pytest.approx(flips.from_rates(0.49, 0.49))
     for K in (2, 3, 7):
-        assert flips.projected(K).sum(axis=1) == pytest.approx(np.ones(K))
-        assert not flips.permuted(flips.projected(K))
+        projected = flips.projected(K)
+        assert projected.sum(axis=1) == pytest.approx(np.ones(K))
+        assert not flips.permuted(projected)
         C = contrasts(K)
         assert pytest.approx(np.eye(K - 1), abs=1e-12) == C.T @ C
         assert np.abs(C.sum(axis=0)).max() < 1e-12
-    assert flips.permuted(np.array([[0.4, 0.5, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]]))
-    assert flips.permuted(np.array([[0.4, 0.3, 0.3], [0.5, 0.5, 0], [0, 0, 1]]))  # by its column
-    assert not flips.permuted(np.array([[0.4, 0.6], [0.1, 0.9]]))  # two classes: the sum is below 1
+    by_its_row = np.array([[0.4, 0.5, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]])
+    assert flips.permuted(by_its_row)
+    by_its_column = np.array([[0.4, 0.3, 0.3], [0.5, 0.5, 0], [0, 0, 1]])
+    assert flips.permuted(by_its_column)
+    sum_below_1 = np.array([[0.4, 0.6], [0.1, 0.9]])
+    assert not flips.permuted(sum_below_1)  # what counts for two classes
     assert np.array_equal(flips.checked(flips.START, 4), flips.start(4))
     for bad, message in [
         (np.eye(3), r"shape \(4, 4\)"),

@@ -65,5 +65,5 @@ def test_a_row_without_weight_changes_nothing():
     weights[:100] = 0.0
     tree = grow_tree(sort_columns(X), signs, weights, 3, np.arange(6))
     fewer = grow_tree(sort_columns(X[100:]), signs[100:], weights[100:], 3, np.arange(6))
-    for mine, other in zip(tree, fewer, strict=True):
-        np.testing.assert_allclose(mine, other, atol=1e-12)
+    for wanted, result in zip(tree, fewer, strict=True):
+        np.testing.assert_allclose(wanted, result, atol=1e-12)

@@ -14,8 +14,12 @@ from noisylabels.solvers.weighted_logistic import decisions, draws, fit, platt
 def problem(n=200, d=3, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, d))
-    s = np.where(X @ np.arange(1, d + 1) + 2 * rng.standard_normal(n) + 0.5 > 0, 1.0, -1.0)
-    return X, s, np.ascontiguousarray(np.column_stack([np.ones(n), X]).T), rng.uniform(0, 2, n)
+    target = X @ np.arange(1, d + 1) + 0.5
+    noisy_target = target + 2 * rng.standard_normal(n)
+    s = np.where(noisy_target > 0, 1.0, -1.0)
+    Z = np.column_stack([np.ones(n), X])
+    weights = rng.uniform(0, 2, n)
+    return X, s, np.ascontiguousarray(Z.T), weights
 
 
 def test_without_flips_it_is_logistic_regression():
@@ -29,27 +33,28 @@ def test_without_flips_it_is_logistic_regression():
 
 def test_with_flips_it_reaches_the_plain_solver():
     X, s, ZT, a = problem(600)
-    s = np.where((s < 0) & (np.random.default_rng(1).random(600) < 0.3), 1.0, s)
+    is_flipped = (s < 0) & (np.random.default_rng(1).random(600) < 0.3)
+    s = np.where(is_flipped, 1.0, s)
     theta = np.zeros(4)
     omega = np.array([0.2, 0.2])
     fit(ZT, s, a, theta, 1.0, omega, True, 2000)
     theirs = RobustLogisticRegression(lam=1.0, max_iter=2000).fit(X, s, sample_weight=a)
-    np.testing.assert_allclose(
-        theta, np.r_[theirs.intercept_, theirs.coef_[0]], atol=0.02 * np.abs(theta).max()
-    )
+    their_theta = np.r_[theirs.intercept_, theirs.coef_[0]]
+    largest = np.abs(theta).max()
+    np.testing.assert_allclose(theta, their_theta, atol=0.02 * largest)
     assert flips.from_rates(*omega) == pytest.approx(theirs.flip_matrix_, abs=0.01)
 
 
 def test_every_step_raises_the_likelihood():
     _, s, ZT, a = problem()
-    found = []
+    log_likelihoods = []
     for steps in range(1, 15):
         theta = np.full(4, 3.0)
         omega = np.array([0.2, 0.2])
         fit(ZT, s, a, theta, 0.1, omega, True, steps)
         likelihood = flips.log_likelihood(theta @ ZT, s > 0, flips.from_rates(*omega))
-        found.append(a @ likelihood - 0.1 * (theta[1:] ** 2).sum())
-    assert (np.diff(found) >= -1e-9).all()
+        log_likelihoods.append(a @ likelihood - 0.1 * (theta[1:] ** 2).sum())
+    assert (np.diff(log_likelihoods) >= -1e-9).all()
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
@@ -63,7 +68,8 @@ def test_a_single_class_is_a_constant(sign):
 @pytest.mark.parametrize("scale", [1e-150, 1.0, 1e100])
 def test_a_constant_feature_and_any_scale_are_harmless(scale):
     _, s, ZT, a = problem()
-    ZT[2], ZT[3] = 0.0, ZT[3] * scale
+    ZT[2] = 0.0
+    ZT[3] *= scale
     theta = np.zeros(4)
     fit(ZT, s, a, theta, 1e-3, np.zeros(2), False, 15)
     assert np.isfinite(theta).all()
@@ -76,7 +82,8 @@ def test_draws_follow_the_weights():
     assert (counts.sum(axis=1) == 6).all()
     assert (counts[:, weights == 0] == 0).all()
     p = weights / weights.sum()
-    z = (counts.mean(axis=0) - 6 * p) / np.sqrt(6 * p * (1 - p) / 20_000 + 1e-300)
+    standard_errors = np.sqrt(6 * p * (1 - p) / 20_000 + 1e-300)
+    z = (counts.mean(axis=0) - 6 * p) / standard_errors
     assert np.abs(z).max() < 4.5
     covariance_of_multinomial = 6 * (np.diag(p) - np.outer(p, p))
     assert np.allclose(np.cov(counts.T), covariance_of_multinomial, atol=0.05)
@@ -86,16 +93,20 @@ def test_platt_minimises_its_likelihood():
     rng = np.random.default_rng(0)
     s = rng.choice([-1.0, 1.0], 150)
     H = s + 1.5 * rng.standard_normal(150)
-    up = (s > 0).sum()
-    down = (s < 0).sum()
-    t = np.where(s > 0, (up + 1) / (up + 2), 1 / (down + 2))
+    positives = (s > 0).sum()
+    negatives = (s < 0).sum()
+    target_of_positives = (positives + 1) / (positives + 2)
+    target_of_negatives = 1 / (negatives + 2)
+    t = np.where(s > 0, target_of_positives, target_of_negatives)
 
-    def loss(AB):
-        p = expit(-(AB[0] * H + AB[1]))
+    def loss(parameters):
+        A, B = parameters
+        p = expit(-(A * H + B))
         return -(t * np.log(p) + (1 - t) * np.log(1 - p)).sum()
 
     A, B = platt(H, s)
-    assert np.allclose([A, B], minimize(loss, [0, 0], tol=1e-12).x, atol=1e-5)
+    wanted = minimize(loss, [0, 0], tol=1e-12).x
+    assert np.allclose([A, B], wanted, atol=1e-5)
     assert A < 0
 
 

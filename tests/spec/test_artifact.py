@@ -1,4 +1,4 @@
-"""Artifact files: checked completely before the first job, merged by scale, cut into cells and blocks."""
+"""Artifact files: checked before the first job, merged by scale, cut into cells and blocks."""
 
 from pathlib import Path
 
@@ -9,7 +9,15 @@ from project import artifact_paths
 from reproduction.data import registry
 from reproduction.spec import artifact as artifacts
 from reproduction.spec import mistakes
-from reproduction.spec.artifact import LONGEST, SCALES, Artifact, ArtifactError, check_code, load, load_all
+from reproduction.spec.artifact import (
+    LONGEST,
+    SCALES,
+    Artifact,
+    ArtifactError,
+    check_code,
+    load,
+    load_all,
+)
 from reproduction.spec.settings import Settings
 
 EXPERIMENTS = Path(__file__).resolve().parents[2] / "src/papers"
@@ -20,27 +28,29 @@ WHERE = "/claims.0.checks.0.where"
 TASK = {"kind": "regression", "T": 100, "d": 2, "M": 5, "process_noise": 0.01}
 
 
-def put(content, place, value):
+def put(content, path, value):
     """Set a key, ``grids.r`` of the settings or ``/claims.0.id`` of the file; None removes it."""
-    *above, last = place.strip("/").split(".")
-    for key in above if place.startswith("/") else ["settings", *above]:
+    *parents, name = path.strip("/").split(".")
+    if not path.startswith("/"):
+        parents = ["settings", *parents]
+    for key in parents:
         content = content[int(key) if isinstance(content, list) else key]
     if value is None:
-        del content[last]
+        del content[name]
     else:
-        content[last] = value
+        content[name] = value
 
 
 @pytest.fixture
 def write(tmp_path):
-    """Write a changed copy of an artifact, {place: value}, and return its path."""
+    """Write a changed copy of an artifact, {path of a key: value}, and return its path."""
 
     def write(source, changes, drop=("published",)):
         content = yaml.safe_load((EXPERIMENTS / f"{source}.yaml").read_text(encoding="utf-8"))
         for key in drop:
             content.pop(key, None)
-        for place, value in changes.items():
-            put(content, place, value)
+        for key_path, value in changes.items():
+            put(content, key_path, value)
         path = tmp_path / f"{source}.yaml"
         if not path.parent.exists():
             path.parent.mkdir()
@@ -77,10 +87,22 @@ MISTAKES = [
         r"no function .label_budge.; close names: label_budget",
     ),
     (BUDGETS, {"/protocol": "orz:label_budget"}, r"protocol: .*no module .orz.; known: "),
-    (BUDGETS, {"/shards": {"by": ["bugets"]}}, r"shards\.by: 'bugets' must be .*; did you mean budgets"),
-    (BUDGETS, {"repetitions": 1_000_000, "/shards": {"repetitions": 1}}, r"shards: \d+ jobs; at most 100000"),
+    (
+        BUDGETS,
+        {"/shards": {"by": ["bugets"]}},
+        r"shards\.by: 'bugets' must be .*; did you mean budgets",
+    ),
+    (
+        BUDGETS,
+        {"repetitions": 1_000_000, "/shards": {"repetitions": 1}},
+        r"shards: \d+ jobs; at most 100000",
+    ),
     (BUDGETS, {"/render": "nothing"}, r"render: 'nothing' is not of the form module:function"),
-    (FILTERS, {"/render": "drawing:regression_curve"}, r"no function .*; close names: regression_curves"),
+    (
+        FILTERS,
+        {"/render": "drawing:regression_curve"},
+        r"no function .*; close names: regression_curves",
+    ),
     (FILTERS, {"/render": "orz:curves"}, r"render: .* no module 'orz'; known: "),
     (FILTERS, {"repetitions": 20.0}, r"repetitions: .*20\.0.*; write 20"),
     (FILTERS, {"repetitions": "2e1"}, r"repetitions: .*20\.0; write 20"),
@@ -89,19 +111,43 @@ MISTAKES = [
     (FILTERS, {"grids.r": {"log10": [0, 3, 0.000001]}}, r"10000 are allowed"),
     (FILTERS, {"grids.r": {"log10": [0, 400, 1]}}, r"leaves the range of numbers"),
     (FILTERS, {"grids.beta": None}, r"methods\.beta.*tune: 'beta' has no grid"),
-    (FILTERS, {"methods.one.tune": ["r", "beto"]}, r"methods\.one: no parameter 'beto'; did you mean beta"),
+    (
+        FILTERS,
+        {"methods.one.tune": ["r", "beto"]},
+        r"methods\.one: no parameter 'beto'; did you mean beta",
+    ),
     (FILTERS, {"shared.reference": "cleen"}, r"shared\.reference: 'cleen' .* did you mean clean"),
     (FILTERS, {"shared.parameter": "q"}, r"shared\.parameter: 'q' .* known: r"),
     (FILTERS, {"shared": None}, r"shared: the mode shared_r needs"),
     (FILTERS, {"tasks": {"a,b": TASK}}, r"tasks.*: 'a,b' is empty or has a comma"),
     (FILTERS, {"tasks.M=5.process_nois": 0.1}, r"tasks\.M=5: .*did you mean process_noise\?"),
-    (FILTERS, {"methods.one.method": "orz"}, r"methods\.one.*method: 'orz' is unknown; did you mean ors"),
-    (FILTERS, {"methods.one.method": "pegasos"}, r"'pegasos' is (none|not one) of the filters: .*nlms"),
+    (
+        FILTERS,
+        {"methods.one.method": "orz"},
+        r"methods\.one.*method: 'orz' is unknown; did you mean ors",
+    ),
+    (
+        FILTERS,
+        {"methods.one.method": "pegasos"},
+        r"'pegasos' is (none|not one) of the filters: .*nlms",
+    ),
     (FILTERS, {"methods.one.method": "my module:X"}, r"not of the form package\.module:Class"),
     (FILTERS, {"methods.one.parameters": {"varient": "one"}}, r"'varient'; did you mean variant"),
-    (FILTERS, {"methods.one.parameters": {"variant": "betta"}}, r"variant: .*'betta'; did you mean beta"),
-    (FILTERS, {"methods.clean.parameters": {"beta": "a"}}, r"clean: parameter beta: .*number, got 'a'"),
-    (KERNELS, {"methods.svm.parameters": {"parametrisation": "sigma"}}, r"no parameter 'parametrisation'"),
+    (
+        FILTERS,
+        {"methods.one.parameters": {"variant": "betta"}},
+        r"variant: .*'betta'; did you mean beta",
+    ),
+    (
+        FILTERS,
+        {"methods.clean.parameters": {"beta": "a"}},
+        r"clean: parameter beta: .*number, got 'a'",
+    ),
+    (
+        KERNELS,
+        {"methods.svm.parameters": {"parametrisation": "sigma"}},
+        r"no parameter 'parametrisation'",
+    ),
     (KERNELS, {"methods.rmklr.selection": "cv"}, r"rmklr: .* has no fit_many"),
     (KERNELS, {"methods.svm.method": "kernel_svn"}, r"did you mean kernel_svm"),
     (SPEECH, {"/datasets": ["speach"]}, r"'speach' is not in the registry; did you mean speech"),
@@ -116,20 +162,36 @@ MISTAKES = [
     (FLIPS, {"/claims.0.checks.0.where.dataset": "a8a"}, r"no row will be of 'a8a'.*a7a"),
     (FILTERS, {f"{WHERE}.metric": "mze"}, r"checks\.0\.where\.metric: .*'mze'.* did you mean mse"),
     (FILTERS, {f"{WHERE}.setting": "shard_r"}, r"setting 'shard_r'.* did you mean shared_r"),
-    (FILTERS, {"repetitions": 20, f"{WHERE}.repetition": 20}, r"repetition: 20, but the last one is 19"),
+    (
+        FILTERS,
+        {"repetitions": 20, f"{WHERE}.repetition": 20},
+        r"repetition: 20, but the last one is 19",
+    ),
     (FILTERS, {"/claims.0.checks.0.below": float("inf")}, r"line \d+: \.inf is not allowed"),
     (FILTERS, {"/claims.1.id": "ORS-1"}, r"claims\.1\.id: 'ORS-1' is also claims\.0\.id"),
-    (FILTERS, {"/claims.1.form_of": "ORS-1c"}, r"claims\.1\.form_of: 'ORS-1c' is not another claim"),
-    (FILTERS, {"/claims.1.form_of": "ORS-1a"}, r"claims\.1\.form_of: 'ORS-1a' is not another claim"),
-    (FILTERS, {"/published": {"margin": 1, "reason": "r"}}, r"values belong in .*fig2\.published\.csv"),
+    (
+        FILTERS,
+        {"/claims.1.form_of": "ORS-1c"},
+        r"claims\.1\.form_of: 'ORS-1c' is not another claim",
+    ),
+    (
+        FILTERS,
+        {"/claims.1.form_of": "ORS-1a"},
+        r"claims\.1\.form_of: 'ORS-1a' is not another claim",
+    ),
+    (
+        FILTERS,
+        {"/published": {"margin": 1, "reason": "r"}},
+        r"values belong in .*fig2\.published\.csv",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("source", "changes", "message"), MISTAKES)
 def test_a_mistake_is_named_in_one_line_before_any_job(write, source, changes, message):
-    others = () if "/published" in changes else ("published",)
-    for scale, more in (("full", {}), ("smoke", {"/reductions": {}})):
-        path = write(source, more | changes, others)
+    without_published = () if "/published" in changes else ("published",)
+    for scale, reductions in (("full", {}), ("smoke", {"/reductions": {}})):
+        path = write(source, reductions | changes, without_published)
         with pytest.raises(ArtifactError, match=message) as error:
             load(path, scale)
         assert "\n" not in str(error.value)
@@ -137,9 +199,13 @@ def test_a_mistake_is_named_in_one_line_before_any_job(write, source, changes, m
 
 
 @pytest.mark.parametrize(("source", "changes"), [case[:2] for case in MISTAKES])
-def test_a_mistake_that_is_found_when_code_is_checked_later_has_the_same_line(write, source, changes):
-    others = () if "/published" in changes else ("published",)
-    path = write(source, changes, others)
+def test_a_mistake_that_is_found_when_code_is_checked_later_has_the_same_line(
+    write,
+    source,
+    changes,
+):
+    without_published = () if "/published" in changes else ("published",)
+    path = write(source, changes, without_published)
     with pytest.raises(ArtifactError) as complete:
         load(path, "full")
     with pytest.raises(ArtifactError) as later:
@@ -180,7 +246,8 @@ def test_what_goes_with_what_in_a_paper(write):
         (papers / "ors/TITLE").write_text("" if "TITLE" in message else "a paper")
         with pytest.raises(ArtifactError, match=message):
             load_all(papers, ["ors"], "full")
-    with pytest.raises(ArtifactError, match=r"papers: 'orz' is not a folder of .*; did you mean ors\?"):
+    message = r"papers: 'orz' is not a folder of .*; did you mean ors\?"
+    with pytest.raises(ArtifactError, match=message):
         load_all(EXPERIMENTS, ["orz"], "full")
 
 
@@ -188,13 +255,26 @@ def test_what_goes_with_what_in_a_paper(write):
     ("papers", "artifacts", "message"),
     [
         (["my", "my_a"], {"my": "a_b", "my_a": "b"}, "my_a/b and my/a_b have one name, my_a_b"),
-        (["my", "my_a"], {"my": "a", "my_a": "b"}, "my/a and my_a have one name, my_a; rename my/a"),
-        (["data"], {"data": "b"}, "data and the rule data of the workflow have one name, data; rename data"),
+        (
+            ["my", "my_a"],
+            {"my": "a", "my_a": "b"},
+            "my/a and my_a have one name, my_a; rename my/a",
+        ),
+        (
+            ["data"],
+            {"data": "b"},
+            "data and the rule data of the workflow have one name, data; rename data",
+        ),
         (["../nowhere"], {}, "papers: there is no folder .*nowhere; ./run new-paper .* makes one"),
         (["/dev"], {}, "papers: /dev is not a paper; ./run new-paper /dev makes one"),
     ],
 )
-def test_names_that_would_be_one_target_or_no_folder_are_refused(tmp_path, papers, artifacts, message):
+def test_names_that_would_be_one_target_or_no_folder_are_refused(
+    tmp_path,
+    papers,
+    artifacts,
+    message,
+):
     for paper, name in artifacts.items():
         (tmp_path / paper).mkdir()
         (tmp_path / paper / "TITLE").write_text("a paper")
@@ -211,9 +291,10 @@ def test_names_that_would_be_one_target_or_no_folder_are_refused(tmp_path, paper
 
 def test_published_values_are_read_from_the_file_beside_the_artifact(write):
     path = write(BUDGETS, {"/published": {"margin": 0.5, "reason": "r"}}, drop=())
-    path.with_suffix(".published.csv").write_text("id,noise,method,metric,value\np,uniform,auto,mse,3\n")
-    where = {"noise": "uniform", "method": "auto", "metric": "mse"}
-    entry = {"id": "p", "value": 3.0, "where": where, "margin": 0.5, "reason": "r"}
+    published = "id,noise,method,metric,value\np,uniform,auto,mse,3\n"
+    path.with_suffix(".published.csv").write_text(published)
+    keys = {"noise": "uniform", "method": "auto", "metric": "mse"}
+    entry = {"id": "p", "value": 3.0, "where": keys, "margin": 0.5, "reason": "r"}
     artifact = load(path, "full")
     assert artifact.values == artifact.content["published"] == [entry]
     assert artifact.describe(printed=True)["published"] == [entry]
@@ -238,7 +319,8 @@ def test_cells_narrow_one_entry_each_and_need_the_data_sets_that_they_name(write
     wanted = (["uniform"], ["auto"], artifact.as_written["budgets"])
     written = cell.as_written
     assert (written["noise"], written["strategies"], written["budgets"]) == wanted
-    assert (cell.settings.noise, cell.settings.budgets) == (["uniform"], artifact.settings.budgets)
+    assert cell.settings.noise == ["uniform"]
+    assert cell.settings.budgets == artifact.settings.budgets
     artifact = load(EXPERIMENTS / f"{FLIPS}.yaml", "full")
     assert {tuple(artifact.data_sets(cell.settings)) for cell in artifact.cells.values()} == {
         ("a7a",),
@@ -273,7 +355,8 @@ def test_a_reduction_merges_mappings_and_replaces_lists():
     base, overlay = {"a": {"b": [1]}}, {"a": {"c": [2]}}
     merged = artifacts.merge(base, overlay)
     merged["a"]["b"].append(3)
-    assert (base, overlay) == ({"a": {"b": [1]}}, {"a": {"c": [2]}})
+    assert base == {"a": {"b": [1]}}
+    assert overlay == {"a": {"c": [2]}}
 
 
 def test_a_reduction_does_not_bring_back_what_a_copy_removed(write):
@@ -293,9 +376,16 @@ class Rooms(Settings):
 
 def cut_by(rooms):
     """An artifact that is cut by its rooms."""
-    about = {"title": "t", "source": "s", "origin": "ours", "kind": "table", "caption": "c", "render": "a:b"}
+    header = {
+        "title": "t",
+        "source": "s",
+        "origin": "ours",
+        "kind": "table",
+        "caption": "c",
+        "render": "a:b",
+    }
     content = {"protocol": "p:q", "settings": {"rooms": rooms}, "shards": {"by": ["rooms"]}}
-    artifact = Artifact.model_validate(about | content)
+    artifact = Artifact.model_validate(header | content)
     artifact._settings = Rooms(rooms=rooms)
     return artifact
 
@@ -303,7 +393,8 @@ def cut_by(rooms):
 @pytest.mark.parametrize("entries", [["room 1", "room/1"], ["a", "a"], {"x y": 1, "x-y": 2}])
 def test_cells_that_would_share_a_name_are_an_error_that_names_both(entries):
     first, second = list(entries)
-    with pytest.raises(ValueError, match=f"rooms: the entries '{first}' and '{second}' would share the name"):
+    message = f"rooms: the entries '{first}' and '{second}' would share the name"
+    with pytest.raises(ValueError, match=message):
         _ = cut_by(entries).cells
 
 
@@ -321,15 +412,35 @@ def test_plain_words_are_names():
 
 
 def test_anything_else_is_refused_in_one_line():
-    for name in ("", ".hidden", "-n", "a b", "a;b", "$(id)", "a/b", "..", "é", "x\n", "{x}", "'", "a" * 101):
-        with pytest.raises(ArtifactError, match=r"\Ahere: artifact .* cannot be a name: use letters.*\Z"):
+    for name in (
+        "",
+        ".hidden",
+        "-n",
+        "a b",
+        "a;b",
+        "$(id)",
+        "a/b",
+        "..",
+        "é",
+        "x\n",
+        "{x}",
+        "'",
+        "a" * 101,
+    ):
+        message = r"\Ahere: artifact .* cannot be a name: use letters.*\Z"
+        with pytest.raises(ArtifactError, match=message):
             artifacts.check_name("artifact", name, "here")
 
 
 @pytest.mark.parametrize(
-    ("reductions", "repetitions"), [(None, 2), ({}, 20), ({"smoke": {"settings": {"repetitions": 3}}}, 3)]
+    ("reductions", "repetitions"),
+    [(None, 2), ({}, 20), ({"smoke": {"settings": {"repetitions": 3}}}, 3)],
 )
-def test_an_artifact_that_does_not_say_how_it_is_reduced_runs_two_repetitions(write, reductions, repetitions):
+def test_an_artifact_that_does_not_say_how_it_is_reduced_runs_two_repetitions(
+    write,
+    reductions,
+    repetitions,
+):
     path = write(KERNELS, {"repetitions": 20}, drop=("published", "claims", "reductions", "shards"))
     if reductions is not None:
         content = yaml.safe_load(path.read_text(encoding="utf-8")) | {"reductions": reductions}

@@ -40,7 +40,10 @@ HOSTILE = {
 }
 PLAIN = {
     "formula with HTML": ":math:`<script>alert(1)</script>`",
-    "all that is allowed": "A *b* **c** ``d`` :math:`x^2` and `e <https://e.example>`_.\n\n- f\n- g",
+    "all that is allowed": (
+        "A *b* **c** ``d`` :math:`x^2` and `e <https://e.example>`_."  # every form in a line
+        "\n\n- f\n- g"  # and a list
+    ),
     "HTML as text": "<script>alert(1)</script>",
     "fragment": "`x <#ORS-1>`_",
 }
@@ -201,6 +204,7 @@ def test_a_folder_without_a_paper_is_no_project(paper):
 def test_a_module_that_ends_python_is_told_in_one_line(paper):
     file = paper / "drawing.py"
     file.write_text(file.read_text() + "\nraise SystemExit(3)\n")
-    with pytest.raises(ValueError, match=r"drawing\.py, line \d+: SystemExit: 3; the module") as error:
+    message = r"drawing\.py, line \d+: SystemExit: 3; the module"
+    with pytest.raises(ValueError, match=message) as error:
         artifact(paper)
     assert "\n" not in str(error.value)

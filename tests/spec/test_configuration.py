@@ -1,4 +1,4 @@
-"""The configuration of a run: each file is strict, what would be ignored is refused; tables of all keys."""
+"""The configuration of a run: each file is strict, what would be ignored is refused; all keys."""
 
 import json
 import re
@@ -23,8 +23,8 @@ CONFIG = ROOT / "config"
 BASE = CONFIG / "config.yaml"
 
 
-def examine(overlay, **given):
-    configuration.examine(read(BASE) | given, [BASE, overlay])
+def examine(overlay, **options):
+    configuration.examine(read(BASE) | options, [BASE, overlay])
 
 
 def test_our_overlays_pass():
@@ -47,7 +47,10 @@ def test_our_overlays_pass():
             r"seeds: there is no such key; make one run for each seed",
         ),
         ("seed: 1.0\n", r"seed: should be a valid integer, got 1\.0; write 1"),
-        ("data: {mirror: --help}\n", r"data\.mirror: '--help' is neither a folder that exists nor an addr"),
+        (
+            "data: {mirror: --help}\n",
+            r"data\.mirror: '--help' is neither a folder that exists nor an addr",
+        ),
         ("data: {mirror: 'ftp://x'}\n", r"data\.mirror: 'ftp://x' is neither a folder"),
         ("seed: .nan\n", r"line 1: \.nan is not allowed"),
         ("seed: 1e3\n", r"seed: should be a valid integer, got 1000\.0; write 1000"),
@@ -63,11 +66,15 @@ def test_a_mistake_in_an_overlay_is_one_line_with_file_and_key(tmp_path, text, m
 
 
 def test_a_mistake_on_the_command_line_is_named_as_such():
-    with pytest.raises(ArtifactError, match=r"^--config: seed: .* integer, got 1000\.0; write 1000"):
+    message = r"^--config: seed: .* integer, got 1000\.0; write 1000"
+    with pytest.raises(ArtifactError, match=message):
         examine(CONFIG / "smoke.yaml", seed=1000.0)
 
 
-def test_a_local_id_that_nothing_names_and_a_file_that_is_not_there_are_refused(tmp_path, monkeypatch):
+def test_a_local_id_that_nothing_names_and_a_file_that_is_not_there_are_refused(
+    tmp_path,
+    monkeypatch,
+):
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "ors").mkdir()
     (tmp_path / "ors/mine.yaml").write_text("datasets: [beans.local, other-beans.local]\n")
@@ -77,11 +84,17 @@ def test_a_local_id_that_nothing_names_and_a_file_that_is_not_there_are_refused(
     for local, message in [
         ({"hart": "h.csv"}, r"^data\.local: hart: .* names hart\.local; did you mean heart"),
         ({"bean": "h.csv"}, r"^data\.local: bean: .*did you mean beans"),
-        ({"heart": "/proc/self/mem"}, r"^data\.local: heart: /proc/self/mem is not a regular file;"),
+        (
+            {"heart": "/proc/self/mem"},
+            r"^data\.local: heart: /proc/self/mem is not a regular file;",
+        ),
         ({"heart": str(tmp_path)}, rf"^data\.local: heart: {tmp_path} is not a regular file"),
         ({"heart": "~/nope.wav"}, rf"^data\.local: heart: there is no file {tmp_path}/nope\.wav$"),
         ({"heart": {"file": "~/nope.wav"}}, rf"there is no file {tmp_path}/nope\.wav$"),
-        ({"heart": "~nobody-of-this-name/a.wav"}, r"there is no file .*/~nobody-of-this-name/a\.wav$"),
+        (
+            {"heart": "~nobody-of-this-name/a.wav"},
+            r"there is no file .*/~nobody-of-this-name/a\.wav$",
+        ),
     ]:
         with pytest.raises(ArtifactError, match=message):
             configuration.examine_local(local, {"heart", "hammer"}, tmp_path)

@@ -8,10 +8,10 @@ import pickle
 import numpy as np
 import pytest
 from project import EXPERIMENTS
-from running import here
+from running import make_repetition
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
-from test_every_artifact import made_up, smoke_plan
+from test_every_artifact import make_data_set, smoke_plan
 
 from noisylabels.classifiers.logistic import RobustLogisticRegression
 from reproduction.data.prepare import write_prepared
@@ -137,10 +137,10 @@ def test_a_class_cannot_write_to_what_a_protocol_gives(name, artifacts, tmp_path
     files = []
     for dataset in artifact.datasets:
         stem = dataset.partition(".")[0]
-        arrays = made_up(stem)
+        arrays = make_data_set(stem)
         files.append(tmp_path / f"{stem}.npz")
-        made = Dataset(stem, "package", "canonical", arrays, array_digest(arrays))
-        write_prepared(made, files[-1])
+        data_set = Dataset(stem, "package", "canonical", arrays, array_digest(arrays))
+        write_prepared(data_set, files[-1])
     cell = next(iter(artifact.cells))
     job = Job.read(plan.job(name, cell), files)
     job.run(plan.repetitions(name), job.tune())
@@ -182,10 +182,8 @@ def test_an_instance_may_write_to_its_own_arrays():
 def test_a_guarded_class_is_like_the_class_itself():
     guarded = guard(LogisticRegression)
     model = guarded(C=2.0).fit(X, y)
-    assert (guarded.__name__, guarded.__module__) == (
-        "LogisticRegression",
-        "sklearn.linear_model._logistic",
-    )
+    assert guarded.__name__ == "LogisticRegression"
+    assert guarded.__module__ == "sklearn.linear_model._logistic"
     assert inspect.signature(guarded.fit) == inspect.signature(LogisticRegression.fit)
     assert isinstance(clone(model), guarded)
     assert clone(model).get_params() == model.get_params()
@@ -200,11 +198,11 @@ def test_classes_of_the_library_stay_as_they_are():
 
 def test_arrays_of_a_prepared_data_set_and_of_its_splits_are_read_only(tmp_path):
     arrays = {"X": X, "y": 2 * y - 1}
-    made = Dataset("toy", "test", "made", arrays, array_digest(arrays))
-    write_prepared(made, tmp_path / "toy.npz")
+    data_set = Dataset("toy", "test", "made", arrays, array_digest(arrays))
+    write_prepared(data_set, tmp_path / "toy.npz")
     loaded = load_prepared(tmp_path / "toy.npz").arrays
     split = Split.of(loaded, np.arange(3), np.array([3]))
-    labels = noisy_labels(split.clean, [Noise.parse("independent 0.2")], here())
+    labels = noisy_labels(split.clean, [Noise.parse("independent 0.2")], make_repetition())
     for array in (*loaded.values(), *vars(split).values(), labels, labels.T[0]):
         with pytest.raises(ValueError, match="read-only"):
             array[...] = 0

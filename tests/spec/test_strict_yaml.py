@@ -1,4 +1,4 @@
-"""Files of the configuration: what YAML would pass over in silence is refused with its line or key."""
+"""Files of the configuration: what YAML would pass over is refused with its line or key."""
 
 import math
 from typing import Annotated, Literal
@@ -25,14 +25,23 @@ BOMB = "a0: &a0 [[], []]\n" + "".join(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]\n" fo
         ("true: 2\n", r"line 1: key 'true': a key must be text; quote it"),
         ("{}: 2\n", r"line 1: key \[\]: a key must be text"),
         ("a: !!set {b}\n", r"YAML: line 1: could not determine a constructor"),
-        ("a: !!python/object/apply:os.getcwd []\n", r"YAML: line 1: could not determine a constructor"),
+        (
+            "a: !!python/object/apply:os.getcwd []\n",
+            r"YAML: line 1: could not determine a constructor",
+        ),
         ("", r"top level: the file is empty; a mapping"),
         ("# nothing\n", r"top level: the file is empty"),
         ("- a\n", r"top level: a list; a mapping of keys to values is expected"),
         ("a\n", r"top level: a str; a mapping"),
         ("a: [1,", r"not valid YAML: .*line 2"),
-        ('a: "b\nc: 1\n', r"line 3: while scanning a quoted .* from line 1 on, found unexpected end"),
-        ("a: 1\n---\nb: 2\n", r"line 2: expected a single document in .*, but found another document$"),
+        (
+            'a: "b\nc: 1\n',
+            r"line 3: while scanning a quoted .* from line 1 on, found unexpected end",
+        ),
+        (
+            "a: 1\n---\nb: 2\n",
+            r"line 2: expected a single document in .*, but found another document$",
+        ),
         ("a: &a [*a]\n", r"an anchor \(&\) inside itself"),
         (BOMB, r"an anchor \(&\) inside itself"),
         ("a: " + "[" * 200 + "]" * 200, r"over 50 levels"),
@@ -97,11 +106,23 @@ class Page(Model):
         ({"shapse": {}}, "there is no key 'shapse'; did you mean shapes?"),
         ({"colour": 1}, "there is no key 'colour'; known: shapes, sizes, grid"),
         ({"shapes": None}, "shapes: is empty; give a value or drop the key"),
-        ({"shapes": {"a": {"kind": "rund"}}}, "shapes.a: .*'round', 'square'.*got {'kind': 'rund'}"),
+        (
+            {"shapes": {"a": {"kind": "rund"}}},
+            "shapes.a: .*'round', 'square'.*got {'kind': 'rund'}",
+        ),
         ({"shapes": {"a": {"kind": "round"}}}, "shapes.a.radius: this key is required"),
-        ({"shapes": {"a": {"kind": "round", "radius": 0}}}, r"a\.radius: should be greater than 0, got 0"),
-        ({"shapes": {"a": {"kind": "square", "side": "1e3"}}}, "a.side: .* number, got '1e3'; write 1000"),
-        ({"shapes": {"a": {"kind": "square", "side": math.inf}}}, "a.side: should be a finite number"),
+        (
+            {"shapes": {"a": {"kind": "round", "radius": 0}}},
+            r"a\.radius: should be greater than 0, got 0",
+        ),
+        (
+            {"shapes": {"a": {"kind": "square", "side": "1e3"}}},
+            "a.side: .* number, got '1e3'; write 1000",
+        ),
+        (
+            {"shapes": {"a": {"kind": "square", "side": math.inf}}},
+            "a.side: should be a finite number",
+        ),
         ({"sizes": [1, 2.0]}, r"sizes.1: should be a valid integer, got 2\.0; write 2"),
         ({"sizes": "al"}, "sizes: should be 'all', got 'al'"),
         ({"sizes": {}}, "sizes: should be a valid list or should be 'all', got {}|sizes: .*got {}"),

@@ -114,12 +114,12 @@ class Tiny:
             file.write_text(text)
         self.configure()
 
-    def configure(self, **more: object) -> None:
+    def configure(self, **options: object) -> None:
         """Write the configuration."""
         spec = {"file": str(self.table), "label": "label", "positive": "yes"}
         local = {"mine": spec}
         content = {"scale": "smoke", "papers": [str(self.project / "tiny")], "formats": ["png"]}
-        overlay = content | {"data": {"local": local}} | more
+        overlay = content | {"data": {"local": local}} | options
         (self.run.folder / "overlay.yaml").write_text(json.dumps(overlay))
 
     def edit(self, name: str, old: str, new: str) -> None:
@@ -196,10 +196,10 @@ def move(tiny: Tiny) -> None:
 
 def move_paper(tiny: Tiny) -> None:
     """Move the paper and what lies next to it, but not the user's table."""
-    place = tiny.project.with_name("elsewhere")
+    moved = tiny.project.with_name("elsewhere")
     for name in ("tiny", "shared"):
-        shutil.move(tiny.project / name, place / name)
-    tiny.project = place
+        shutil.move(tiny.project / name, moved / name)
+    tiny.project = moved
     tiny.configure()
 
 
@@ -258,10 +258,10 @@ def test_every_change_runs_what_depends_on_it_and_nothing_else(tmp_path):
     lines, wrong = [], []
     for name, change, expected in CHANGES:
         change(tiny)
-        seen = tiny.ran()
-        line = f"{name:40} expected: {' '.join(expected) or '-':50} seen: {' '.join(seen) or '-'}"
+        jobs = tiny.ran()
+        line = f"{name:40} expected: {' '.join(expected) or '-':50} seen: {' '.join(jobs) or '-'}"
         lines.append(line)
-        if seen != expected:
+        if jobs != expected:
             wrong.append(line)
     print("\n".join(lines))
     assert wrong == []
@@ -274,8 +274,8 @@ def test_a_paper_with_its_own_data_that_was_moved_and_edited_is_computed(tmp_pat
     run = Run(tmp_path / "run")
     table = run.folder / "results/smoke/beans/three_classes/table.csv"
 
-    def compute(place: Path) -> bytes:
-        overlay = {"scale": "smoke", "papers": [str(place)], "formats": ["png"]}
+    def compute(paper: Path) -> bytes:
+        overlay = {"scale": "smoke", "papers": [str(paper)], "formats": ["png"]}
         (run.folder / "overlay.yaml").write_text(json.dumps(overlay))
         run.snakemake("beans_three_classes")
         return table.read_bytes()

@@ -16,22 +16,25 @@ def jobs(output: str) -> dict[str, int]:
 
 @pytest.mark.nightly
 def test_any_number_of_cores_gives_the_same_bytes(run):
-    one = run("one")
+    one_core = run("one")
     two = run("two")
-    one.snakemake("ors_fig7", cores=1)
+    one_core.snakemake("ors_fig7", cores=1)
     two.snakemake("ors_fig7", cores=2)
-    assert one.files() == two.files()
+    assert one_core.files() == two.files()
     assert "Nothing to be done" in two.snakemake("ors_fig7", options=["-n"])
 
 
 @pytest.fixture
 def two_experiments(copy):
-    """Artifacts `first` (two methods, a cell each) and `second` (one method), small, made by writing one
-    file each.
-    """
+    """Write small artifacts `first` (two methods, a cell each) and `second` (one method), a file each."""
     content = yaml.safe_load((copy.checkout / "src/papers/ors/vss.yaml").read_text())
     content.pop("reductions")
-    check = {"statistic": "value", "where": {"metric": "mse_tail"}, "above": 0, "for_each": ["method"]}
+    check = {
+        "statistic": "value",
+        "where": {"metric": "mse_tail"},
+        "above": 0,
+        "for_each": ["method"],
+    }
     content["claims"] = [{"id": "C", "kind": "ours", "statement": "s", "checks": [check]}]
     content["settings"] |= {"repetitions": 2, "windows": 5, "grids": {"mu": [0.1]}}
     content["settings"]["tasks"]["M=5"]["T"] = 500
@@ -43,7 +46,9 @@ def two_experiments(copy):
 
 
 @pytest.mark.nightly
-def test_a_run_tells_what_was_made_and_an_edit_reruns_what_depends_on_it_and_nothing_else(two_experiments):
+def test_a_run_tells_what_was_made_and_an_edit_reruns_what_depends_on_it_and_nothing_else(
+    two_experiments,
+):
     copy, targets = two_experiments, ["ors_first", "ors_second"]
 
     def planned():
@@ -55,7 +60,8 @@ def test_a_run_tells_what_was_made_and_an_edit_reruns_what_depends_on_it_and_not
     assert f"verdicts: {judged}" in output
 
     copy.edit("src/noisylabels/filters/pnorm.py", '"""', '"""Edited. ')  # a docstring
-    copy.edit("src/papers/ors/second.yaml", "caption: ", "caption: Edited. ")  # only pages show this text
+    # only pages show this text
+    copy.edit("src/papers/ors/second.yaml", "caption: ", "caption: Edited. ")
     assert "Nothing to be done" in planned()
     copy.edit("src/papers/ors/drawing.py", "\nMODES = ", "\nEDITED = True\nMODES = ")
     draws = {"draw_ors_first": 1, "draw_ors_second": 1}
@@ -67,7 +73,8 @@ def test_a_run_tells_what_was_made_and_an_edit_reruns_what_depends_on_it_and_not
     copy.edit("src/papers/ors/second.yaml", "above: 0.01", "above: 0")
     copy.edit("src/noisylabels/filters/pnorm.py", "\nclass ", "\nEDITED = True\n\n\nclass ")
     output = planned()
-    assert (jobs(output)["tune"], jobs(output)["run"]) == (1, 1)
+    assert jobs(output)["tune"] == 1
+    assert jobs(output)["run"] == 1
     assert "methods=pnorm_lms" in output
     assert "ors_second" not in jobs(output)
     copy.edit("src/papers/ors/second.yaml", "T: 500", "T: 600")
@@ -104,17 +111,20 @@ def test_a_measured_job_has_the_machine_to_itself_and_uses_one_thread(two_experi
     two_experiments.edit("src/scripts/job.py", "import argparse\n", one_thread)
     for _ in ("experiment", "run"):
         two_experiments.edit("workflow/rules/experiments.smk", '"Run {', '"{threads} threads: {')
-    full = ["--config", "scale=full"]  # at smoke scale no times are judged, and nothing waits for them
+    full = [
+        "--config",
+        "scale=full",
+    ]  # at smoke scale no times are judged, and nothing waits for them
     output = two_experiments.snakemake("ors_first", "ors_second", options=["-n", *full], cores=2)
     assert set(re.findall(r"(\d) threads: ors/(\w+)", output)) == {("2", "second"), ("1", "first")}
     two_experiments.snakemake("results/full/ors/second/table.csv", options=full, cores=2)
 
 
 def test_the_full_configuration_can_be_planned_and_a_wrong_target_is_answered(run):
-    here = run("planned")
-    assert jobs(here.snakemake(options=["-n", "--config", "scale=full"]))["run"] > 10
-    unknown = here.snakemake("ors_fig99", options=["-n"], fail=True).strip().splitlines()[-1]
+    planned = run("planned")
+    assert jobs(planned.snakemake(options=["-n", "--config", "scale=full"]))["run"] > 10
+    unknown = planned.snakemake("ors_fig99", options=["-n"], fail=True).strip().splitlines()[-1]
     assert unknown.startswith("there is no target ors_fig99; did you mean ors_fig")
-    output = here.snakemake("pnorm_room", options=["-n"], fail=True)
+    output = planned.snakemake("pnorm_room", options=["-n"], fail=True)
     assert "`papers` in config/config.yaml does not list pnorm" in output
     assert "papers=[ors,pnorm]" in output

@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from running import here, table, typed, values
+from running import make_repetition, table, typed, values
 
 from audit.code import ESTIMATES, observed_labels, on_splits, review, scores_of_list
 from noisylabels.noise.simulated_crowd import simulate
@@ -113,7 +113,7 @@ def test_wrong_votes_of_a_crowd_are_found_and_more_votes_are_wrong_less_often():
 def test_labels_that_come_with_a_set_are_taken_as_they_are():
     y = clouds().arrays["y"]
     data = clouds(y_noisy=np.where(np.arange(len(y)) % 7 == 0, -1, y))
-    labels = dict(observed_labels(data.arrays, [1], here()))
+    labels = dict(observed_labels(data.arrays, [1], make_repetition()))
     np.testing.assert_array_equal(labels["as they come"], data.arrays["y_noisy"] > 0)
     frame = run("finding_errors", data, range(1))
     assert values(frame, metric="flipped") == pytest.approx([1 / 14] * 2, abs=0.02)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from running import here, table, two_classes, typed, values
+from running import make_repetition, table, two_classes, typed, values
 from scipy.special import betainc
 
 from kernel_boost.boosting import flip_rates, rounds_to_drop
@@ -49,7 +49,7 @@ def test_the_rates_that_a_method_is_given_are_those_of_the_noise(noise, rates):
     noise = Noise.parse(noise)
     assert flip_rates(noise) == rates
     settings = typed("kernel_boost.boosting:errors", SETTINGS)
-    model = settings.methods["informed"].model(noise, here())
+    model = settings.methods["informed"].model(noise, make_repetition())
     assert (model.gamma, model.learn_gamma, model.rounds) == (rates, False, ROUNDS)
 
 
@@ -155,7 +155,7 @@ CURVES = {
     "ks": [1, 5], "angles": 9, "simulated": [5], "simulated_angles": [0.4, 0.5], "trials": 2000,
     "margins": [0, 0.5],
 }  # fmt: skip
-POINTS = two_classes(n=80, apart=0.8, d=3)
+POINTS = two_classes(n=80, distance=0.8, d=3)
 
 
 def test_the_bound_is_the_sum_of_its_terms():

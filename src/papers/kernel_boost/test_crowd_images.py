@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from running import here, table, two_classes
+from running import make_repetition, table, two_classes
 
 from kernel_boost.kernels import Outcome, completed
 from noisylabels.noise.simulated_crowd import simulate
@@ -110,7 +110,7 @@ def test_every_method_has_an_error_and_a_ranked_list_per_split(images):
 
 def test_training_labels_are_those_of_the_search_if_there_was_one(images):
     wrong = images.loc[images["metric"] == "noise_share", "value"]
-    train = here(0, "bikes").rng("split").permutation(120)[:96]
+    train = make_repetition(0, "bikes").rng("split").permutation(120)[:96]
     arrays = bikes().arrays
     is_wrong = arrays["y"] != arrays["y_noisy"]
     assert wrong.iloc[0] == pytest.approx(100 * np.mean(is_wrong[train]))

@@ -114,7 +114,7 @@ def test_rmklr_is_tested_against_the_better_of_two():
 
 
 def test_notes_count_splits_and_doubtful_runs_and_name_rebuilt_data():
-    inputs = Inputs("kernel_boost/cv_vs_mkl", few=5)
+    inputs = Inputs("kernel_boost/cv_vs_mkl", repetitions=5)
     table = inputs.tables["rivals"]
     sources = {"ida_ringnorm": "rebuilt", "ida_waveform": "generated"}
     table["source"] = table["dataset"].map(sources).fillna("genuine")

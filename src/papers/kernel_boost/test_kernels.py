@@ -47,7 +47,7 @@ FEATURES = {
         "stpmkl": {"method": "stpmkl_like", "parameters": {"tolerance": 0.02}},
     },
 }  # fmt: skip
-TOY = two_classes(n=120, apart=1.2, d=3)
+TOY = two_classes(n=120, distance=1.2, d=3)
 
 
 def features(repetitions=range(2), **changes):

@@ -408,5 +408,5 @@ def test_second_moments_in_a_world_are_those_of_the_integral_and_reach_their_bou
     assert moment == pytest.approx(checks._exact_moment_of_known_covariance(), rel=1e-12)
     w = np.array([3.0, 4.0])
     aligned = checks.World(w, 2 * w, -7.0, np.zeros((2, 2)), 0.0)
-    for found, bound in (aligned.two_copies(), aligned.known_covariance()):
-        assert found == pytest.approx(bound, rel=1e-12)
+    for second_moment, bound in (aligned.two_copies(), aligned.known_covariance()):
+        assert second_moment == pytest.approx(bound, rel=1e-12)

@@ -30,7 +30,7 @@ def test_known_and_unknown_variance_show_their_own_rules():
 
 
 def test_a_users_own_method_is_drawn_in_both_columns():
-    inputs = Inputs("ors/fig2", few=2)
+    inputs = Inputs("ors/fig2", repetitions=2)
     table = inputs.tables["fig2"]
     rows_of_mine = inputs.rows(method="noisy").assign(method="mine")
     inputs.tables["fig2"] = pd.concat([table, rows_of_mine])
@@ -42,7 +42,7 @@ def test_a_users_own_method_is_drawn_in_both_columns():
 
 
 def test_the_short_delay_is_not_in_the_speech_figure():
-    inputs = Inputs("ors/fig5", few=2)
+    inputs = Inputs("ors/fig5", repetitions=2)
     figure = inputs.draw()
     assert len(figure.axes) == 4
     first_line = figure.axes[0].get_lines()[0]
@@ -62,7 +62,7 @@ def test_budget_figure_separates_strategies_by_colour_and_scaling_by_dash():
 
 def test_the_last_errors_are_those_after_a_fifth_of_the_rounds_and_the_best_rule_is_no_oracle():
     """Make errors of exactly 1 in the first fifth of the rounds, and of c > 1 afterwards."""
-    inputs = Inputs("ors/fig2", few=2)
+    inputs = Inputs("ors/fig2", repetitions=2)
     table = inputs.tables["fig2"]
     x = table["x"]
     points = np.unique(x)

@@ -115,7 +115,8 @@ def test_redrawn_trials_have_flips_and_a_split_of_their_own():
     redrawn = redrawn_run[redrawn_run["metric"] == "redrawn_error"]
     other_rows = redrawn_run[redrawn_run["metric"] != "redrawn_error"].reset_index(drop=True)
     pd.testing.assert_frame_equal(plain, other_rows)
-    assert (len(redrawn), redrawn["value"].nunique()) == (2, 2)
+    assert len(redrawn) == 2
+    assert redrawn["value"].nunique() == 2
     assert values(whole_run(ONE | {"resample_noise": True}), metric="error").std() > 0
 
 
@@ -171,7 +172,8 @@ def test_one_standard_error_rule_prefers_strong_penalties_then_small_steps():
     )
     assert robust_sgd.choose(points, errors, "minimum")["lam"] == 1e-3
     chosen = robust_sgd.choose(points, errors, "one_se")
-    assert (chosen["lam"], chosen["multiplier"]) == (1e-1, 0.3)
+    assert chosen["lam"] == 1e-1
+    assert chosen["multiplier"] == 0.3
 
 
 @pytest.mark.filterwarnings("ignore:Liblinear failed to converge")

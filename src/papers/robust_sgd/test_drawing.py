@@ -12,7 +12,7 @@ from robust_sgd import drawing as robust_sgd
 
 
 def test_stand_ins_are_named_and_noise_is_in_words():
-    inputs = Inputs("robust_sgd/table1", few=3)
+    inputs = Inputs("robust_sgd/table1", repetitions=3)
     table = inputs.tables["table1"]
     table.loc[table["dataset"] == "ijcnn1", "source"] = "a stand-in"
     results = inputs.results()
@@ -31,7 +31,7 @@ def visible_titles(figure):
 
 def one_set():
     """Draw Table 1 with its first data set alone."""
-    inputs = Inputs("robust_sgd/table1", few=3)
+    inputs = Inputs("robust_sgd/table1", repetitions=3)
     settings = inputs.settings["table1"]
     settings["datasets"] = settings["datasets"][:1]
     inputs.tables = {"table1": inputs.rows(dataset=settings["datasets"][0])}
@@ -67,7 +67,7 @@ def test_rates_above_one_half_have_a_panel_beside_the_others():
 
 
 def test_tables_have_means_and_deviations_beside_printed_ones_and_redrawn_trials_below():
-    inputs = Inputs("robust_sgd/table1", few=30)
+    inputs = Inputs("robust_sgd/table1", repetitions=30)
     cell = {"dataset": "a7a", "noise": "symmetric 0", "method": "log", "metric": "error"}
     selected = cell | {"x": "last"}
     published = {"table1": [{"id": "p", "value": 15.16, "sd": 0.06, "where": selected}]}
@@ -101,7 +101,7 @@ def test_tables_have_means_and_deviations_beside_printed_ones_and_redrawn_trials
 
 
 def test_every_loss_is_drawn_for_every_way_of_training():
-    inputs = Inputs("robust_sgd/optimiser_or_loss", few=3)
+    inputs = Inputs("robust_sgd/optimiser_or_loss", repetitions=3)
     methods = inputs.settings["optimiser_or_loss"]["methods"]
     losses = {method.partition(" ")[0] for method in methods}
     axes = inputs.draw().axes

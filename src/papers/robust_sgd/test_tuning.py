@@ -32,7 +32,8 @@ def tuned_artifacts():
 
 def test_the_rule_is_that_of_the_paper(tuned_artifacts):
     table1 = tuned_artifacts["table1"]
-    assert (table1.folds, table1.lambdas) == (10, PAPERS_LAMBDAS)
+    assert table1.folds == 10
+    assert table1.lambdas == PAPERS_LAMBDAS
 
 
 def test_all_results_choose_lambda_and_step_by_one_rule(tuned_artifacts):

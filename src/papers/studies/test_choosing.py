@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from running import here, table, two_classes, typed
+from running import make_repetition, table, two_classes, typed
 
 from noisylabels.kernels.gaussian import squared_distances
 from reproduction.run.protocol_loop import noisy_labels
@@ -68,12 +68,12 @@ def test_candidates_of_other_methods_are_never_chosen():
 def test_no_fit_has_seen_the_labels_that_it_is_judged_by():
     settings = typed("studies.choosing:choosing", SETTINGS)
     split = Split.of(TOY.arrays, TOY.arrays["train"][0], TOY.arrays["test"][0])
-    noisy = noisy_labels(split.clean, settings.noise, here())
+    noisy = noisy_labels(split.clean, settings.noise, make_repetition())
     D = squared_distances(split.X)
-    before = try_candidates(settings, D, split, noisy, here())[0]
+    before = try_candidates(settings, D, split, noisy, make_repetition())[0]
     changed = noisy.copy()
     changed[7] = 1 - changed[7]
-    after = try_candidates(settings, D, split, changed, here())[0]
+    after = try_candidates(settings, D, split, changed, make_repetition())[0]
     np.testing.assert_array_equal(before.probability[:, 7], after.probability[:, 7])
     assert (before.probability != after.probability).any()
 

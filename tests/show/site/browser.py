@@ -57,8 +57,8 @@ def driven(site, folder, script, functions=""):
     assert not unexpected, "\n".join(unexpected)
     hosts = set(re.findall(r'"url":"https?://([^/":]*)', log.read_text()))
     assert [host for host in hosts if not host.endswith(ITS_OWN)] == []
-    found = re.search(r'<pre id="told">(.*?)</pre>', done.stdout, re.DOTALL)
-    assert found, done.stdout[-500:] + done.stderr[-2000:]
-    told = json.loads(found[1].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
-    assert "failure" not in told, told["failure"]
-    return told
+    match = re.search(r'<pre id="told">(.*?)</pre>', done.stdout, re.DOTALL)
+    assert match, done.stdout[-500:] + done.stderr[-2000:]
+    answers = json.loads(match[1].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
+    assert "failure" not in answers, answers["failure"]
+    return answers

@@ -60,8 +60,8 @@ def judge_once(artifact, scale):
     """Judge an artifact as `judged`, once for all tests, and compute its agreement."""
     key = repr((artifact.paper, artifact.name, scale, artifact.content))
     if key not in JUDGED:
-        found = judged(artifact, scale)
-        JUDGED[key] = found, agreement(found, scale)
+        frame = judged(artifact, scale)
+        JUDGED[key] = frame, agreement(frame, scale)
     return tuple(frame.copy() for frame in JUDGED[key])
 
 
@@ -70,21 +70,20 @@ def judged(artifact, scale):
     words = itertools.cycle(VERDICTS)
     rows = []
     content = artifact.content
-    for place, entry in enumerate(content.get("published", [])):
+    for position, entry in enumerate(content.get("published", [])):
         labels = {key: listed(wanted) for key, wanted in entry["where"].items() if key != "x"}
-        ours = entry["value"] + (place % 9 - 4) * entry["margin"]
+        ours = entry["value"] + (position % 9 - 4) * entry["margin"]
         spread = entry["margin"] / 2 * np.linspace(-1, 1, 30)
         combinations = itertools.product(enumerate(ours + spread), *labels.values())
-        rows += [
-            dict.fromkeys(COLUMNS, "-")
-            | {"repetition": r, "x": 1.0, "value": v}
-            | dict(zip(labels, each, strict=True))
-            for (r, v), *each in combinations
-        ]
+        for (repetition, value), *labels_of_row in combinations:
+            row = dict.fromkeys(COLUMNS, "-")
+            row |= {"repetition": repetition, "x": 1.0, "value": value}
+            rows.append(row | dict(zip(labels, labels_of_row, strict=True)))
     table = pd.DataFrame(rows, columns=COLUMNS).drop_duplicates(COLUMNS[:-1])
     frame = verdicts.judge(content | {"claims": []}, table, scale)
     for row in verdicts.unmoved(content | {"published": []}, []).to_dict("records"):
-        check = next(each for each in content["claims"] if each["id"] == row["id"])["checks"][0]
+        (claim,) = [claim for claim in content["claims"] if claim["id"] == row["id"]]
+        check = claim["checks"][0]
         word = next(words) if scale == "full" else "ran"
         frame.loc[len(frame)] = row | {"verdict": word, "check": json.dumps(check)}
     return frame.assign(paper=artifact.paper, artifact=artifact.name)
@@ -130,8 +129,8 @@ def finish(root, plan, names, offset=0.0):
             write_rows(rows(artifact, offset), table)
             points.write_bytes(b"")
             write_record(plan, name, [table, points])
-        found, agreed = judge_once(artifact, plan.config["scale"])
-        verdicts.write(found, results / "verdicts.csv")
+        frame, agreed = judge_once(artifact, plan.config["scale"])
+        verdicts.write(frame, results / "verdicts.csv")
         verdicts.write(agreed, results / "agreement.csv")
         record_verdicts(results, root)
         if artifact.content["kind"] == "table":

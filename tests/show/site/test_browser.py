@@ -24,14 +24,14 @@ def test_every_page_fits_a_phone_and_says_nothing_to_the_console(site, tmp_path)
       return [page.documentElement.scrollWidth, !!page.querySelector("main h1"),
       [...page.images].every((image) => image.loading === "lazy" || image.naturalWidth > 0)]; }"""
     script = f"for (const name of {json.dumps(pages)}) told[name] = await visit(name, 390, {look});"
-    told = driven(site, tmp_path, script)
-    assert len(told) == len(pages) > len(NAMES)
-    for name, (width, headed, pictured) in told.items():
+    answers = driven(site, tmp_path, script)
+    assert len(answers) == len(pages) > len(NAMES)
+    for name, (width, headed, pictured) in answers.items():
         assert (width <= 390, headed, pictured) == (True, True, True), name
 
 
 def test_charts_are_drawn_once_they_are_opened(site, tmp_path):
-    told = driven(
+    answers = driven(
         site,
         tmp_path,
         """await visit("docs/results/ors_fig2.html", 1000, async (window, page) => {
@@ -42,14 +42,14 @@ def test_charts_are_drawn_once_they_are_opened(site, tmp_path):
           told.open = count();
         });""",
     )
-    assert told["closed"] == 0
-    assert told["open"] > 0
+    assert answers["closed"] == 0
+    assert answers["open"] > 0
 
 
 def test_the_page_of_a_run_is_filtered(home, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     page = run_page.begin(plan_of("smoke"), home)
-    told = driven(
+    answers = driven(
         page.parent.absolute(),
         tmp_path,
         """await visit("index.html", 390, (window, page) => {
@@ -65,6 +65,6 @@ def test_the_page_of_a_run_is_filtered(home, tmp_path, monkeypatch):
           told.none = shown("zebra");
         });""",
     )
-    assert told["width"] <= 390
-    assert told["all"] > told["one"] == 1
-    assert told["none"] == 0
+    assert answers["width"] <= 390
+    assert answers["all"] > answers["one"] == 1
+    assert answers["none"] == 0

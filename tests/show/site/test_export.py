@@ -51,13 +51,13 @@ def test_what_is_not_finished_is_named_with_the_command(finished):
 def test_what_was_edited_since_is_refused_with_the_reason(finished, monkeypatch):
     plan, _ = finished
     current = {"results/full/ors/fig2/record.json": "", "figures/full/ors/fig2.record.json": ""}
-    why = "settings.repetitions: 20, was 10"
+    reason = "settings.repetitions: 20, was 10"
     monkeypatch.setattr(steps, "decide", lambda plan: (plan, [], decisions))
     decisions = current
     export.refuse_outdated(plan, ["ors/fig2"], ["ors_fig2"])
     for record in current:
-        decisions = current | {record: why}
-        message = rf"ors/fig2 is out of date \({why}\); ./run full ors_fig2"
+        decisions = current | {record: reason}
+        message = rf"ors/fig2 is out of date \({reason}\); ./run full ors_fig2"
         with pytest.raises(ValueError, match=message):
             export.refuse_outdated(plan, ["ors/fig2"], ["ors_fig2"])
 
@@ -89,6 +89,6 @@ def test_the_command_exports_a_run_with_the_report_of_snakemake(tmp_path):
     subprocess.run([run, *target], check=True, env=environment, capture_output=True)
     command = [run, "export", *target, "--out", "out"]
     subprocess.run(command, check=True, cwd=tmp_path, env=environment, capture_output=True)
-    found = {file.relative_to(tmp_path / "out").as_posix() for file in tmp_path.rglob("*.*")}
-    assert {"README.md", "figures/ors_fig2.png", "report.html"} <= found
+    exported = {file.relative_to(tmp_path / "out").as_posix() for file in tmp_path.rglob("*.*")}
+    assert {"README.md", "figures/ors_fig2.png", "report.html"} <= exported
     assert "figures/ors_fig2.png" in (tmp_path / "out/README.md").read_text()

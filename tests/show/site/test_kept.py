@@ -22,7 +22,7 @@ ARCHIVED = sorted(str(file.parent.relative_to(FOLDER)) for file in FOLDER.glob("
 
 @pytest.fixture(scope="module")
 def plan():
-    return load_plan("full", every=True)
+    return load_plan("full", whole=True)
 
 
 @pytest.fixture(scope="module")

@@ -15,8 +15,8 @@ def claim_of(*checks):
     return {"id": "A-1", "checks": list(checks)}
 
 
-def check_without(*selectors, **where):
-    return {"statistic": "value", "where": where, "without": list(selectors)}
+def check_without(*selectors, **selector):
+    return {"statistic": "value", "where": selector, "without": list(selectors)}
 
 
 def test_a_claim_that_leaves_out_nothing_says_nothing():

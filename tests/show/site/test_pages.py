@@ -29,15 +29,15 @@ class Page(HTMLParser):
         self.feed(file.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag, attrs):
-        given = dict(attrs)
-        if "id" in given:
-            self.anchors.add(given["id"])
-        if tag == "a" and "href" in given:
-            self.links.append(given["href"])
+        attributes = dict(attrs)
+        if "id" in attributes:
+            self.anchors.add(attributes["id"])
+        if tag == "a" and "href" in attributes:
+            self.links.append(attributes["href"])
         elif tag in ("script", "img", "source", "iframe"):
-            self.fetched += [given[key] for key in ("src", "srcset") if key in given]
-        elif tag == "link" and given.get("rel") == "stylesheet":
-            self.fetched.append(given["href"])
+            self.fetched += [attributes[key] for key in ("src", "srcset") if key in attributes]
+        elif tag == "link" and attributes.get("rel") == "stylesheet":
+            self.fetched.append(attributes["href"])
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +126,8 @@ def test_a_page_has_what_a_reader_asks_for(site):
 
 
 def test_each_published_value_is_a_point_of_a_chart_and_a_row(papers):
-    page = next(page for paper in papers for page in paper.pages if page.name == "kernel_boost/rivals")
+    all_pages = itertools.chain(*[paper.pages for paper in papers])
+    (page,) = [page for page in all_pages if page.name == "kernel_boost/rivals"]
     published = sphinx_sources.describe_published(page)
     specs = [json.loads(re.search(r">({.*})<", chart)[1]) for chart in published["charts"].values()]
     shown = sum(len(spec["data"]["values"]) for spec in specs)
@@ -137,7 +138,7 @@ def test_each_published_value_is_a_point_of_a_chart_and_a_row(papers):
 def test_every_stand_in_is_named_also_of_results_that_are_drawn_from_others():
     plan = plan_of("full", ["robust_sgd"])
     shown = {page.name: page for page in pages.all_pages(plan, CHECKOUT, CHECKOUT)}
-    variants = {each.id: each.source["variant"] for each in shown["robust_sgd/table1"].data}
+    variants = {data_set.id: data_set.source["variant"] for data_set in shown["robust_sgd/table1"].data}
     assert variants["a7a"] == "canonical"
     assert variants["ijcnn1"] == variants["susy"] == "stand-in"
     assert shown["robust_sgd/table1"].has_stand_in
@@ -151,26 +152,29 @@ def test_the_front_page_counts_what_was_judged(site, papers):
         words = ", ".join(f"{n} {VERDICTS[verdict].label}" for verdict, n in count_verdicts(rows).items())
         counted = count_group(name, len(rows)).capitalize()
         assert f"{counted}: {words}" in front
-    values = [row for paper in papers for row in paper.groups.get("published values", [])]
-    assert f"and {len(values)} published values" in front
+    published_values = sum(len(paper.groups.get("published values", [])) for paper in papers)
+    assert f"and {published_values} published values" in front
 
 
 def test_claims_show_what_was_measured_without_what_was_asked(papers):
-    for page in (page for paper in papers for page in paper.pages):
+    for page in itertools.chain(*[paper.pages for paper in papers]):
         for row in page.claims:
             assert "criterion" not in page.measured(row), row["id"]
 
 
 def test_a_caption_is_split_after_its_second_sentence_and_never_in_a_formula():
     caption = "Error of :math:`x. Y`. Left: known. Right: not."
-    assert sphinx_sources.split_caption(caption) == ("Error of :math:`x. Y`. Left: known.", "Right: not.")
+    assert sphinx_sources.split_caption(caption) == (
+        "Error of :math:`x. Y`. Left: known.",
+        "Right: not.",
+    )
     listed = "One.\n\n- a\n- b"
     assert sphinx_sources.split_caption(listed) == ("", listed)
 
 
 def test_the_reference_at_a_reduced_scale_names_its_own_data_sets(tmp_path):
     shown = {page.name: page for page in pages.all_pages(plan_of("smoke", ["audit"]), CHECKOUT, tmp_path)}
-    assert [each.id for each in shown["audit/finding_errors"].data] == ["rte", "galaxy_zoo"]
+    assert [data_set.id for data_set in shown["audit/finding_errors"].data] == ["rte", "galaxy_zoo"]
     assert len(shown["audit/flip_rates"].data) == 10
 
 
@@ -202,8 +206,8 @@ def test_new_columns_of_the_verdicts_are_shown_and_not_needed(tmp_path):
     plan = plan_of("full", ["ors"])
     finish(tmp_path, plan, ["ors/fig4"])
     file = tmp_path / "results/full/ors/fig4/verdicts.csv"
-    first, *others = file.read_text().splitlines()
-    file.write_text("\n".join([f"{first},new_points", *(f"{line},inconclusive" for line in others)]))
+    first, *further_lines = file.read_text().splitlines()
+    file.write_text("\n".join([f"{first},new_points", *(f"{line},inconclusive" for line in further_lines)]))
     record_verdicts(file.parent, tmp_path)
     sphinx_sources.write_sources(plan, tmp_path)
     page = (tmp_path / "docs/results/ors_fig4.rst").read_text()
@@ -251,8 +255,8 @@ def test_a_published_value_is_placed_by_its_distance_in_tolerances(interval, pla
     ends = {"difference_low": low, "difference_high": high}
     cells |= {key: "" if end == "" else end - 10 for key, end in ends.items()}
     row = {"id": "a", "verdict": "reproduced", "where": '{"method": "svm"}'}
-    ((found,),) = charts.blocks([row | {key: str(value) for key, value in cells.items()}]).values()
-    assert (found.difference, found.low, found.high) == pytest.approx(places)
+    ((placed,),) = charts.blocks([row | {key: str(value) for key, value in cells.items()}]).values()
+    assert (placed.difference, placed.low, placed.high) == pytest.approx(places)
 
 
 def rows_of_curves(metrics=("mse",), methods=1, settings=1, repetitions=1, last=8):
@@ -270,7 +274,9 @@ def test_curves_fit_into_a_page_and_keep_their_ends(tmp_path):
     assert len(json.dumps(panels, separators=(",", ":"))) <= charts.LARGEST
     assert [panel["where"] for panel in panels] == ["s0", "s1", "s2", "s3"]
     curve = panels[0]["curves"][3]
-    assert (curve["method"], curve["x"][0], curve["x"][-1]) == ("m3", 1, 400)
+    assert curve["method"] == "m3"
+    assert curve["x"][0] == 1
+    assert curve["x"][-1] == 400
     assert curve["y"][0] == pytest.approx(3 + 2 + 1)  # the mean over the repetitions 0..4
     assert curve["half"][0] == pytest.approx(2.776 * (2.5 / 5) ** 0.5, rel=0.02)
 
@@ -283,7 +289,8 @@ def test_the_metric_of_the_caption_comes_first(tmp_path):
     assert [panel["metric"] for panel in panels] == ["regret", "weight_ratio"]
     opened = charts.curves(table, {}, "noisy_online.code:linear", "weight_ratio", caption)
     assert [panel["metric"] for panel in opened] == ["weight_ratio", "regret"]
-    assert (opened[1]["title"], opened[1]["x"]) == ("regret on the clean data", "rounds T")
+    assert opened[1]["title"] == "regret on the clean data"
+    assert opened[1]["x"] == "rounds T"
 
 
 def test_few_repetitions_have_no_interval_and_few_points_no_curve(tmp_path):
@@ -297,6 +304,6 @@ def test_few_repetitions_have_no_interval_and_few_points_no_curve(tmp_path):
 
 
 def test_a_key_is_shown_in_words_also_where_its_name_is_the_key_in_words():
-    said = pages.Keys({}, "").where({"where": '{"dataset": "german_numeric", "metric": "no_such"}'})
-    assert re.sub("<[^>]*>", "", said) == "german numeric, no such"
-    assert 'title="german_numeric"' in said
+    words = pages.Keys({}, "").where({"where": '{"dataset": "german_numeric", "metric": "no_such"}'})
+    assert re.sub("<[^>]*>", "", words) == "german numeric, no such"
+    assert 'title="german_numeric"' in words

@@ -1,4 +1,4 @@
-"""A part of the full scale: `only` some data sets and repetitions, judged for what it is, and kept apart."""
+"""A part of the full scale: `only` some data sets and repetitions, judged as that, in its own folder."""
 
 import pytest
 from finished_runs import CHECKOUT, finish
@@ -13,8 +13,8 @@ ONLY = {"datasets": ["ida_heart", "ida_thyroid"], "repetitions": 2}
 NAME = "kernel_boost/rivals"
 
 
-def planned(only, papers=("kernel_boost", "ors")):
-    config = plans.configured(CHECKOUT, "full") | {"papers": list(papers), "only": only}
+def planned(selection, papers=("kernel_boost", "ors")):
+    config = plans.configured(CHECKOUT, "full") | {"papers": list(papers), "only": selection}
     return plans.of_run(CHECKOUT, config, [])
 
 
@@ -25,22 +25,26 @@ def test_a_part_has_these_data_sets_and_repetitions_of_the_full_settings_and_fol
     full = whole.artifact(NAME).as_written
     assert settings == full | ONLY
     assert part.artifact(NAME).blocks == [(0, 2)]
-    assert (part.results, whole.results) == ("results/part", "results/full")
+    assert part.results == "results/part"
+    assert whole.results == "results/full"
     assert planned({"repetitions": 10**6}).artifact(NAME).as_written == full
     assert "none of the data sets in `only`" in part.left_out["ors/fig2"]
 
 
 @pytest.mark.parametrize(
-    ("only", "message"),
+    ("selection", "message"),
     [
-        ({"datasets": ["ida_hart"]}, "only.datasets: no artifact has the data set 'ida_hart'; did you mean"),
+        (
+            {"datasets": ["ida_hart"]},
+            "only.datasets: no artifact has the data set 'ida_hart'; did you mean",
+        ),
         ({"repetition": 2}, "only: there is no key 'repetition'; did you mean repetitions"),
         ({"repetitions": 0}, "only.repetitions: should be greater than 0"),
     ],
 )
-def test_what_selects_nothing_is_refused(only, message):
+def test_what_selects_nothing_is_refused(selection, message):
     with pytest.raises(ValueError, match=message):
-        planned(only)
+        planned(selection)
 
 
 def test_it_goes_with_no_reduced_scale():
@@ -52,15 +56,23 @@ def test_it_goes_with_no_reduced_scale():
 def test_what_is_there_is_judged_and_what_needs_the_rest_is_not(tmp_path):
     table = tmp_path / "table.csv"
     labels = {"noise": "independent 0.2", "method": "svm", "metric": "error"}
-    rows = [labels | {"dataset": "ida_heart", "repetition": r, "value": 18 + 0.01 * r} for r in range(30)]
+    rows = []
+    for r in range(30):
+        rows.append(labels | {"dataset": "ida_heart", "repetition": r, "value": 18 + 0.01 * r})
     write_rows(rows, table)
     common = {"value": 18, "margin": 2, "reason": "r"}
-    entries = [common | {"id": s, "where": labels | {"dataset": s}} for s in ("ida_heart", "ida_thyroid")]
+    entries = []
+    for name in ("ida_heart", "ida_thyroid"):
+        entries.append(common | {"id": name, "where": labels | {"dataset": name}})
     check = {"statistic": "value", "where": labels | {"dataset": "ida_thyroid"}, "below": 3}
     claim = {"id": "A-1", "kind": "ours", "statement": "s", "expected": "e", "checks": [check]}
     rows = judge({"published": entries, "claims": [claim]}, read_table(table), "part")
     assert list(rows["verdict"]) == ["reproduced", "not_judged", "not_judged"]
-    assert rows["missing"].str.contains("no row has dataset = ida_thyroid").tolist() == [False, True, True]
+    assert rows["missing"].str.contains("no row has dataset = ida_thyroid").tolist() == [
+        False,
+        True,
+        True,
+    ]
 
 
 def test_its_verdicts_and_its_page_say_part_and_no_total_has_them(tmp_path):
@@ -75,7 +87,8 @@ def test_its_verdicts_and_its_page_say_part_and_no_total_has_them(tmp_path):
     page = (tmp_path / "docs/results/kernel_boost_rivals.rst").read_text()
     assert "judged as such: datasets: ida\\_heart, ida\\_thyroid; repetitions: 2" in page
     assert "--config 'only={" in page
-    assert "0 sentences of the papers and 0 published values" in (tmp_path / "docs/index.rst").read_text()
+    front = (tmp_path / "docs/index.rst").read_text()
+    assert "0 sentences of the papers and 0 published values" in front
     exports.write_verdicts(sphinx_sources.list_pages(papers), tmp_path)
     assert (tmp_path / "verdicts.json").read_text() == "[]\n"
     with pytest.raises(archived_run.NotFinished, match="not finished"):

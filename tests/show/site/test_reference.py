@@ -48,23 +48,26 @@ def full(finished, tmp_path):
 
 def test_a_summary_has_the_moments_of_every_row_key(tmp_path):
     values = [3.0, 1.0, 2.0, 10.0]
-    one = {"method": "a", "metric": "mse", "x": 5}
-    rows = [one | {"repetition": r, "value": value} for r, value in enumerate(values)]
+    first_key = {"method": "a", "metric": "mse", "x": 5}
+    rows = [first_key | {"repetition": r, "value": value} for r, value in enumerate(values)]
     rows.append({"method": "b", "metric": "error", "repetition": 0, "value": 7})
     write_rows(rows, tmp_path / "table.csv")
     first, second = archived_run.summarise(read_table(tmp_path / "table.csv")).to_dict("records")
-    assert (first["n"], first["mean"], first["median"]) == (4, 4.0, 2.5)
+    assert first["n"] == 4
+    assert first["mean"] == 4.0
+    assert first["median"] == 2.5
     assert first["se"] == pytest.approx(np.std(values, ddof=1) / 2)
     assert (first["q10"], first["q90"]) == pytest.approx((1.3, 7.9))
-    assert (second["n"], second["mean"]) == (1, 7)
+    assert second["n"] == 1
+    assert second["mean"] == 7
     assert all(np.isnan(second[key]) for key in ("x", "se", "q10", "median", "q90"))
 
 
 def test_a_written_summary_is_read_as_it_was(tmp_path):
-    one = {"method": "a", "metric": "mse"}
+    first_key = {"method": "a", "metric": "mse"}
     rows = []
     for x, repetition in itertools.product(range(4), range(6)):
-        rows.append(one | {"x": x, "repetition": repetition, "value": (x + repetition) / 3})
+        rows.append(first_key | {"x": x, "repetition": repetition, "value": (x + repetition) / 3})
     write_rows(rows, tmp_path / "table.csv")
     summary = archived_run.read_summary(tmp_path / "table.csv")
     first_file = tmp_path / "summary.csv"
@@ -265,8 +268,8 @@ def test_without_its_table_a_kept_verdict_waits_for_a_run_if_it_is_asked_somethi
     assert archived_run.compare_verdicts(words, folder) == (["c"], [])
     other_value = value | {"margin": 0.15}
     other_claim = claim | {"theorem": True}
-    other = {"published": [other_value], "claims": [other_claim]}
-    assert archived_run.compare_verdicts(other, folder) == (["v", "c"], ["v", "c"])
+    asked_otherwise = {"published": [other_value], "claims": [other_claim]}
+    assert archived_run.compare_verdicts(asked_otherwise, folder) == (["v", "c"], ["v", "c"])
 
 
 def test_an_unknown_target_is_named_and_a_page_says_that_the_files_differed_from_the_commit(plan):
@@ -329,7 +332,7 @@ def test_changed_code_is_reported_and_is_no_failure(full, plan, read, change):
 
 
 @pytest.fixture
-def other(plan, tmp_path_factory):
+def second_run(plan, tmp_path_factory):
     """Another full run, its values shifted by ``offset``."""
 
     def run(offset, plan=plan):
@@ -340,8 +343,8 @@ def other(plan, tmp_path_factory):
     return run
 
 
-def test_a_drawing_of_an_earlier_kind_or_format_is_not_shown(plan, other):
-    _, root = other(0.0)
+def test_a_drawing_of_an_earlier_kind_or_format_is_not_shown(plan, second_run):
+    _, root = second_run(0.0)
     for suffix in ("html", "svg"):
         drawing = root / f"figures/full/{NAME}.{suffix}"
         drawing.write_text("of a table, or of a format no longer asked for")
@@ -360,9 +363,9 @@ APART = r"a mean of \w+ differs most, by \S+ of its scale"
         (0.1, archived_run.JUDGED, APART),
     ],
 )
-def test_how_far_a_run_is_from_the_reference(full, other, offset, state, detail):
+def test_how_far_a_run_is_from_the_reference(full, second_run, offset, state, detail):
     archived = archived_run.read_archived(NAME, full)
-    comparison = archived_run.compare_runs(other(offset)[0], archived)
+    comparison = archived_run.compare_runs(second_run(offset)[0], archived)
     assert comparison.state == state
     assert re.fullmatch(detail, comparison.detail)
 
@@ -393,8 +396,8 @@ def test_differences_are_measured_against_the_scale_of_the_metric(tmp_path, thei
     assert metric == "loss"
 
 
-def test_rows_in_another_order_are_no_difference(full, plan, other):
-    _, root = other(0.0)
+def test_rows_in_another_order_are_no_difference(full, plan, second_run):
+    _, root = second_run(0.0)
     table = root / "results/full" / NAME / "table.csv"
     header, *lines = table.read_text().splitlines()
     table.write_text("\n".join([header, *reversed(lines)]) + "\n")
@@ -405,20 +408,23 @@ def test_rows_in_another_order_are_no_difference(full, plan, other):
     assert comparison.state == archived_run.ROUNDED
 
 
-def test_another_verdict_is_a_difference_and_reduced_runs_and_times_are_not_compared(full, other):
+def test_another_verdict_is_a_difference_and_reduced_runs_and_times_are_not_compared(
+    full,
+    second_run,
+):
     archived = archived_run.read_archived(NAME, full)
-    ours = other(0.0)[0]
+    ours = second_run(0.0)[0]
     ours.verdicts[0]["verdict"] = "inconclusive"
     comparison = archived_run.compare_runs(ours, archived)
     assert comparison == (archived_run.DIFFERENT, "ORS-1: reproduced -> inconclusive")
-    reduced = other(0.0, plan_of("smoke", ["ors"]))[0]
+    reduced = second_run(0.0, plan_of("smoke", ["ors"]))[0]
     assert archived_run.compare_runs(reduced, archived).state == archived_run.OTHER
-    comparison = archived_run.compare_runs(other(3.0)[0], archived, is_timed=True)
+    comparison = archived_run.compare_runs(second_run(3.0)[0], archived, is_timed=True)
     assert comparison == (archived_run.JUDGED, "measured times differ from run to run")
 
 
-def test_the_report_says_what_differs_around_the_numbers(full, plan, other):
-    root = other(0.0)[1]
+def test_the_report_says_what_differs_around_the_numbers(full, plan, second_run):
+    root = second_run(0.0)[1]
     lines, differs = archived_run.report_differences(plan, root, full)
     assert not differs
     assert lines[0].split() == ["ors/fig2", "equal", "to", "the", "last", "digit"]

@@ -65,9 +65,9 @@ def test_a_smoke_run_shows_archived_verdicts_and_a_full_run_its_own(begun, home)
     finish(begun, plan_of("smoke"), FEW)
     archived = read_verdicts(home / "results/reference/ors/fig2/verdicts.csv")
     finish(begun, plan_of("full"), FEW)
-    own = begun / "results/full/ors/fig2/verdicts.csv"
-    own.write_text(own.read_text().replace("not_reproduced", "inconclusive"))
-    record_verdicts(own.parent, begun)
+    own_verdicts = begun / "results/full/ors/fig2/verdicts.csv"
+    own_verdicts.write_text(own_verdicts.read_text().replace("not_reproduced", "inconclusive"))
+    record_verdicts(own_verdicts.parent, begun)
     run_page.begin(plan_of("full"), home)
     assert "not reproduced</a>" in "".join(map(str, map(run_page.write_badge, archived)))
     shown = {scale: article_of(text_of(begun, scale), "Figure 2") for scale in ("smoke", "full")}

@@ -12,17 +12,22 @@ def run(script, *arguments, folder):
 
 
 @pytest.mark.parametrize(
-    ("script", "arguments", "said"),
+    ("script", "arguments", "message"),
     [
         ("site", ["smoke"], "the page of a run is written by the run: site/smoke/index.html"),
         ("compare", [], "results/full does not exist; make it with ./run full"),
         ("reference", ["ors_fig99"], "there is no target ors_fig99; did you mean ors_fig"),
     ],
 )
-def test_a_command_that_cannot_be_obeyed_is_refused_in_one_line(tmp_path, script, arguments, said):
+def test_a_command_that_cannot_be_obeyed_is_refused_in_one_line(
+    tmp_path,
+    script,
+    arguments,
+    message,
+):
     status, output = run(script, *arguments, folder=tmp_path)
     assert status
-    assert said in output.splitlines()[-1]
+    assert message in output.splitlines()[-1]
     assert "Traceback" not in output
 
 
