@@ -46,7 +46,7 @@ KeyPath = tuple[Any, ...]
 WORDS = """
 title source caption deviations notes statement expected reason experiment label shown note not_comparable id
 place licence citation variant member path version archive name mirror file positive columns package homepage
-url loader
+url loader short summary
 """
 FREE = set(WORDS.split())
 """Keys of free text: a typo there is no mistake that a program could see; a `loader` is found by its job."""
