@@ -32,16 +32,21 @@ Report = tuple[list[str], bool]
 """Lines, and whether something failed."""
 
 
-def check_one(name: str) -> Report:
+def check_result(name: str) -> Report:
+    """List what changed since the run of one result."""
     return archived_run.find_outdated(plan, [name], CHECKOUT)
 
 
-def judge_one(name: str) -> Report:
+def judge_result(name: str) -> Report:
+    """Judge one result again."""
     return archived_run.judge_again(plan, [name], CHECKOUT), False
 
 
 def report_on_all_cores(work: Callable[[str], Report], names: Sequence[str]) -> Report:
-    """Report on each result, in their order; a line that names no result is said if no other is."""
+    """Join the reports on all results.
+
+    A line that names no result says that nothing changed. It stays only if every result says so.
+    """
     cores = len(os.sched_getaffinity(0))
     with get_context("fork").Pool(cores) as pool:  # the copies of this process have the plan
         reports = pool.map(work, names, chunksize=1)
@@ -67,11 +72,11 @@ if (options.judge or options.draw) and not options.names:
     names = [*plan.artifacts]  # also what cannot run here
 failed = False
 if options.check:
-    report, failed = report_on_all_cores(check_one, names)
+    report, failed = report_on_all_cores(check_result, names)
 elif options.draw:
     report = list(draw_again(plan, names, CHECKOUT))
 elif options.judge:
-    report, failed = report_on_all_cores(judge_one, names)
+    report, failed = report_on_all_cores(judge_result, names)
 else:
     root = (options.run or CHECKOUT).resolve()
     is_choice = bool(options.names)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 DEFAULT_PROFILE = "workflow/profiles/default"
 CORES = "(--cores|-c|--jobs|-j)[ =]?([0-9]+|all)"
 PLAIN = re.compile(f"((smoke|full) )?((-n|--dry-run|--dryrun|{CORES}) )*")
-"""Pattern of the words of a run of everything that changes no setting, a blank after each."""
+"""Pattern of a command that runs everything and changes no setting; a blank ends each word."""
 
 
 def writable(folder: Path) -> bool:

@@ -67,8 +67,8 @@ Numbers = float | Annotated[list[float], Len(1)]
 Column = Literal["dataset", "source", "noise", "setting", "method", "metric", "x"]
 Bound = Literal["below", "above", "within", "increasing", "decreasing", "at_most"]
 
-BOUNDS: tuple[Bound, ...] = ("below", "above", "within", "increasing", "decreasing", "at_most")
-TRENDS = BOUNDS[3:5]
+TRENDS: tuple[Bound, ...] = ("increasing", "decreasing")
+BOUNDS: tuple[Bound, ...] = ("below", "above", "within", *TRENDS, "at_most")
 Asked = Mapping[str, Any]
 """A `Check` or `Selector` as its file has it, because tables and digests keep it literally."""
 
@@ -79,8 +79,12 @@ def trend_of(check: Asked) -> str | None:
 
 
 def count_needed(check: Asked, n_groups: int) -> int:
-    """Count the groups of a check that must pass: all, ``at_least`` so many, or but ``at_most``."""
-    needed: int = check.get("at_least", n_groups - check.get("at_most", 0))
+    """Count the groups of a check that must pass.
+
+    They are all groups, unless ``at_least`` gives a number or ``at_most`` allows some to fail.
+    """
+    allowed_to_fail: int = check.get("at_most", 0)
+    needed: int = check.get("at_least", n_groups - allowed_to_fail)
     return needed
 
 
@@ -155,11 +159,11 @@ class Check(Model):
     decreasing: dict[Column, list[str | float]] | None = None
     at_most: NonNegativeInt | None = Field(
         default=None,
-        description=f"{SIGNIFICANT_LOSSES}: in so many groups a may be significantly above b",
+        description=f"{SIGNIFICANT_LOSSES}: number of groups in which a may be above b",
     )
     level: Annotated[float, Field(gt=0, lt=1)] | None = Field(
         default=None,
-        description=f"{SIGNIFICANT_LOSSES}: of the two-sided test of each group",
+        description=f"{SIGNIFICANT_LOSSES}: level of the two-sided test of each group",
     )
     for_each: Annotated[list[Column], Len(1)] | None = Field(
         default=None,
@@ -253,10 +257,9 @@ class Check(Model):
         return ""
 
     def _broken_rule_of_losses(self) -> str:
-        is_count = STATISTICS[self.statistic].counts_losses
-        if not is_count and (self.at_most is not None or self.level is not None):
-            return f"at_most and level go with {SIGNIFICANT_LOSSES}; remove them"
-        if not is_count:
+        if not STATISTICS[self.statistic].counts_losses:
+            if self.at_most is not None or self.level is not None:
+                return f"at_most and level go with {SIGNIFICANT_LOSSES}; remove them"
             return ""
         if self.at_most is None or self.level is None or not self.for_each:
             return f"{SIGNIFICANT_LOSSES} needs for_each, level and at_most; give all three"

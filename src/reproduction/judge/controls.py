@@ -115,7 +115,7 @@ def _count_reproduced(
     """
     shares = {claim: float((p < LEVEL).mean()) for claim, p in simulated.items()}
     family = list(p_values)
-    if not shares.keys() & p_values.keys():
+    if shares.keys().isdisjoint(p_values):
         return shares
     columns = [simulated.get(claim, np.full(DRAWS, p_values[claim])) for claim in family]
     adjusted = np.array([holm(draw) for draw in np.column_stack(columns)])
@@ -220,8 +220,10 @@ def _test_cell(cell: _Cell, draws: Mapping[int, NDArray[np.int64]]) -> Vector:
     values = cell.values[draws[cell.values.size]]
     if counts_losses(cell.check):
         level = cell.check["level"]
-        is_loss = _p_below(-values) < level / 2
-        return np.where(is_loss | (not can_find_losses(cell.values, level)), 1.0, 0.0)
+        if not can_find_losses(cell.values, level):
+            return np.ones(DRAWS)
+        p_of_loss = _p_below(-values)
+        return np.where(p_of_loss < level / 2, 1.0, 0.0)
     reduction = STATISTICS[cell.check["statistic"]].reduction
     if reduction is not None:
         numbers = np.apply_along_axis(reduction.compute, 1, values)
