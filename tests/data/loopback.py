@@ -26,7 +26,10 @@ Answer = Callable[[BaseHTTPRequestHandler], None]
 
 
 def answer(body=b"", status=200, *, claim=None, pause=0.0, pieces=1, endless=False, **headers):
-    """The body in pieces, a pause before each, for ever if ``endless``; it claims the length ``claim``."""
+    """Answer with the body in pieces and a pause before each, for ever if ``endless``.
+
+    The header claims the length ``claim``.
+    """
 
     def respond(request):
         request.send_response(status)

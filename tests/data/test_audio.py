@@ -110,7 +110,7 @@ def test_samples_in_another_unit_are_refused_and_loud_ones_are_not(tmp_path):
 
 
 def image_sum(taps, reflection):
-    """The image method written out: a windowed sinc for each image, in plain loops over the rooms."""
+    """Sum a windowed sinc for each image of the source, in a plain loop over the rooms."""
     rate, c, half = 16_000, 343.0, 20
     size = np.array(audio.SIZE)
     source = np.array(audio.SOURCE)

@@ -1,4 +1,4 @@
-"""Sources in order, the cache, mirrors, pins, stand-ins, a user's own file, and the command line."""
+"""Sources in order, the cache, mirrors, pins, stand-ins, files of users, and the command line."""
 
 import bz2
 import errno
@@ -215,13 +215,17 @@ def test_two_sets_in_one_file_are_one_request_and_one_file_on_disk(
 
 def test_three_processes_download_a_file_once_and_all_succeed(web, tmp_path):
     registry = two_sets({"url": web.serve("/both", answer(BODY, pause=0.05, pieces=20))})
-    raw, names = tmp_path / "raw", ("toy", "toy", "twin")
-    runs = [command(tmp_path, registry, "--dataset", name, "--out", str(raw / name)) for name in names]
-    processes = [subprocess.Popen(**run) for run in runs]
+    names = ("toy", "toy", "twin")
+    processes = []
+    for name in names:
+        out = tmp_path / "raw" / name
+        run = command(tmp_path, registry, "--dataset", name, "--out", str(out))
+        processes.append(subprocess.Popen(**run))
     outputs = [process.communicate() for process in processes]
     assert [process.returncode for process in processes] == [0, 0, 0], outputs
     assert web.hits["/both"] == 1
-    assert all((raw / name / "toy.data").read_bytes() == BODY for name in names)
+    for name in names:
+        assert (tmp_path / "raw" / name / "toy.data").read_bytes() == BODY
 
 
 def test_a_mirror_of_urls_is_asked_once_too_and_a_pinned_source_does_not_take_the_file_of_another(
@@ -239,12 +243,16 @@ def test_a_mirror_of_urls_is_asked_once_too_and_a_pinned_source_does_not_take_th
 
 
 def test_an_error_of_the_disk_is_named():
-    full = dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), "no space left for lock")
-    for number, message in (full | {errno.EROFS: "lock cannot be written", errno.EIO: "lock: Input"}).items():
-        with (
-            pytest.raises(StorageError, match=message),
-            transport.storage_errors(Path("elsewhere")),
-        ):
+    messages = {
+        errno.ENOSPC: "no space left for lock",
+        errno.EDQUOT: "no space left for lock",
+        errno.EFBIG: "no space left for lock",
+        errno.EROFS: "lock cannot be written",
+        errno.EIO: "lock: Input",
+    }
+    for number, message in messages.items():
+        refused = pytest.raises(StorageError, match=message)
+        with refused, transport.storage_errors(Path("elsewhere")):
             refuse(number)("lock")
 
 
@@ -278,8 +286,10 @@ def test_without_locks_it_goes_on(tmp_path, monkeypatch):
 
 
 def test_a_run_killed_in_the_middle_leaves_no_data_and_the_next_run_recovers(web, tmp_path):
-    big, toy = BODY * 40, tmp_path / "raw/toy"
-    run = command(tmp_path, one_file({"url": web.serve("/toy", answer(big, pause=0.2, pieces=10))}, body=big))
+    big = BODY * 40
+    toy = tmp_path / "raw/toy"
+    url = web.serve("/toy", answer(big, pause=0.2, pieces=10))
+    run = command(tmp_path, one_file({"url": url}, body=big))
     process = subprocess.Popen(**run)
     end = time.monotonic() + 10
     while not any(path.stat().st_size for path in toy.glob("*")):
@@ -299,7 +309,9 @@ def test_no_space_left_is_said_and_nothing_is_kept(web, tmp_path):
     def small_disk():
         resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
 
-    registry = one_file({"url": web.serve("/toy", BODY)}, {"url": web.serve("/other", BODY)}, body=BODY)
+    toy = {"url": web.serve("/toy", BODY)}
+    other = {"url": web.serve("/other", BODY)}
+    registry = one_file(toy, other, body=BODY)
     done = subprocess.run(**command(tmp_path, registry), check=False, preexec_fn=small_disk)
     assert done.returncode == 1
     assert "error: no space left for" in done.stderr

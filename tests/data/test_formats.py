@@ -70,14 +70,16 @@ def test_the_positive_class_is_named_or_the_larger_of_two_numbers(
     positive,
     tmp_path,
 ):
-    arrays = read(tmp_path, CSV.replace("no", negative).replace("yes", other_class), positive=positive)
+    text = CSV.replace("no", negative).replace("yes", other_class)
+    arrays = read(tmp_path, text, positive=positive)
     np.testing.assert_array_equal(arrays["y"], SIGNS)
 
 
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
-        (CSV.replace("no", "yes"), {}, r"column 'kind' holds one class only \('yes'\); two are needed"),
+        (CSV.replace("no", "yes"), {},
+         r"column 'kind' holds one class only \('yes'\); two are needed"),
         (CSV, {"positive": None}, "the classes 'no', 'yes'; say which is the positive one"),
         (CSV, {"positive": "maybe"}, "the classes 'no', 'yes', none of them `positive`: 'maybe'"),
         (CSV, {"positive": True}, "put `positive` in quotes, it was read as True"),
@@ -95,14 +97,23 @@ def write(folder, **arrays):
     return {"beans.npz": folder / "beans.npz"}
 
 
-@pytest.mark.parametrize("y", [SIGNS, SIGNS > 0, SIGNS.astype(float), np.where(SIGNS > 0, "yes", "no")])
+@pytest.mark.parametrize(
+    "y",
+    [
+        SIGNS,
+        SIGNS > 0,
+        SIGNS.astype(float),
+        np.where(SIGNS > 0, "yes", "no"),
+    ],
+)
 def test_an_npz_gives_the_same_arrays(y, tmp_path):
     files = write(tmp_path, X=X.astype(np.float32), y=y)
     arrays = users_table(files, positive="yes" if y.dtype.kind == "U" else None)
     np.testing.assert_array_equal(arrays["X"], X)
     np.testing.assert_array_equal(arrays["y"], SIGNS)
-    several = users_table(write(tmp_path, X=X, y=np.where(SIGNS > 0, 2, np.arange(30) % 2)), positive=2)
-    np.testing.assert_array_equal(several["y"], SIGNS)
+    three_classes = np.where(SIGNS > 0, 2, np.arange(30) % 2)
+    arrays = users_table(write(tmp_path, X=X, y=three_classes), positive=2)
+    np.testing.assert_array_equal(arrays["y"], SIGNS)
 
 
 def test_a_gap_of_an_npz_has_the_number_of_its_row(tmp_path):
@@ -161,9 +172,15 @@ def test_a_table_takes_the_place_of_a_set_or_has_a_new_id(dataset, tmp_path):
 
 
 def test_words_gaps_and_dates_are_read_as_in_an_audit_but_a_gap_only_where_it_is_allowed(tmp_path):
-    """Words become 0/1 columns, gaps are filled and marked, dates are days; rows without a label go."""
-    end = [line.rpartition(",")[2] for line in LINES[1:]]
-    rows = [f"{i},{['green', 'red'][i % 2]},2026-01-{i + 1:02d},{end[i]}" for i in range(30)]
+    """Words become 0/1 columns, gaps are filled and marked, dates are days.
+
+    Rows without a label are left out.
+    """
+    rows = []
+    for i, line in enumerate(LINES[1:]):
+        label = line.rpartition(",")[2]
+        colour = ("green", "red")[i % 2]
+        rows.append(f"{i},{colour},2026-01-{i + 1:02d},{label}")
     rows[4] = rows[4].replace("4,", ",", 1)
     rows[5] = rows[5].removesuffix("yes")
     text = "\n".join(["a,colour,day,kind", *rows])
@@ -175,8 +192,10 @@ def test_words_gaps_and_dates_are_read_as_in_an_audit_but_a_gap_only_where_it_is
     read(tmp_path, text, columns=["colour", "day"])
     arrays = read(tmp_path, text, gaps="fill")
     assert arrays["X"].shape == (29, 4)
-    assert arrays["X"][4].tolist() == [np.median([*range(4), *range(5, 30)]), 1, 0, 20454 + 4]
-    assert arrays["X"][5].tolist() == [6, 0, 0, 20454 + 6]
+    median = np.median([*range(4), *range(5, 30)])
+    first_day = 20454  # since 1970
+    assert arrays["X"][4].tolist() == [median, 1, 0, first_day + 4]
+    assert arrays["X"][5].tolist() == [6, 0, 0, first_day + 6]
     assert arrays["notes"].tolist() == [
         "1 rows without a label were left out",
         "column 'a' lacks 1 of 30 values; they are replaced by the median",

@@ -36,15 +36,19 @@ def dataset(**changes):
 
 def raw(folder, **changes):
     """A raw folder with one second of noise."""
-    soundfile.write(folder / "x.wav", 0.1 * np.random.default_rng(0).standard_normal(16_000), 16_000)
-    record = TOY | {"loader": "audio:recording", "shape": {"samples": 16_000, "rate": 16_000}}
-    record |= {
+    noise = 0.1 * np.random.default_rng(0).standard_normal(16_000)
+    soundfile.write(folder / "x.wav", noise, 16_000)
+    record = {
+        **TOY,
+        "loader": "audio:recording",
+        "shape": {"samples": 16_000, "rate": 16_000},
         "prepared_sha256": "",
         "prepared_decimals": None,
         "isolated": False,
         "unverified": [],
+        "files": {"x.wav": sha256_of(folder / "x.wav")},
     }
-    write_record(folder, record | {"files": {"x.wav": sha256_of(folder / "x.wav")}} | changes)
+    write_record(folder, record | changes)
     return folder
 
 
@@ -69,10 +73,8 @@ def test_a_prepared_file_is_the_same_bytes_each_time_and_readable_by_numpy(tmp_p
         np.testing.assert_array_equal(archive["X"], ARRAYS["X"])
     with pytest.raises(ValueError, match="allow_pickle"):
         write_prepared(dataset(arrays={"X": np.array([object()])}), tmp_path / "toy.npz")
-    assert {path.name for path in tmp_path.iterdir()} == {
-        "a.npz",
-        "b.npz",
-    }  # a failing write leaves nothing
+    # the write that failed left nothing
+    assert {path.name for path in tmp_path.iterdir()} == {"a.npz", "b.npz"}
 
 
 def test_the_digest_sees_name_type_shape_and_values_but_not_the_memory_layout():
@@ -82,8 +84,8 @@ def test_the_digest_sees_name_type_shape_and_values_but_not_the_memory_layout():
         {"Z": ARRAYS["X"]},
         {"X": ARRAYS["X"].astype(np.float32)},
         {"X": ARRAYS["X"].reshape(2, 3)},
+        {"X": ARRAYS["X"] + 1e-16 + 1.0},
     ]
-    other_arrays += [{"X": ARRAYS["X"] + 1e-16 + 1.0}]
     assert len({base, *map(array_digest, other_arrays)}) == 5
 
 
@@ -127,8 +129,9 @@ DAMAGED = {
 def test_a_damaged_prepared_file_is_named(damage, tmp_path):
     content, reason = DAMAGED[damage]
     (tmp_path / "toy.npz").write_bytes(content)
-    message = rf"toy\.npz is not a prepared data set or is damaged \(.*({reason}).*\); remove it and prepare"
-    with pytest.raises(DataError, match=message + " again"):
+    message = rf"toy\.npz is not a prepared data set or is damaged \(.*({reason}).*\); "
+    message += "remove it and prepare again"
+    with pytest.raises(DataError, match=message):
         load_prepared(tmp_path / "toy.npz")
     message = r"none\.npz does not exist; prepare the data set first"
     with pytest.raises(FileNotFoundError, match=message):
@@ -143,10 +146,10 @@ def test_a_raw_file_that_changed_since_it_was_fetched_is_refused_before_it_is_re
     path.write_bytes(content)
     with pytest.raises(DataError) as caught:
         prepare(tmp_path)
-    message = (
-        f"{path} is not what was fetched: sha256 {sha256_of(path)}, expected {before}; remove {tmp_path}"
+    assert str(caught.value) == (
+        f"{path} is not what was fetched: sha256 {sha256_of(path)}, expected {before}; "
+        f"remove {tmp_path} and fetch again (src/scripts/fetch.py, or run again)"
     )
-    assert str(caught.value) == message + " and fetch again (src/scripts/fetch.py, or run again)"
     path.unlink()
     message = r"x\.wav is missing though its record lists it; remove .* and fetch"
     with pytest.raises(DataError, match=message):
@@ -155,7 +158,8 @@ def test_a_raw_file_that_changed_since_it_was_fetched_is_refused_before_it_is_re
 
 def test_a_record_that_was_changed_is_refused(tmp_path):
     record = raw(tmp_path) / "source.json"
-    record.write_text(record.read_text(encoding="utf-8").replace("16000", "16001", 1), encoding="utf-8")
+    changed = record.read_text(encoding="utf-8").replace("16000", "16001", 1)
+    record.write_text(changed, encoding="utf-8")
     message = r"source\.json is damaged, edited, or of an older version; remove"
     with pytest.raises(DataError, match=message):
         prepare(tmp_path)
@@ -182,13 +186,16 @@ def test_a_digest_of_rounded_arrays_forgives_the_last_bits_only(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"shape": {"samples": 15_999}}, "toy from source official: samples is 16000, expected 15999"),
+        ({"shape": {"samples": 15_999}},
+         "toy from source official: samples is 16000, expected 15999"),
         ({"shape": {"rows": 3}}, "rows is missing, expected 3"),
         ({"shape": {"rows": 3}, "unverified": ["x.wav"]},
          r"expected 3.*hash of x\.wav was not known beforehand: .* remove .* and fetch again"),
         ({"prepared_sha256": "0" * 64}, "variant canonical have digest .*, expected 000"),
-        ({"shape": {"rows": 3}, "registry": "me/datasets.yaml"}, "^me/datasets.yaml: datasets.toy: toy from"),
-        ({"loader": "nowhere:toy"}, "nowhere:toy: No module named .*; correct `loader` in the registry .*"),
+        ({"shape": {"rows": 3}, "registry": "me/datasets.yaml"},
+         "^me/datasets.yaml: datasets.toy: toy from"),
+        ({"loader": "nowhere:toy"},
+         "nowhere:toy: No module named .*; correct `loader` in the registry .*"),
         ({"loader": "audio:nothing"}, "loader audio:nothing: no function nothing in"),
     ],
 )  # fmt: skip
@@ -200,7 +207,8 @@ def test_what_is_not_as_registered_is_refused(changes, message, tmp_path):
 def test_rows_columns_classes_and_values_are_checked():
     matrix = {"data": np.ones(2), "indices": np.array([0, 49]), "indptr": np.array([0, 1, 2, 2])}
     sparse = matrix | {"shape": np.array([3, 50]), "y": ARRAYS["y"]}
-    preparing.check_arrays("toy", "official", ARRAYS, {"rows": 3, "columns": 2, "classes": {"-1": 1, "1": 2}})
+    correct_shape = {"rows": 3, "columns": 2, "classes": {"-1": 1, "1": 2}}
+    preparing.check_arrays("toy", "official", ARRAYS, correct_shape)
     preparing.check_arrays("toy", "official", sparse, {"rows": 3, "columns": 50})
     for arrays, shape, message in (
         (ARRAYS, {"columns": 3}, "columns is 2, expected 3"),
@@ -226,4 +234,5 @@ def test_the_command_line_prepares_and_reports_mistakes_in_one_line(tmp_path):
     assert not (tmp_path / "p/toy.npz").exists()
     done = run()
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("toy from official (canonical): rate (), signal (16000,); digest ")
+    arrays = "rate (), signal (16000,)"
+    assert done.stdout.startswith(f"toy from official (canonical): {arrays}; digest ")

@@ -1,4 +1,4 @@
-"""Whatever a server or an archive does: the correct file or a clear error, and nothing left behind."""
+"""Whatever a server or archive does: the correct file or a clear error, and nothing left behind."""
 
 import base64
 import gzip
@@ -90,7 +90,8 @@ def test_an_unreachable_host_is_not_asked_again_in_the_same_run(
 
 
 def test_a_host_that_does_not_answer_is_given_up_after_the_connect_time_out(network, get):
-    with socket.create_server(("127.0.0.1", 0), backlog=0) as full:  # the kernel drops what does not fit
+    # without a backlog, the kernel drops connections that do not fit
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as full:
         port = full.getsockname()[1]
         waiting = [socket.socket() for _ in range(4)]
         for caller in waiting:
@@ -193,7 +194,8 @@ def test_a_file_of_unknown_hash_may_be_recognised_by_its_name_in_git(web, get, t
     assert record["unverified"] == []
     (tmp_path / "raw/by_hand").mkdir()
     (tmp_path / "raw/by_hand/toy.data").write_bytes(BODY)
-    assert get(registry, folder="by_hand", network=Network(offline=True))["files"] == record["files"]
+    by_hand = get(registry, folder="by_hand", network=Network(offline=True))
+    assert by_hand["files"] == record["files"]
 
 
 def make_zip(path, *members, method=zipfile.ZIP_DEFLATED):
@@ -365,13 +367,18 @@ def test_without_any_index_the_message_says_so(get):
 
 
 def test_files_of_pip_are_read_and_the_environment_wins(fresh_machine, tmp_path, monkeypatch):
-    config, further_addresses = (
-        tmp_path / "pip.conf",
-        "extra-index-url =\n  https://two\n  /three\n",
-    )
-    config.write_text(
-        f"[global]\nindex-url = x\ncert = /ca.pem\n{further_addresses}[download]\nfind-links = /four\n"
-    )
+    config = tmp_path / "pip.conf"
+    lines = [
+        "[global]",
+        "index-url = x",
+        "cert = /ca.pem",
+        "extra-index-url =",
+        "  https://two",
+        "  /three",
+        "[download]",
+        "find-links = /four",
+    ]
+    config.write_text("\n".join(lines) + "\n")
     monkeypatch.setenv("PIP_CONFIG_FILE", str(config))
     monkeypatch.setenv("PIP_INDEX_URL", "https://mine/simple")
     pip = pip_settings()
