@@ -19,32 +19,51 @@ from reproduction.spec.verdict_words import leans
 SAY = Sentences().evidence
 
 
+def verdict(frame, *checks):
+    """Judge a claim of these checks, and give its verdict alone."""
+    return one_verdict(claim(*checks), frame)["verdict"]
+
+
+def ours_and_theirs(ours, theirs):
+    """Make a table of one curve of each method."""
+    return table(curve(ours), curve(theirs, method="theirs"))
+
+
 def test_pairing_finds_a_small_difference_under_large_common_noise():
     frame = two_methods(np.random.default_rng(3), 0.3)
     row = one_verdict(claim(difference_check()), frame)
     assert row["verdict"] == "reproduced"
     assert row["ci_high"] - row["ci_low"] < 0.3
-    shuffled = frame.copy()
-    theirs = shuffled["method"] == "theirs"
-    shuffled.loc[theirs, "repetition"] = np.roll(shuffled.loc[theirs, "repetition"], 3)
-    assert one_verdict(claim(difference_check()), shuffled)["verdict"] == "inconclusive"
+    unpaired = frame.copy()
+    theirs = unpaired["method"] == "theirs"
+    repetitions = unpaired.loc[theirs, "repetition"]
+    unpaired.loc[theirs, "repetition"] = np.roll(repetitions, 3)
+    assert verdict(unpaired, difference_check()) == "inconclusive"
 
 
 def test_swapped_methods_are_not_reproduced():
     frame = two_methods(np.random.default_rng(3), 1)
-    swapped = frame.assign(method=frame["method"].map({"ours": "theirs", "theirs": "ours"}))
-    assert one_verdict(claim(difference_check()), frame)["verdict"] == "reproduced"
+    other_method = {"ours": "theirs", "theirs": "ours"}
+    swapped = frame.assign(method=frame["method"].map(other_method))
+    assert verdict(frame, difference_check()) == "reproduced"
     row = one_verdict(claim(difference_check()), swapped)
     assert row["verdict"] == "not_reproduced"
     assert row["estimate"] == pytest.approx(1, abs=0.2)
 
 
 def test_a_ratio_off_by_five_percent_contradicts_the_claim_of_two_percent():
-    frame = two_methods(np.random.default_rng(3), 0).assign(value=lambda rows: 10 + 0.001 * rows["value"])
-    check = difference_check(statistic="ratio", within=[0.98, 1.02], below=None, for_each=["metric"])
-    assert one_verdict(claim(check), frame)["verdict"] == "reproduced"
-    frame.loc[frame["method"] == "ours", "value"] *= 1.05
-    assert one_verdict(claim(check), frame)["verdict"] == "not_reproduced"
+    frame = two_methods(np.random.default_rng(3), 0)
+    frame["value"] = 10 + 0.001 * frame["value"]
+    check = difference_check(
+        statistic="ratio",
+        within=[0.98, 1.02],
+        below=None,
+        for_each=["metric"],
+    )
+    assert verdict(frame, check) == "reproduced"
+    ours = frame["method"] == "ours"
+    frame.loc[ours, "value"] *= 1.05
+    assert verdict(frame, check) == "not_reproduced"
 
 
 def test_large_error_bars_contradict_the_claim_that_they_are_tiny():
@@ -52,10 +71,10 @@ def test_large_error_bars_contradict_the_claim_that_they_are_tiny():
     wide = one_verdict(claim(check), table(curve(around(1, sd=0.5))))
     assert wide["verdict"] == "not_reproduced"
     assert wide["estimate"] == pytest.approx(0.5 / np.sqrt(30))
-    narrow = one_verdict(claim(check), table(curve(around(1, sd=0.2))))
-    assert narrow["verdict"] == "reproduced"
-    single = one_verdict(claim(check), table(curve([1.0])))
-    assert single["verdict"] == "inconclusive"
+    narrow = table(curve(around(1, sd=0.2)))
+    assert verdict(narrow, check) == "reproduced"
+    single = table(curve([1.0]))
+    assert verdict(single, check) == "inconclusive"
 
 
 def test_one_violating_row_contradicts_a_bound_for_every_row_and_is_named():
@@ -69,7 +88,7 @@ def test_one_violating_row_contradicts_a_bound_for_every_row_and_is_named():
     lms = curve(ratios, metric="loss_over_bound", method="lms")
     p_norm = curve(ratios, metric="loss_over_bound", method="p_norm")
     frame = table(lms, p_norm)
-    assert one_verdict(claim(check), frame)["verdict"] == "reproduced"
+    assert verdict(frame, check) == "reproduced"
     frame.loc[27, "value"] = 1.01
     row = one_verdict(claim(check), frame)
     assert row["verdict"] == "not_reproduced"
@@ -83,7 +102,8 @@ def test_one_violating_row_contradicts_a_bound_for_every_row_and_is_named():
 
 def test_one_realisation_shows_nothing_but_its_sign():
     for theirs, sign, side in ((12, "agrees", "in favour"), (8, "disagrees", "against")):
-        row = one_verdict(claim(difference_check()), table(curve([10]), curve([theirs], method="theirs")))
+        frame = ours_and_theirs([10], [theirs])
+        row = one_verdict(claim(difference_check()), frame)
         assert row["verdict"] == "inconclusive"
         assert leans(row) == side
         assert f"one realisation, no test; it {sign}" in SAY(row)
@@ -92,7 +112,8 @@ def test_one_realisation_shows_nothing_but_its_sign():
 def test_methods_that_are_equal_do_not_differ():
     values = around(10)
     for theirs in (values, values * (1 + 1e-11)):
-        row = one_verdict(claim(difference_check()), table(curve(values), curve(theirs, method="theirs")))
+        frame = ours_and_theirs(values, theirs)
+        row = one_verdict(claim(difference_check()), frame)
         assert row["verdict"] == "inconclusive"
         assert row["estimate"] == 0
 
@@ -102,18 +123,25 @@ def test_a_trend_needs_every_step():
     sizes = ("n=16", "n=64", "n=256")
 
     def frame(ratios):
-        return table(
-            *(curve(noisy_mean(rng, r), method="lms", setting=s) for r, s in zip(ratios, sizes, strict=True)),
-            *(curve(noisy_mean(rng, 1), method="p_norm", setting=s) for s in sizes),
-        )
+        curves = []
+        for ratio, size in zip(ratios, sizes, strict=True):
+            curves.append(curve(noisy_mean(rng, ratio), method="lms", setting=size))
+        for size in sizes:
+            curves.append(curve(noisy_mean(rng, 1), method="p_norm", setting=size))
+        return table(*curves)
 
-    check = difference_check(statistic="log_ratio", a={"method": "lms"}, b={"method": "p_norm"}, below=None)
-    grows = claim(check | {"increasing": {"setting": list(sizes)}})
-    falls = claim(check | {"decreasing": {"setting": list(sizes)}})
-    assert one_verdict(grows, frame((2.5, 6.6, 17.6)))["verdict"] == "reproduced"
-    assert one_verdict(falls, frame((17.6, 6.6, 2.5)))["verdict"] == "reproduced"
-    assert one_verdict(grows, frame((2.5, 6.6, 6.6)))["verdict"] == "inconclusive"
-    row = one_verdict(grows, frame((2.5, 17.6, 6.6)))
+    check = difference_check(
+        statistic="log_ratio",
+        a={"method": "lms"},
+        b={"method": "p_norm"},
+        below=None,
+    )
+    grows = check | {"increasing": {"setting": list(sizes)}}
+    falls = check | {"decreasing": {"setting": list(sizes)}}
+    assert verdict(frame((2.5, 6.6, 17.6)), grows) == "reproduced"
+    assert verdict(frame((17.6, 6.6, 2.5)), falls) == "reproduced"
+    assert verdict(frame((2.5, 6.6, 6.6)), grows) == "inconclusive"
+    row = one_verdict(claim(grows), frame((2.5, 17.6, 6.6)))
     assert row["verdict"] == "not_reproduced"
     assert json.loads(row["at"]) == {"setting": ["n=64", "n=256"]}
     assert "setting n=64 → n=256" in SAY(row)
@@ -121,15 +149,21 @@ def test_a_trend_needs_every_step():
 
 def test_a_trend_along_numbers():
     rng = np.random.default_rng(5)
-    frame = table(*(curve(noisy_mean(rng, 1 / k), x=k) for k in (4, 8.0, 16)))
-    check = {"statistic": "value", "where": {"method": "ours"}, "decreasing": {"x": [4, 8, 16]}}
-    assert one_verdict(claim(check), frame)["verdict"] == "reproduced"
+    curves = [curve(noisy_mean(rng, 1 / x), x=x) for x in (4, 8.0, 16)]
+    check = {
+        "statistic": "value",
+        "where": {"method": "ours"},
+        "decreasing": {"x": [4, 8, 16]},
+    }
+    assert verdict(table(*curves), check) == "reproduced"
 
 
 def test_deviation_compares_spreads():
-    frame = table(curve(around(10, sd=0.1, n=20)), curve(around(10, sd=2, n=20, seed=1), method="theirs"))
-    assert one_verdict(claim(difference_check()), frame)["verdict"] == "inconclusive"
-    assert one_verdict(claim(difference_check(of="deviation")), frame)["verdict"] == "reproduced"
+    narrow = around(10, sd=0.1, n=20)
+    wide = around(10, sd=2, n=20, seed=1)
+    frame = ours_and_theirs(narrow, wide)
+    assert verdict(frame, difference_check()) == "inconclusive"
+    assert verdict(frame, difference_check(of="deviation")) == "reproduced"
 
 
 def test_last_is_the_end_of_each_curve():
@@ -140,27 +174,26 @@ def test_last_is_the_end_of_each_curve():
         curve(noisy_mean(rng, 2), method="theirs", x=70),
         curve(noisy_mean(rng, 0.1), method="theirs", x=1),
     )
-    assert one_verdict(claim(difference_check(where={"x": "last"})), frame)["verdict"] == "reproduced"
-    assert one_verdict(claim(difference_check(where={"x": "first"})), frame)["verdict"] == "not_reproduced"
+    at_the_end = difference_check(where={"x": "last"})
+    assert verdict(frame, at_the_end) == "reproduced"
+    at_the_start = difference_check(where={"x": "first"})
+    assert verdict(frame, at_the_start) == "not_reproduced"
 
 
 def test_the_most_of_the_groups():
     rng = np.random.default_rng(2)
     gaps = {"a": 1, "b": 1, "c": 1, "d": -1}
     frame = pd.concat(two_methods(rng, gap).assign(dataset=name) for name, gap in gaps.items())
-    verdicts = [
-        one_verdict(claim(difference_check(for_each=["dataset"], at_least=k)), frame)["verdict"]
-        for k in (2, 3, 4)
-    ]
-    assert verdicts == ["reproduced", "reproduced", "not_reproduced"]
-    assert one_verdict(claim(difference_check(for_each=["dataset"])), frame)["verdict"] == "not_reproduced"
+    all_sets = difference_check(for_each=["dataset"])
+    assert verdict(frame, all_sets | {"at_least": 2}) == "reproduced"
+    assert verdict(frame, all_sets | {"at_least": 3}) == "reproduced"
+    assert verdict(frame, all_sets | {"at_least": 4}) == "not_reproduced"
+    assert verdict(frame, all_sets) == "not_reproduced"
 
 
 def test_all_checks_must_hold():
     frame = two_methods(np.random.default_rng(3), 1)
-    assert (
-        one_verdict(claim(difference_check(), difference_check(below=-0.5)), frame)["verdict"] == "reproduced"
-    )
+    assert verdict(frame, difference_check(), difference_check(below=-0.5)) == "reproduced"
     row = one_verdict(claim(difference_check(), difference_check(below=-2)), frame)
     assert row["verdict"] == "not_reproduced"
     assert row["number"] == 2
@@ -171,10 +204,12 @@ def test_all_checks_must_hold():
 def three_levels(rng, gains, n=30):
     """Clean errors 10 with a common part, and two kinds of noise that raise them by ``gains``."""
     common = rng.standard_normal(n)
-    levels = {"clean": 0.0, "one": gains[0], "other": gains[1]}
-    return table(
-        *(curve(10 + gain + common + 0.1 * rng.standard_normal(n), noise=k) for k, gain in levels.items())
-    )
+    one, other = gains
+    curves = []
+    for noise, gain in (("clean", 0.0), ("one", one), ("other", other)):
+        errors = 10 + gain + common + 0.1 * rng.standard_normal(n)
+        curves.append(curve(errors, noise=noise))
+    return table(*curves)
 
 
 INCREASES = {
@@ -187,7 +222,7 @@ INCREASES = {
 
 
 @pytest.mark.parametrize(
-    ("gains", "verdict"),
+    ("gains", "expected"),
     [
         ((3, 2.5), "reproduced"),
         ((3, 1.5), "inconclusive"),
@@ -195,9 +230,9 @@ INCREASES = {
         ((1, 4), "not_reproduced"),
     ],
 )
-def test_a_ratio_of_increases(gains, verdict):
+def test_a_ratio_of_increases(gains, expected):
     row = one_verdict(claim(INCREASES), three_levels(np.random.default_rng(5), gains))
-    assert row["verdict"] == verdict
+    assert row["verdict"] == expected
     assert row["ci_low"] < row["estimate"] < row["ci_high"]
     assert row["estimate"] == pytest.approx(gains[0] / gains[1], rel=0.2)
     assert SAY(row).startswith("(one − clean) / (other − clean) = ")
@@ -214,12 +249,9 @@ def test_a_ratio_of_increases_is_grouped_and_counted_like_any_other():
     rng = np.random.default_rng(5)
     gains = {"a": (3, 3), "b": (2, 2), "c": (6, 1)}
     frame = pd.concat(three_levels(rng, g).assign(dataset=name) for name, g in gains.items())
-    two, three = (
-        one_verdict(claim(INCREASES | {"for_each": ["dataset"], "at_least": k}), frame)["verdict"]
-        for k in (2, 3)
-    )
-    assert two == "reproduced"
-    assert three == "not_reproduced"
+    check = INCREASES | {"for_each": ["dataset"]}
+    assert verdict(frame, check | {"at_least": 2}) == "reproduced"
+    assert verdict(frame, check | {"at_least": 3}) == "not_reproduced"
 
 
 def test_a_theorem_is_exact_and_one_row_refutes_it():
@@ -236,10 +268,16 @@ def test_a_theorem_is_exact_and_one_row_refutes_it():
     assert row["rows"] == 10
 
 
-@given(st.lists(st.floats(0, 0.2), min_size=1, max_size=8), st.floats(0, 0.2), st.floats(0.001, 0.2))
+@given(
+    st.lists(st.floats(0, 0.2), min_size=1, max_size=8),
+    st.floats(0, 0.2),
+    st.floats(0.001, 0.2),
+)
 def test_the_factor_of_holm_is_what_the_decision_rests_on(other_ps, p, alpha):
     ps = [p, *other_ps]
-    assert (holm(ps)[0] < alpha) == (holm_factor(ps, 0, alpha) * p < alpha)
+    is_rejected = holm(ps)[0] < alpha
+    corrected = holm_factor(ps, 0, alpha) * p
+    assert (corrected < alpha) == is_rejected
 
 
 @settings(max_examples=25, deadline=None)
@@ -256,9 +294,9 @@ def test_as_many_groups_pass_as_are_asked_exactly_if_the_claim_is_reproduced(
     frame = pd.concat(two_methods(rng, gap, n=6).assign(dataset=f"d{i}") for i, gap in gaps)
     needed = min(needed, groups)
     claims = [claim(difference_check(for_each=["dataset"], at_least=needed), id="c")]
-    claims += [
-        claim(difference_check(where={"dataset": f"d{i % groups}"}), id=f"r{i}") for i in range(rivals)
-    ]
+    for number in range(rivals):
+        check = difference_check(where={"dataset": f"d{number % groups}"})
+        claims.append(claim(check, id=f"r{number}"))
     row = judge({"claims": claims}, frame, "full").iloc[0]
     assert (row["passing"] >= needed) == (row["verdict"] == "reproduced")
 
@@ -306,8 +344,9 @@ def test_a_place_names_only_what_a_row_has():
     ],
 )
 def test_what_was_measured_is_said_in_words(changes, says):
-    frame = table(curve(around(8)), curve(around(10), method="theirs"))
-    row = one_verdict(claim(difference_check(where={"metric": "error"}, **changes)), frame)
+    frame = ours_and_theirs(around(8), around(10))
+    check = difference_check(where={"metric": "error"}, **changes)
+    row = one_verdict(claim(check), frame)
     assert Sentences().measured(row) == says
 
 
@@ -316,8 +355,8 @@ def test_a_measurement_names_the_deciding_case_and_how_many_pass():
     curves = []
     for number, level in enumerate([8, 9, 12]):
         dataset = f"set{number}"
-        curves += [curve(around(level), dataset=dataset)]
-        curves += [curve(around(10, seed=number), method="theirs", dataset=dataset)]
+        curves.append(curve(around(level), dataset=dataset))
+        curves.append(curve(around(10, seed=number), method="theirs", dataset=dataset))
     check = difference_check(where={"metric": "error"}, for_each=["dataset"], at_least=2)
     measured = Sentences().measured(one_verdict(claim(check), table(*curves)))
     assert measured.startswith("error: ours is ")
@@ -327,36 +366,39 @@ def test_a_measurement_names_the_deciding_case_and_how_many_pass():
     assert measured.endswith(" Averaged over 3 data sets.")
 
 
+WEAK_AND_STRONG = {"method": ["weak", "strong"]}
+
+
+def ours_against_two(levels_of_strong):
+    """Make a table of data sets: ours has errors of 1, "weak" of 3 and "strong" of its level."""
+    curves = []
+    for number, level in enumerate(levels_of_strong):
+        dataset = f"set{number}"
+        curves.append(curve(around(1.0, seed=number), dataset=dataset))
+        curves.append(curve(around(3.0, seed=10 + number), method="weak", dataset=dataset))
+        curves.append(curve(around(level, seed=20 + number), method="strong", dataset=dataset))
+    return table(*curves)
+
+
 def test_a_case_counts_only_if_all_its_comparisons_pass():
     """Ours beats one of two rivals on all of five sets, and both on two of them."""
-    curves = []
-    for number in range(5):
-        keys = {"dataset": f"set{number}"}
-        curves += [curve(around(1.0, seed=number), **keys)]
-        curves += [curve(around(3.0, seed=10 + number), method="weak", **keys)]
-        level = 3.0 if number < 2 else 0.2
-        curves += [curve(around(level, seed=20 + number), method="strong", **keys)]
-    check = difference_check(b={"method": ["weak", "strong"]}, for_each=["dataset"], all_of=["method"])
-    verdicts_asked = [one_verdict(claim(check | {"at_least": k}), table(*curves)) for k in (2, 3)]
-    assert [row["verdict"] for row in verdicts_asked] == ["reproduced", "not_reproduced"]
-    assert verdicts_asked[0]["groups"] == 5
-    separate = difference_check(b={"method": ["weak", "strong"]}, for_each=["dataset", "method"], at_least=7)
-    assert one_verdict(claim(separate), table(*curves))["verdict"] == "reproduced"
+    frame = ours_against_two([3.0, 3.0, 0.2, 0.2, 0.2])
+    both = difference_check(b=WEAK_AND_STRONG, for_each=["dataset"], all_of=["method"])
+    row = one_verdict(claim(both | {"at_least": 2}), frame)
+    assert row["verdict"] == "reproduced"
+    assert row["groups"] == 5
+    assert verdict(frame, both | {"at_least": 3}) == "not_reproduced"
+    separate = difference_check(b=WEAK_AND_STRONG, for_each=["dataset", "method"], at_least=7)
+    assert verdict(frame, separate) == "reproduced"
 
 
 def test_groups_that_are_left_out_do_not_count():
     """Ours loses against one of two methods on one of three sets; the paper lacks that cell."""
-    curves = []
-    for number in range(3):
-        keys = {"dataset": f"set{number}"}
-        curves.append(curve(around(1.0, seed=number), **keys))
-        curves.append(curve(around(3.0, seed=10 + number), method="weak", **keys))
-        level = 0.2 if number == 0 else 3.0
-        curves.append(curve(around(level, seed=20 + number), method="strong", **keys))
-    frame = table(*curves)
-    check = difference_check(b={"method": ["weak", "strong"]}, for_each=["dataset", "method"])
-    assert one_verdict(claim(check), frame)["verdict"] == "not_reproduced"
-    row = one_verdict(claim(check | {"without": [{"dataset": "set0", "method": "strong"}]}), frame)
+    frame = ours_against_two([0.2, 3.0, 3.0])
+    check = difference_check(b=WEAK_AND_STRONG, for_each=["dataset", "method"])
+    assert verdict(frame, check) == "not_reproduced"
+    lost = {"dataset": "set0", "method": "strong"}
+    row = one_verdict(claim(check | {"without": [lost]}), frame)
     assert row["verdict"] == "reproduced"
     assert row["groups"] == 5
     several = [{"dataset": ["set0", "set1"], "method": "strong"}, {"dataset": "set2"}]
@@ -368,18 +410,17 @@ def test_groups_that_are_left_out_do_not_count():
 
 
 def test_a_method_that_a_group_lacks_is_left_out_of_all_methods():
-    """Ours is lowest in two of two sets if the method that the paper lacks on one does not count."""
-    curves = []
-    for number in range(2):
-        keys = {"dataset": f"set{number}"}
-        curves.append(curve(around(1.0, seed=number), **keys))
-        curves.append(curve(around(3.0, seed=10 + number), method="weak", **keys))
-        level = 0.2 if number == 0 else 3.0
-        curves.append(curve(around(level, seed=20 + number), method="strong", **keys))
+    """Ours is lowest in two of two sets if the method that one of them lacks does not count."""
+    frame = ours_against_two([0.2, 3.0])
     check = difference_check(
-        b={"method": ["weak", "strong"]}, for_each=["dataset"], all_of=["method"], at_least=2
+        b=WEAK_AND_STRONG,
+        for_each=["dataset"],
+        all_of=["method"],
+        at_least=2,
     )
-    assert one_verdict(claim(check), table(*curves))["verdict"] == "not_reproduced"
-    lowest = check | {"without": [{"dataset": "set0", "method": "strong"}]}
-    row = one_verdict(claim(lowest), table(*curves))
-    assert (row["verdict"], row["groups"], row["passing"]) == ("reproduced", 2, 2)
+    assert verdict(frame, check) == "not_reproduced"
+    lacked = {"dataset": "set0", "method": "strong"}
+    row = one_verdict(claim(check | {"without": [lacked]}), frame)
+    assert row["verdict"] == "reproduced"
+    assert row["groups"] == 2
+    assert row["passing"] == 2

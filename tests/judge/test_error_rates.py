@@ -17,7 +17,8 @@ def rates(entries, make, runs=200):
     rng = np.random.default_rng(11)
     counts = Counter()
     for _ in range(runs):
-        counts.update(set(judge(entries, make(rng), "full")["verdict"]))
+        rows = judge(entries, make(rng), "full")
+        counts.update(set(rows["verdict"]))
     return {verdict: count / runs for verdict, count in counts.items()}
 
 
@@ -26,32 +27,44 @@ def limit(runs):
     return 0.05 + 3 * np.sqrt(0.05 * 0.95 / runs)
 
 
-FIVE = {"published": [printed(id=f"v{i}", where={"noise": f"n{i}"}, se=0.1, n=10) for i in range(5)]}
+FIVE = [printed(id=f"v{i}", where={"noise": f"n{i}"}, se=0.1, n=10) for i in range(5)]
 
 
 def five_values(rng, truth):
     """Printed value 10 with standard error 0.1; ours from the same truth plus an offset."""
-    shift = truth + 0.1 * rng.standard_normal(5)
-    return table(
-        *(
-            curve(10 + s + 0.1 * np.sqrt(10) * rng.standard_normal(10), noise=f"n{i}")
-            for i, s in enumerate(shift)
-        )
-    )
+    n = 10
+    sd = 0.1 * np.sqrt(n)
+    means = 10 + truth + 0.1 * rng.standard_normal(5)
+    curves = []
+    for number, mean in enumerate(means):
+        values = mean + sd * rng.standard_normal(n)
+        curves.append(curve(values, noise=f"n{number}"))
+    return table(*curves)
 
 
-def verdict_rates(make, runs):
-    """(share of cells with each verdict, share of artifacts in which one survives Holm), over simulations."""
+def verdict_rates(truth, runs):
+    """Simulate artifacts of five published values.
+
+    Returns
+    -------
+    shares : dict
+        Share of the values with each verdict.
+    marked : float
+        Share of the artifacts in which a verdict survives Holm's correction.
+    """
     rng = np.random.default_rng(11)
-    frames = [judge(FIVE, make(rng), "full") for _ in range(runs)]
+    frames = []
+    for _ in range(runs):
+        frames.append(judge({"published": FIVE}, five_values(rng, truth), "full"))
     shares = pd.concat(frames)["verdict"].value_counts(normalize=True)
-    return shares.to_dict(), float(np.mean([(frame["holm"] != "").any() for frame in frames]))
+    marked = [(frame["holm"] != "").any() for frame in frames]
+    return shares.to_dict(), float(np.mean(marked))
 
 
 @pytest.mark.nightly
-def test_a_verdict_is_wrong_in_five_percent_of_the_cells_and_after_holm_in_five_percent_of_the_artifacts():
+def test_a_verdict_is_wrong_in_five_percent_of_the_cells_and_after_holm_of_the_artifacts():
     """On the border of the margin both verdicts are wrong, and no verdict is wrong more often."""
-    shares, marked = verdict_rates(lambda rng: five_values(rng, MARGIN), 100)
+    shares, marked = verdict_rates(MARGIN, 100)
     assert shares["reproduced"] <= limit(500)
     assert shares["not_reproduced"] <= limit(500)
     assert marked <= 2 * limit(100), "two families, within and outside, of 5 % each"
@@ -59,40 +72,50 @@ def test_a_verdict_is_wrong_in_five_percent_of_the_cells_and_after_holm_in_five_
 
 @pytest.mark.nightly
 def test_equal_truths_are_never_refuted_and_mostly_reproduced():
-    shares, marked = verdict_rates(lambda rng: five_values(rng, 0.0), 40)
+    shares, marked = verdict_rates(0.0, 40)
     assert shares.get("not_reproduced", 0) == 0
     assert shares["reproduced"] > 0.9
     assert marked > 0.9
-    assert verdict_rates(lambda rng: five_values(rng, 3 * MARGIN), 10)[0]["not_reproduced"] > 0.9
+    shares, _ = verdict_rates(3 * MARGIN, 10)
+    assert shares["not_reproduced"] > 0.9
 
 
 @pytest.mark.nightly
 def test_error_of_claims_between_equal_methods():
-    shares = rates({"claims": [claim(difference_check())]}, lambda rng: two_methods(rng, 0))
+    entries = {"claims": [claim(difference_check())]}
+    shares = rates(entries, lambda rng: two_methods(rng, 0))
     assert shares.get("reproduced", 0) <= limit(200)
     assert shares.get("not_reproduced", 0) <= limit(200)
 
 
 @pytest.mark.nightly
 def test_at_least_keeps_its_level():
-    """Two of four groups truly differ: "at least three" is rarely met, "at least two" nearly always."""
+    """Two of four groups truly differ: three are rarely found, two nearly always."""
 
     def four_groups(rng):
-        parts = [two_methods(rng, gap).assign(noise=f"n{i}") for i, gap in enumerate((1, 1, 0, 0))]
+        parts = []
+        for number, gap in enumerate((1, 1, 0, 0)):
+            parts.append(two_methods(rng, gap).assign(noise=f"n{number}"))
         return pd.concat(parts)
 
-    three, two = ({"claims": [claim(difference_check(for_each=["noise"], at_least=k))]} for k in (3, 2))
-    assert rates(three, four_groups, 150).get("reproduced", 0) <= limit(150)
-    assert rates(two, four_groups, 20)["reproduced"] > 0.9
+    def at_least(needed):
+        check = difference_check(for_each=["noise"], at_least=needed)
+        return {"claims": [claim(check)]}
+
+    shares = rates(at_least(3), four_groups, 150)
+    assert shares.get("reproduced", 0) <= limit(150)
+    shares = rates(at_least(2), four_groups, 20)
+    assert shares["reproduced"] > 0.9
 
 
 STUCK = {"published": [printed(value=10.0, margin=1.0, se=0.003, n=10, where={"noise": "n0"})]}
 
 
 def one_run_in_ten_gets_stuck(rng, n, curves, mean, sd=0.05, far=10.0):
-    """Runs near a level, and every tenth ``far`` above it, by chance; their expectation is ``mean``."""
+    """Make runs near a level, and every tenth ``far`` above it; their expectation is ``mean``."""
     stuck = far * (rng.random((curves, n)) < 0.1)
-    values = mean - far / 10 + sd * rng.standard_normal((curves, n)) + stuck
+    level = mean - far / 10
+    values = level + sd * rng.standard_normal((curves, n)) + stuck
     return table(*(curve(runs, noise=f"n{i}") for i, runs in enumerate(values)))
 
 
@@ -102,19 +125,22 @@ def one_run_in_ten_gets_stuck(rng, n, curves, mean, sd=0.05, far=10.0):
     [(10, 1, 10), (10, 8, 10), (10, 8, 0.4), (10, 8, 0.3), (28, 2, 10), (30, 1, 10), (100, 1, 10)],
 )
 def test_runs_that_get_stuck_are_judged_wrongly_in_five_percent(n, curves, far):
-    """On the border the plain t-test says "reproduced" (or "not_reproduced" below it) in 35 % at n = 10."""
+    """On a border of the margin, the plain t-test gives a wrong verdict in 35 % at n = 10."""
+    simulations = 300
     for border, wrong in ((11.0, "reproduced"), (9.0, "not_reproduced")):
         rng = np.random.default_rng(11)
-        frames = [one_run_in_ten_gets_stuck(rng, n, curves, border, far=far) for _ in range(300)]
-        words = [judge(STUCK, frame, "full").loc[0, "verdict"] for frame in frames]
-        assert words.count(wrong) / 300 <= limit(300), (n, border)
+        count = 0
+        for _ in range(simulations):
+            frame = one_run_in_ten_gets_stuck(rng, n, curves, border, far=far)
+            row = judge(STUCK, frame, "full").iloc[0]
+            count += row["verdict"] == wrong
+        assert count / simulations <= limit(simulations), (n, border)
 
 
 def test_far_runs_leave_few_repetitions_inconclusive_and_many_are_judged_with_their_skewness():
     rng = np.random.default_rng(3)
-    few_repetitions, many_repetitions = (
-        one_run_in_ten_gets_stuck(rng, n, 1, 10.0, far=far) for n, far in ((28, 10), (200, 1))
-    )
+    few_repetitions = one_run_in_ten_gets_stuck(rng, 28, 1, 10.0, far=10)
+    many_repetitions = one_run_in_ten_gets_stuck(rng, 200, 1, 10.0, far=1)
     row = judge(STUCK, few_repetitions, "full").iloc[0]
     assert row["verdict"] == "inconclusive"
     assert row["remark"] == "far"

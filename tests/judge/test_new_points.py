@@ -1,4 +1,4 @@
-"""Claims for new points: the second verdict, its figures, where it is missing, and damaged files."""
+"""Claims for new points: the second verdict, its figures, where it is missing, damaged files."""
 
 import json
 
@@ -25,24 +25,26 @@ def study(pools=SETS, noise=NOISE, J=40, **law):
     """Rows of two rules on the same splits of some pools, with their points; and their errors."""
     rows = []
     errors = {}
+    rates = [float(label.split()[1]) for label in noise]
     for name, seed in pools.items():
-        rates = [float(label.split()[1]) for label in noise]
-        test, wrong_of_noises = drawn(np.random.default_rng(seed), J=J, flips=rates, **law)
+        rng = np.random.default_rng(seed)
+        test, wrong_of_noises = drawn(rng, J=J, flips=rates, **law)
         for label, wrong in zip(noise, wrong_of_noises, strict=True):
             errors[name, label] = test, wrong
             for method, of_method in zip(("wide", "narrow"), wrong, strict=True):
                 columns = {"dataset": name, "source": "made", "noise": label, "method": method}
                 for split in range(J):
+                    columns["repetition"] = split
                     tested = np.flatnonzero(test[split])
                     scored = Scored(tested, of_method[split, tested], test.shape[1])
-                    rows.append(columns | {"repetition": split} | scored.row("error"))
-                    rows.append(columns | {"repetition": split, "metric": "width", "value": 1.0})
+                    rows.append(columns | scored.row("error"))
+                    rows.append(columns | {"metric": "width", "value": 1.0})
     return rows, errors
 
 
 @pytest.fixture
 def judged(tmp_path):
-    """judged(rows, *checks) -> verdicts of a claim for each check, from files as a run leaves them."""
+    """Judge a claim for each check, ``judged(rows, *checks)``, from files as a run leaves them."""
 
     def judged(rows, *checks, scale="full", before=lambda folder: None):
         points = Points()
@@ -61,16 +63,19 @@ def judged(tmp_path):
 
 def by_hand(errors, pools, noise):
     """The estimate for new points of the mean over some pools and noise labels."""
-    splits, total = [], []
+    gaps_of_splits = []
+    pool_errors = []
     for name in pools:
-        gaps = []
+        gaps_of_points = []
         for label in noise:
             test, (a, b) = errors[name, label]
-            gaps.append(np.where(test, 100.0 * (a.astype(float) - b), 0))
-            splits.append(gaps[-1].sum(axis=1) / test.sum(axis=1))
+            gaps = np.where(test, 100.0 * (a.astype(float) - b), 0)
+            gaps_of_splits.append(gaps.sum(axis=1) / test.sum(axis=1))
+            gaps_of_points.append(gaps)
         tests = test.sum(axis=0)
-        total.append(pool_error(np.mean(gaps, axis=0).sum(axis=0) / tests, tests, len(tests)))
-    return mean_se(np.mean(splits, axis=0)), total
+        mean_gaps = np.mean(gaps_of_points, axis=0).sum(axis=0) / tests
+        pool_errors.append(pool_error(mean_gaps, tests, len(tests)))
+    return mean_se(np.mean(gaps_of_splits, axis=0)), pool_errors
 
 
 def shown(row):
@@ -80,10 +85,8 @@ def shown(row):
 
 def test_the_figures_are_those_by_hand(judged):
     rows, errors = study()
-    row = judged(
-        rows,
-        BEATS | {"where": {"metric": "error", "dataset": "one", "noise": NOISE[0]}, "above": 0},
-    ).iloc[0]
+    selector = {"metric": "error", "dataset": "one", "noise": NOISE[0]}
+    row = judged(rows, BEATS | {"where": selector, "above": 0}).iloc[0]
     splits, (pool,) = by_hand(errors, ["one"], NOISE[:1])
     estimate = for_new_points(splits, pool)
     assert shown(row) == pytest.approx([estimate.mean, *t_interval(estimate)], rel=1e-9)
@@ -94,8 +97,9 @@ def test_noise_labels_share_the_points_and_pools_do_not(judged):
     rows, errors = study()
     selector = {"metric": "error", "dataset": list(SETS), "noise": list(NOISE)}
     row = judged(rows, BEATS | {"where": selector, "above": 0}).iloc[0]
-    splits, pools = by_hand(errors, SETS, NOISE)
-    se = np.hypot(splits.se, np.hypot(*(pool.se for pool in pools)) / 2)
+    splits, (first_pool, second_pool) = by_hand(errors, SETS, NOISE)
+    se_of_pools = np.hypot(first_pool.se, second_pool.se) / 2
+    se = np.hypot(splits.se, se_of_pools)
     mean, low, high = shown(row)
     assert mean == pytest.approx(splits.mean, rel=1e-3)
     assert (high - low) / 2 == pytest.approx(se * 2.02, rel=0.02)  # 39 degrees of freedom
@@ -104,7 +108,8 @@ def test_noise_labels_share_the_points_and_pools_do_not(judged):
 def test_what_is_reproduced_for_these_points_need_not_for_new_ones(judged):
     rows, errors = study({"one": 1}, NOISE[:1], J=200, N=60)
     splits, (pool,) = by_hand(errors, ["one"], NOISE[:1])
-    close_value, far_value = splits.mean - 4 * splits.se, splits.mean - 6 * pool.se
+    close_value = splits.mean - 4 * splits.se
+    far_value = splits.mean - 6 * pool.se
     check = BEATS | {"for_each": ["dataset", "noise"]}
     table = judged(
         rows,
@@ -115,11 +120,8 @@ def test_what_is_reproduced_for_these_points_need_not_for_new_ones(judged):
     assert table["verdict"].tolist() == ["reproduced", "reproduced", "not_reproduced"]
     assert table["new_points"].tolist() == ["inconclusive", "reproduced", "not_reproduced"]
     says = [Sentences().evidence(row) for row in table.to_dict("records")]
-    assert ["for new points: inconclusive, p = " in sentence for sentence in says] == [
-        True,
-        False,
-        False,
-    ]
+    is_inconclusive = ["for new points: inconclusive, p = " in sentence for sentence in says]
+    assert is_inconclusive == [True, False, False]
     assert all("at dataset one, noise independent 0.2" in sentence for sentence in says)
 
 
@@ -155,9 +157,8 @@ def test_it_is_not_offered_for_other_checks(judged, check):
 def test_it_is_not_offered_on_points_that_were_not_tested_alike(judged):
     rows, _ = study({"one": 1}, NOISE[:1])
     tested_otherwise, _ = study({"one": 2}, NOISE[:1])
-    mixed = [r for r in rows if r["method"] == "wide"] + [
-        r for r in tested_otherwise if r["method"] == "narrow"
-    ]
+    mixed = [row for row in rows if row["method"] == "wide"]
+    mixed += [row for row in tested_otherwise if row["method"] == "narrow"]
     assert judged(mixed, BEATS | {"below": 99})["new_points"].tolist() == [""]
 
 
@@ -169,8 +170,11 @@ def test_rules_that_no_point_tells_apart_are_not_shown_to_agree_elsewhere(judged
 
 
 def test_a_table_without_points_is_judged_as_before(judged):
+    def remove_points(folder):
+        (folder / "points.npz").unlink()
+
     rows, _ = study({"one": 1}, NOISE[:1])
-    row = judged(rows, BEATS | {"below": 99}, before=lambda folder: (folder / "points.npz").unlink()).iloc[0]
+    row = judged(rows, BEATS | {"below": 99}, before=remove_points).iloc[0]
     assert row["verdict"] == "reproduced"
     assert row["new_points"] == ""
 
