@@ -5,6 +5,7 @@ from typing import get_args
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from problems import gram, noisy_columns, two_moons
 from sklearn.linear_model import LogisticRegression
 
@@ -37,7 +38,7 @@ def twonorm(n, d=20, seed=0, omega01=0.0, omega10=0.0):
     """X (n, d), true and observed labels, 0 and 1."""
     rng = np.random.default_rng(seed)
     y = (rng.random(n) < 0.5).astype(float)
-    signs = np.where(y == 1, 1, -1)[:, None]
+    signs = 2 * y[:, None] - 1
     X = rng.standard_normal((n, d)) + signs * 2 / np.sqrt(d)
     return X, y, flipped(y, omega01, omega10, rng)
 
@@ -52,26 +53,25 @@ def rings(n=120, seed=0, rate=0.2):
 
 
 def batch(X, labels, grid=GRID, width=1.0, robust=False, **parameters):
-    """`fit_batch` for columns of labels (n, L) and a grid; the basis with it."""
+    """`fit_batch` for columns of labels (n, L) and a grid; the factor Z of the basis with it."""
     space = basis(rbf(squared_distances(X), width))
     rows = np.ascontiguousarray(labels.T)
     column = np.repeat(np.arange(len(rows)), len(grid))
     zetas = np.tile(grid, len(rows))
-    return space, fit_batch(space, rows, column, zetas, robust, **parameters)
+    fits = fit_batch(space, rows, column, zetas, robust, **parameters)
+    return space.Q * space.lam, fits
 
 
 @pytest.mark.parametrize("width", [0.1, 0.5, 2.0, 16.0])
 def test_klr_reaches_the_maximum_of_its_concave_objective(width):
     X, y, noisy = rings()
     labels = np.column_stack([y, noisy])
-    base, fits = batch(X, labels, width=width)
+    Z, fits = batch(X, labels, width=width)
     _, tight = batch(X, labels, width=width, tolerance=1e-9)
     assert fits.converged.all()
     assert tight.converged.all()
-    Z = base.Q * base.lam
     objective_of_zero = len(X) * np.log(2)  # that of f = 0
-    for c, zeta in enumerate(np.tile(GRID, 2)):
-        column = labels[:, c // len(GRID)]
+    for c, (column, zeta) in enumerate(product(labels.T, GRID)):
         penalties = np.full(Z.shape[1], zeta)
         best = em_newton(Z, column, penalties, np.eye(2), learn_omega=False)
         lowest = -best.objectives[-1]
@@ -81,15 +81,17 @@ def test_klr_reaches_the_maximum_of_its_concave_objective(width):
 
 def test_rklr_never_ends_above_where_em_newton_starts_and_seldom_above_where_it_ends():
     X, _, noisy = rings(150, rate=0.3)
-    base, fits = batch(X, noisy[:, None], robust=True)
-    Z = base.Q * base.lam
+    Z, fits = batch(X, noisy[:, None], robust=True)
+    objective_of_zero = len(X) * np.log(2)
     worse = 0
     for objective, zeta in zip(fits.objective, GRID, strict=True):
         penalties = np.full(Z.shape[1], zeta)
         em = em_newton(Z, noisy, penalties, flips.START, rounds=300)
-        assert (np.diff(em.objectives) >= -1e-9).all()  # EM is monotone
-        assert objective <= len(X) * np.log(2)
-        worse += objective > -em.objectives[-1] * (1 + 1e-3)
+        rises = np.diff(em.objectives)
+        assert (rises >= -1e-9).all()  # EM is monotone
+        assert objective <= objective_of_zero
+        lowest = -em.objectives[-1]
+        worse += objective > lowest * (1 + 1e-3)
     assert worse <= 1
 
 
@@ -97,35 +99,42 @@ def test_rklr_never_ends_above_where_em_newton_starts_and_seldom_above_where_it_
 def test_order_of_the_training_points_does_not_matter(model):
     X, _, noisy = rings()
     order = np.random.default_rng(1).permutation(len(X))
-    in_order = model(1.0, 1.0, solver="em_newton").fit(X, noisy)
-    reordered = model(1.0, 1.0, solver="em_newton").fit(X[order], noisy[order])
-    f = in_order.decision_function(X)
-    np.testing.assert_allclose(f, reordered.decision_function(X), atol=1e-8)
+    X_reordered = X[order]
+    noisy_reordered = noisy[order]
+    estimator = model(1.0, 1.0, solver="em_newton")
+    f = estimator.fit(X, noisy).decision_function(X)
+    f_reordered = estimator.fit(X_reordered, noisy_reordered).decision_function(X)
+    assert_allclose(f, f_reordered, atol=1e-8)
     grid = GRID[2:]
-    scores = model.fit_many(gram(X, X), noisy[:, None], grid).scores
-    reordered_scores = model.fit_many(gram(X[order], X), noisy[order, None], grid).scores
-    np.testing.assert_array_equal(scores > 0, reordered_scores > 0)
+    fits = model.fit_many(gram(X, X), noisy[:, None], grid)
+    fits_reordered = model.fit_many(gram(X_reordered, X), noisy_reordered[:, None], grid)
+    scores = fits.scores
+    scores_reordered = fits_reordered.scores
+    assert_array_equal(scores > 0, scores_reordered > 0)
     largest = np.abs(scores).max()
-    np.testing.assert_allclose(scores, reordered_scores, atol=0.02 * largest)
+    assert_allclose(scores, scores_reordered, atol=0.02 * largest)
 
 
 def test_swapping_the_classes_mirrors_omega():
     X, _, noisy = twonorm(200, omega01=0.3)
     omega = rLR().fit(X, noisy).flip_matrix_
     swapped = rLR().fit(X, 1 - noisy).flip_matrix_
-    np.testing.assert_allclose(omega, swapped[::-1, ::-1], atol=1e-9)
+    assert_allclose(omega, swapped[::-1, ::-1], atol=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_rlr_recovers_the_flip_rates(seed):
     X, y, noisy = twonorm(2000, seed=seed, omega01=0.3, omega10=0.1)
     model = rLR().fit(X, noisy)
-    np.testing.assert_allclose(model.flip_matrix_, [[0.7, 0.3], [0.1, 0.9]], atol=0.05)
+    assert_allclose(model.flip_matrix_, [[0.7, 0.3], [0.1, 0.9]], atol=0.05)
     assert model.converged_
-    assert (model.predict(X) == y).mean() > 0.96
-    assert (np.diff(model.objectives_) >= -1e-8).all()
+    is_right = model.predict(X) == y
+    assert is_right.mean() > 0.96
+    rises = np.diff(model.objectives_)
+    assert (rises >= -1e-8).all()
     q = model.true_label_posterior(X, noisy)
-    assert ((q > 0.5) == y).mean() > 0.96
+    agrees = (q > 0.5) == y
+    assert agrees.mean() > 0.96
 
 
 def test_rklr_beats_klr_where_one_class_is_flipped():
@@ -156,7 +165,7 @@ def test_a_single_point_with_f_of_zero_gets_no_hidden_bias(model):
     far = X[:2] + 1e4
     out = np.vstack([X[:5], far])
     fits = model.fit_many(gram(X, out), y[:, None], GRID)
-    np.testing.assert_array_equal(fits.scores[..., 5:], 0.0)  # and f > 0 is what makes class 1
+    assert_array_equal(fits.scores[..., 5:], 0.0)  # and f > 0 is what makes class 1
     assert not fits.flagged.any()
     single = model().fit(X, y)
     assert (single.predict(far) == 0).all()
@@ -202,6 +211,13 @@ def problem(n=60, width=1.0):
     return rbf(squared_distances(X), width), X, labels
 
 
+def fit_grid(space, labels, robust, tolerance, bias, penalty, grid=THREE):
+    """`fit_batch` for one column of labels and a grid."""
+    rows = labels[np.newaxis]
+    column = np.zeros(len(grid), np.int64)
+    return fit_batch(space, rows, column, grid, robust, tolerance, bias, penalty)
+
+
 def objective(K, labels, zeta, reading, w, b, omega01=0.0, omega10=0.0):
     """What is minimised, written as in the docstring of the estimator."""
     bias, penalty = reading
@@ -219,8 +235,7 @@ def objective(K, labels, zeta, reading, w, b, omega01=0.0, omega10=0.0):
 def test_no_direction_leads_down(reading, robust, width):
     K, _, labels = problem(width=width)
     space = basis(K)
-    column = np.zeros(len(THREE), np.int64)
-    fits = fit_batch(space, labels[np.newaxis], column, THREE, robust, 1e-12, *reading)
+    fits = fit_grid(space, labels, robust, 1e-12, *reading)
     assert fits.converged.all()
     rng = np.random.default_rng(0)
     h = 1e-5
@@ -241,13 +256,15 @@ def test_no_direction_leads_down(reading, robust, width):
             if reading[0] == "none":
                 e = 0.0
             d /= max(scale, np.abs(K @ d).max())
-            rise = objective_at(w + h * d, b + h * e) - objective_at(w - h * d, b - h * e)
-            assert abs(rise) / (2 * h) < 2e-3 * start
+            forwards = objective_at(w + h * d, b + h * e)
+            backwards = objective_at(w - h * d, b - h * e)
+            slope = (forwards - backwards) / (2 * h)
+            assert abs(slope) < 2e-3 * start
         if robust:  # an update of the rates changes nothing
             omega = flips.from_rates(*rates)
             q = flips.posterior(K @ w + b, labels, omega)
             updated = flips.updated(q, labels, omega)
-            np.testing.assert_allclose(updated, omega, atol=1e-3)
+            assert_allclose(updated, omega, atol=1e-3)
 
 
 @pytest.mark.parametrize("reading", READINGS)
@@ -261,14 +278,15 @@ def test_both_solvers_and_the_batch_agree(reading, model):
     assert not fits.flagged.any()
     assert np.isnan(fits.omega01).all() == (model is KLR)
     tolerance = 3e-3 if model.robust else 1e-5  # EM is slow
-    for g, zeta in enumerate(THREE):
+    for zeta, scores in zip(THREE, fits.scores[0], strict=True):
         lbfgs = model(1.0, zeta, solver="lbfgs", **options).fit(X, labels)
         em = model(1.0, zeta, solver="em_newton", **options).fit(X, labels)
-        assert lbfgs.objective_ >= em.objective_ - 1e-6 * abs(em.objective_)
+        rounding_error = 1e-6 * abs(em.objective_)
+        assert lbfgs.objective_ >= em.objective_ - rounding_error
         assert lbfgs.objective_ == pytest.approx(em.objective_, rel=tolerance)
         f = lbfgs.decision_function(X_out)
         largest = np.abs(f).max()
-        np.testing.assert_allclose(fits.scores[0, g], f, atol=0.03 * (1 + largest))
+        assert_allclose(scores, f, atol=0.03 * (1 + largest))
         assert (lbfgs.intercept_ == 0.0) == (bias == "none")
 
 
@@ -282,7 +300,7 @@ def test_klr_with_a_free_bias_and_the_rkhs_penalty_is_scikit_learns(zeta, width)
     oracle.fit(roots, labels)
     ours = KLR(width, zeta, bias="free", penalty="rkhs").fit(X, labels)
     their_f = oracle.decision_function(roots)
-    np.testing.assert_allclose(ours.decision_function(X), their_f, atol=5e-3)
+    assert_allclose(ours.decision_function(X), their_f, atol=5e-3)
     their_bias = float(oracle.intercept_[0])
     assert ours.intercept_ == pytest.approx(their_bias, abs=5e-3)
 
@@ -292,12 +310,11 @@ def test_with_the_rkhs_penalty_a_penalised_bias_adds_one_to_the_kernel(model):
     K, X, labels = problem()
     ours = model(1.0, 0.5, bias="penalised", penalty="rkhs").fit(X, labels)
     plus_one = basis(K + 1.0)
-    column = np.zeros(1, np.int64)
-    zeta = np.array([0.5])
-    rows = labels[np.newaxis]
-    fits = fit_batch(plus_one, rows, column, zeta, model.robust, 1e-10, "none", "rkhs")
-    f = (K + 1.0) @ plus_one.Q @ fits.v[0]
-    np.testing.assert_allclose(ours.decision_function(X), f, atol=2e-2)
+    grid = np.array([0.5])
+    fits = fit_grid(plus_one, labels, model.robust, 1e-10, "none", "rkhs", grid)
+    w = plus_one.Q @ fits.v[0]
+    f = (K + 1.0) @ w
+    assert_allclose(ours.decision_function(X), f, atol=2e-2)
     sum_of_weights = ours.dual_coef_.sum()
     assert ours.intercept_ == pytest.approx(sum_of_weights, abs=2e-2)  # the representer theorem
 
@@ -308,7 +325,7 @@ def test_with_the_norm_of_the_weights_a_penalised_bias_is_one_more_weight():
     Z = np.column_stack([K, np.ones(len(K))])
     oracle = LogisticRegression(C=1.0, fit_intercept=False, tol=1e-10, max_iter=20000)
     their_f = oracle.fit(Z, labels).decision_function(Z)
-    np.testing.assert_allclose(ours.decision_function(X), their_f, atol=5e-3)
+    assert_allclose(ours.decision_function(X), their_f, atol=5e-3)
 
 
 @pytest.mark.parametrize("penalty", PENALTIES)
@@ -316,28 +333,30 @@ def test_on_a_constant_kernel_the_free_bias_is_the_log_odds_of_the_labels(penalt
     X = np.zeros((40, 2))
     labels = (np.arange(40) < 12).astype(float)
     log_odds = np.log(12 / 28)
-    model = KLR(1.0, 1.0, bias="free", penalty=penalty).fit(X, labels)
-    np.testing.assert_allclose(model.decision_function(X), log_odds, atol=1e-4)
+    free = KLR(1.0, 1.0, bias="free", penalty=penalty).fit(X, labels)
+    assert_allclose(free.decision_function(X), log_odds, atol=1e-4)
     tight = KLR(1.0, 1e4, bias="penalised", penalty=penalty).fit(X, labels)
-    assert abs(tight.decision_function(X)[0]) < 2e-2
+    f = tight.decision_function(X)
+    assert abs(f[0]) < 2e-2
     loose = KLR(1.0, 1e-6, bias="penalised", penalty=penalty).fit(X, labels)
-    assert loose.decision_function(X)[0] == pytest.approx(log_odds, abs=1e-3)
+    f = loose.decision_function(X)
+    assert f[0] == pytest.approx(log_odds, abs=1e-3)
     robust = rKLR(1.0, 1.0, bias="free", penalty=penalty).fit(X, labels)
     f = robust.decision_function(X)
     log_share_of_ones = flips.log_likelihood(f, np.ones(40), robust.flip_matrix_)
+    share_of_ones = np.exp(log_share_of_ones)
     # the rates of the classes explain the observed labels
-    np.testing.assert_allclose(np.exp(log_share_of_ones), 12 / 40, atol=1e-3)
+    assert_allclose(share_of_ones, 12 / 40, atol=1e-3)
 
 
 def test_on_the_identity_both_penalties_are_the_same():
-    labels = (np.arange(30) < 10).astype(float)[np.newaxis]
+    labels = (np.arange(30) < 10).astype(float)
     space = basis(np.eye(30))
-    column = np.zeros(len(THREE), np.int64)
     first, second = PENALTIES
-    of_first = fit_batch(space, labels, column, THREE, False, 1e-10, "free", first)
-    of_second = fit_batch(space, labels, column, THREE, False, 1e-10, "free", second)
-    np.testing.assert_array_equal(of_first.v, of_second.v)
-    np.testing.assert_array_equal(of_first.bias, of_second.bias)
+    of_first = fit_grid(space, labels, False, 1e-10, "free", first)
+    of_second = fit_grid(space, labels, False, 1e-10, "free", second)
+    assert_array_equal(of_first.v, of_second.v)
+    assert_array_equal(of_first.bias, of_second.bias)
 
 
 @pytest.mark.parametrize(("bias", "penalty"), READINGS)
@@ -360,11 +379,12 @@ def test_many_bayes_fits_end_where_zeta_and_the_weights_agree(cls):
     K, X, labels = problem()
     kernel = Gram(K, K)
     column = labels[:, None]
-    (scores,) = cls.fit_many(kernel, column, [1.0, 64.0], regularisation="bayes").scores
-    from_one, from_64 = scores
-    np.testing.assert_array_equal(from_one, from_64)
-    w = np.linalg.lstsq(K, from_one, rcond=1e-10)[0]
+    bayes = cls.fit_many(kernel, column, [1.0, 64.0], regularisation="bayes")
+    from_one, from_64 = bayes.scores[0]
+    assert_array_equal(from_one, from_64)
+    w, *_ = np.linalg.lstsq(K, from_one, rcond=1e-10)
     zeta = marginal_zeta(float(w @ w), len(X), "slides")
-    fixed = cls.fit_many(kernel, column, [zeta]).scores[0, 0]
+    fits = cls.fit_many(kernel, column, [zeta])
+    fixed = fits.scores[0, 0]
     largest = np.abs(fixed).max()
-    np.testing.assert_allclose(fixed, from_one, rtol=0, atol=0.02 * largest)
+    assert_allclose(fixed, from_one, rtol=0, atol=0.02 * largest)
