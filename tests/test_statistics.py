@@ -15,15 +15,20 @@ finite = st.floats(-1e3, 1e3)
 samples = st.lists(finite, min_size=2, max_size=12).filter(lambda x: np.std(x) > 1e-6)
 
 
+def equal_probability(p):
+    """A p-value that is the same but for rounding."""
+    return pytest.approx(p, rel=1e-6, abs=1e-12)
+
+
 @given(samples, finite)
 def test_paired_t_tests_and_the_interval_are_scipys(x, bound):
     estimate = ours.mean_se(x)
-    less = stats.ttest_1samp(x, bound, alternative="less").pvalue
-    assert ours.t_below(estimate, bound) == pytest.approx(less, rel=1e-6, abs=1e-12)
-    greater = stats.ttest_1samp(x, bound, alternative="greater").pvalue
-    assert ours.t_above(estimate, bound) == pytest.approx(greater, rel=1e-6, abs=1e-12)
-    two_sided = stats.ttest_1samp(x, bound).pvalue
-    assert ours.outside(estimate, bound, bound) == pytest.approx(two_sided, rel=1e-6, abs=1e-12)
+    less = stats.ttest_1samp(x, bound, alternative="less")
+    assert ours.t_below(estimate, bound) == equal_probability(less.pvalue)
+    greater = stats.ttest_1samp(x, bound, alternative="greater")
+    assert ours.t_above(estimate, bound) == equal_probability(greater.pvalue)
+    two_sided = stats.ttest_1samp(x, bound)
+    assert ours.outside(estimate, bound, bound) == equal_probability(two_sided.pvalue)
     interval = stats.ttest_1samp(x, 0).confidence_interval(0.95)
     assert ours.t_interval(estimate) == pytest.approx(interval)
 
@@ -33,7 +38,7 @@ def test_welch_is_scipys_and_a_constant_keeps_the_degrees_of_freedom(x, y):
     gap = ours.welch(ours.mean_se(x), ours.mean_se(y))
     theirs = stats.ttest_ind(x, y, equal_var=False, alternative="less")
     assert gap.df == pytest.approx(theirs.df)
-    assert ours.t_below(gap) == pytest.approx(theirs.pvalue, rel=1e-6, abs=1e-12)
+    assert ours.t_below(gap) == equal_probability(theirs.pvalue)
     constant = ours.Estimate(1, 0, np.inf)
     difference = ours.welch(ours.Estimate(3, 0.5, 9), constant)
     assert difference == pytest.approx(ours.Estimate(2, 0.5, 9))
@@ -44,9 +49,11 @@ def test_welch_is_scipys_and_a_constant_keeps_the_degrees_of_freedom(x, y):
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
 def test_many_p_values(p):
     assert ours.at_least(p, len(p)) == max(p)
-    assert ours.at_least(p, 1) == pytest.approx(min(1, len(p) * min(p)))  # Bonferroni
-    assert ours.benjamini_hochberg(p) == pytest.approx(stats.false_discovery_control(p))
-    assert (ours.benjamini_hochberg(p) <= ours.holm(p) + 1e-15).all()
+    bonferroni = min(1, len(p) * min(p))
+    assert ours.at_least(p, 1) == pytest.approx(bonferroni)
+    false_discovery = ours.benjamini_hochberg(p)
+    assert false_discovery == pytest.approx(stats.false_discovery_control(p))
+    assert (false_discovery <= ours.holm(p) + 1e-15).all()
     assert ours.holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert ours.holm([0.6, 0.7]) == pytest.approx([1, 1])
     assert ours.holm([]).size == 0
@@ -68,10 +75,11 @@ def test_a_mean_on_the_border_is_called_inside_or_outside_in_5_percent_of_the_ru
     test,
     half,
 ):
-    h = half / np.sqrt(8)
     runs = 2000
+    h = half / np.sqrt(8)
     draws = np.random.default_rng(7).standard_normal((runs, 8)) + h
-    p_values = np.array([test(ours.mean_se(x), -h, h) for x in draws])
+    estimates = [ours.mean_se(x) for x in draws]
+    p_values = np.array([test(estimate, -h, h) for estimate in estimates])
     rate = np.mean(p_values < 0.05)
     standard_error = np.sqrt(0.05 * 0.95 / runs)
     assert rate <= 0.05 + 3 * standard_error
@@ -113,8 +121,9 @@ def test_the_ends_of_fiellers_interval_are_where_its_tests_turn(seed, ratio, lev
     a = ratio * b + rng.standard_normal(15)
     low, high = ours.ratio_interval(a, b, level)
     assert low < a.mean() / b.mean() < high
-    assert ours.ratio_above(a, b, low) == pytest.approx((1 - level) / 2, rel=1e-6)
-    assert ours.ratio_below(a, b, high) == pytest.approx((1 - level) / 2, rel=1e-6)
+    probability_of_each_end = (1 - level) / 2
+    assert ours.ratio_above(a, b, low) == pytest.approx(probability_of_each_end, rel=1e-6)
+    assert ours.ratio_below(a, b, high) == pytest.approx(probability_of_each_end, rel=1e-6)
 
 
 def test_fiellers_interval_covers_and_is_unbounded_without_a_divisor():
@@ -123,12 +132,16 @@ def test_fiellers_interval_covers_and_is_unbounded_without_a_divisor():
     dividends = 3 + common + of_dividend
     divisors = 2 + common + of_divisor
     pairs = zip(dividends, divisors, strict=True)
-    low, high = np.array([ours.ratio_interval(*pair) for pair in pairs]).T
+    limits = np.array([ours.ratio_interval(*pair) for pair in pairs])
+    low, high = limits.T
     is_unbounded = np.isnan(low)
-    covered = is_unbounded | ((low <= 1.5) & (high >= 1.5))
+    holds = (low <= 1.5) & (high >= 1.5)
+    covered = is_unbounded | holds
     assert covered.mean() == pytest.approx(0.95, abs=0.02)
-    assert np.isnan(ours.ratio_interval([1.0, 2.0, 3.0], [-1.0, 0.1, 1.0])).all()
-    assert np.isnan(ours.ratio_interval([1.0], [1.0])).all()
+    divisors_of_both_signs = ours.ratio_interval([1.0, 2.0, 3.0], [-1.0, 0.1, 1.0])
+    assert np.isnan(divisors_of_both_signs).all()
+    single_pair = ours.ratio_interval([1.0], [1.0])
+    assert np.isnan(single_pair).all()
     # no positive divisor shows nothing
     assert ours.ratio_below([1.0, 2.0, 3.0], [-1.0, -2.0, -1.0], 5) > 0.5
 
@@ -136,14 +149,17 @@ def test_fiellers_interval_covers_and_is_unbounded_without_a_divisor():
 @pytest.mark.parametrize("n", [1, 2, 5, 9])
 def test_signed_rank_counts_all_signs_of_the_pairs_that_differ(n):
     difference = np.random.default_rng(n).normal(0.4, 1, n)
-    ranks = np.argsort(np.argsort(np.abs(difference))) + 1
-    is_positive = np.array(list(product([False, True], repeat=n)))
-    sums = np.where(is_positive, ranks, 0).sum(axis=1)
+    ranks = stats.rankdata(np.abs(difference))
+    all_signs = product([False, True], repeat=n)
+    sums = np.array([ranks[list(is_positive)].sum() for is_positive in all_signs])
     observed = ranks[difference > 0].sum()
-    tail = min((sums <= observed).mean(), (sums >= observed).mean())
-    assert ours.signed_rank(difference, np.zeros(n)) == pytest.approx(min(1, 2 * tail))
+    share_at_most = np.mean(sums <= observed)
+    share_at_least = np.mean(sums >= observed)
+    two_sided = min(1, 2 * share_at_most, 2 * share_at_least)
+    assert ours.signed_rank(difference, np.zeros(n)) == pytest.approx(two_sided)
     with_an_equal_pair = ours.signed_rank([1, 4, 3, 3], [2, 2, 0, 3])
-    assert with_an_equal_pair == pytest.approx(ours.signed_rank([1, 4, 3], [2, 2, 0]))
+    without_it = ours.signed_rank([1, 4, 3], [2, 2, 0])
+    assert with_an_equal_pair == pytest.approx(without_it)
     assert ours.signed_rank([1, 2], [1, 2]) == 1
     with pytest.raises(ValueError, match="paired"):
         ours.signed_rank([1, 2], [1])
@@ -195,13 +211,20 @@ def test_splits_that_do_not_vary_leave_the_error_of_the_points():
     assert ours.for_new_points(single_realisation, error).df == 0
 
 
+def differences_in_percent(test, wrong):
+    """Points of each split (J, N) that the first rule alone has wrong, less those of the second."""
+    first, second = wrong.astype(float)
+    return np.where(test, 100 * (first - second), 0)
+
+
 def intervals(**law):
     """(mean difference in %, interval by the splits, interval for new points) of 250 pools."""
     rng = np.random.default_rng(0)
     for _ in range(250):
-        test, [(a, b)] = drawn(rng, **law)
-        d = 100.0 * np.where(test, a.astype(float) - b, 0)
-        splits = ours.mean_se(d.sum(axis=1) / test.sum(axis=1))
+        test, [wrong] = drawn(rng, **law)
+        d = differences_in_percent(test, wrong)
+        by_split = d.sum(axis=1) / test.sum(axis=1)
+        splits = ours.mean_se(by_split)
         tests = test.sum(axis=0)
         is_tested = tests > 0
         mean_of_points = d.sum(axis=0)[is_tested] / tests[is_tested]
@@ -210,17 +233,16 @@ def intervals(**law):
         yield splits.mean, ours.t_interval(splits), ours.t_interval(for_new_points)
 
 
+FEW_ERRORS = {"J": 100, "N": 100, "separation": 2.0, "flips": (0.1,), "inputs": (6, 4)}
+
+
 @pytest.mark.parametrize(
     ("law", "naive", "highest"),
     [
         ({}, 0.7, 0.985),
         ({"J": 100, "N": 120, "flips": (0.1,)}, 0.5, 0.985),
         ({"J": 20, "share": 0.9, "N": 300}, 0.92, 0.985),
-        (
-            {"J": 100, "N": 100, "separation": 2.0, "flips": (0.1,), "inputs": (6, 4)},
-            0.8,
-            1,
-        ),  # few errors
+        (FEW_ERRORS, 0.8, 1),
         ({"J": 10, "flips": (0.3,)}, 0.95, 1),  # noise of few splits, counted twice
     ],
 )
@@ -243,9 +265,10 @@ def test_the_correction_of_nadeau_and_bengio_is_far_too_wide_for_large_test_part
     means = []
     variances = []
     for _ in range(100):
-        test, [(a, b)] = drawn(rng, J=50, N=300, share=share)
-        difference = np.where(test, 100.0 * (a.astype(float) - b), 0)
+        test, [wrong] = drawn(rng, J=50, N=300, share=share)
+        difference = differences_in_percent(test, wrong)
         by_split = difference.sum(axis=1) / test.sum(axis=1)
         means.append(by_split.mean())
         variances.append(by_split.var(ddof=1) * correction)
-    assert np.sqrt(np.mean(variances)) > 5 * np.std(means, ddof=1)
+    standard_error_by_correction = np.sqrt(np.mean(variances))
+    assert standard_error_by_correction > 5 * np.std(means, ddof=1)

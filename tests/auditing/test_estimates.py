@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from cleanlab import count, rank
 from cleanlab import filter as filtering
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression, Perceptron
 from sklearn.metrics import roc_auc_score
@@ -15,17 +16,19 @@ from noisylabels.auditing.flip_rates import balanced_error, corrected_error
 
 def flip_matrix(K, rate):
     """Rows = true classes: ``rate`` to the next class; of three, a third of it to the second."""
-    to_next = np.roll(np.eye(K), 1, axis=1)
+    identity = np.eye(K)
+    to_next = np.roll(identity, 1, axis=1)
     if K == 2:
-        return (1 - rate) * np.eye(K) + rate * to_next
-    to_second = np.roll(np.eye(K), 2, axis=1)
-    return (1 - rate) * np.eye(K) + 2 * rate / 3 * to_next + rate / 3 * to_second
+        return (1 - rate) * identity + rate * to_next
+    to_second = np.roll(identity, 2, axis=1)
+    return (1 - rate) * identity + 2 * rate / 3 * to_next + rate / 3 * to_second
 
 
 def draw_classes(rng, probabilities):
     """Draw a class for each row of probabilities."""
     cumulative = np.cumsum(probabilities, axis=1)[:, :-1]
-    return (rng.random(len(probabilities))[:, None] > cumulative).sum(axis=1)
+    uniform = rng.random((len(probabilities), 1))
+    return (uniform > cumulative).sum(axis=1)
 
 
 def simulated(K, rate, n=4000, seed=0):
@@ -46,19 +49,20 @@ def simulated(K, rate, n=4000, seed=0):
 def test_rates_are_recovered_where_classes_are_certain(K):
     p, y, true, omega = simulated(K, 0.2)
     rows_of_class = len(y) / K
-    chance = 3 * (omega * (1 - omega) / rows_of_class) ** 0.5  # three standard errors of a share
-    off_diagonal = ~np.eye(K, dtype=bool)
+    standard_error_of_share = (omega * (1 - omega) / rows_of_class) ** 0.5
+    chance = 3 * standard_error_of_share
     # of the rows that are not certain, which the confident joint counts as flips in part
     overlap = 0.2 / K
     error = np.abs(flip_rates.from_joint(p, y) - omega)
-    assert (error[off_diagonal] < chance[off_diagonal] + overlap).all()
-    np.testing.assert_allclose(flip_rates.anchor(p, y), omega, atol=1e-9)
+    off_diagonal = ~np.eye(K, dtype=bool)
+    assert (error < chance + overlap)[off_diagonal].all()
+    assert_allclose(flip_rates.anchor(p, y), omega, atol=1e-9)
     standard_error = (0.16 / (800 / K)) ** 0.5
-    np.testing.assert_allclose(flip_rates.surest(p, y).omega, omega, atol=4 * standard_error)
+    assert_allclose(flip_rates.surest(p, y).omega, omega, atol=4 * standard_error)
     is_certain = p.max(axis=1) > 0.8 - 1e-9
     p_certain = p[is_certain]
     y_certain = y[is_certain]
-    chance *= (len(y) / is_certain.sum()) ** 0.5
+    chance *= (len(y) / len(y_certain)) ** 0.5
     error = np.abs(flip_rates.from_joint(p_certain, y_certain) - omega)
     assert (error <= chance + 1e-9).all()
     limit = flip_rates.surest(p_certain, y_certain).limit
@@ -81,15 +85,20 @@ def test_without_an_anchor_the_confident_joint_takes_overlap_for_flips():
 
 
 def test_trusted_labels_are_counted_with_exact_limits():
-    observed = np.array([0] * 8 + [1] * 2 + [1] * 5)
-    true = np.array([0] * 10 + [1] * 5)
+    true = np.repeat([0, 1], [10, 5])
+    observed = np.repeat([0, 1], [8, 7])
     omega, low, high = flip_rates.counted(observed, true, 3)
-    np.testing.assert_allclose(omega[:2], [[0.8, 0.2, 0], [0, 1, 0]])
+    assert_allclose(omega[:2], [[0.8, 0.2, 0], [0, 1, 0]])
     assert np.isnan(omega[2]).all()
     assert low[2] == pytest.approx([0, 0, 0])
     assert high[2] == pytest.approx([1, 1, 1])
     assert low[0, 1] == pytest.approx(0.0252, abs=1e-4)  # R: binom.test(2, 10)
     assert high[0, 1] == pytest.approx(0.5561, abs=1e-4)
+
+
+def flip(y, is_flipped, classes=2):
+    """Give the next class to the rows that are flipped."""
+    return np.where(is_flipped, (y + 1) % classes, y)
 
 
 def gaussians(n, distance, rng):
@@ -100,9 +109,8 @@ def gaussians(n, distance, rng):
 
 def evidence(flips, seed):
     rng = np.random.default_rng(seed)
-    X, y = gaussians(240, 3.0, rng)
-    is_flipped = rng.random(len(y)) < flips
-    y = np.where(is_flipped, 1 - y, y)
+    X, true = gaussians(240, 3.0, rng)
+    y = flip(true, rng.random(240) < flips)
     options = {"folds": 5, "repetitions": 1, "random_state": seed}
     p = cross_fitted(X, y, LogisticRegression(), **options).mean
     return flip_rates.surest(p, y).evidence.any()
@@ -125,16 +133,18 @@ def noisy(K, n=300, seed=0):
 def test_the_joint_the_labels_found_and_the_ranking_are_those_of_cleanlab(K):
     p, y = noisy(K)
     C = count.compute_confident_joint(y, p, calibrate=False)
-    np.testing.assert_array_equal(flip_rates.counts(p, y), C)
+    assert_array_equal(flip_rates.counts(p, y), C)
     Q = flip_rates.joint(p, y)
     theirs = count.estimate_joint(y, p, confident_joint=C)
-    np.testing.assert_allclose(Q, theirs, atol=2.0 / len(y))  # they round to counts
+    assert_allclose(Q, theirs, atol=2.0 / len(y))  # they round to counts
     shares = np.bincount(y) / len(y)
-    np.testing.assert_allclose(Q, (C.T / C.sum(axis=1) * shares).T)
-    np.testing.assert_allclose(flip_rates.flip_matrix(Q).sum(axis=1), 1.0)
+    calibrated = C.T / C.sum(axis=1) * shares
+    assert_allclose(Q, calibrated.T)
+    omega = flip_rates.flip_matrix(Q)
+    assert_allclose(omega.sum(axis=1), 1.0)
     scores = rank.get_label_quality_scores(y, p, method="normalized_margin")
     our_scores = (flip_rates.margins(p, y) + 1) / 2
-    np.testing.assert_allclose(our_scores, scores, atol=1e-12)
+    assert_allclose(our_scores, scores, atol=1e-12)
     if K == 2:
         ours = flip_rates.likely_wrong(p, y, Q)
         issues = filtering.find_label_issues(y, p, filter_by="prune_by_noise_rate", n_jobs=1)
@@ -162,28 +172,31 @@ def test_other_names_of_the_classes_change_nothing_else():
     Q = flip_rates.joint(p, y)
     R = flip_rates.joint(q, z)
     renamed = np.ix_(names, names)
-    np.testing.assert_allclose(R[renamed], Q)
-    np.testing.assert_allclose(flip_rates.anchor(q, z)[renamed], flip_rates.anchor(p, y))
-    np.testing.assert_allclose(flip_rates.margins(q, z), flip_rates.margins(p, y))
+    assert_allclose(R[renamed], Q)
+    anchor = flip_rates.anchor(q, z)
+    assert_allclose(anchor[renamed], flip_rates.anchor(p, y))
+    assert_allclose(flip_rates.margins(q, z), flip_rates.margins(p, y))
     suggested = flip_rates.suggested(p, y)
-    np.testing.assert_array_equal(flip_rates.suggested(q, z), names[suggested])
+    assert_array_equal(flip_rates.suggested(q, z), names[suggested])
     is_wrong = flip_rates.likely_wrong(p, y, Q)
-    np.testing.assert_array_equal(flip_rates.likely_wrong(q, z, R), is_wrong)
+    assert_array_equal(flip_rates.likely_wrong(q, z, R), is_wrong)
 
 
 def test_cross_fitting_does_not_know_the_names_of_the_classes():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 3))
     noisy_target = X[:, 0] + rng.normal(size=200)
-    y = (noisy_target > 0).astype(int) + (X[:, 1] > 0.5)
+    is_positive = noisy_target > 0
+    y = is_positive.astype(int) + (X[:, 1] > 0.5)
     names = np.array([2, 0, 1])
     options = {"repetitions": 2, "most_rows": 100}
     plain = cross_fitted(X, y, LogisticRegression(), **options)
     renamed = cross_fitted(X, names[y], LogisticRegression(), **options)
-    np.testing.assert_allclose(renamed.p[..., names], plain.p, atol=1e-4)
+    assert_allclose(renamed.p[..., names], plain.p, atol=1e-4)
     p = np.array([[[0.3, 0.7], [0.1 + 0.2, 0.7]]])
     mean = CrossFit(p, p, np.empty((1, 2, 2))).mean
-    assert (np.ptp(mean, axis=0) == 0).all()  # equal but for rounding
+    spread = np.ptp(mean, axis=0)
+    assert (spread == 0).all()  # equal but for rounding
 
 
 def test_a_constant_classifier_ranks_by_chance():
@@ -231,13 +244,13 @@ def test_folds_suit_the_number_of_rows_and_the_smallest_class():
 
 
 def test_a_part_of_many_rows_keeps_the_shares_of_the_classes():
-    y = np.array([0] * 900 + [1] * 97 + [2] * 3)
+    y = np.repeat([0, 1, 2], [900, 97, 3])
     rows = drawn(y, np.arange(1000), 100, np.random.default_rng(0))
     assert np.bincount(y[rows]).tolist() == [90, 10, 2]
     assert len(set(rows)) == len(rows)
     few_rows = np.arange(50)
     all_drawn = drawn(y, few_rows, 100, np.random.default_rng(0))
-    np.testing.assert_array_equal(all_drawn, few_rows)
+    assert_array_equal(all_drawn, few_rows)
 
 
 def test_a_model_of_flips_gives_the_probabilities_of_observed_and_of_true_labels():
@@ -246,17 +259,19 @@ def test_a_model_of_flips_gives_the_probabilities_of_observed_and_of_true_labels
     rng = np.random.default_rng(0)
     X, true = gaussians(400, 4.0, rng)
     is_flipped = (true == 0) & (rng.random(400) < 0.4)
-    y = np.where(is_flipped, 1, true)
+    y = flip(true, is_flipped)
     model = RobustLogisticRegression(lam=0.1)
     cross = cross_fitted(X, y, model, repetitions=1)
-    assert cross.omega[0][0, 1] == pytest.approx(0.4, abs=0.1)
-    assert np.mean(cross.predicted[0] == true) > 0.93
-    share_of_ones = cross.p.mean(axis=(0, 1))[1]
+    (omega,) = cross.omega
+    assert omega[0, 1] == pytest.approx(0.4, abs=0.1)
+    is_right = cross.predicted[0] == true
+    assert is_right.mean() > 0.93
+    share_of_ones = cross.p[..., 1].mean()
     assert share_of_ones == pytest.approx(np.mean(y), abs=0.03)  # p, not g
     three_classes = np.where(X[:, 0] > 2.5, 2, y)
     several = cross_fitted(X, three_classes, model, repetitions=1)
-    np.testing.assert_allclose(several.p.sum(axis=2), 1.0)
-    np.testing.assert_allclose(several.omega.sum(axis=2), 1.0)
+    assert_allclose(several.p.sum(axis=2), 1.0)
+    assert_allclose(several.omega.sum(axis=2), 1.0)
 
 
 @pytest.mark.parametrize("K", [2, 3])
@@ -269,7 +284,8 @@ def test_the_correction_is_unbiased_and_its_interval_covers(K):
     for _ in range(300):
         true = rng.integers(K, size=400)
         is_guessed = rng.random(400) < 0.1
-        predicted = np.where(is_guessed, rng.integers(K, size=400), true)
+        guesses = rng.integers(K, size=400)
+        predicted = np.where(is_guessed, guesses, true)
         y = draw_classes(rng, omega[true])
         estimate = corrected_error(predicted, y, omega)
         errors.append(estimate.error - truth)
@@ -284,18 +300,18 @@ def test_with_two_classes_it_is_the_known_formula():
     y = rng.integers(2, size=50)
     predicted = rng.integers(2, size=50)
     rho = 0.1
+    estimate = corrected_error(predicted, y, flip_matrix(2, rho))
     noisy_error = np.mean(y != predicted)
-    omega = np.array([[1 - rho, rho], [rho, 1 - rho]])
     formula = (noisy_error - rho) / (1 - 2 * rho)
-    assert corrected_error(predicted, y, omega).error == pytest.approx(formula)
+    assert estimate.error == pytest.approx(formula)
 
 
 def test_it_is_clipped_and_says_so_or_refuses():
     y = np.array([0, 1] * 20)
-    estimate = corrected_error(y, y, np.array([[0.8, 0.2], [0.2, 0.8]]))
+    estimate = corrected_error(y, y, flip_matrix(2, 0.2))
     assert estimate.error == 0.0
     assert estimate.clipped
-    nearly_singular = np.array([[0.51, 0.49], [0.49, 0.51]])
+    nearly_singular = flip_matrix(2, 0.49)
     message = r"condition number 50, above 20: with flips this frequent"
     with pytest.raises(ValueError, match=message):
         corrected_error(y, y, nearly_singular)
@@ -306,9 +322,9 @@ def test_the_balanced_error_orders_classifiers_as_on_true_labels():
     n = 20_000
     true = (rng.random(n) < 0.8).astype(int)
     is_flipped = (true == 1) & (rng.random(n) < 0.4)
-    y = np.where(is_flipped, 0, true)
-    good = np.where(rng.random(n) < 0.1, 1 - true, true)
-    bad = np.where(rng.random(n) < 0.2, 1 - true, true)
+    y = flip(true, is_flipped)
+    good = flip(true, rng.random(n) < 0.1)
+    bad = flip(true, rng.random(n) < 0.2)
     assert balanced_error(good, y) < balanced_error(bad, y)
     constant = np.zeros(n, int)
     assert balanced_error(constant, y) == pytest.approx(0.5)
@@ -329,13 +345,16 @@ def test_a_finder_finds_flips_of_separate_clouds_and_few_where_there_are_none(fi
     centres = 4 * np.column_stack([np.cos(2 * true), np.sin(2 * true)])
     X = rng.normal(size=(300, 2)) + centres
     is_flipped = rng.random(300) < 0.15
-    y = np.where(is_flipped, (true + 1) % 3, true)
+    y = flip(true, is_flipped, classes=3)
     result = finder.find(X, y, 1)
-    most_doubted = np.argsort(-result.doubt, kind="stable")[: is_flipped.sum()]
+    by_doubt = np.argsort(-result.doubt, kind="stable")
+    most_doubted = by_doubt[: is_flipped.sum()]
     assert is_flipped[most_doubted].mean() > 0.8
     assert is_flipped[result.wrong].mean() > 0.75
     assert result.wrong[is_flipped].mean() > 0.75
-    assert result.doubt[result.wrong].min() >= np.quantile(result.doubt, 0.7)
+    lowest_doubt = result.doubt[result.wrong].min()
+    assert lowest_doubt >= np.quantile(result.doubt, 0.7)
     repeated = finder.find(X, y, 1)
-    np.testing.assert_array_equal(result.doubt, repeated.doubt)
-    assert finder.find(X, true, 1).wrong.mean() < 0.05
+    assert_array_equal(result.doubt, repeated.doubt)
+    without_flips = finder.find(X, true, 1)
+    assert without_flips.wrong.mean() < 0.05

@@ -7,18 +7,23 @@ import threading
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_array_equal
 
 from noisylabels.auditing import tables
 from noisylabels.auditing.columns import encode
 from noisylabels.safe_text import make_visible
 
 N = 30
-ROWS = [[f"{i}", f"{i / 8}", ["red", "green", "blue"][i % 3], "yes" if i % 2 else "no"] for i in range(N)]
+COLOURS = ["red", "green", "blue"] * 10
+LABELS = ["no", "yes"] * 15
+ROWS = [[f"{i}", f"{i / 8}", COLOURS[i], LABELS[i]] for i in range(N)]
 HEADER = "a,b,colour,kind"
+COLOUR_COLUMNS = ["colour=blue", "colour=green", "colour=red"]
 
 
 def lines(rows=ROWS, header=HEADER):
-    return "\n".join([header, *(",".join(row) for row in rows)]) + "\n"
+    written = [",".join(row) for row in rows]
+    return "\n".join([header, *written]) + "\n"
 
 
 def changed(row, column, value):
@@ -33,12 +38,18 @@ def read(folder, text, label="kind", name="beans.csv", **options):
     return tables.read(path, label, **options)
 
 
+def with_first_column(value):
+    """The table with one text in all rows of its first column."""
+    return lines([[value, *row[1:]] for row in ROWS])
+
+
 def test_numbers_words_and_labels_are_told_apart(tmp_path):
     table = read(tmp_path, lines())
-    assert table.names == ["a", "b", "colour=blue", "colour=green", "colour=red"]
-    np.testing.assert_array_equal(table.X[:, 0], np.arange(N))
-    np.testing.assert_array_equal(table.X[:, 4], np.arange(N) % 3 == 0)
-    assert table.labels.tolist() == [row[3] for row in ROWS]
+    assert table.names == ["a", "b", *COLOUR_COLUMNS]
+    assert_array_equal(table.X[:, 0], np.arange(N))
+    is_red = np.arange(N) % 3 == 0
+    assert_array_equal(table.X[:, 4], is_red)
+    assert table.labels.tolist() == LABELS
     assert table.lines[:2].tolist() == [2, 3]
     assert table.notes == []
     assert table.trusted == [None] * N
@@ -47,13 +58,15 @@ def test_numbers_words_and_labels_are_told_apart(tmp_path):
 def test_gaps_are_counted_filled_and_marked(tmp_path):
     rows = [list(row) for row in ROWS]
     for i, gap in enumerate(["", "NA", "?"]):
-        rows[i][0] = rows[i][2] = gap
+        rows[i][0] = gap
+        rows[i][2] = gap
     rows[9][3] = ""
     table = read(tmp_path, lines(rows))
     assert table.names[:2] == ["a", "a missing"]
     assert len(table.X) == N - 1
     assert 9 not in table.rows
-    assert table.X[:3, 0].tolist() == [np.median(np.arange(3, N))] * 3
+    median = np.median(np.arange(3, N))
+    assert table.X[:3, 0].tolist() == [median] * 3
     assert table.X[:4, 1].tolist() == [1, 1, 1, 0]
     assert table.notes == [
         "1 rows without a label were left out",
@@ -71,10 +84,12 @@ def test_what_says_nothing_is_left_out_and_told(tmp_path):
 
 
 def test_two_words_make_one_column_and_columns_choose(tmp_path):
-    table = read(tmp_path, lines(), label="colour")
-    assert table.names == ["a", "b", "kind=yes"]
-    assert read(tmp_path, lines(), columns=["b"]).names == ["b"]
-    assert read(tmp_path, lines().replace(",", "\t"), name="beans.tsv").names[0] == "a"
+    by_colour = read(tmp_path, lines(), label="colour")
+    assert by_colour.names == ["a", "b", "kind=yes"]
+    chosen = read(tmp_path, lines(), columns=["b"])
+    assert chosen.names == ["b"]
+    with_tabs = read(tmp_path, lines().replace(",", "\t"), name="beans.tsv")
+    assert with_tabs.names[0] == "a"
 
 
 def test_trusted_labels_are_a_column_and_no_feature(tmp_path):
@@ -84,41 +99,80 @@ def test_trusted_labels_are_a_column_and_no_feature(tmp_path):
     assert "checked" not in "".join(table.names)
 
 
-LABELS = [row[3] for row in ROWS]
-BAD = {
-    "no such column": (lines(), {"label": "kindd"}, "no column 'kindd'; did you mean 'kind'?"),
-    "no such feature": (lines(), {"columns": ["z"]}, "no column 'z'; it has: a, b, colour, kind"),
-    "label among features": (lines(), {"columns": ["kind"]}, "is the label; it cannot be a feature as well"),
-    "label trusted": (lines(), {"trusted": "kind"}, "it cannot be the trusted labels as well"),
-    "one class": (lines().replace("yes", "no"), {}, r"column 'kind' holds one class only \(no\)"),
-    "label all missing": (lines().replace("yes", "").replace("no", ""), {}, "holds no label at all"),
-    "features all missing": (lines([["", "", "", row[3]] for row in ROWS]), {}, "no column other than"),
-    "text in a number": (changed(7, 0, "red"), {}, "line 9: column 'a' is 'red', not a number"),
-    "too large": (changed(7, 0, "1e300"), {}, "line 9: column 'a' is 1e.300, beyond 1e.35; scale the column"),
-    "infinite": (changed(7, 0, "inf"), {}, "line 9: column 'a' is infinite"),
-    "duplicate header": (lines(header="a,a,colour,kind"), {}, "line 1: columns 1 and 2 are both called 'a'"),
-    "unnamed column": (lines(header="a,,colour,kind"), {}, "line 1: column 2 has no name"),
-    "no header": ("\n".join("1,2,0" for _ in range(N)), {}, "line 1: numbers only; the first line should"),
-    "empty file": ("", {}, "the file is empty"),
-    "header only": (HEADER + "\n", {}, "0 rows; at least 20 are needed"),
-    "too few rows": (lines(ROWS[:15]), {}, "15 rows; at least 20 are needed"),
-    "a rare class": (changed(3, 3, "maybe"), {}, "the class maybe has 1 rows; at least 5 are needed: merge"),
-    "a measurement": (lines([[f"{i / 7}", *row[1:]] for i, row in enumerate(ROWS * 3)]), {"label": "a"},
-                      "holds 90 different values in 90 rows: that is a measurement"),
-    "many columns": (lines([["1"] * 10**5], ",".join(f"c{i}" for i in range(10**5))), {}, "100000 columns"),
-    "wrong encoding": (lines().replace("red", "r\xf6d").encode("latin-1"), {}, "line 2: not UTF-8 text"),
-    "UTF-16": (lines().encode("utf-16"), {}, "line 1: not UTF-8 text"),
-    "a ragged line": (lines() + "1,2\n", {}, "line 32: 2 fields, the header has 4"),
-    "an open quote": (changed(7, 2, '"red'), {}, "line 9: unexpected end of data"),
-    "wrong trusted label": (lines(), {"trusted": "colour"}, "trusted label 'red' is not one of no, yes"),
-    "UTF-16 without a mark": (lines().encode("utf-16-le"), {}, "line 1: not UTF-8 text but perhaps UTF-16"),
-    "a comment line": ("# beans of 2024\n" + lines(), {}, "line 2: 4 fields.* is its first line a comment"),
-    "percent": (lines([["5 %", *row[1:]] for row in ROWS]), {}, "line 2: column 'a' is '5 %': write numbers"),
-    "dollars": (lines([["$5", *row[1:]] for row in ROWS]), {}, "line 2: column 'a' is '.5': write"),
-    "thousands": (lines([['"1.000,5"', *row[1:]] for row in ROWS]), {}, "'1.000,5': write numbers with"),
-    "units": (changed(0, 0, "kg"), {}, "line 2: column 'a' is 'kg', not a number"),
-    "a binary file": (b"\x00\xff" * 99, {}, "not UTF-8 text"),
-}  # fmt: skip
+MEASUREMENTS = [[f"{i / 7}", *row[1:]] for i, row in enumerate(ROWS * 3)]
+WITHOUT_FEATURES = [["", "", "", label] for label in LABELS]
+MANY_COLUMNS = ",".join(f"c{i}" for i in range(10**5))
+BAD_TEXTS = {
+    "one class": (
+        lines().replace("yes", "no"),
+        r"column 'kind' holds one class only \(no\)",
+    ),
+    "label all missing": (
+        lines().replace("yes", "").replace("no", ""),
+        "holds no label at all",
+    ),
+    "features all missing": (lines(WITHOUT_FEATURES), "no column other than"),
+    "text in a number": (changed(7, 0, "red"), "line 9: column 'a' is 'red', not a number"),
+    "too large": (
+        changed(7, 0, "1e300"),
+        "line 9: column 'a' is 1e.300, beyond 1e.35; scale the column",
+    ),
+    "infinite": (changed(7, 0, "inf"), "line 9: column 'a' is infinite"),
+    "duplicate header": (
+        lines(header="a,a,colour,kind"),
+        "line 1: columns 1 and 2 are both called 'a'",
+    ),
+    "unnamed column": (lines(header="a,,colour,kind"), "line 1: column 2 has no name"),
+    "no header": ("\n".join(["1,2,0"] * N), "line 1: numbers only; the first line should"),
+    "empty file": ("", "the file is empty"),
+    "header only": (HEADER + "\n", "0 rows; at least 20 are needed"),
+    "too few rows": (lines(ROWS[:15]), "15 rows; at least 20 are needed"),
+    "a rare class": (
+        changed(3, 3, "maybe"),
+        "the class maybe has 1 rows; at least 5 are needed: merge",
+    ),
+    "many columns": (lines([["1"] * 10**5], MANY_COLUMNS), "100000 columns"),
+    "wrong encoding": (
+        lines().replace("red", "r\xf6d").encode("latin-1"),
+        "line 2: not UTF-8 text",
+    ),
+    "UTF-16": (lines().encode("utf-16"), "line 1: not UTF-8 text"),
+    "a ragged line": (lines() + "1,2\n", "line 32: 2 fields, the header has 4"),
+    "an open quote": (changed(7, 2, '"red'), "line 9: unexpected end of data"),
+    "UTF-16 without a mark": (
+        lines().encode("utf-16-le"),
+        "line 1: not UTF-8 text but perhaps UTF-16",
+    ),
+    "a comment line": (
+        "# beans of 2024\n" + lines(),
+        "line 2: 4 fields.* is its first line a comment",
+    ),
+    "percent": (with_first_column("5 %"), "line 2: column 'a' is '5 %': write numbers"),
+    "dollars": (with_first_column("$5"), "line 2: column 'a' is '.5': write"),
+    "thousands": (with_first_column('"1.000,5"'), "'1.000,5': write numbers with"),
+    "units": (changed(0, 0, "kg"), "line 2: column 'a' is 'kg', not a number"),
+    "a binary file": (b"\x00\xff" * 99, "not UTF-8 text"),
+}
+BAD_OPTIONS = {
+    "no such column": ({"label": "kindd"}, "no column 'kindd'; did you mean 'kind'?"),
+    "no such feature": ({"columns": ["z"]}, "no column 'z'; it has: a, b, colour, kind"),
+    "label among features": (
+        {"columns": ["kind"]},
+        "is the label; it cannot be a feature as well",
+    ),
+    "label trusted": ({"trusted": "kind"}, "it cannot be the trusted labels as well"),
+    "wrong trusted label": (
+        {"trusted": "colour"},
+        "trusted label 'red' is not one of no, yes",
+    ),
+}
+BAD = {name: (text, {}, message) for name, (text, message) in BAD_TEXTS.items()}
+BAD |= {name: (lines(), *case) for name, case in BAD_OPTIONS.items()}
+BAD["a measurement"] = (
+    lines(MEASUREMENTS),
+    {"label": "a"},
+    "holds 90 different values in 90 rows: that is a measurement",
+)
 
 
 @pytest.mark.parametrize("name", BAD)
@@ -173,24 +227,29 @@ def test_parquet_is_read_where_pyarrow_is_and_else_says_so(tmp_path, monkeypatch
     with pytest.raises(ValueError, match=r"^beans\.parquet: ") as caught:
         tables.read(path, "kind")
     assert "\n" not in str(caught.value)
-    columns = {"a": [*range(29), None], "colour": [row[2] for row in ROWS], "kind": LABELS}
+    columns = {"a": [*range(29), None], "colour": COLOURS, "kind": LABELS}
     parquet.write_table(arrow.table(columns), path)
     table = tables.read(path, "kind")
-    assert table.names == ["a", "a missing", "colour=blue", "colour=green", "colour=red"]
+    assert table.names == ["a", "a missing", *COLOUR_COLUMNS]
 
 
 def test_a_data_frame_and_arrays_are_tables_too():
-    colours = pd.Categorical([row[2] for row in ROWS])
-    frame = pd.DataFrame({"a": np.arange(N), "colour": colours, "on": [True] * 9 + [False] * 21})
+    is_on = np.arange(N) < 9
+    frame = pd.DataFrame({"a": np.arange(N), "colour": pd.Categorical(COLOURS), "on": is_on})
     frame.loc[3, "a"] = np.nan
     table = tables.of_arrays(frame, pd.Series(LABELS))
-    assert table.names == ["a", "a missing", "colour=blue", "colour=green", "colour=red", "on"]
+    assert table.names == ["a", "a missing", *COLOUR_COLUMNS, "on"]
     words = np.array([["u", 1.5], ["v", None]] * 15, dtype=object)
-    assert tables.of_arrays(words, LABELS, trusted=[None] * 29 + ["yes"]).trusted[-1] == "yes"
-    assert tables.of_arrays(frame.convert_dtypes(), LABELS).names == table.names
+    last_is_trusted = [None] * 29 + ["yes"]
+    table_of_words = tables.of_arrays(words, LABELS, trusted=last_is_trusted)
+    assert table_of_words.trusted[-1] == "yes"
+    table_of_extension_types = tables.of_arrays(frame.convert_dtypes(), LABELS)
+    assert table_of_extension_types.names == table.names
 
 
 X = np.arange(2.0 * N).reshape(N, 2)
+TWO_OF_ONE_NAME = pd.DataFrame({1: np.arange(N), "1": np.arange(N)})
+BEYOND_FLOATS = pd.DataFrame({"a": [10**400, *range(N - 1)]})
 
 
 @pytest.mark.parametrize(
@@ -200,11 +259,8 @@ X = np.arange(2.0 * N).reshape(N, 2)
         ((X, LABELS[:3]), "y has 3 labels, X has 30 rows"),
         ((X, LABELS, ["yes"]), "trusted has 1 labels, X has 30 rows"),
         ((X, LABELS, {"a": 1}), "trusted must have one label for each row"),
-        (
-            (pd.DataFrame({1: np.arange(N), "1": np.arange(N)}), LABELS),
-            "X: two columns of one name",
-        ),
-        ((pd.DataFrame({"a": [10**400, *range(N - 1)]}), LABELS), "column 'a' is infinite"),
+        ((TWO_OF_ONE_NAME, LABELS), "X: two columns of one name"),
+        ((BEYOND_FLOATS, LABELS), "column 'a' is infinite"),
     ],
 )
 def test_what_is_no_table_no_list_of_labels_or_no_number_is_refused(value, message):
@@ -258,23 +314,28 @@ def test_trusted_labels_are_read_as_the_labels_are(labels, trusted, labels_known
 
 
 def test_a_column_that_is_the_label_in_another_coding_is_set_aside(tmp_path):
-    rows = [[*row, {"yes": "7", "no": "3"}[row[3]] if i else ""] for i, row in enumerate(ROWS)]
-    table = read(tmp_path, lines(rows, HEADER + ",code"))
+    header = HEADER + ",code"
+    codes = ["7" if label == "yes" else "3" for label in LABELS]
+    with_gap = ["", *codes[1:]]
+    rows = [[*row, code] for row, code in zip(ROWS, with_gap, strict=True)]
+    table = read(tmp_path, lines(rows, header))
     assert "code" not in "".join(table.names)
-    assert table.notes == ["column 'code' is the label in another coding, value for value, and was set aside"]
-    with pytest.raises(
-        ValueError, match=r"no column other than the label.*'code' is the label in another coding"
-    ):
-        read(tmp_path, lines(rows, HEADER + ",code"), columns=["code"])
+    note = "column 'code' is the label in another coding, value for value, and was set aside"
+    assert table.notes == [note]
+    message = r"no column other than the label.*'code' is the label in another coding"
+    with pytest.raises(ValueError, match=message):
+        read(tmp_path, lines(rows, header), columns=["code"])
     nearly_recoded = [list(row) for row in rows[1:]]
-    nearly_recoded[0][4] = "3" if nearly_recoded[0][4] == "7" else "7"
-    assert "code" in read(tmp_path, lines(nearly_recoded, HEADER + ",code")).names
+    assert nearly_recoded[0][4] == "7"
+    nearly_recoded[0][4] = "3"
+    assert "code" in read(tmp_path, lines(nearly_recoded, header)).names
 
 
 def test_masked_values_are_missing():
     y = np.ma.masked_array(np.arange(N) % 2, mask=np.arange(N) == 5)
     for kind in (float, int):
-        table = tables.of_arrays(np.ma.masked_less(X.astype(kind), 3), y)
+        masked = np.ma.masked_less(X.astype(kind), 3)
+        table = tables.of_arrays(masked, y)
         assert table.names == ["x0", "x0 missing", "x1", "x1 missing"]
         assert 5 not in table.rows
 
@@ -288,9 +349,12 @@ def test_an_npz_that_unpacks_to_gigabytes_is_refused_before(tmp_path, monkeypatc
 
 
 def test_what_excel_and_shells_hand_over_is_read(tmp_path):
-    text = "sep=;\r\n" + lines().replace(",", ";").replace("\n", "\r\n")
-    table = read(tmp_path, text.replace(";3;", ";\u22123;"))
-    assert table.names == read(tmp_path, lines()).names
+    plain = read(tmp_path, lines())
+    with_unicode_minus = changed(3, 0, "\u22123")
+    with_semicolons = with_unicode_minus.replace(",", ";")
+    of_excel = "sep=;\r\n" + with_semicolons.replace("\n", "\r\n")
+    table = read(tmp_path, of_excel)
+    assert table.names == plain.names
     assert table.lines[0] == 3
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
@@ -300,6 +364,7 @@ def test_what_excel_and_shells_hand_over_is_read(tmp_path):
     writer.join()
 
 
+ONE_VALUE_AND_GAPS = "has one value and 2 gaps; only where it has"
 CODED = {
     "none may be a word": (["none", "some"] * 5, ["x=some"], ""),
     "mostly words, some numbers": (["3"] * 5 + ["many"] * 5, ["x=many"], ""),
@@ -310,26 +375,19 @@ CODED = {
         "holds dates and is counted in days",
     ),
     "constant": (["1"] * 3, [], "is constant and was left out"),
-    "one number and gaps": (
-        ["1", ""] * 2,
-        ["x missing"],
-        "has one value and 2 gaps; only where it has",
-    ),
-    "one word and gaps": (
-        ["yes", ""] * 2,
-        ["x missing"],
-        "has one value and 2 gaps; only where it has",
-    ),
+    "one number and gaps": (["1", ""] * 2, ["x missing"], ONE_VALUE_AND_GAPS),
+    "one word and gaps": (["yes", ""] * 2, ["x missing"], ONE_VALUE_AND_GAPS),
 }
 
 
 @pytest.mark.parametrize(("column", "names", "note"), CODED.values(), ids=CODED)
 def test_a_column_is_of_numbers_dates_or_words(column, names, note):
-    encoded = encode({"x": column, "z": list(map(str, range(len(column))))}, "f", str)
+    numbers = [str(i) for i in range(len(column))]
+    encoded = encode({"x": column, "z": numbers}, "f", str)
     assert encoded.names == [*names, "z"]
     assert note in "".join(encoded.notes)
     if names == ["x missing"]:
-        np.testing.assert_array_equal(encoded.X[:, 0], [0, 1, 0, 1])
+        assert_array_equal(encoded.X[:, 0], [0, 1, 0, 1])
 
 
 def test_numbers_with_a_decimal_comma_are_no_words():
@@ -348,24 +406,27 @@ def test_what_nobody_sees_is_shown_and_joiners_stay():
 
 
 def labelled(labels, other_column=None):
-    n = len(labels)
-    columns = {"x": [f"{i}.5" for i in range(n)], "y": labels}
-    if other_column:
-        columns["z"] = other_column
-    return (
-        ",".join(columns)
-        + "\n"
-        + "".join(",".join(row) + "\n" for row in zip(*columns.values(), strict=True))
-    )
+    """A table of the numbers 0.5, 1.5, ... in x, of labels in y, and of a further column z."""
+    rows = [[f"{i}.5", label] for i, label in enumerate(labels)]
+    if other_column is None:
+        return lines(rows, "x,y")
+    rows = [[*row, value] for row, value in zip(rows, other_column, strict=True)]
+    return lines(rows, "x,y,z")
+
+
+def numbered(rows):
+    """A column of numbers without gaps, which says nothing of the labels."""
+    return np.arange(float(rows)).reshape(-1, 1)
 
 
 @pytest.mark.parametrize("word", ["NA", "N/A", "None", "null"])
 def test_a_class_called_like_a_gap_stays_a_class_among_words(word, tmp_path):
-    table_read = read(tmp_path, labelled([word, "EU", "AS"] * 20), "y")
+    labels = [word, "EU", "AS"] * 20
+    table_read = read(tmp_path, labelled(labels), "y")
     assert set(table_read.labels) == {word, "EU", "AS"}
     assert any(f"20 are {word!r} and were read as a class" in note for note in table_read.notes)
-    X = np.arange(60.0).reshape(-1, 1)
-    assert word in set(tables.of_arrays(X, np.array([word, "EU", "AS"] * 20)).labels)
+    of_arrays = tables.of_arrays(numbered(60), np.array(labels))
+    assert word in set(of_arrays.labels)
 
 
 def test_a_word_for_a_gap_is_one_among_numbers(tmp_path):
@@ -376,7 +437,7 @@ def test_a_word_for_a_gap_is_one_among_numbers(tmp_path):
 
 def test_only_none_and_nan_are_gaps_among_labels_of_python():
     labels = np.array(["a", "b", None, "None"] * 20, dtype=object)
-    table_read = tables.of_arrays(np.arange(80.0).reshape(-1, 1), labels)
+    table_read = tables.of_arrays(numbered(80), labels)
     assert set(table_read.labels) == {"a", "b", "None"}
     assert len(table_read.labels) == 60
 
@@ -386,11 +447,12 @@ def test_only_none_and_nan_are_gaps_among_labels_of_python():
 def test_a_mark_for_gaps_makes_no_categories_of_numbers(mark, share, tmp_path):
     n = 100
     ages = [mark if i < share * n else str(i) for i in range(n)]
+    text = labelled(["a", "b"] * 50, ages)
     if mark == "?!" and share == 0.1:
         with pytest.raises(ValueError, match=r"column 'z' is '\?!', not a number"):
-            read(tmp_path, labelled(["a", "b"] * 50, ages), "y")
+            read(tmp_path, text, "y")
         return
-    table_read = read(tmp_path, labelled(["a", "b"] * 50, ages), "y")
+    table_read = read(tmp_path, text, "y")
     assert table_read.names == ["x", "z", "z missing"]
     assert any("which was read as a gap" in note for note in table_read.notes)
 
@@ -412,16 +474,14 @@ def test_classes_that_are_the_same_text_are_refused(tmp_path):
 def test_many_whole_numbers_that_count_classes_are_refused(first):
     labels = np.arange(1500) % 60 + first
     with pytest.raises(ValueError, match="60 different values in 1500 rows: they look like"):
-        tables.of_arrays(np.arange(1500.0).reshape(-1, 1), labels, check=tables.check_labels)
+        tables.of_arrays(numbered(1500), labels, check=tables.check_labels)
 
 
 def test_whole_numbers_read_as_a_measurement_are_said_to_be():
     labels = 18 + np.arange(1500) % 60
-    table_read = tables.of_arrays(np.arange(1500.0).reshape(-1, 1), labels, check=tables.check_labels)
-    assert (
-        "the labels: 1500 whole numbers with 60 different values were read as a measurement"
-        in table_read.notes[0]
-    )
+    table_read = tables.of_arrays(numbered(1500), labels, check=tables.check_labels)
+    said = "the labels: 1500 whole numbers with 60 different values were read as a measurement"
+    assert said in table_read.notes[0]
 
 
 def test_row_numbers_count_rows_of_empty_fields(tmp_path):
@@ -448,26 +508,31 @@ def test_all_rare_classes_are_named():
     labels = np.repeat(["a", "b", "c", "d"], [30, 30, 3, 2])
     message = r"classes with too few rows: c \(3\), d \(2\); at least 5"
     with pytest.raises(ValueError, match=message):
-        tables.of_arrays(np.arange(65.0).reshape(-1, 1), labels)
+        tables.of_arrays(numbered(65), labels)
 
 
 def test_whole_numbers_of_parquet_stay_whole(tmp_path):
-    import pandas as pd
-
+    path = tmp_path / "t.parquet"
     first = 2**53
-    frame = pd.DataFrame({"x": np.arange(60.0), "\x1b]0;y": [first + i % 3 for i in range(60)]})
-    frame.to_parquet(tmp_path / "t.parquet")
-    table_read = tables.read(tmp_path / "t.parquet", "\\x1b]0;y")
-    assert sorted(set(table_read.labels.tolist())) == [first, first + 1, first + 2]
+    labels = np.tile([first, first + 1, first + 2], 20)
+    frame = pd.DataFrame({"x": np.arange(60.0), "\x1b]0;y": labels})
+    frame.to_parquet(path)
+    table_read = tables.read(path, "\\x1b]0;y")
+    classes = set(table_read.labels.tolist())
+    assert sorted(classes) == [first, first + 1, first + 2]
 
 
 @pytest.mark.parametrize(
     ("form", "days"),
     [
-        ("2020/01/05", 18266), ("05-01-2020", 18266), ("Jan 5 2020", 18266), ("2020-01", 18262),
-        ("05.01.20", 18266), ("2020-01-05T12:00:00", 18266.5),
+        ("2020/01/05", 18266),
+        ("05-01-2020", 18266),
+        ("Jan 5 2020", 18266),
+        ("2020-01", 18262),
+        ("05.01.20", 18266),
+        ("2020-01-05T12:00:00", 18266.5),
     ],
-)  # fmt: skip
+)
 def test_dates_in_common_forms_are_counted_in_days(form, days):
     later = form.replace("5", "6", 1) if "5" in form else "2020-02"
     encoded = encode({"x": [form, later] * 10}, "f", str)
@@ -480,8 +545,10 @@ def test_dates_in_common_forms_are_counted_in_days(form, days):
 def test_a_number_far_from_the_others_that_repeats_is_said(sentinel):
     column = [sentinel if i % 10 == 0 else str(i) for i in range(100)]
     notes = encode({"x": column}, "f", str).notes
-    assert [note for note in notes if f"is {sentinel} in 10 rows, far from its other values" in note]
-    assert encode({"x": [str(i % 20) for i in range(100)]}, "f", str).notes == []
+    said = f"is {sentinel} in 10 rows, far from its other values"
+    assert any(said in note for note in notes)
+    without_it = [str(i % 20) for i in range(100)]
+    assert encode({"x": without_it}, "f", str).notes == []
 
 
 @pytest.mark.parametrize(
@@ -489,17 +556,17 @@ def test_a_number_far_from_the_others_that_repeats_is_said(sentinel):
 )
 def test_a_date_whose_order_is_a_guess_is_said(form, order):
     dates = [form % (1 + i % 12, 1 + i // 12) for i in range(60)]
-    assert "read as day/month/year" in encode({"x": dates}, "f", str).notes[0]
+    notes = encode({"x": dates}, "f", str).notes
+    assert f"read as {order}/year" in notes[0]
 
 
 def test_rows_between_two_stray_quotation_marks_are_not_lost_in_silence(tmp_path):
-    rows = lines().splitlines()
-    for number, before, after in ((5, '"', ""), (9, "", '"')):
-        fields = rows[number].split(",")
-        fields[2] = before + fields[2] + after
-        rows[number] = ",".join(fields)
-    table = read(tmp_path, "\n".join(rows) + "\n", columns=["b"])
-    assert any("1 record spans several lines (the first begins in line 6)" in note for note in table.notes)
+    rows = [list(row) for row in ROWS]
+    rows[4][2] = '"' + rows[4][2]
+    rows[8][2] = rows[8][2] + '"'
+    table = read(tmp_path, lines(rows), columns=["b"])
+    said = "1 record spans several lines (the first begins in line 6)"
+    assert any(said in note for note in table.notes)
 
 
 def test_a_table_separated_by_blanks_is_refused_with_the_reason(tmp_path):
