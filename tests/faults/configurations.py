@@ -97,10 +97,9 @@ def key_paths(value: Any, key_path: KeyPath = ()) -> Iterator[tuple[KeyPath, Any
 
 def wrong_values(key_path: KeyPath, value: Any) -> Iterator[tuple[str, Any]]:
     """(kind, value) of values that no schema or program should take in the place of a right one."""
-    yield (
-        "wrong type",
-        7 if isinstance(value, dict | str) and "x" not in key_path else {"nonsense": {}},
-    )
+    # a number is a right x and a right margin
+    is_number_wrong = isinstance(value, dict | str) and not {"x", "margin"} & set(key_path)
+    yield "wrong type", 7 if is_number_wrong else {"nonsense": {}}
     if isinstance(value, dict):
         yield "unknown key", value | {"nonsense": {"no": "sense"}}
         yield "numeric key", value | {7: value}
