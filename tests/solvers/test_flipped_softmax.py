@@ -21,10 +21,10 @@ def problem(K, n=300, seed=0):
     true = np.arange(n) % K
     centres = np.array(CENTRES[K])
     X = rng.standard_normal((n, 2)) + centres[true]
-    observed = np.array([rng.choice(K, p=OMEGA[K][k]) for k in true])
+    observed = [rng.choice(K, p=chances) for chances in OMEGA[K][true]]
     Z = np.column_stack([np.ones(n), X])
     penalties = np.array([0.0, 0.3, 0.3])
-    return Z, observed, penalties
+    return Z, np.array(observed), penalties
 
 
 @pytest.mark.parametrize("K", [2, 3])
@@ -35,14 +35,14 @@ def test_gradients_are_finite_differences(K):
     W = rng.standard_normal((3, K))
 
     def value(x):
-        log_likelihood, _ = likelihood(Z, x.reshape(W.shape), y, OMEGA[K], weights)[:2]
+        log_likelihood, *_ = likelihood(Z, x.reshape(W.shape), y, OMEGA[K], weights)
         return log_likelihood
 
     def slope(x):
-        _, gradient = likelihood(Z, x.reshape(W.shape), y, OMEGA[K], weights)[:2]
-        return gradient.reshape(-1)
+        _, gradient, *_ = likelihood(Z, x.reshape(W.shape), y, OMEGA[K], weights)
+        return gradient.ravel()
 
-    assert check_grad(value, slope, W.reshape(-1)) < 1e-4
+    assert check_grad(value, slope, W.ravel()) < 1e-4
     descent = _Descent(Z, y, penalty, OMEGA[K], weights, True)
     x = rng.standard_normal(3 * (K - 1) + K * (K - 1))
     assert check_grad(lambda x: descent(x)[0], lambda x: descent(x)[1], x) < 1e-4
@@ -66,29 +66,32 @@ def test_without_flips_it_is_multinomial_logistic_regression():
     penalty = np.array([0.0, 0.25, 0.25])  # 2 penalty ||W||^2 = ||W||^2 / (2 C), C = 1
     theirs = LogisticRegression(C=1.0, tol=1e-10, max_iter=1000).fit(Z[:, 1:], y)
     intercepts = theirs.intercept_ - theirs.intercept_.mean()
-    wanted = np.column_stack([intercepts, theirs.coef_]).T
-    options = {"learn_omega": False}
-    by_em = em_newton(Z, y, penalty, np.eye(3), **options)
-    by_lbfgs = lbfgs(Z, y, penalty, np.eye(3), tolerance=1e-14, **options)
-    for ours in (by_em, by_lbfgs):
-        assert pytest.approx(wanted, abs=1e-5) == ours.theta
+    their_theta = np.vstack([intercepts, theirs.coef_.T])
+    no_flips = np.eye(3)
+    by_em = em_newton(Z, y, penalty, no_flips, learn_omega=False)
+    by_lbfgs = lbfgs(Z, y, penalty, no_flips, tolerance=1e-14, learn_omega=False)
+    assert by_em.theta == pytest.approx(their_theta, abs=1e-5)
+    assert by_lbfgs.theta == pytest.approx(their_theta, abs=1e-5)
 
 
 @pytest.mark.parametrize("K", [2, 3])
 def test_em_never_lowers_the_likelihood(K):
     Z, y, penalty = problem(K)
-    objectives = em_newton(Z, y, penalty, flips.start(K), rounds=200).objectives
-    assert np.diff(objectives).min() >= -1e-9
+    fit = em_newton(Z, y, penalty, flips.start(K), rounds=200)
+    rises = np.diff(fit.objectives)
+    assert rises.min() >= -1e-9
 
 
 @pytest.mark.parametrize("solver", [em_newton, lbfgs])
 def test_a_permutation_of_the_classes_permutes_everything(solver):
     Z, y, penalty = problem(3)
+    start = flips.start(3)
     new = np.array([2, 0, 1])  # class j is called new[j]
-    first = solver(Z, y, penalty, flips.start(3))
-    second = solver(Z, new[y], penalty, flips.start(3))
+    first = solver(Z, y, penalty, start)
+    second = solver(Z, new[y], penalty, start)
     assert second.theta[:, new] == pytest.approx(first.theta, abs=1e-6)
-    assert second.omega[np.ix_(new, new)] == pytest.approx(first.omega, abs=1e-6)
+    renamed = np.ix_(new, new)
+    assert second.omega[renamed] == pytest.approx(first.omega, abs=1e-6)
 
 
 def test_omega_is_recovered_from_simulated_labels():
@@ -100,22 +103,29 @@ def test_omega_is_recovered_from_simulated_labels():
 @pytest.mark.parametrize("K", [2, 3])
 def test_weights_are_repetitions(K):
     Z, y, penalty = problem(K, n=80)
+    start = flips.start(K)
     times = np.random.default_rng(3).integers(1, 4, len(y))
+    weights = times.astype(float)
     rows = np.repeat(Z, times, axis=0)
     labels = np.repeat(y, times)
     for solver in (em_newton, lbfgs):
-        heavy = solver(Z, y, penalty, flips.start(K), weights=times.astype(float))
-        repeated = solver(rows, labels, penalty, flips.start(K))
-        assert pytest.approx(repeated.theta, abs=1e-5) == heavy.theta
-        assert heavy.omega == pytest.approx(repeated.omega, abs=1e-5)
+        weighted = solver(Z, y, penalty, start, weights=weights)
+        repeated = solver(rows, labels, penalty, start)
+        assert weighted.theta == pytest.approx(repeated.theta, abs=1e-5)
+        assert weighted.omega == pytest.approx(repeated.omega, abs=1e-5)
+
+
+EXCHANGED = {
+    2: flips.from_rates(0.9, 0.9),
+    3: np.array([[0.05, 0.9, 0.05], [0.9, 0.05, 0.05], [0.05, 0.05, 0.9]]),
+}
 
 
 @pytest.mark.parametrize("K", [2, 3])
 @pytest.mark.parametrize("solver", [em_newton, lbfgs])
 def test_names_that_change_places_are_reset_and_flagged(solver, K):
     Z, y, penalty = problem(K)
-    wrong = np.array([[0.05, 0.9, 0.05], [0.9, 0.05, 0.05], [0.05, 0.05, 0.9]])
-    fit = solver(Z, y, penalty, wrong if K == 3 else flips.from_rates(0.9, 0.9))
+    fit = solver(Z, y, penalty, EXCHANGED[K])
     assert fit.permuted
     assert not flips.permuted(fit.omega)
 
@@ -128,8 +138,10 @@ def test_flip_matrices_of_many_classes():
         assert projected.sum(axis=1) == pytest.approx(np.ones(K))
         assert not flips.permuted(projected)
         C = contrasts(K)
-        assert pytest.approx(np.eye(K - 1), abs=1e-12) == C.T @ C
-        assert np.abs(C.sum(axis=0)).max() < 1e-12
+        products = C.T @ C
+        assert products == pytest.approx(np.eye(K - 1), abs=1e-12)
+        sums = C.sum(axis=0)
+        assert np.abs(sums).max() < 1e-12
     by_its_row = np.array([[0.4, 0.5, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]])
     assert flips.permuted(by_its_row)
     by_its_column = np.array([[0.4, 0.3, 0.3], [0.5, 0.5, 0], [0, 0, 1]])
@@ -137,10 +149,16 @@ def test_flip_matrices_of_many_classes():
     sum_below_1 = np.array([[0.4, 0.6], [0.1, 0.9]])
     assert not flips.permuted(sum_below_1)  # what counts for two classes
     assert np.array_equal(flips.checked(flips.START, 4), flips.start(4))
-    for bad, message in [
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
         (np.eye(3), r"shape \(4, 4\)"),
         (np.full((4, 4), 0.3), "sum to 1"),
         (np.eye(4)[::-1], "change names"),
-    ]:
-        with pytest.raises(ValueError, match=message):
-            flips.checked(bad, 4)
+    ],
+)
+def test_bad_flip_matrices_are_named(bad, message):
+    with pytest.raises(ValueError, match=message):
+        flips.checked(bad, 4)
