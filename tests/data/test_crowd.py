@@ -12,29 +12,32 @@ HEADER = "!amt_annotation_ids\t!amt_worker_ids\torig_id\tresponse\tgold"
 
 
 def rte_files(folder, change=lambda pairs, labels: None):
-    words = ("FALSE", "TRUE")
     pairs = []
     labels = []
     for i in range(800):
         item = str(1000 - i)
-        pairs.append([item, words[i % 2], "CD", f'He "said" {i}.', f"Said {i}"])
+        word = ("FALSE", "TRUE")[i % 2]
+        gold = str(i % 2)
+        pairs.append([item, word, "CD", f'He "said" {i}.', f"Said {i}"])
         for k in range(10):
             worker = f"w{(7 * i + k) % 164}"
-            labels.append([f"a{i}{k}", worker, item, str((i + k) % 2), str(i % 2)])
+            response = str((i + k) % 2)
+            labels.append([f"a{i}{k}", worker, item, response, gold])
     change(pairs, labels)
     files = {
         "rte1.tsv": [["id", "value", "task", "text", "hypothesis"], *pairs],
         "rte.standardized.tsv": [[HEADER], *labels],
     }
     for name, rows in files.items():
-        (folder / name).write_text("".join("\t".join(row) + "\n" for row in rows))
+        lines = ["\t".join(row) for row in rows]
+        (folder / name).write_text("\n".join(lines) + "\n")
     return {path.name: path for path in folder.iterdir()}
 
 
 def test_rte_labels_point_at_their_pairs(tmp_path):
     arrays = crowd.rte(rte_files(tmp_path))
-    assert arrays["y"].tolist() == [1 if i % 2 else -1 for i in range(800)]
-    assert arrays["item"].tolist() == np.repeat(np.arange(800), 10).tolist()
+    assert arrays["y"].tolist() == [-1, 1] * 400
+    assert np.array_equal(arrays["item"], np.repeat(np.arange(800), 10))
     assert arrays["response"][:3].tolist() == [-1, 1, -1]
     assert arrays["worker"].min() == 0
     assert arrays["worker"].max() == 163
@@ -42,16 +45,29 @@ def test_rte_labels_point_at_their_pairs(tmp_path):
     assert arrays["X"].shape == (800, 9)
 
 
+def another_gold_label(pairs, labels):
+    labels[0][4] = "1"
+
+
+def an_unknown_response(pairs, labels):
+    labels[0][3] = "2"
+
+
+def one_field_too_many(pairs, labels):
+    pairs[4].append("x")
+
+
+def an_unknown_word(pairs, labels):
+    pairs[4][1] = "MAYBE"
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (
-            lambda pairs, labels: labels[0].__setitem__(4, "1"),
-            "gold labels of the two files differ",
-        ),
-        (lambda pairs, labels: labels[0].__setitem__(3, "2"), "value '2' is not one of 1, 0"),
-        (lambda pairs, labels: pairs[4].append("x"), r"rte1\.tsv: 6 fields in .*, expected 5"),
-        (lambda pairs, labels: pairs[4].__setitem__(1, "MAYBE"), "value 'MAYBE' is not one of"),
+        (another_gold_label, "gold labels of the two files differ"),
+        (an_unknown_response, "value '2' is not one of 1, 0"),
+        (one_field_too_many, r"rte1\.tsv: 6 fields in .*, expected 5"),
+        (an_unknown_word, "value 'MAYBE' is not one of"),
     ],
 )
 def test_rte_files_that_do_not_fit_are_refused(tmp_path, change, message):
@@ -69,12 +85,23 @@ def test_features_of_a_pair():
     assert second[[0, 3, 5, 6, 7, 8]].tolist() == [0, 0, 0, 0, 1, 1]
 
 
+def zeros_and_ones(rng, zeros, ones):
+    """Make a column of shuffled zeros and ones."""
+    values = np.repeat(np.array([0, 1], np.uint8), [zeros, ones])
+    return rng.permutation(values)[:, None]
+
+
 def galaxy(folder, **changes):
     rng = np.random.default_rng(0)
-    yt = rng.permutation(np.repeat(np.array([0, 1], np.uint8), [805, 1195]))[:, None]
-    fd = rng.permutation(np.repeat(np.array([0, 1], np.uint8), [1730, 270]))[:, None]
-    variables = {"x": rng.random((2000, 2)), "yt": yt, "yz": yt ^ fd, "fd": fd} | changes
-    savemat(folder / "galaxy_zoo.mat", variables)
+    true = zeros_and_ones(rng, 805, 1195)
+    flipped = zeros_and_ones(rng, 1730, 270)
+    variables = {
+        "x": rng.random((2000, 2)),
+        "yt": true,
+        "yz": true ^ flipped,
+        "fd": flipped,
+    }
+    savemat(folder / "galaxy_zoo.mat", variables | changes)
     return {"galaxy_zoo.mat": folder / "galaxy_zoo.mat"}
 
 
@@ -97,7 +124,8 @@ def test_websearch_says_what_it_found(tmp_path):
     assert np.array_equal(arrays["X"], x)
     assert arrays["y"].tolist() == [-1, 1, 1, -1, -1, 1]
     assert "y_noisy" not in arrays
-    assert np.array_equal(crowd.websearch(search(tmp_path, x=x.T, y=y))["X"], x)
+    transposed = crowd.websearch(search(tmp_path, x=x.T, y=y))
+    assert np.array_equal(transposed["X"], x)
     flagged = crowd.websearch(search(tmp_path, x=x, y=y, fd=np.array([0, 1, 0, 0, 0, 0])))
     assert flagged["y_noisy"].tolist() == [-1, -1, 1, -1, -1, 1]
     for variables, message in (
@@ -116,17 +144,19 @@ def test_features_are_the_same_with_every_python():
 
 
 def test_votes_and_probabilities_of_cifar10h_go_with_its_labels(tmp_path):
-    names = (
-        "cifar10h-counts.npy",
-        "cifar10_test_set_pyx.npy",
-        "cifar10_test_set_original_labels.npy",
-    )
-    files = {name: tmp_path / name for name in names}
-    content = (np.eye(10, dtype=int) * 50, np.full((10, 10), 0.1), np.arange(10, dtype=np.uint16))
-    for path, array in zip(files.values(), content, strict=True):
-        np.save(path, array)
+    votes = np.eye(10, dtype=int) * 50
+    content = {
+        "cifar10h-counts.npy": votes,
+        "cifar10_test_set_pyx.npy": np.full((10, 10), 0.1),
+        "cifar10_test_set_original_labels.npy": np.arange(10, dtype=np.uint16),
+    }
+    files = {}
+    for name, array in content.items():
+        files[name] = tmp_path / name
+        np.save(files[name], array)
     arrays = crowd.cifar10h(files)
-    assert (arrays["votes"].argmax(axis=1) == arrays["y"]).all()
-    np.save(files["cifar10h-counts.npy"], content[0][:9])
+    most_votes = arrays["votes"].argmax(axis=1)
+    assert (most_votes == arrays["y"]).all()
+    np.save(files["cifar10h-counts.npy"], votes[:9])
     with pytest.raises(ValueError, match=r"'votes': \(9, 10\).* do not go with 10 labels"):
         crowd.cifar10h(files)

@@ -51,17 +51,23 @@ def test_the_mirror_has_the_registered_content(tmp_path, name):
 
 def test_crowd_labels_of_rte_have_the_published_accuracy(tmp_path):
     rte = prepared("rte", tmp_path).arrays
-    assert (rte["response"] == 1).sum() == 4581
-    assert (rte["response"] == rte["y"][rte["item"]]).mean() == pytest.approx(0.729, abs=5e-4)
-    votes = np.bincount(rte["item"], weights=rte["response"])
+    response = rte["response"]
+    assert (response == 1).sum() == 4581
+    is_right = response == rte["y"][rte["item"]]
+    assert is_right.mean() == pytest.approx(0.729, abs=5e-4)
+    votes = np.bincount(rte["item"], weights=response)
     assert (votes == 0).sum() == 65
-    assert (np.where(votes > 0, 1, -1) == rte["y"]).mean() == pytest.approx(0.919, abs=5e-4)
+    majority = np.where(votes > 0, 1, -1)
+    assert (majority == rte["y"]).mean() == pytest.approx(0.919, abs=5e-4)
 
 
 def test_votes_of_cifar10h_agree_with_its_labels_as_published(tmp_path):
     arrays = prepared("cifar10h", tmp_path).arrays
-    share = arrays["votes"][np.arange(10_000), arrays["y"]] / arrays["votes"].sum(axis=1)
-    assert (arrays["votes"].argmax(axis=1) == arrays["y"]).mean() == pytest.approx(0.9921, abs=5e-5)
+    votes = arrays["votes"]
+    label = arrays["y"]
+    agrees = votes.argmax(axis=1) == label
+    assert agrees.mean() == pytest.approx(0.9921, abs=5e-5)
+    share = votes[np.arange(10_000), label] / votes.sum(axis=1)
     assert (share < 0.5).sum() == 122
 
 

@@ -12,30 +12,38 @@ from reproduction.data.loaders.formats import fact
 Rows = list[list[str]]
 
 
+def lines_of(rows, separator, end="\n"):
+    return "".join(separator.join(row) + end for row in rows)
+
+
 def blanks(rows):
-    return "".join(" ".join(row) + "\n" for row in rows)
+    return lines_of(rows, " ")
 
 
 def commas(rows):
-    return "".join(",".join(row) + "\r\n" for row in rows)
+    return lines_of(rows, ",", end="\r\n")
 
 
 def keel(rows):
-    lines = ["@relation x", "@attribute a real [0, 1]", "@data"]
-    lines += [", ".join(row) for row in rows]
-    return "".join(f"{line}\n" for line in lines)
+    header = "@relation x\n@attribute a real [0, 1]\n@data\n"
+    return header + lines_of(rows, ", ")
 
 
 def orange(rows):
-    return "a\tb\nc\td\n\tclass\n" + "".join("\t".join(row) + "\n" for row in rows)
+    header = "a\tb\nc\td\n\tclass\n"
+    return header + lines_of(rows, "\t")
 
 
 def points(tmp_path, read, name, text):
-    """What a loader, or a reader of the points of an IDA set, makes of a file of that name."""
-    (tmp_path / name).write_text(text)
-    if read in {row[0] for row in NUMERIC} | {"parkinsons"}:
-        return [getattr(uci, read)({name: tmp_path / name})[key] for key in ("X", "y")]
-    return getattr(uci, read)(tmp_path / name)
+    """Read a file of that name with a loader, or with a reader of the points of an IDA set."""
+    path = tmp_path / name
+    path.write_text(text)
+    read_or_load = getattr(uci, read)
+    loaders = {"parkinsons", *(row[0] for row in NUMERIC)}
+    if read in loaders:
+        arrays = read_or_load({name: path})
+        return arrays["X"], arrays["y"]
+    return read_or_load(path)
 
 
 NUMERIC: list[tuple[str, str, Callable[[Rows], str], int, Sequence[str]]] = [
@@ -59,7 +67,9 @@ def test_numbers_and_labels_arrive_as_they_stand(loader, name, layout, columns, 
     rng = np.random.default_rng(1)
     X = rng.integers(-999, 999, (20, columns)) / 8
     code = rng.integers(2, size=20)
-    rows = [[*map(str, x), labels[k]] for x, k in zip(X.tolist(), code, strict=True)]
+    rows = []
+    for x, k in zip(X.tolist(), code, strict=True):
+        rows.append([*map(str, x), labels[k]])
     X_read, y = points(tmp_path, loader, name, layout(rows))
     assert np.array_equal(X_read, X)
     assert np.array_equal(y, 2 * code - 1)
@@ -67,18 +77,21 @@ def test_numbers_and_labels_arrive_as_they_stand(loader, name, layout, columns, 
     assert y.dtype == np.int8
     first, *remaining = rows
     unknown_label = [[*first[:-1], "other"], *remaining]
-    with pytest.raises(ValueError, match=r"is not one of|could not convert"):
+    message = r"is not one of|could not convert"
+    with pytest.raises(ValueError, match=message):
         points(tmp_path, loader, name, layout(unknown_label))
     missing_field = [first[1:], *remaining]
-    with pytest.raises(ValueError, match=f"{name}: {columns} fields in .*, expected {columns + 1}"):
+    message = f"{name}: {columns} fields in .*, expected {columns + 1}"
+    with pytest.raises(ValueError, match=message):
         points(tmp_path, loader, name, layout(missing_field))
 
 
 def test_parkinsons_skips_name_and_header_and_finds_its_label_in_the_middle(tmp_path):
     X = np.arange(44.0).reshape(2, 22)
     rows = []
-    for i, x in enumerate(X):
-        rows.append([f"phon_{i}", *map(str, x[:16]), str(i), *map(str, x[16:])])
+    for i, x in enumerate(X.tolist()):
+        row = [f"phon_{i}", *x[:16], i, *x[16:]]
+        rows.append([str(value) for value in row])
     header = [["name", *"abcdefghijklmnop", "status", *"qrstuv"]]
     for text in (commas(header + rows), blanks(rows)):
         X_read, y = points(tmp_path, "parkinsons", "parkinsons.data", text)
@@ -133,8 +146,9 @@ def test_statlog_heart_is_picked_from_cleveland_in_its_order(tmp_path):
     rows = [[str(i), *middle.split(","), str(i % 2)] for i in range(303)]
     X, y = points(tmp_path, "heart", "heart_disease.tab", orange(rows))
     assert X[:, 0].tolist() == order
-    assert X[0].tolist()[1:] == [1, 3, 145, 233, 1, 1, 150, 0, 2.3, 2, 0, 7]
-    assert y.tolist() == [2 * (i % 2) - 1 for i in order]
+    _, *first_row = X[0].tolist()
+    assert first_row == [1, 3, 145, 233, 1, 1, 150, 0, 2.3, 2, 0, 7]
+    assert y.tolist() == [1 if i % 2 else -1 for i in order]
 
 
 def test_a_source_of_several_files_is_refused(tmp_path):
