@@ -1,4 +1,4 @@
-"""The chooser, gallery and citations quote what is kept; the prose of the chooser holds on its rows."""
+"""The chooser, gallery and citations quote what is archived; the chooser's prose fits its rows."""
 
 import re
 import sys
@@ -17,10 +17,12 @@ import answers  # noqa: E402
 
 def rows(kind, *words):
     """The cells of an answer by the first of each row."""
-    lines = [
-        line.strip("| ").split(" | ") for line in answers.KINDS[kind](*words).splitlines() if "|" in line
-    ]
-    return {line[0]: line[1:] for line in lines}
+    cells_of_rows = {}
+    for line in answers.KINDS[kind](*words).splitlines():
+        if "|" in line:
+            first, *cells = line.strip("| ").split(" | ")
+            cells_of_rows[first] = cells
+    return cells_of_rows
 
 
 @pytest.mark.parametrize("page", answers.pages(), ids=lambda page: page.stem)
@@ -40,21 +42,20 @@ def test_what_the_chooser_says_in_words_holds_on_its_rows():
     assert lowest[:7] == "**KLR**"
     assert close[:4] == "rKLR"
     assert missing == "SVM, rKFD, rMKLR"
-    beyond_half = [
-        cells for row, cells in rows("runs", "robust_sgd/table1", "redrawn_error").items() if "60 %" in row
-    ]
-    assert [cells[0] for cells in beyond_half] == ["none", "none"]
+    runs = rows("runs", "robust_sgd/table1", "redrawn_error")
+    lowest_beyond_half = [cells[0] for row, cells in runs.items() if "60 %" in row]
+    assert lowest_beyond_half == ["none", "none"]
 
 
 def test_a_row_ranks_by_the_mean_and_takes_paired_intervals(tmp_path, monkeypatch):
     folder = tmp_path / "results/reference/kernel_boost/table"
     folder.mkdir(parents=True)
     errors = {"svm": [10.0, 20, 30], "klr": [11.0, 21.5, 31.2], "rklr": [9.0, 25, 27]}
-    lines = []
+    lines = ["dataset,noise,setting,method,metric,mean"]
     for method, errors_of_sets in errors.items():
         for number, error in enumerate(errors_of_sets):
             lines.append(f"set{number},independent 0.2,,{method},error,{error}")
-    (folder / "summary.csv").write_text("\n".join(["dataset,noise,setting,method,metric,mean", *lines]))
+    (folder / "summary.csv").write_text("\n".join(lines))
     monkeypatch.setattr(answers, "ROOT", tmp_path)
     lowest, behind, close = rows("sets", "kernel_boost/table", "error")["20 % symmetric"]
     differences = np.subtract(errors["klr"], errors["svm"])
@@ -80,12 +81,14 @@ def test_a_table_of_verdicts_has_a_row_for_every_claim_of_the_paper():
 
 
 def test_links_to_kept_files_lead_to_pages_of_results_and_pictures_stay():
-    text = "![a](../figures/reference/ors/fig2.svg) [![b](x.webp)](../figures/reference/ors/fig2.svg)"
-    source = [f"{text} [c](../../results/reference/ors/fig5/summary.csv)"]
+    picture = "![a](../figures/reference/ors/fig2.svg)"
+    linked_picture = "[![b](x.webp)](../figures/reference/ors/fig2.svg)"
+    linked_table = "[c](../../results/reference/ors/fig5/summary.csv)"
+    source = [f"{picture} {linked_picture} {linked_table}"]
     answers.read(None, "src/papers/ors/page", source)
-    page = "[{}](/docs/results/ors_{}.rst)"
-    linked = f"{page.format('![b](x.webp)', 'fig2')} {page.format('c', 'fig5')}"
-    assert source[0] == f"{text.partition(' ')[0]} {linked}"
+    linked_picture = "[![b](x.webp)](/docs/results/ors_fig2.rst)"
+    linked_table = "[c](/docs/results/ors_fig5.rst)"
+    assert source[0] == f"{picture} {linked_picture} {linked_table}"
 
 
 def test_every_work_of_the_citation_file_has_an_entry_and_every_paper_a_gallery():
@@ -95,9 +98,12 @@ def test_every_work_of_the_citation_file_has_an_entry_and_every_paper_a_gallery(
     assert len(set(keys)) == len(keys) == 1 + len(cited["references"]) == 6
     for work in [cited, *cited["references"]]:
         assert f"title = {{{{{work['title']}}}}}" in entries
-        assert all(author.get("family-names", author.get("name")) in entries for author in work["authors"])
+        for author in work["authors"]:
+            name = author.get("family-names", author.get("name"))
+            assert name in entries
         assert work.get("doi", "") in entries
     page = answers.built((ROOT / "docs/gallery.md").read_text(encoding="utf-8"))
-    thumbnails = [file.relative_to(ROOT) for file in (ROOT / "figures/reference").glob("*/*.thumb.webp")]
+    thumbnails = list((ROOT / "figures/reference").glob("*/*.thumb.webp"))
     assert len(thumbnails) > 50
-    assert all(f"(../{file})" in page for file in thumbnails)
+    for file in thumbnails:
+        assert f"(../{file.relative_to(ROOT)})" in page

@@ -25,12 +25,20 @@ MEASURED = {
 @pytest.mark.parametrize(
     ("key", "declared", "attempt", "requested"),
     [
-        pytest.param(("ors/fig2", "b", "run"), {}, 1, (900, 5 + 2), id="measured, with a margin"),
-        pytest.param(("ors/fig2", "a", "run"), {}, 2, (2000, 2 * (1 + 2)), id="twice as much once more"),
-        pytest.param(("ors/fig2", "a", "tune"), {"mem_mb": 9000}, 1, (9000, 27), id="declared wins"),
-        pytest.param(("ors/fig2", "c", "run"), {}, 1, (900, 5 + 2), id="another cell: the dearest"),
-        pytest.param(("ors/fig2", "", "experiment"), {}, 1, (800, 27), id="one job: the dearest of several"),
-        pytest.param(("ors/fig9", "a", "run"), {"runtime": 7}, 1, (1000, 7), id="never measured"),
+        (("ors/fig2", "b", "run"), {}, 1, (900, 5 + 2)),
+        (("ors/fig2", "a", "run"), {}, 2, (2000, 2 * (1 + 2))),
+        (("ors/fig2", "a", "tune"), {"mem_mb": 9000}, 1, (9000, 27)),
+        (("ors/fig2", "c", "run"), {}, 1, (900, 5 + 2)),
+        (("ors/fig2", "", "experiment"), {}, 1, (800, 27)),
+        (("ors/fig9", "a", "run"), {"runtime": 7}, 1, (1000, 7)),
+    ],
+    ids=[
+        "measured, with a margin",
+        "twice as much once more",
+        "declared wins",
+        "another cell: the dearest",
+        "one job: the dearest of several",
+        "never measured",
     ],
 )
 def test_a_job_asks_for_what_was_measured_with_a_margin(key, declared, attempt, requested):
@@ -51,7 +59,8 @@ def test_a_cell_reaches_a_submitted_job_whole():
     from snakemake_interface_executor_plugins.utils import TargetSpec, encode_target_jobs_cli_args
 
     wildcards = {"artifact": "ors/fig2", "cell": "methods=nlms~tasks=M=5", "block": "0"}
-    (spec,) = parse_target_jobs_cli_args(encode_target_jobs_cli_args([TargetSpec("run", wildcards)]))
+    arguments = encode_target_jobs_cli_args([TargetSpec("run", wildcards)])
+    (spec,) = parse_target_jobs_cli_args(arguments)
     assert spec.wildcards_dict == wildcards
 
 
@@ -62,13 +71,16 @@ def write(folder, name, seconds, cpu, peak):
 
 
 def test_logs_become_a_table_of_which_the_last_folder_counts(tmp_path):
-    first, second = tmp_path / "first", tmp_path / "second"
+    first = tmp_path / "first"
+    second = tmp_path / "second"
     write(first, "ors/fig2/a=1.5~b=2.0", 30, 10, 200.2)
     write(first, "ors/fig2/a=1.5~b=2.1", 30, 20, 100)
     write(second, "ors/fig2/a=1.5~b=2.1", 30, 40, 300)
     write(first, "ors/fig2/a=1.5~b=2.tune", 7, "NA", "NA")
     write(first, "ors/fig3/experiment", 9, 8, 150)
-    assert costs.gathered([first, second])[costs.COLUMNS[:-1]].to_numpy().tolist() == [
+    table = costs.gathered([first, second])
+    columns_of_logs = costs.COLUMNS[:-1]
+    assert table[columns_of_logs].to_numpy().tolist() == [
         ["ors/fig2", "a=1.5~b=2", "run", 2, 25.0, 40.0, 300],
         ["ors/fig2", "a=1.5~b=2", "tune", 1, 7.0, 7.0, 0],
         ["ors/fig3", "", "experiment", 1, 8.0, 8.0, 150],
@@ -76,7 +88,7 @@ def test_logs_become_a_table_of_which_the_last_folder_counts(tmp_path):
 
 
 def test_minutes_stand_next_to_what_a_fixed_piece_of_work_took_there(tmp_path):
-    """Else minutes of two machines cannot be compared; a run before the column has an empty cell."""
+    """Without it nobody can compare minutes of two machines; older runs have an empty cell."""
     logs = tmp_path / "logs/full"
     write(logs, "ors/fig2/experiment", 9, 8, 150)
     write(logs, "ors/fig3/experiment", 9, 8, 150)
@@ -123,11 +135,12 @@ def test_the_recorded_table_is_read_and_a_damaged_one_named(tmp_path):
 
 
 def test_starting_takes_at_most_a_twentieth_of_the_jobs_of_a_full_run():
-    """Else blocks are too short: each loads packages and compiled functions before it computes."""
-    start = 2.0  # seconds of a processor
+    """Short blocks waste time: each loads packages and compiled functions before it computes."""
+    seconds_to_start = 2.0
     full = load_plan("full", whole=True)
     for name, artifact in full.artifacts.items():
         cost = archived_run.read_archived(name, ROOT).cost
         if artifact.protocol and cost and len(artifact.blocks) > 1:
             jobs = len(artifact.cells) * len(artifact.blocks)
-            assert cost["minutes"] * 60 / jobs >= 20 * start, name
+            seconds_of_job = cost["minutes"] * 60 / jobs
+            assert seconds_of_job >= 20 * seconds_to_start, name

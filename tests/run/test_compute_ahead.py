@@ -17,7 +17,10 @@ for file in compute_ahead.FILES:
 
 @pytest.fixture
 def start(tmp_path, monkeypatch):
-    """Start a job of those offered; returns who computed its table, and how often it was done here."""
+    """Start a job of those offered.
+
+    Returns who computed its table, and how often it was done here.
+    """
     (tmp_path / "data").touch()
     os.utime(tmp_path / "data", (0, 0))
     words = {}

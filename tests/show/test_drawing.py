@@ -30,10 +30,23 @@ def written(table, path):
     return path
 
 
+def written_tables(inputs, folder):
+    paths = {}
+    for name, table in inputs.tables.items():
+        paths[name] = written(table, folder / f"{name}.csv")
+    return paths
+
+
 # Rows and intervals
 
 
-@pytest.mark.parametrize(("rows", "values_found"), [(None, "found: clean"), (0, "the table is empty")])
+@pytest.mark.parametrize(
+    ("rows", "values_found"),
+    [
+        (None, "found: clean"),
+        (0, "the table is empty"),
+    ],
+)
 def test_select_names_the_artifact_the_missing_value_and_what_there_is(fig2, rows, values_found):
     message = rf"fig2: the results hold no rows with (method nobody|metric mse); .*{values_found}"
     with pytest.raises(RenderError, match=message):
@@ -42,33 +55,36 @@ def test_select_names_the_artifact_the_missing_value_and_what_there_is(fig2, row
 
 def test_interval_is_the_t_interval_of_the_statistics(fig2):
     keys = {"metric": "mse", "setting": "shared_r", "method": ["noisy"]}
-    rows_of_one_method = panels.select(fig2, "fig2", **keys)
-    rows = pd.concat(
-        [
-            rows_of_one_method,
-            rows_of_one_method.assign(
-                repetition=rows_of_one_method["repetition"] + 3,
-                value=rows_of_one_method["value"] * 1.1,
-            ),
-        ]
-    )
+    rows = panels.select(fig2, "fig2", **keys)
+    further_rows = rows.copy()
+    further_rows["repetition"] += 3
+    further_rows["value"] *= 1.1
+    rows = pd.concat([rows, further_rows])
     shown = panels.mean_interval(rows, ["method", "x"]).loc["noisy"]
     for x, values in rows.groupby("x")["value"]:
         mean, half_width, n = shown.loc[x]
-        assert (mean - half_width, mean + half_width) == pytest.approx(
-            statistics.t_interval(statistics.mean_se(values))
-        )
+        expected = statistics.t_interval(statistics.mean_se(values))
+        assert (mean - half_width, mean + half_width) == pytest.approx(expected)
         assert n == len(values) >= panels.FEW
 
 
 def test_few_repetitions_have_no_interval_and_are_drawn_themselves():
-    repetitions, steps = np.divmod(np.arange(6), 2)
-    rows = pd.DataFrame({"method": "a", "x": steps, "repetition": repetitions, "value": np.arange(6.0)})
-    assert (panels.mean_interval(rows, ["method", "x"])["half_width"] == 0).all()
+    columns = {
+        "method": "a",
+        "x": [0, 1, 0, 1, 0, 1],
+        "repetition": [0, 0, 1, 1, 2, 2],
+        "value": np.arange(6.0),
+    }
+    rows = pd.DataFrame(columns)
+    intervals = panels.mean_interval(rows, ["method", "x"])
+    assert (intervals["half_width"] == 0).all()
     _figure, axes = panels.grid_of_panels([""], [""], x_label="", y_label="")
-    panels.learning_curves(axes[0, 0], rows)
-    assert [list(line.get_ydata()) for line in axes[0, 0].lines] == [[0, 1], [2, 3], [4, 5], [2, 3]]
-    assert not axes[0, 0].collections  # no band
+    panel = axes[0, 0]
+    panels.learning_curves(panel, rows)
+    repetitions = [[0, 1], [2, 3], [4, 5]]
+    mean = [2, 3]
+    assert [list(line.get_ydata()) for line in panel.lines] == [*repetitions, mean]
+    assert not panel.collections  # no band
 
 
 # Panels
@@ -98,13 +114,21 @@ def test_a_logarithmic_axis_has_at_least_three_numbers(values):
     assert len(numbers(ax.yaxis)) >= 3
 
 
-@pytest.mark.parametrize(("largest", "expected"), [(2e4, "10000"), (2e6, "$\\mathdefault{10^{4}}$")])
+@pytest.mark.parametrize(
+    ("largest", "expected"),
+    [
+        (2e4, "10000"),
+        (2e6, "$\\mathdefault{10^{4}}$"),
+    ],
+)
 def test_the_logarithmic_axes_of_a_figure_write_a_number_in_one_way(largest, expected):
     _figure, axes = panels.grid_of_panels([""], ["", ""], share_y="none", share_x=False)
-    for ax, highest in zip(axes[0], (2e4, largest), strict=True):
-        ax.plot([0, 1], [1.0, highest])
-        panels.log_axis(ax.yaxis)
-    assert all(expected in numbers(ax.yaxis) for ax in axes[0])
+    first, second = axes[0]
+    for panel, highest in ((first, 2e4), (second, largest)):
+        panel.plot([0, 1], [1.0, highest])
+        panels.log_axis(panel.yaxis)
+    assert expected in numbers(first.yaxis)
+    assert expected in numbers(second.yaxis)
 
 
 def test_bands_cover_the_interval():
@@ -117,14 +141,19 @@ def test_bands_cover_the_interval():
 @pytest.mark.parametrize("count", [1, 7, 20])
 def test_the_legend_fits_into_the_figure_and_the_panels_keep_their_size(count):
     figure, axes = panels.grid_of_panels(["a", "b"], ["c"], x_label="x", y_label="y", width=7.2)
-    before = figure.get_size_inches()[1] * axes[0, 0].get_position().height
-    panels.shared_legend(figure, panels.handles([f"method number {i}" for i in range(count)]))
+
+    def panel_height():
+        return figure.get_size_inches()[1] * axes[0, 0].get_position().height
+
+    before = panel_height()
+    methods = [f"method number {i}" for i in range(count)]
+    panels.shared_legend(figure, panels.handles(methods))
     figure.draw_without_rendering()
     box = figure.legends[0].get_window_extent()
     assert box.x0 >= 0
     assert box.x1 <= figure.bbox.x1
     assert box.y1 <= axes[1, 0].get_window_extent().y0
-    assert figure.get_size_inches()[1] * axes[0, 0].get_position().height == pytest.approx(before)
+    assert panel_height() == pytest.approx(before)
 
 
 # From a name to a file
@@ -156,21 +185,17 @@ def test_a_wrong_render_name_is_explained(name, message):
     ],
 )
 def test_what_a_table_lacks_is_named(fig2, tmp_path, rows, message):
-    path = written(fig2.query(rows), tmp_path / "table.csv")
+    paths = {"fig2": written(fig2.query(rows), tmp_path / "table.csv")}
     artifact = load_project("full")["ors/fig2"]
+    shown = {"fig2": Shown(artifact.settings, artifact.protocol)}
     with pytest.raises(RenderError, match=message):
-        render(
-            artifact.render,
-            "fig2",
-            {"fig2": path},
-            {"fig2": Shown(artifact.settings, artifact.protocol)},
-        )
+        render(artifact.render, "fig2", paths, shown)
 
 
 def test_stand_ins_are_named_in_figures_and_tables(tmp_path):
     inputs = Inputs("ors/final_errors", repetitions=2)
     inputs.tables["fig5"] = inputs.tables["fig5"].assign(dataset="speech", source="stand-in")
-    paths = {name: written(table, tmp_path / f"{name}.csv") for name, table in inputs.tables.items()}
+    paths = written_tables(inputs, tmp_path)
     note = "stand-in data, not comparable: speech"
     figure = render("ors.drawing:speech_curves", "fig5", {"fig5": paths["fig5"]}, inputs.shown())
     assert note in [text.get_text() for text in figure.texts]
@@ -178,14 +203,21 @@ def test_stand_ins_are_named_in_figures_and_tables(tmp_path):
     assert drawn.attrs["note"].endswith(f"{note}.")
 
 
-@pytest.mark.parametrize(("name", "suffixes"), [("fig3", ["png", "pdf"]), ("final_errors", tables.SUFFIXES)])
+@pytest.mark.parametrize(
+    ("name", "suffixes"),
+    [
+        ("fig3", [".png", ".pdf"]),
+        ("final_errors", tables.SUFFIXES),
+    ],
+)
 def test_every_format_is_drawn(name, suffixes, tmp_path):
     inputs = Inputs(f"ors/{name}", repetitions=2)
-    paths = {key: written(table, tmp_path / f"{key}.csv") for key, table in inputs.tables.items()}
-    (tmp_path / "out").mkdir()
-    out = [tmp_path / "out" / f"{name}.{suffix.removeprefix('.')}" for suffix in suffixes]
-    draw(inputs.artifact.render, name, paths, inputs.shown(), out)
-    assert sorted((tmp_path / "out").iterdir()) == sorted(out)
+    paths = written_tables(inputs, tmp_path)
+    folder = tmp_path / "out"
+    folder.mkdir()
+    files = [folder / f"{name}{suffix}" for suffix in suffixes]
+    draw(inputs.artifact.render, name, paths, inputs.shown(), files)
+    assert sorted(folder.iterdir()) == sorted(files)
 
 
 DRAW = """
@@ -203,18 +235,14 @@ def test_two_processes_write_the_same_bytes_and_nothing_else(tmp_path):
     """So the look of an unknown method depends on its label only, not on the seed of the hashes."""
     files = [f"figure.{suffix}" for suffix in ("pdf", "png", "svg")]
     for seed in ("0", "1"):
-        (tmp_path / seed).mkdir()
-        environment = os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)}
-        command = [
-            sys.executable,
-            "-W",
-            "error",
-            "-c",
-            DRAW,
-            *(str(tmp_path / seed / file) for file in files),
-        ]
-        subprocess.run(command, env=environment, check=True, capture_output=True)
-    first, second = (sorted((tmp_path / seed).iterdir()) for seed in ("0", "1"))
+        folder = tmp_path / seed
+        folder.mkdir()
+        changes = {"PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)}
+        command = [sys.executable, "-W", "error", "-c", DRAW]
+        command += [str(folder / file) for file in files]
+        subprocess.run(command, env=os.environ | changes, check=True, capture_output=True)
+    first = sorted((tmp_path / "0").iterdir())
+    second = sorted((tmp_path / "1").iterdir())
     assert [file.name for file in first] == files
     for first_file, second_file in zip(first, second, strict=True):
         assert first_file.read_bytes() == second_file.read_bytes()
@@ -267,8 +295,9 @@ def test_methods_shown_together_differ_even_without_colour(name):
     for first, second in itertools.combinations(methods, 2):
         a = looks[first]
         b = looks[second]
-        assert a.marker != b.marker, f"{first} and {second} share a marker: list one of them in names.yaml"
-        assert (a.colour, a.dash) != (b.colour, b.dash), f"{first} and {second} share a line"
+        both = f"{first} and {second}"
+        assert a.marker != b.marker, f"{both} share a marker: list one of them in names.yaml"
+        assert (a.colour, a.dash) != (b.colour, b.dash), f"{both} share a line"
 
 
 def test_controls_step_back():
@@ -307,7 +336,11 @@ WRITTEN = {
 @pytest.mark.parametrize("suffix", WRITTEN)
 def test_every_format_escapes_marks_bold_and_shows_sections_once(suffix, tmp_path):
     """But CSV, which has no markup and repeats the sections."""
-    rows = [("A & B", "x_1", "**0.10 ± 0.01**"), ("A & B", "x_2", "0.2 | 3"), ("C", "x_1", "5 % <")]
+    rows = [
+        ("A & B", "x_1", "**0.10 ± 0.01**"),
+        ("A & B", "x_2", "0.2 | 3"),
+        ("C", "x_1", "5 % <"),
+    ]
     frame = pd.DataFrame(rows, columns=["section", "method", "error, all"]).set_index("section")
     tables.save(tables.noted(frame, "stand-in data: a_b"), [tmp_path / f"table.{suffix}"])
     text = (tmp_path / f"table.{suffix}").read_text(encoding="utf-8")
@@ -353,21 +386,36 @@ def rows(metrics=("error",), noises=("a", "b"), xs=(1.0, 2.0)):
     """Method "better" has 10 x + repetition, "worse" one more."""
     rows = []
     shifts = {"better": 0, "worse": 1}
-    for metric, noise, method, r, x in itertools.product(metrics, noises, shifts, range(3), xs):
-        row = {"metric": metric, "noise": noise, "method": method, "repetition": r, "x": x}
-        rows.append(DEFAULTS | row | {"value": shifts[method] + 10 * x + r})
+    cells = itertools.product(metrics, noises, shifts, range(3), xs)
+    for metric, noise, method, repetition, x in cells:
+        row = {
+            "metric": metric,
+            "noise": noise,
+            "method": method,
+            "repetition": repetition,
+            "x": x,
+            "value": shifts[method] + 10 * x + repetition,
+        }
+        rows.append(DEFAULTS | row)
     return pd.DataFrame(rows)[COLUMNS]
 
 
 @pytest.mark.parametrize(
-    ("metrics", "noises"), [(["error"], ["own"]), (["error", "cost"], ["own", "independent 0.1"])]
+    ("metrics", "noises"),
+    [
+        (["error"], ["own"]),
+        (["error", "cost"], ["own", "independent 0.1"]),
+    ],
 )
 def test_a_panel_for_each_metric_and_condition(metrics, noises):
     figure = stock.curves(Results({"any": rows(metrics, noises)}, {}))
     assert len(figure.axes) == len(metrics) * len(noises)
     for axes in figure.axes:
-        curves = [line for line in axes.lines if len(line.get_xdata()) == 2 and line.get_alpha() is None]
-        assert [list(line.get_ydata()) for line in curves] == [[11, 21], [12, 22]]
+        means = []
+        for line in axes.lines:
+            if len(line.get_xdata()) == 2 and line.get_alpha() is None:
+                means.append(list(line.get_ydata()))
+        assert means == [[11, 21], [12, 22]]
     titles = {axes.get_title() for axes in figure.axes} - {""}
     assert titles == ({"own", "10 % symmetric"} if len(noises) > 1 else set())
 
@@ -381,4 +429,5 @@ def test_the_table_of_any_table_holds_the_last_value_of_every_method():
     ]
     without_x = rows(xs=(float("nan"),)).assign(value=3.0)
     frame = stock.last_values(Results({"any": without_x}, {}))
-    assert frame.loc[("synthetic", "b", "", "error"), "worse"] == "**3**"  # no higher than the other
+    # no higher than the other, so bold too
+    assert frame.loc[("synthetic", "b", "", "error"), "worse"] == "**3**"
