@@ -18,7 +18,15 @@ from reproduction.show import stock as drawing
 from reproduction.show.panels import Results
 
 TYPED = typed("stock:errors", SETTINGS)
-ONE = SETTINGS | {"noise": ["independent 0.2"], "methods": {"svm": SETTINGS["methods"]["svm"]}}
+
+
+def with_methods(**methods):
+    """Give the settings with these methods in place of theirs."""
+    return SETTINGS | {"methods": methods}
+
+
+SVM = with_methods(svm=SETTINGS["methods"]["svm"])
+ONE = SVM | {"noise": ["independent 0.2"]}
 
 
 # Selection
@@ -42,7 +50,8 @@ def constant(scores_of):
         @classmethod
         def fit_many(cls, gram, labels, grid):
             shape = (labels.shape[1], len(grid))
-            scores = np.broadcast_to(scores_of(len(gram.K_out)), (*shape, len(gram.K_out)))
+            held = len(gram.K_out)
+            scores = np.broadcast_to(scores_of(held), (*shape, held))
             nothing = np.full(shape, np.nan)
             return Fits(scores, nothing, nothing, np.zeros(shape, bool))
 
@@ -50,7 +59,9 @@ def constant(scores_of):
 
 
 def candidate(kind, cls=KernelLogisticRegression):
-    return training.Candidate("m", cls, {}, kind, np.array([0.25, 1.0, 4.0]), np.array([0.25, 4.0]))
+    widths = np.array([0.25, 1.0, 4.0])
+    grid = np.array([0.25, 4.0])
+    return training.Candidate("m", cls, {}, kind, widths, grid)
 
 
 @pytest.fixture(scope="module")
@@ -67,39 +78,46 @@ def select(
     parametrisation="sigma2",
 ):
     split, noisy = problem
-    folds = training.validation(
-        kind, split.clean if clean is None else clean, noisy, TYPED, make_repetition()
-    )
+    if clean is None:
+        clean = split.clean
+    folds = training.validation(kind, clean, noisy, TYPED, make_repetition())
     D = squared_distances(split.X)
-    return training.select([candidate(kind, cls)], D, noisy, folds, parametrisation)["m"]
+    chosen = training.select([candidate(kind, cls)], D, noisy, folds, parametrisation)
+    return chosen["m"]
+
+
+def slow_folds(kind, n):
+    """List (rows to train on, rows to validate on) as the slides describe it."""
+    repetition = make_repetition()
+    order = repetition.rng("trusted").permutation(n)
+    is_trusted = np.zeros(n, bool)
+    is_trusted[order[: round(0.2 * n)]] = True
+    trusted = np.flatnonzero(is_trusted)
+    rows = np.arange(n) if kind == "cv" else np.flatnonzero(~is_trusted)
+    if kind == "trusted_holdout":
+        return [(rows, trusted)]
+    order = repetition.rng("folds").permutation(len(rows))
+    fold_of_row = np.empty(len(rows), int)
+    fold_of_row[order] = np.arange(len(rows)) % 3
+    folds = []
+    for fold in range(3):
+        held = rows[fold_of_row == fold] if kind == "cv" else trusted
+        folds.append((rows[fold_of_row != fold], held))
+    return folds
 
 
 def slow_choice(kind, split, noisy, k):
-    """Every candidate by one fit of the estimator per fold, as the slides describe it."""
-    n = len(split.clean)
-    repetition = make_repetition()
-    is_trusted = np.zeros(n, bool)
-    is_trusted[repetition.rng("trusted").permutation(n)[: round(0.2 * n)]] = True
-    trusted = np.flatnonzero(is_trusted)
-    selected_rows = np.arange(n) if kind == "cv" else np.flatnonzero(~is_trusted)
-    n_selected = len(selected_rows)
-    fold_of_row = np.empty(n_selected, int)
-    order = repetition.rng("folds").permutation(n_selected)
-    fold_of_row[order] = np.arange(n_selected) % 3
-    parts = []
-    for fold in range(3):
-        held = selected_rows[fold_of_row == fold] if kind == "cv" else trusted
-        parts.append((selected_rows[fold_of_row != fold], held))
-    if kind == "trusted_holdout":
-        parts = [(selected_rows, trusted)]
+    """Choose width and zeta by one fit of the estimator per candidate and fold."""
+    folds = slow_folds(kind, len(split.clean))
     candidates = []
     for width, zeta in itertools.product((0.25, 1.0, 4.0), (0.25, 4.0)):
         errors = 0
         losses = []
-        for inside, held in parts:
+        for inside, held in folds:
             truth = noisy[held, k] if kind == "cv" else split.clean[held]
             model = KernelLogisticRegression(width, zeta)
-            f = model.fit(split.X[inside], noisy[inside, k]).decision_function(split.X[held])
+            model.fit(split.X[inside], noisy[inside, k])
+            f = model.decision_function(split.X[held])
             errors += int(((f > 0) != truth).sum())
             margins = np.where(truth == 1, f, -f)
             losses += np.log1p(np.exp(-margins)).tolist()
@@ -111,8 +129,9 @@ def slow_choice(kind, split, noisy, k):
 @pytest.mark.parametrize("kind", training.SELECTIONS)
 def test_the_choice_is_that_of_a_plain_search(kind, problem):
     chosen = select(problem, kind=kind)
-    chosen_values = [(chosen[k].width, *chosen[k].parameters.values()) for k in range(3)]
-    assert chosen_values == [slow_choice(kind, *problem, k) for k in range(3)]
+    for k in range(3):
+        choice = (chosen[k].width, *chosen[k].parameters.values())
+        assert choice == slow_choice(kind, *problem, k)
 
 
 def test_of_several_parameters_each_combination_is_tried():
@@ -126,15 +145,18 @@ def test_of_several_parameters_each_combination_is_tried():
 
     globals()["Doubled"] = Doubled
     logistic = {"method": "kernel_logistic", "selection": "trusted", "grid": [-4, 0, 4]}
-    zetas = {"zeta": [2.0**-4, 1.0, 2.0**4], "other": [1, 2]}
-    two = {"method": "test_training:Doubled", "selection": "trusted", "grid": zetas}
-    neighbours = {"method": "sklearn.neighbors:KNeighborsClassifier", "selection": "cv"}
-    neighbours |= {"grid": {"n_neighbors": [1, 15], "weights": ["uniform", "distance"]}}
-    frame = table(
-        "stock:errors",
-        SETTINGS | {"methods": {"one": logistic, "two": two, "near": neighbours}},
-        dataset(),
-    )
+    two = {
+        "method": "test_training:Doubled",
+        "selection": "trusted",
+        "grid": {"zeta": [2.0**-4, 1.0, 2.0**4], "other": [1, 2]},
+    }
+    neighbours = {
+        "method": "sklearn.neighbors:KNeighborsClassifier",
+        "selection": "cv",
+        "grid": {"n_neighbors": [1, 15], "weights": ["uniform", "distance"]},
+    }
+    settings = with_methods(one=logistic, two=two, near=neighbours)
+    frame = table("stock:errors", settings, dataset())
     for plain, doubled in (("error", "error"), ("parameter", "zeta")):
         expected = values(frame, method="one", metric=plain)
         np.testing.assert_array_equal(values(frame, method="two", metric=doubled), expected)
@@ -153,15 +175,18 @@ def test_no_fit_is_made_that_can_no_longer_be_chosen(problem):
             fits.append(int(wanted.sum()))
             return super().fit_many(gram, labels, grid, wanted=wanted)
 
+    split, noisy = problem
+    folds = training.validation("trusted", split.clean, noisy, TYPED, make_repetition())
+    D = squared_distances(split.X)
     for complete in (True, False):
         method = dataclasses.replace(candidate("trusted", Counting), complete=complete)
-        split, noisy = problem
-        folds = training.validation("trusted", split.clean, noisy, TYPED, make_repetition())
-        D = squared_distances(problem[0].X)
-        selection = training.select([method], D, problem[1], folds, "sigma2")
+        selection = training.select([method], D, noisy, folds, "sigma2")
         assert selection["m"] == select(problem)
-    all_fits, fewer = fits[:9], fits[9:]  # 3 widths x 3 folds, 3 conditions x 2 parameters
-    assert all_fits == [6] * 9
+    kernels = 3 * 3  # widths x folds
+    conditions_and_parameters = 3 * 2
+    all_fits = fits[:kernels]
+    fewer = fits[kernels:]
+    assert all_fits == [conditions_and_parameters] * kernels
     assert fewer[:3] == [6, 6, 6]
     assert sum(fewer) < 54
     assert 0 not in fewer
@@ -170,21 +195,19 @@ def test_no_fit_is_made_that_can_no_longer_be_chosen(problem):
 def test_test_labels_and_trusted_labels_are_in_no_fit(problem):
     split, noisy = problem
     changed_split = dataclasses.replace(split, clean=1 - split.clean, truth=1 - split.truth)
-    labels_of_fits = []
+    selecting_fits = []
     for given_split in (split, changed_split):
         Recorder.trained_on = []
         recorder = candidate("trusted", Recorder)
         training.train([recorder], given_split, noisy, TYPED, make_repetition())
-        labels_of_fits.append(Recorder.trained_on)
-    for labels, changed_labels in zip(
-        labels_of_fits[0][:9], labels_of_fits[1][:9], strict=True
-    ):  # widths x folds
+        selecting_fits.append(Recorder.trained_on[:9])  # widths x folds
+        # then one for each noise, on all rows with their noisy labels
+        final_fits = [labels[:, 0].tolist() for labels in Recorder.trained_on[9:]]
+        assert sorted(final_fits) == sorted(noisy.T.tolist())
+    for labels, changed_labels in zip(*selecting_fits, strict=True):
         np.testing.assert_array_equal(labels, changed_labels)
     # Two thirds of the 56 rows that are not trusted.
-    assert {len(labels) for labels in labels_of_fits[0][:9]} == {37, 38}
-    # on all rows, with the noisy label of each
-    for final in (labels_of_fits[0][9:], labels_of_fits[1][9:]):
-        assert sorted(labels[:, 0].tolist() for labels in final) == sorted(noisy.T.tolist())
+    assert {len(labels) for labels in selecting_fits[0]} == {37, 38}
 
 
 def test_ties_go_to_the_widest_kernel_and_the_largest_parameter(problem):
@@ -197,14 +220,17 @@ def test_ties_go_to_the_widest_kernel_and_the_largest_parameter(problem):
 
 def test_a_validation_set_of_one_class_leaves_the_choice_to_the_log_loss(problem):
     def graded(m):
-        """First parameter: one error and a small loss; second: none and a large loss."""
-        return np.stack([np.where(np.arange(m) == 0, -0.1, 5.0), np.full(m, 0.01)])
+        one_error_and_small_loss = np.full(m, 5.0)
+        one_error_and_small_loss[0] = -0.1
+        no_error_and_large_loss = np.full(m, 0.01)
+        return np.stack([one_error_and_small_loss, no_error_and_large_loss])
 
-    all_ones = np.ones_like(problem[0].clean)
-    noisy = problem[1]
+    split, noisy = problem
+    all_ones = np.ones_like(split.clean)
     folds = training.validation("trusted_holdout", all_ones, noisy, TYPED, make_repetition())
     held = folds[0].held
-    mixed = np.where(np.arange(len(all_ones)) == held[1], 0, 1).astype(np.int8)
+    mixed = all_ones.astype(np.int8)
+    mixed[held[1]] = 0
     for clean, parameter in ((all_ones, 0.25), (mixed, 4.0)):
         chosen = select(problem, constant(graded), "trusted_holdout", clean)
         assert {choice.parameters["parameter"] for choice in chosen.values()} == {parameter}
@@ -217,13 +243,18 @@ def errors(settings=SETTINGS, repetitions=range(2), data=None):
     return table("stock:errors", settings, data or dataset(), repetitions)
 
 
+def select_rows(frame, is_selected):
+    return frame[is_selected].reset_index(drop=True)
+
+
 @pytest.fixture(scope="module")
 def frame():
     return errors()
 
 
 def test_rows_of_every_method(frame):
-    assert not frame.duplicated([c for c in results.COLUMNS if c != "value"]).any()
+    keys = [column for column in results.COLUMNS if column != "value"]
+    assert not frame.duplicated(keys).any()
     counts = frame.groupby(["method", "metric"]).size().unstack()
     assert set(counts.columns) == set(stock.METRICS)
     assert (counts[["error", "width", "parameter", "flagged"]] == 3 * 2).all(axis=None)
@@ -244,10 +275,10 @@ def test_clean_labels_are_learned_and_noise_hurts():
 
 
 def test_results_depend_neither_on_the_block_nor_on_the_other_methods(frame):
-    second_repetition = frame[frame["repetition"] == 1].reset_index(drop=True)
+    second_repetition = select_rows(frame, frame["repetition"] == 1)
     pd.testing.assert_frame_equal(second_repetition, errors(repetitions=range(1, 2)))
-    alone = errors(SETTINGS | {"methods": {"svm": SETTINGS["methods"]["svm"]}})
-    pd.testing.assert_frame_equal(frame[frame["method"] == "svm"].reset_index(drop=True), alone)
+    rows_of_svm = select_rows(frame, frame["method"] == "svm")
+    pd.testing.assert_frame_equal(rows_of_svm, errors(SVM))
 
 
 def test_test_labels_change_the_error_only(frame):
@@ -256,32 +287,36 @@ def test_test_labels_change_the_error_only(frame):
     outside = [row for row in range(120) if row not in train]
     changed.arrays["y"][outside] *= -1
     mirrored = errors(repetitions=range(1), data=changed)
-    before = frame[frame["repetition"] == 0].reset_index(drop=True)
-    error = before["metric"] == "error"
-    pd.testing.assert_frame_equal(before[~error], mirrored[~error])
-    np.testing.assert_allclose(before[error]["value"], 100 - mirrored[error]["value"])
+    before = select_rows(frame, frame["repetition"] == 0)
+    is_error = before["metric"] == "error"
+    pd.testing.assert_frame_equal(before[~is_error], mirrored[~is_error])
+    mirrored_errors = mirrored[is_error]["value"]
+    np.testing.assert_allclose(before[is_error]["value"], 100 - mirrored_errors)
 
 
 def test_later_splits_are_the_same_as_without_an_offset():
-    all_rows = errors(ONE, range(5), dataset(splits=5))
-    later = errors(ONE | {"first_split": 2}, range(3), dataset(splits=5))
-    later_rows = all_rows[all_rows["repetition"] >= 2].reset_index(drop=True)
+    five_splits = dataset(splits=5)
+    all_rows = errors(ONE, range(5), five_splits)
+    later_rows = select_rows(all_rows, all_rows["repetition"] >= 2)
+    later = errors(ONE | {"first_split": 2}, range(3), five_splits)
     pd.testing.assert_frame_equal(later_rows, later)
-    from_half = errors(ONE | {"first_split": 20}, range(9), dataset(splits=5))
+    from_half = errors(ONE | {"first_split": 20}, range(9), five_splits)
     pd.testing.assert_frame_equal(later_rows, from_half)
     drawn = dataset()
     del drawn.arrays["train"], drawn.arrays["test"]
-    drawn_splits = ONE | {"splits": {"test": 0.4, "stratified": True}, "first_split": 7}
-    assert set(errors(drawn_splits, range(2), drawn)["repetition"]) == {7, 8}
-    # Beyond the last split there are no rows.
-    assert set(errors(ONE, range(2, 6))["repetition"]) == {2}
+    drawn_splits = {"splits": {"test": 0.4, "stratified": True}, "first_split": 7}
+    rows = errors(ONE | drawn_splits, range(2), drawn)
+    assert set(rows["repetition"]) == {7, 8}
+    rows_until_the_last_split = errors(ONE, range(2, 6))
+    assert set(rows_until_the_last_split["repetition"]) == {2}
 
 
 def test_a_method_with_noise_of_its_own_has_rows_of_it_only(frame):
-    klr = SETTINGS["methods"]["klr"] | {"noise": ["negative_only 0.3", "independent 0.4"]}
-    settings = SETTINGS | {"methods": SETTINGS["methods"] | {"klr": klr}}
-    dropped = (frame["method"] == "klr") & (frame["noise"] != "negative_only 0.3")
-    pd.testing.assert_frame_equal(frame[~dropped].reset_index(drop=True), errors(settings))
+    methods = SETTINGS["methods"]
+    klr = methods["klr"] | {"noise": ["negative_only 0.3", "independent 0.4"]}
+    settings = with_methods(**(methods | {"klr": klr}))
+    is_dropped = (frame["method"] == "klr") & (frame["noise"] != "negative_only 0.3")
+    pd.testing.assert_frame_equal(select_rows(frame, ~is_dropped), errors(settings))
 
 
 class Nearest:
@@ -290,7 +325,9 @@ class Nearest:
     @classmethod
     def fit_distances(cls, D, D_out, labels, widths, *, parametrisation, sign=1.0):
         assert parametrisation == SETTINGS["parametrisation"]
-        scores = sign * (2.0 * labels[D_out.argmin(axis=1)].T[:, np.newaxis] - 1)
+        nearest = D_out.argmin(axis=1)
+        classes = labels[nearest].T[:, np.newaxis]
+        scores = sign * (2.0 * classes - 1)
         rates = np.full((labels.shape[1], 1), 0.25)
         return Fits(scores, rates, rates, np.zeros(rates.shape, bool))
 
@@ -300,9 +337,9 @@ def test_a_method_selected_in_two_ways_has_the_rows_of_both():
     main = {"method": "kernel_logistic", "selection": "trusted"}
     further = {"method": "kernel_logistic", "selection": "cv"}
     two_ways = main | {"also": {"cv": ["independent 0"]}}
-    one_way = errors(SETTINGS | {"methods": {"klr": main}})
-    clean = errors(SETTINGS | {"methods": {"klr": further}, "noise": ["independent 0"]})
-    frame = errors(SETTINGS | {"methods": {"klr": two_ways}})
+    one_way = errors(with_methods(klr=main))
+    clean = errors(with_methods(klr=further) | {"noise": ["independent 0"]})
+    frame = errors(with_methods(klr=two_ways))
     order = [column for column in frame if column != "value"]
     expected = pd.concat([one_way, clean]).sort_values(order, ignore_index=True)
     pd.testing.assert_frame_equal(frame.sort_values(order, ignore_index=True), expected)
@@ -311,14 +348,14 @@ def test_a_method_selected_in_two_ways_has_the_rows_of_both():
 def test_a_table_of_methods_shows_the_main_selection_and_no_noise_that_was_not_run():
     klr = {"method": "kernel_logistic", "selection": "trusted", "also": {"cv": ["independent 0"]}}
     svm = SETTINGS["methods"]["svm"] | {"noise": ["independent 0.2"]}
-    settings = SETTINGS | {"methods": {"klr": klr, "svm": svm}}
+    settings = with_methods(klr=klr, svm=svm)
     frame = errors(settings)
-    shown = drawing.errors(Results({"mine": frame}, {"mine": typed("stock:errors", settings)}))
-    shown = shown.set_index("flips")
-    is_shown = (frame["setting"] == "trusted") & (frame["metric"] == "error")
-    clean = frame[is_shown & (frame["noise"] == "independent 0") & (frame["method"] == "klr")]
+    drawn = Results({"mine": frame}, {"mine": typed("stock:errors", settings)})
+    shown = drawing.errors(drawn).set_index("flips")
+    of_trusted = frame[frame["setting"] == "trusted"]
+    clean = values(of_trusted, method="klr", metric="error", noise="independent 0")
     cell = shown.loc["clean labels", "klr"].strip("*")
-    assert cell.startswith(f"{clean['value'].mean():.2f} ")
+    assert cell.startswith(f"{clean.mean():.2f} ")
     assert shown.loc["clean labels", "svm"] == ""
     assert shown.loc["20 % symmetric", "svm"] != ""
 
@@ -336,7 +373,7 @@ def test_users_methods_take_part():
             "parameters": {"n_estimators": 3},
         },
     }
-    frame = errors(SETTINGS | {"methods": methods})
+    frame = errors(with_methods(**methods))
     nearest = values(frame, method="nearest", metric="error")
     reversed_ = values(frame, method="reversed", metric="error")
     neighbours = values(frame, method="neighbours", metric="error")
@@ -345,12 +382,17 @@ def test_users_methods_take_part():
     assert set(frame["setting"]) == {""}
     metrics = set(frame.loc[frame["method"] == "nearest", "metric"])
     assert metrics == {"error", "omega01", "omega10", "flagged"}
-    pd.testing.assert_frame_equal(frame, errors(SETTINGS | {"methods": methods}))
+    pd.testing.assert_frame_equal(frame, errors(with_methods(**methods)))
 
 
 def test_widths_of_a_method_replace_those_of_the_settings():
-    spec = {"method": "kernel_logistic", "selection": "cv", "parameters": {"widths": [-0.5, 0.5]}}
-    resolved = training.resolve(typed("stock:errors", SETTINGS | {"methods": {"m": spec}}))[0]
+    spec = {
+        "method": "kernel_logistic",
+        "selection": "cv",
+        "parameters": {"widths": [-0.5, 0.5]},
+    }
+    settings = typed("stock:errors", with_methods(m=spec))
+    resolved, *_ = training.resolve(settings)
     np.testing.assert_allclose(resolved.widths, [2**-0.5, 2**0.5])
     np.testing.assert_array_equal(resolved.grid, KernelLogisticRegression.GRID)
     assert resolved.parameters == {}
