@@ -1,10 +1,10 @@
-"""Attack the configuration: every key of every artifact, of the registry and of the run, made wrong in turn.
+"""Attack the configuration: make each key of the artifacts, registry and run wrong in turn.
 
     python tests/faults/configurations.py [--cases N] [--seed S]
 
-Each wrong file is loaded in this process by the code that the workflow uses. It should be refused within
-five seconds of one core, in one line that names the file and the key. What is accepted, or raises anything
-else, is listed.
+Each wrong file is loaded in this process by the code that the workflow uses. It should be refused
+within five seconds of one core, in one line that names the file and the key. What is accepted, or
+raises anything else, is listed.
 """
 
 import argparse
@@ -44,12 +44,12 @@ MISSING = object()
 KeyPath = tuple[Any, ...]
 
 WORDS = """
-title source caption deviations notes statement expected reason experiment label shown note not_comparable id
-place licence citation variant member path version archive name mirror file positive columns package homepage
-url loader short summary
+title source caption deviations notes statement expected reason experiment label shown note
+not_comparable id place licence citation variant member path version archive name mirror file
+positive columns package homepage url loader short summary
 """
 FREE = set(WORDS.split())
-"""Keys of free text: a typo there is no mistake that a program could see; a `loader` is found by its job."""
+"""Keys of free text, where no program could see a typo; a `loader` is found by its job."""
 
 NAMES = {
     "methods",
@@ -104,57 +104,94 @@ def wrong_values(key_path: KeyPath, value: Any) -> Iterator[tuple[str, Any]]:
         yield "unknown key", value | {"nonsense": {"no": "sense"}}
         yield "numeric key", value | {7: value}
         if value and key_path[-1] not in NAMES and not FREE & set(value):
-            *_, last = value
-            yield (
-                "misspelt key",
-                {key if key != last else f"{last}q": entry for key, entry in value.items()},
-            )
+            misspelt = dict(value)
+            last, entry = misspelt.popitem()
+            yield "misspelt key", misspelt | {f"{last}q": entry}
     if isinstance(value, list) and "x" not in key_path:
         yield "number for a list", 7
         yield "entry of another type", [*value, {"nonsense": 1}]
     if isinstance(value, bool):
         yield "word for a truth", "maybe"
     elif isinstance(value, int | float):
-        yield from (("NaN", float("nan")), ("infinite", float("inf")), ("text", "many"))
+        yield "NaN", float("nan")
+        yield "infinite", float("inf")
+        yield "text", "many"
     if isinstance(value, str) and value and not FREE & set(map(str, key_path)):
-        yield "typo", value[: len(value) // 2] + "qz" + value[len(value) // 2 :]
+        middle = len(value) // 2
+        yield "typo", value[:middle] + "qz" + value[middle:]
 
 
-def every_case() -> Iterator[Case]:
-    """List every case: artifacts of each protocol and without one, published values, a run, a registry."""
-    files: list[tuple[str, Any, Callable[[Path], Any], Path | None]] = []
-    digests: set[str] = set()
+class Source(NamedTuple):
+    """A correct file: its name and content, what loads it, and its published values."""
+
+    name: str
+    content: Any
+    loads: Callable[[Path], Any]
+    published_file: Path | None = None
+
+
+def artifact_sources() -> Iterator[Source]:
+    """List an artifact of each protocol, one without, and all that have published values."""
+    protocols: set[str] = set()
     for file in artifact_paths():
         content = read(file)
         protocol = content.get("protocol", "")
-        printed = "published" in content
-        if printed or protocol not in digests:
-            digests.add(protocol)
+        has_published = "published" in content
+        if has_published or protocol not in protocols:
+            protocols.add(protocol)
             content.pop("reductions", None)
-            published_file = file.with_suffix(".published.csv") if printed else None
-            files.append((f"{file.parent.name}/{file.stem}", content, load_artifact, published_file))
+            name = f"{file.parent.name}/{file.stem}"
+            published_file = file.with_suffix(".published.csv") if has_published else None
+            yield Source(name, content, load_artifact, published_file)
+
+
+def run_sources() -> Iterator[Source]:
+    """List the configuration of a run, and a small registry of data sets."""
     run = read(ROOT / "config/config.yaml")
     run["data"]["local"] = {"heart": {"file": str(REGISTRY), "label": "kind", "columns": ["a"]}}
-    whole = read(REGISTRY, keys=str | int)
-    sets = {name: whole["datasets"][name] for name in ("speech", "heart", "mnist38")}
-    files += [("run/config", run, load_run, None)]
-    files += [("run/datasets", {"packages": whole["packages"], "datasets": sets}, load_registry, None)]
-    # what is broken as a whole: tests/spec/test_strict_yaml.py
-    for name, content, loads, published_file in files:
+    yield Source("run/config", run, load_run)
+    registry = read(REGISTRY, keys=str | int)
+    data_sets = {name: registry["datasets"][name] for name in ("speech", "heart", "mnist38")}
+    content = {"packages": registry["packages"], "datasets": data_sets}
+    yield Source("run/datasets", content, load_registry)
+
+
+def required_keys(source: Source) -> Iterator[KeyPath]:
+    """List the keys that an artifact and the settings of its protocol must have."""
+    models: dict[KeyPath, Any] = {}
+    if source.loads is load_artifact:
+        models[()] = Artifact
+    if protocol := source.content.get("protocol"):
+        paper, _, _ = source.name.partition("/")
+        models["settings",] = find_protocol(full_name(protocol, HOME / paper)).settings
+    for parents, model in models.items():
+        for key, field in model.model_fields.items():
+            if field.is_required() and key != "datasets":
+                yield (*parents, key)
+
+
+def every_case() -> Iterator[Case]:
+    """List every wrong value at every key of every source.
+
+    Files that are broken as a whole are in tests/spec/test_strict_yaml.py.
+    """
+    for source in (*artifact_sources(), *run_sources()):
         wrong = []
-        for key_path, value in key_paths(content):
+        for key_path, value in key_paths(source.content):
             wrong += [(key_path, *wrong_value) for wrong_value in wrong_values(key_path, value)]
-        models: dict[KeyPath, Any] = {(): Artifact} if loads is load_artifact else {}
-        if protocol := content.get("protocol"):
-            models["settings",] = find_protocol(full_name(protocol, HOME / name.partition("/")[0])).settings
-        for parents, model in models.items():
-            required = (key for key, field in model.model_fields.items() if field.is_required())
-            wrong += [((*parents, key), "missing", MISSING) for key in required if key != "datasets"]
-        yield from (Case(name, *wrong_value, content, loads, published_file) for wrong_value in wrong)
+        wrong += [(key_path, "missing", MISSING) for key_path in required_keys(source)]
+        for wrong_value in wrong:
+            yield Case(
+                source.name,
+                *wrong_value,
+                source.content,
+                source.loads,
+                source.published_file,
+            )
 
 
 def load_artifact(file: Path) -> Any:
-    """An artifact at full scale, and its classes that are not the library's, as a run checks them."""
+    """Load an artifact at full scale and check its custom classes, as a run does."""
     artifact = load(file, "full")
     try:
         artifact.settings.check_custom()
@@ -177,13 +214,14 @@ def load_run(file: Path) -> Any:
 
 
 def cases(largest_number: int, seed: int) -> list[Case]:
-    """A sample that has every kind of mistake at every key of every file, as far as ``most`` allows."""
+    """Choose cases of every key of every file, as far as the largest number allows."""
     all_cases = [*every_case()]
     turns = Counter[tuple[str, str]]()
     random.Random(seed).shuffle(all_cases)
 
     def turn(case: Case) -> int:
-        turns[key := (case.source, str(case.key_path[-1]))] += 1
+        key = (case.source, str(case.key_path[-1]))
+        turns[key] += 1
         return turns[key]
 
     return sorted(all_cases, key=turn)[:largest_number]
@@ -210,14 +248,18 @@ def answer(case: Case, folder: Path) -> tuple[str, str]:
         return "traceback", f"{type(error).__name__}: {error}"
     if time.process_time() - begun > LIMIT:
         return "slow", message
-    clear = "\n" not in message and message.startswith(str(file.with_suffix(""))) and len(message) < 1500
+    is_one_line = "\n" not in message and len(message) < 1500
+    names_file = message.startswith(str(file.with_suffix("")))
     words = [word for word in case.key_path if isinstance(word, str)]
-    named = "line " in message or any(word in message for word in words[-2:])
-    return ("refused" if clear and named else "unclear"), message
+    names_key = "line " in message or any(word in message for word in words[-2:])
+    if is_one_line and names_file and names_key:
+        return "refused", message
+    return "unclear", message
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Attack the configuration; see the top of this file.")
+    description = "Attack the configuration; see the top of this file."
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--cases", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
@@ -229,10 +271,10 @@ def main() -> None:
             if outcome != "refused":
                 print(f"{outcome}: {case.source}: {case.key_path}: {case.kind}: {message[:300]!r}")
     total = counts.total()
-    print(
-        f"{total} wrong files: {', '.join(f'{number} {outcome}' for outcome, number in counts.most_common())}"
-    )
-    print(f"{counts['refused'] / total:.1%} answered by one line with file and key within {LIMIT:g} s")
+    numbers = ", ".join(f"{number} {outcome}" for outcome, number in counts.most_common())
+    print(f"{total} wrong files: {numbers}")
+    share = counts["refused"] / total
+    print(f"{share:.1%} answered by one line with file and key within {LIMIT:g} s")
 
 
 if __name__ == "__main__":

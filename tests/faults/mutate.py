@@ -1,11 +1,11 @@
-"""Feed mutated files to every reader of a foreign format, and mutated data to every check of a hash.
+"""Feed mutated files to every reader of a foreign format, and mutated data to every hash check.
 
     python tests/faults/mutate.py                    100,000 files a reader, 10,000 changes each
     python tests/faults/mutate.py --count 1000 --only mat csv
 
-Each file is read in a process with the limits of `read_isolated`; a file that kills this process is given to
-`read_isolated` itself, which must answer with a DataError. Archives are unpacked without such
-protection: whatever is not a SourceError counts. Exit code 1 if anything got through.
+Each file is read in a process with the limits of `read_isolated`; a file that kills this process is
+given to `read_isolated` itself, which must answer with a DataError. Archives are unpacked without
+such protection: whatever is not a SourceError counts. Exit code 1 if anything got through.
 """
 
 import argparse
@@ -31,7 +31,10 @@ from reproduction.data.errors import DataError
 from reproduction.data.transport import SourceError
 
 CONTAINED = 100
-"""Files that killed a process and are given to `read_isolated` itself; the others die of the same causes."""
+"""Number of files that killed a process and are given to `read_isolated` itself.
+
+The others die of the same causes.
+"""
 
 OUTCOMES = ("read", "refused", "too large", "failed")
 
@@ -40,7 +43,8 @@ def attack(readers: Sequence[str], count: int, start: int = 0) -> dict[str, dict
     """Reader -> what `count` mutated files did to it: outcomes, signals, what was not contained."""
     command = [sys.executable, __file__, "--worker", str(start), str(start + count), *readers]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    return {name: _judged(CASES[name], outcomes) for name, outcomes in json.loads(done.stdout).items()}
+    reports = json.loads(done.stdout)
+    return {name: _judged(CASES[name], report) for name, report in reports.items()}
 
 
 def _judged(case: Case, report: dict[str, Any]) -> dict[str, Any]:
@@ -57,7 +61,7 @@ def _judged(case: Case, report: dict[str, Any]) -> dict[str, Any]:
 
 
 def work(case: Case, numbers: range) -> dict[str, Any]:
-    """Read the files of those numbers, each in a fork of this process with the limits of `read_isolated`."""
+    """Read the files of those numbers, each in a fork with the limits of `read_isolated`."""
     outcomes = Counter[str]()
     deaths = []
     slowest = 0.0
@@ -86,7 +90,7 @@ def work(case: Case, numbers: range) -> dict[str, Any]:
 
 
 def _outcome(case: Case, path: Path, order: dict[str, Any]) -> str:
-    """What becomes of the file, one of `OUTCOMES`; only an unpacker, which runs unprotected, can fail."""
+    """Read the file and give one of `OUTCOMES`; only an unpacker, being unprotected, can fail."""
     try:
         if case.unpack:
             case.unpack(path)
@@ -116,11 +120,11 @@ def _written(case: Case, folder: Path) -> dict[str, Path]:
 
 
 def _contained(case: Case, number: int) -> tuple[float, str]:
-    """Processor time that `read_isolated` takes for the file of that number, and what it answers."""
+    """Measure the processor time of `read_isolated` for the file of that number, and its answer."""
     with tempfile.TemporaryDirectory() as folder:
         files = _written(case, Path(folder))
         files[case.name].write_bytes(mutated(case, number))
-        begin = resource.getrusage(resource.RUSAGE_CHILDREN)
+        begin = _seconds_of_children()
         try:
             prepare.read_isolated(case.loader, files)
             answer = f"{number}: read"
@@ -128,33 +132,42 @@ def _contained(case: Case, number: int) -> tuple[float, str]:
             answer = "DataError"
         except Exception as error:
             answer = f"{number}: {error!r}"
-        end = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return end.ru_utime + end.ru_stime - begin.ru_utime - begin.ru_stime, answer
+        return _seconds_of_children() - begin, answer
+
+
+def _seconds_of_children() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def main() -> None:
     warnings.simplefilter("ignore")
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    form = argparse.RawTextHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
+    names = [*CASES, *CHECKS]
     parser.add_argument("--count", type=int, default=100_000, help="mutated files for each reader")
-    parser.add_argument("--changes", type=int, default=10_000, help="mutations for each check of a hash")
-    parser.add_argument("--only", nargs="*", choices=[*CASES, *CHECKS], default=[*CASES, *CHECKS])
+    parser.add_argument("--changes", type=int, default=10_000, help="mutations for each hash check")
+    parser.add_argument("--only", nargs="*", choices=names, default=names)
     parser.add_argument("--start", type=int, default=0, help="number of the first mutation")
     parser.add_argument("--worker", nargs="+", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.worker:
         first, stop, *readers = arguments.worker
-        print(json.dumps({name: work(CASES[name], range(int(first), int(stop))) for name in readers}))
+        numbers = range(int(first), int(stop))
+        reports = {name: work(CASES[name], numbers) for name in readers}
+        print(json.dumps(reports))
         return
     bad = False
     for name in arguments.only:
         begin = time.monotonic()
         if name in CHECKS:
             result = silent_changes(name, arguments.changes, arguments.start)
-            bad |= bool(result["silent"] or result["other errors"])
+            bad |= bool(result["silent"]) or bool(result["other errors"])
         else:
             result = attack([name], arguments.count, arguments.start)[name]
             bad |= bool(result["escaped"]) or result["megabytes"] > 1024 or result["seconds"] > 20
-        print(f"{name:10} {time.monotonic() - begin:6.0f} s  {json.dumps(result)}", flush=True)
+        seconds = time.monotonic() - begin
+        print(f"{name:10} {seconds:6.0f} s  {json.dumps(result)}", flush=True)
     sys.exit(bad)
 
 

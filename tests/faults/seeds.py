@@ -3,7 +3,6 @@
 import bz2
 import gzip
 import io
-import itertools
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,9 +21,10 @@ from reproduction.data.transport import Network, obtain
 
 @dataclass(frozen=True)
 class Case:
-    """A file called ``name``, with ``further_files`` next to it, for ``loader``; its versions to be mutated.
+    """A file called ``name``, with ``further_files`` next to it, for ``loader``.
 
-    Without a loader it is for ``unpack``, which runs unprotected and may raise a SourceError only.
+    Its versions, ``seeds``, are mutated. Without a loader it is for ``unpack``, which runs
+    unprotected and may raise a SourceError only.
     """
 
     loader: str
@@ -52,9 +52,12 @@ def _mats() -> tuple[bytes, ...]:
         "s": {"t": np.ones(3, np.int16), "u": {"v": "w"}},
         "z": 1j,
     }
-    kinds = [{"format": "5"}, {"format": "5", "do_compression": True}]
-    files = [_mat(content, **kind) for content, kind in itertools.product((plain, rich), kinds)]
-    return (*files, _mat(plain, format="4"))
+    files = []
+    for content in (plain, rich):
+        files.append(_mat(content, format="5"))
+        files.append(_mat(content, format="5", do_compression=True))
+    files.append(_mat(plain, format="4"))
+    return tuple(files)
 
 
 def _sounds(*kinds: tuple[str, str]) -> tuple[bytes, ...]:
@@ -72,10 +75,11 @@ def _tables() -> tuple[bytes, ...]:
     X = np.arange(72.0).reshape(24, 3)
     y = np.tile([0, 1], 12)
     order = np.arange(24).reshape(1, -1)
+    splits = {"train": order[:, :10], "test": order[:, 10:]}
     plain = io.BytesIO()
-    rich = io.BytesIO()
     np.savez(plain, X=X, y=y)
-    np.savez_compressed(rich, X=X.astype(np.int16), y=y, train=order[:, :10], test=order[:, 10:])
+    rich = io.BytesIO()
+    np.savez_compressed(rich, X=X.astype(np.int16), y=y, **splits)
     return plain.getvalue(), rich.getvalue()
 
 
@@ -100,14 +104,14 @@ def _obtained(path: Path, *files: RawFile) -> None:
 
 
 def unpackers() -> dict[str, Case]:
-    """Archives and compressed files, which are unpacked before anything is known of what is in them."""
+    """Make archives and compressed files, which are unpacked before anybody knows their content."""
     x = RawFile(name="x", path="a.zip", member="in/x", bytes=len(BODY))
     y = RawFile(name="y", path="a.zip", member="in/y")
     packed = {"gzip": gzip.compress(BODY, mtime=0), "bzip2": bz2.compress(BODY)}
-    return {"archive.zip": Case("", "a.zip", _zips(), unpack=lambda path: _obtained(path, x, y))} | {
-        kind: Case("", "a", (content,), unpack=partial(_decompressed, kind))
-        for kind, content in packed.items()
-    }
+    cases = {"archive.zip": Case("", "a.zip", _zips(), unpack=lambda path: _obtained(path, x, y))}
+    for kind, content in packed.items():
+        cases[kind] = Case("", "a", (content,), unpack=partial(_decompressed, kind))
+    return cases
 
 
 def _decompressed(kind: str, path: Path) -> None:
@@ -120,11 +124,17 @@ def cases() -> dict[str, Case]:
     numbers = b""
     for i in range(8):
         numbers += b"1," + b",".join(b"%d.25" % (i + j) for j in range(18)) + b"\n"
+    numbers = gzip.compress(numbers, mtime=0)
     table_of_user = b"a,b,c,day,y\n"
     for i in range(24):
         colour = (b"red", b"blue")[i % 2]
         label = (b"0", b"1")[i % 2]
         table_of_user += b"%d.5,%d,%s,2026-01-%02d,%s\n" % (i, -i, colour, i + 1, label)
+    tables_of_user = (
+        table_of_user,
+        table_of_user.replace(b",", b";"),
+        table_of_user.replace(b"blue", b"?"),
+    )
     people = b"".join(b"%d,%d,1.5,%d\n" % (i, i % 9, 1 + (i < 81)) for i in range(306))
     sounds = _sounds(("WAV", "PCM_16"), ("WAV", "FLOAT"), ("WAV", "PCM_U8"))
     return {
@@ -132,16 +142,8 @@ def cases() -> dict[str, Case]:
         "wav": Case("audio:recording", "a.wav", sounds),
         "flac": Case("audio:recording", "a.flac", _sounds(("FLAC", "PCM_16"))),
         "svmlight": Case("libsvm:ijcnn1", "ijcnn1", (svm,), (("ijcnn1.t", svm),)),
-        "csv.gz": Case("libsvm:susy", "SUSY.csv.gz", (gzip.compress(numbers, mtime=0),), mutate=mutated_gzip),
-        "own csv": Case(
-            "users_table:users_table",
-            "mine.csv",
-            (
-                table_of_user,
-                table_of_user.replace(b",", b";"),
-                table_of_user.replace(b"blue", b"?"),
-            ),
-        ),
+        "csv.gz": Case("libsvm:susy", "SUSY.csv.gz", (numbers,), mutate=mutated_gzip),
+        "own csv": Case("users_table:users_table", "mine.csv", tables_of_user),
         "own npz": Case("users_table:users_table", "mine.npz", _tables()),
         "text": Case("uci:haberman", "haberman.data", (people, people.replace(b",", b" "))),
         **unpackers(),

@@ -2,9 +2,9 @@
 
     python tests/faults/wild_tables.py --tables 1000 --seed 1
 
-A table is refused in one line, or every column of it is used as it is written or named in a note, and two
-labels are one class exactly where they are one text. Prints what was read and refused, and the first table of
-every difference.
+A table is refused in one line, or every column of it is used as it is written or named in a note,
+and two labels are one class exactly where they are one text. Prints what was read and refused, and
+the first table of every difference.
 """
 
 import argparse
@@ -36,12 +36,25 @@ WORDS = [
     " padded ",
     "NaN?",
     "x\ty",
+    "é",
+    "-",
 ]
-WORDS += ["é", "-"]
 
 
 def word(rng: Rng) -> str:
-    return str(rng.choice(WORDS)) + "".join(rng.choice(list(string.ascii_letters), rng.integers(0, 3)))
+    start = str(rng.choice(WORDS))
+    letters = rng.choice(list(string.ascii_letters), rng.integers(0, 3))
+    return start + "".join(letters)
+
+
+def day(rng: Rng) -> str:
+    days = int(rng.integers(40_000))
+    return str(datetime(1950, 1, 1) + timedelta(days=days))[:10]
+
+
+def time(rng: Rng) -> str:
+    seconds = int(rng.integers(10**9))
+    return (datetime(2001, 1, 1) + timedelta(seconds=seconds)).isoformat()
 
 
 def number(rng: Rng) -> str:
@@ -66,8 +79,8 @@ KINDS: dict[str, Callable[[Rng], str]] = {
     "truth": lambda rng: str(bool(rng.integers(2))),
     "word": word,
     "few": lambda rng: str(rng.choice(WORDS[:4])),
-    "day": lambda rng: str(datetime(1950, 1, 1) + timedelta(days=int(rng.integers(40_000))))[:10],
-    "time": lambda rng: (datetime(2001, 1, 1) + timedelta(seconds=int(rng.integers(10**9)))).isoformat(),
+    "day": day,
+    "time": time,
     "percent": lambda rng: f"{rng.integers(100)} %",
     "euro": lambda rng: f"{rng.integers(1, 9)}.{rng.integers(100, 999)},5",
     "mixed": lambda rng: number(rng) if rng.random() < 0.95 else word(rng),
@@ -90,6 +103,9 @@ LABELS: dict[str, list[str]] = {
 }
 
 
+ENCODINGS = ["utf-8"] * 8 + ["utf-8-sig"] * 3 + ["latin-1", "utf-16", "utf-16-le"]
+
+
 def wild(rng: Rng) -> tuple[bytes, str, dict[str, Any]]:
     """A file with a table, the kind of its labels, and how it was written."""
     n = int(rng.integers(25, 150))
@@ -100,12 +116,19 @@ def wild(rng: Rng) -> tuple[bytes, str, dict[str, Any]]:
         kind = str(rng.choice(kinds))
         gaps = rng.choice([0.0, 0.0, 0.1, 0.5])
         values = [KINDS[kind](rng) for _ in range(n)]
-        columns[f"{kind} {j}"] = [str(rng.choice(MISSING)) if rng.random() < gaps else v for v in values]
-    columns["y"] = [str(rng.choice(LABELS[label])) if rng.random() > 0.02 else "" for _ in range(n)]
-    frame = pd.DataFrame(columns, dtype=object)[list(rng.permutation(list(columns)))]
+        for i in range(n):
+            if rng.random() < gaps:
+                values[i] = str(rng.choice(MISSING))
+        columns[f"{kind} {j}"] = values
+    columns["y"] = [""] * n
+    for i in range(n):
+        if rng.random() > 0.02:
+            columns["y"][i] = str(rng.choice(LABELS[label]))
+    order = list(rng.permutation(list(columns)))
+    frame = pd.DataFrame(columns, dtype=object)[order]
     form = {
         "separator": str(rng.choice([",", ";", "\t"])),
-        "encoding": str(rng.choice(["utf-8"] * 8 + ["utf-8-sig"] * 3 + ["latin-1", "utf-16", "utf-16-le"])),
+        "encoding": str(rng.choice(ENCODINGS)),
         "quoting": int(rng.choice([csv.QUOTE_MINIMAL, csv.QUOTE_ALL])),
         "end": str(rng.choice(["\n", "\r\n"])),
         "first": str(rng.choice(["", "", "", "sep=\n", "# made by hand\n", "\n"])),
