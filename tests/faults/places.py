@@ -1,11 +1,11 @@
-"""Disturb a smoke run in every way that machines do; the plain run that follows must give the same bytes.
+"""Disturb a smoke run in every way that machines do; the next plain run must give the same bytes.
 
-Kills at seeded moments (of the run and its jobs, or of the run alone), full disks, and places and states
-that are not as they should be. A disturbed run may refuse, with a reason and without a traceback; what it
-leaves is whole. The next one is plain: no --unlock, no --rerun-incomplete.
+Kills at seeded moments (of the run and its jobs, or of the run alone), full disks, and places and
+states that are not as they should be. A disturbed run may refuse, with a reason and without a
+traceback; what it leaves is whole. The next one is plain: no --unlock, no --rerun-incomplete.
 
     python tests/faults/places.py [CASE ...] [--kills 200] [--seed 0]
-    python tests/faults/places.py "no metadata" --kills 12 --scale full --targets ors_fig2 pnorm_room
+    python tests/faults/places.py "no metadata" --kills 12 --scale full --targets ors_fig2
 
 Prints what each case came to; exits with 1 if one went wrong.
 """
@@ -44,11 +44,10 @@ def plain(smoke: Smoke, **options: Any) -> str:
 
 def records(smoke: Smoke) -> list[Path]:
     """Read what Snakemake has recorded of the files that were made."""
-    record_files = sorted(
-        file for file in (smoke.folder / ".snakemake/metadata").rglob("*") if file.is_file()
-    )
+    metadata = smoke.folder / ".snakemake/metadata"
+    record_files = [file for file in metadata.rglob("*") if file.is_file()]
     assert record_files
-    return record_files
+    return sorted(record_files)
 
 
 def killed(after: float, jobs_too: bool) -> Case:
@@ -59,7 +58,10 @@ def killed(after: float, jobs_too: bool) -> Case:
         try:
             process.wait(after)
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL) if jobs_too else process.kill()
+            if jobs_too:
+                os.killpg(process.pid, signal.SIGKILL)
+            else:
+                process.kill()
         return f"killed with {process.wait()}"
 
     return case
@@ -74,27 +76,30 @@ def limited(kind: int, limit: int) -> Case:
 def full_disk(rule: str) -> Case:
     """Run again on a disk without a free byte, after removing what a rule and later ones make.
 
-    Logs and Snakemake's records are elsewhere, so that it is the rule's own job that meets the full disk.
+    Logs and Snakemake's records are elsewhere, so that the rule's own job meets the full disk.
     """
 
     def case(smoke: Smoke) -> str:
         plain(smoke)
-        records_of_files = {
-            os.fsdecode(base64.b64decode(f.name)): json.loads(f.read_bytes()) for f in records(smoke)
-        }
-        maker = {name: record["rule"] for name, record in records_of_files.items()}
+        maker = {}
+        for record in records(smoke):
+            name = os.fsdecode(base64.b64decode(record.name))
+            maker[name] = json.loads(record.read_bytes())["rule"]
         names = tuple(name for name in maker if re.fullmatch(rule, maker[name]))
         assert names, f"no output of {rule}"
+        later_rules = RULES[RULES.index(rule) :]
         for name in maker:
-            if any(re.fullmatch(later, maker[name]) for later in RULES[RULES.index(rule) :]):
+            if any(re.fullmatch(later, maker[name]) for later in later_rules):
                 (smoke.folder / name).unlink()
-        disk, parts = smoke.folder / "disk", ("data", "results", "figures", "site")
+        disk = smoke.folder / "disk"
         disk.mkdir()
         mount = ["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", str(disk)]
         if os.geteuid() or subprocess.run(mount, capture_output=True).returncode:
             return "not tried: no right to mount"
+        parts = ("data", "results", "figures", "site")
         parts_there = [part for part in parts if (smoke.folder / part).is_dir()]
-        usual, smoke.targets = smoke.targets, names
+        usual = smoke.targets
+        smoke.targets = names
         try:
             for part in parts_there:
                 shutil.move(smoke.folder / part, disk / part)
@@ -146,7 +151,10 @@ def two_at_once(smoke: Smoke) -> str:
     with smoke.started() as first_run, smoke.started() as second_run:
         runs = [first_run, second_run]
         outputs = [process.communicate()[0] for process in runs]
-    return next((text for process, text in zip(runs, outputs, strict=True) if process.returncode), "")
+    for process, output in zip(runs, outputs, strict=True):
+        if process.returncode:
+            return output
+    return ""
 
 
 def with_variables(**variables: str) -> Case:
@@ -167,10 +175,11 @@ def long_temporary_folder(smoke: Smoke) -> str:
 
 
 def of_another_user(smoke: Smoke) -> str:
-    """A user who may read the checkout and write nothing; needs root, who can become somebody else."""
+    """Run as a user who may read the checkout and write nothing; only root can become that user."""
     nobody: dict[str, Any] = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+    start = [sys.executable, "-c", ""]
     with suppress(PermissionError):
-        if not os.geteuid() and not subprocess.run([sys.executable, "-c", ""], **nobody).returncode:
+        if not os.geteuid() and not subprocess.run(start, **nobody).returncode:
             for folder in (smoke.folder, *smoke.folder.parents):
                 if folder.stat().st_uid == 0 and folder != Path("/"):
                     folder.chmod(folder.stat().st_mode | 0o055)
@@ -191,9 +200,11 @@ def results_that_are_links(smoke: Smoke) -> str:
     elsewhere.mkdir()
     (smoke.folder / "results").symlink_to(elsewhere)
     try:
-        return plain(smoke) or (
-            "not tried: linked" if list(elsewhere.rglob("table.csv")) else "nothing written"
-        )
+        if output := plain(smoke):
+            return output
+        if list(elsewhere.rglob("table.csv")):
+            return "not tried: linked"
+        return "nothing written"
     finally:
         (smoke.folder / "results").unlink()
 
@@ -204,6 +215,9 @@ RULES += ["page_after_.*", "site"]
 
 DISKS = {f"a full disk for {rule}": full_disk(rule) for rule in RULES}
 
+FILE_SIZES = (0, 100, 1000, 4000, 16_000, 64_000)
+SMALL_FILES = {f"files of {n} bytes": limited(resource.RLIMIT_FSIZE, n) for n in FILE_SIZES}
+
 CASES: dict[str, Case] = {
     "two runs at once": two_at_once,
     "no temporary folder": with_variables(TMPDIR="/no/such/folder"),
@@ -213,9 +227,7 @@ CASES: dict[str, Case] = {
     "no metadata": without_metadata,
     "results that are a link": results_that_are_links,
     "a home that cannot be written": with_variables(HOME="/proc/nowhere", XDG_CACHE_HOME=""),
-    **{
-        f"files of {n} bytes": limited(resource.RLIMIT_FSIZE, n) for n in (0, 100, 1000, 4000, 16_000, 64_000)
-    },
+    **SMALL_FILES,
     **DISKS,
 }
 
@@ -252,7 +264,8 @@ def changed(smoke: Smoke, expected: dict[str, bytes], missing: bool = True) -> l
 def undisturbed(smoke: Smoke) -> tuple[float, dict[str, bytes]]:
     """Seconds and files of a plain run with compiled kernels."""
     smoke.display = ["--logger", "console"]
-    subprocess.run(["git", "init", "-q", smoke.folder], check=False)  # git refuses a folder of another owner
+    # Git refuses a folder of another owner
+    subprocess.run(["git", "init", "-q", smoke.folder], check=False)
     plain(smoke)  # compiles
     smoke.clear()
     start = time.monotonic()
@@ -262,12 +275,14 @@ def undisturbed(smoke: Smoke) -> tuple[float, dict[str, bytes]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    form = argparse.RawTextHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
     parser.add_argument("cases", nargs="*", choices=[*CASES, []], help="default: all")
-    parser.add_argument("--kills", type=int, help="number of kills; default: 200, none beside named cases")
+    parser.add_argument("--kills", type=int, help="default: 200, none next to named cases")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--scale", default="smoke", choices=("smoke", "full"))
-    parser.add_argument("--targets", nargs="+", default=TARGETS, help="artifacts, as <paper>_<artifact>")
+    targets = "artifacts, as <paper>_<artifact>"
+    parser.add_argument("--targets", nargs="+", default=TARGETS, help=targets)
     arguments = parser.parse_args()
     rng = np.random.default_rng(arguments.seed)
     bad = 0

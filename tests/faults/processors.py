@@ -1,9 +1,9 @@
-"""Compute the smoke tables as older processors would, and compare them with those of this processor.
+"""Compute the smoke tables as older processors would, and compare them with those of this one.
 
 The compiler of the kernels (NUMBA_CPU_NAME), the linear algebra library (OPENBLAS_CORETYPE),
-NumPy (NPY_DISABLE_CPU_FEATURES) and the C library (GLIBC_TUNABLES) choose their instructions by processor,
-and can be told to choose as on an older one.
-Data are prepared, methods tuned and experiments run anew for each.
+NumPy (NPY_DISABLE_CPU_FEATURES) and the C library (GLIBC_TUNABLES) choose their instructions by
+processor; their variables make them choose as on an older one. Each processor prepares the data,
+tunes the methods and runs the experiments again.
 
     python tests/faults/processors.py [--papers ors pnorm] [--processors nehalem haswell]
 
@@ -55,7 +55,7 @@ PROCESSORS = {
 
 
 ROUNDING = 1e-14
-"""A smaller difference is not looked at relatively: where it is large, the value is nothing but rounding."""
+"""Smaller differences are not compared relatively: the value may be nothing but rounding."""
 
 
 def playable() -> dict[str, dict[str, str]]:
@@ -78,9 +78,9 @@ def tables(folder: Path, names: list[str], switches: dict[str, str]) -> dict[str
     """The smoke tables of the artifacts, computed with these switches."""
     for part in ("results", "data/prepared", ".snakemake"):
         shutil.rmtree(folder / part, ignore_errors=True)
-    targets = {name: folder / f"results/smoke/{name}/table.csv" for name in names}
-    snakemake(folder, [], *(str(path.relative_to(folder)) for path in targets.values()), **switches)
-    return {name: path.read_text(encoding="utf-8") for name, path in targets.items()}
+    targets = {name: f"results/smoke/{name}/table.csv" for name in names}
+    snakemake(folder, [], *targets.values(), **switches)
+    return {name: (folder / path).read_text(encoding="utf-8") for name, path in targets.items()}
 
 
 def difference(our_text: str, their_text: str) -> str:
@@ -95,10 +95,12 @@ def difference(our_text: str, their_text: str) -> str:
     absolute = 0.0
     relative = 0.0
     largest = ""
+    numeric = ("value", "x")
     for row, their_row in zip(ours, theirs, strict=True):
-        if any(row[column] != their_row[column] for column in row if column not in ("value", "x")):
+        labels = [column for column in row if column not in numeric]
+        if any(row[column] != their_row[column] for column in labels):
             return f"other labels: {row} against {their_row}"
-        for column in ("value", "x"):
+        for column in numeric:
             if row[column] == their_row[column]:
                 continue
             a = float(row[column])
@@ -106,15 +108,17 @@ def difference(our_text: str, their_text: str) -> str:
             count += 1
             gap = abs(a - b)
             absolute = max(absolute, gap)
-            if gap > ROUNDING and gap / max(abs(a), abs(b)) > relative:
-                relative = gap / max(abs(a), abs(b))
+            relative_gap = gap / max(abs(a), abs(b)) if gap > ROUNDING else 0.0
+            if relative_gap > relative:
+                relative = relative_gap
                 curve = f"{row['metric']} of {row['method']}"
                 largest = f", relatively by {relative:.1e} ({curve}, {a:g} and {b:g})"
     return f"{count} of {len(ours)} values differ, by {absolute:.1e} at most{largest}"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    form = argparse.RawTextHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
     parser.add_argument("--papers", nargs="*", default=[], help="default: all")
     parser.add_argument("--processors", nargs="*", choices=playable(), default=list(playable()))
     arguments = parser.parse_args()

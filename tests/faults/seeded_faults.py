@@ -1,9 +1,9 @@
-"""Put deliberate faults into ten modules, one at a time, and count how many the default level finds.
+"""Put a fault into each of ten modules in turn, and count how many the default level finds.
 
     python tests/faults/seeded_faults.py
 
-Each fault is made in a copy of the checkout, in which the tests beside the module run at the default level.
-Prints a line for each fault, and exits with 1 if one was not found.
+Each fault is made in a copy of the checkout, in which the tests next to the module run at the
+default level. Prints a line for each fault, and exits with 1 if one was not found.
 """
 
 import os
@@ -119,10 +119,9 @@ def main() -> None:
         for fault in FAULTS:
             file = checkout / "src" / fault.module
             text = file.read_text(encoding="utf-8")
-            if text.count(fault.right) != 1:
-                sys.exit(
-                    f"{fault.module} has {fault.right!r} {text.count(fault.right)} times; adapt the fault"
-                )
+            times = text.count(fault.right)
+            if times != 1:
+                sys.exit(f"{fault.module} has {fault.right!r} {times} times; adapt the fault")
             file.write_text(text.replace(fault.right, fault.wrong), encoding="utf-8")
             started = time.monotonic()
             test = run_tests(checkout, fault.tests)

@@ -92,18 +92,14 @@ class Smoke(Run):
 
 def snakemake(folder: Path, papers: list[str], *options: str, **variables: str) -> str:
     """Run Snakemake at smoke scale in the copied checkout; returns what it printed."""
-    papers_given = ["--config", f"papers=[{','.join(papers)}]"] if papers else []
-    words = [
-        "--cores",
-        "2",
-        "--nocolor",
-        *options,
-        "--configfile",
-        "config/smoke.yaml",
-        *papers_given,
-    ]
-    of_caller = ("SNAKEMAKE", "PYTHONPATH")
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(of_caller)}
+    words = ["--cores", "2", "--nocolor", *options]
+    words += ["--configfile", "config/smoke.yaml"]
+    if papers:
+        words += ["--config", f"papers=[{','.join(papers)}]"]
+    environment = {}
+    for name, value in os.environ.items():
+        if not name.startswith(("SNAKEMAKE", "PYTHONPATH")):
+            environment[name] = value
     status, output = preloaded.snakemake(words, folder, environment | variables)
     if status:
         raise SystemExit(output)

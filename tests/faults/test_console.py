@@ -1,4 +1,4 @@
-"""What a person sees of a run that works, fails or is stopped; what Snakemake says is in its log."""
+"""What a person sees of a run that works, fails or is stopped; Snakemake's words are in its log."""
 
 import csv
 import os
@@ -134,7 +134,8 @@ def test_a_figure_that_cannot_be_drawn_costs_no_other_file_of_its_paper(tmp_path
     status, output = smoke.run()
     assert status == 1
     drawn = {file.name for file in (tmp_path / "figures/smoke/noisy_online").iterdir()}
-    assert drawn == {f"identities.{suffix}" for suffix in ("csv", "html", "md", "tex", "record.json")}
+    suffixes = ("csv", "html", "md", "tex", "record.json")
+    assert drawn == {f"identities.{suffix}" for suffix in suffixes}
     assert "not made: noisy_online/averaging" in output
     assert "src/papers/noisy_online/drawing.py, line " in output
     assert ": KeyError: 'x' (logs/smoke/noisy_online/averaging/draw.log)" in output
@@ -147,7 +148,8 @@ def test_a_figure_that_cannot_be_drawn_costs_no_other_file_of_its_paper(tmp_path
 @pytest.mark.nightly
 def test_an_interrupt_ends_the_jobs_at_once_and_the_same_command_goes_on(shown):
     for number in (signal.SIGINT, signal.SIGTERM):
-        sleep = f"import time, signal; signal.signal({int(number)}, signal.SIG_IGN); time.sleep(600)"
+        ignore = f"signal.signal({int(number)}, signal.SIG_IGN)"
+        sleep = f"import time, signal; {ignore}; time.sleep(600)"
         with edited_job(shown, sleep), shown.started() as process:
             main = psutil.Process(process.pid)
             while not any("scripts.job" in line for line in command_lines(main)):
@@ -156,16 +158,19 @@ def test_an_interrupt_ends_the_jobs_at_once_and_the_same_command_goes_on(shown):
             jobs = main.children(recursive=True)
             time.sleep(0.5)
             # a terminal interrupts all processes, whoever terminates a run often the first alone
-            os.killpg(process.pid, number) if number == signal.SIGINT else process.terminate()
+            if number == signal.SIGINT:
+                os.killpg(process.pid, number)
+            else:
+                process.terminate()
             output, _ = process.communicate(timeout=60)  # the jobs would sleep for ten minutes
         assert process.returncode == 1
-        stopped = "stopped with 2 results to go; finished results are kept, run the same command to continue"
-        assert read_output(output) == [
-            "smoke scale: 0 figures and 0 tables in figures/smoke",
-            stopped,
-        ]
+        counts, stopped = read_output(output)
+        assert counts == "smoke scale: 0 figures and 0 tables in figures/smoke"
+        continue_with = "finished results are kept, run the same command to continue"
+        assert stopped == f"stopped with 2 results to go; {continue_with}"
         assert not list((shown.folder / ".snakemake/locks").glob("*"))
-        assert not [job for job in jobs if job.is_running() and job.status() != psutil.STATUS_ZOMBIE]
+        for job in jobs:
+            assert not job.is_running() or job.status() == psutil.STATUS_ZOMBIE
     with edited_job(shown, "import time; time.sleep(1)"):
         lines = on_a_terminal(shown)
     progress = []
