@@ -26,7 +26,7 @@ def test_any_number_of_cores_gives_the_same_bytes(run):
 
 @pytest.fixture
 def two_experiments(copy):
-    """Write small artifacts `first` (two methods, a cell each) and `second` (one method), a file each."""
+    """Write two small artifacts: `first` with two methods, a cell each, and `second` with one."""
     content = yaml.safe_load((copy.checkout / "src/papers/ors/vss.yaml").read_text())
     content.pop("reductions")
     check = {

@@ -1,4 +1,4 @@
-"""The pages of results: whole, closed in themselves, and true to the files that they are made from."""
+"""The pages of results: whole, closed in themselves, and true to the files they are made from."""
 
 import itertools
 import json
@@ -117,8 +117,9 @@ def test_a_page_has_what_a_reader_asks_for(site):
         *(claim["id"] for claim in content["claims"]),
     ):
         assert wanted in page, wanted
-    order = [text.index(f"{title}") for title in ("What you see.", "<figure", "In short.", "Criterion")]
-    assert order == sorted(order)
+    parts = ("What you see.", "<figure", "In short.", "Criterion")
+    positions = [text.index(part) for part in parts]
+    assert positions == sorted(positions)
     assert "public domain (LibriVox)" in (site / "docs/results/ors_fig5.html").read_text()
     drawn_from_others = (site / "docs/results/ors_final_errors.html").read_text()
     assert 'href="ors_fig2.html"' in drawn_from_others
@@ -129,19 +130,28 @@ def test_each_published_value_is_a_point_of_a_chart_and_a_row(papers):
     all_pages = itertools.chain(*[paper.pages for paper in papers])
     (page,) = [page for page in all_pages if page.name == "kernel_boost/rivals"]
     published = sphinx_sources.describe_published(page)
-    specs = [json.loads(re.search(r">({.*})<", chart)[1]) for chart in published["charts"].values()]
-    shown = sum(len(spec["data"]["values"]) for spec in specs)
-    assert shown == sum(bool(row["estimate"]) for row in published["rows"])
+    points = []
+    for chart in published["charts"].values():
+        spec = json.loads(re.search(r">({.*})<", chart)[1])
+        points += spec["data"]["values"]
+    measured = [row for row in published["rows"] if row["estimate"]]
+    assert len(points) == len(measured)
     assert len(published["rows"]) == len(page.content["published"])
+
+
+def pages_by_name(plan, home):
+    return {page.name: page for page in pages.all_pages(plan, CHECKOUT, home)}
 
 
 def test_every_stand_in_is_named_also_of_results_that_are_drawn_from_others():
     plan = plan_of("full", ["robust_sgd"])
-    shown = {page.name: page for page in pages.all_pages(plan, CHECKOUT, CHECKOUT)}
-    variants = {data_set.id: data_set.source["variant"] for data_set in shown["robust_sgd/table1"].data}
+    shown = pages_by_name(plan, CHECKOUT)
+    table = shown["robust_sgd/table1"]
+    variants = {data_set.id: data_set.source["variant"] for data_set in table.data}
     assert variants["a7a"] == "canonical"
-    assert variants["ijcnn1"] == variants["susy"] == "stand-in"
-    assert shown["robust_sgd/table1"].has_stand_in
+    assert variants["ijcnn1"] == "stand-in"
+    assert variants["susy"] == "stand-in"
+    assert table.has_stand_in
     assert not shown["robust_sgd/fig1"].has_stand_in
 
 
@@ -149,7 +159,8 @@ def test_the_front_page_counts_what_was_judged(site, papers):
     front = (site / "docs/index.html").read_text()
     for paper in papers:
         name, rows = paper.main_group
-        words = ", ".join(f"{n} {VERDICTS[verdict].label}" for verdict, n in count_verdicts(rows).items())
+        numbers = count_verdicts(rows)
+        words = ", ".join(f"{n} {VERDICTS[verdict].label}" for verdict, n in numbers.items())
         counted = count_group(name, len(rows)).capitalize()
         assert f"{counted}: {words}" in front
     published_values = sum(len(paper.groups.get("published values", [])) for paper in papers)
@@ -173,14 +184,14 @@ def test_a_caption_is_split_after_its_second_sentence_and_never_in_a_formula():
 
 
 def test_the_reference_at_a_reduced_scale_names_its_own_data_sets(tmp_path):
-    shown = {page.name: page for page in pages.all_pages(plan_of("smoke", ["audit"]), CHECKOUT, tmp_path)}
+    shown = pages_by_name(plan_of("smoke", ["audit"]), tmp_path)
     assert [data_set.id for data_set in shown["audit/finding_errors"].data] == ["rte", "galaxy_zoo"]
     assert len(shown["audit/flip_rates"].data) == 10
 
 
 def test_the_command_of_a_result_from_a_file_of_ones_own_names_it(tmp_path):
     plan = plan_of("smoke", ["audit"])
-    shown = {page.name: page for page in pages.all_pages(plan, CHECKOUT, tmp_path)}["audit/finding_errors"]
+    shown = pages_by_name(plan, tmp_path)["audit/finding_errors"]
     command = "./run smoke audit_finding_errors"
     assert shown.command == command
     plan.config["data"]["local"] = {"rte": "my rte.csv"}
@@ -191,13 +202,19 @@ def test_the_command_of_a_result_from_a_file_of_ones_own_names_it(tmp_path):
 
 
 def test_a_reduced_run_without_rows_says_so():
-    rows = [{"verdict": "ran", "missing": missing} for missing in ("no row has x = 15", "")]
-    shown = pages.without_rows(archived_run.Run("smoke", verdicts=rows)).verdicts
-    assert [row["verdict"] for row in shown] == ["no_rows", "ran"]
-    checks = [row | {"kind": "sentence", "id": "A-1", "form_of": "", "side": ""} for row in shown]
-    assert [row["verdict"] for row in select_deciding(checks)] == ["ran"]
-    assert not any(map(pages.judges, shown))
-    assert "not part of this scale" in pages.Keys({}, "").evidence(shown[0])
+    rows = [
+        {"verdict": "ran", "missing": "no row has x = 15"},
+        {"verdict": "ran", "missing": ""},
+    ]
+    without_rows, ran = pages.without_rows(archived_run.Run("smoke", verdicts=rows)).verdicts
+    assert without_rows["verdict"] == "no_rows"
+    assert ran["verdict"] == "ran"
+    keys = {"kind": "sentence", "id": "A-1", "form_of": "", "side": ""}
+    (deciding,) = select_deciding([without_rows | keys, ran | keys])
+    assert deciding["verdict"] == "ran"
+    assert not pages.judges(without_rows)
+    assert not pages.judges(ran)
+    assert "not part of this scale" in pages.Keys({}, "").evidence(without_rows)
     judged = [{"verdict": "not_comparable", "missing": "no row has x = 15"}]
     assert pages.without_rows(archived_run.Run("full", verdicts=judged)).verdicts == judged
 
@@ -206,8 +223,9 @@ def test_new_columns_of_the_verdicts_are_shown_and_not_needed(tmp_path):
     plan = plan_of("full", ["ors"])
     finish(tmp_path, plan, ["ors/fig4"])
     file = tmp_path / "results/full/ors/fig4/verdicts.csv"
-    first, *further_lines = file.read_text().splitlines()
-    file.write_text("\n".join([f"{first},new_points", *(f"{line},inconclusive" for line in further_lines)]))
+    head, *lines = file.read_text().splitlines()
+    lines = [f"{head},new_points", *(f"{line},inconclusive" for line in lines)]
+    file.write_text("\n".join(lines))
     record_verdicts(file.parent, tmp_path)
     sphinx_sources.write_sources(plan, tmp_path)
     page = (tmp_path / "docs/results/ors_fig4.rst").read_text()
@@ -251,25 +269,44 @@ def test_markup_in_texts_is_shown_not_obeyed(tmp_path, monkeypatch):
 )
 def test_a_published_value_is_placed_by_its_distance_in_tolerances(interval, places):
     ours, low, high = interval
-    cells = {"estimate": ours, "published": 10, "margin": 2}
-    ends = {"difference_low": low, "difference_high": high}
-    cells |= {key: "" if end == "" else end - 10 for key, end in ends.items()}
-    row = {"id": "a", "verdict": "reproduced", "where": '{"method": "svm"}'}
-    ((placed,),) = charts.blocks([row | {key: str(value) for key, value in cells.items()}]).values()
+    published = 10
+    row = {
+        "id": "a",
+        "verdict": "reproduced",
+        "where": '{"method": "svm"}',
+        "estimate": str(ours),
+        "published": str(published),
+        "margin": "2",
+        "difference_low": "" if low == "" else str(low - published),
+        "difference_high": "" if high == "" else str(high - published),
+    }
+    (block,) = charts.blocks([row]).values()
+    (placed,) = block
     assert (placed.difference, placed.low, placed.high) == pytest.approx(places)
 
 
 def rows_of_curves(metrics=("mse",), methods=1, settings=1, repetitions=1, last=8):
     cells = itertools.product(
-        metrics, range(methods), range(settings), range(repetitions), range(1, last + 1)
+        metrics,
+        range(methods),
+        range(settings),
+        range(repetitions),
+        range(1, last + 1),
     )
-    for metric, m, s, r, x in cells:
-        values = {"metric": metric, "x": x, "value": m + r + 1 / x}
-        yield {"method": f"m{m}", "setting": f"s{s}", "repetition": r} | values
+    for metric, method, setting, repetition, x in cells:
+        yield {
+            "method": f"m{method}",
+            "setting": f"s{setting}",
+            "repetition": repetition,
+            "metric": metric,
+            "x": x,
+            "value": method + repetition + 1 / x,
+        }
 
 
 def test_curves_fit_into_a_page_and_keep_their_ends(tmp_path):
-    write_rows(rows_of_curves(methods=8, settings=4, repetitions=5, last=400), tmp_path / "table.csv")
+    rows = rows_of_curves(methods=8, settings=4, repetitions=5, last=400)
+    write_rows(rows, tmp_path / "table.csv")
     panels = charts.curves(tmp_path / "table.csv", {})
     assert len(json.dumps(panels, separators=(",", ":"))) <= charts.LARGEST
     assert [panel["where"] for panel in panels] == ["s0", "s1", "s2", "s3"]
@@ -294,16 +331,18 @@ def test_the_metric_of_the_caption_comes_first(tmp_path):
 
 
 def test_few_repetitions_have_no_interval_and_few_points_no_curve(tmp_path):
-    write_rows(rows_of_curves(repetitions=4), tmp_path / "table.csv")
-    assert "half" not in charts.curves(tmp_path / "table.csv", {})[0]["curves"][0]
-    for last in (0, 3):
-        single = {"method": "a", "repetition": 0, "metric": "e", "value": 1.0}
-        rows = rows_of_curves(last=last) if last else [single]
-        write_rows(rows, tmp_path / "table.csv")
-        assert charts.curves(tmp_path / "table.csv", {}) == []
+    table = tmp_path / "table.csv"
+    write_rows(rows_of_curves(repetitions=4), table)
+    panel, *_ = charts.curves(table, {})
+    assert "half" not in panel["curves"][0]
+    without_x = {"method": "a", "repetition": 0, "metric": "e", "value": 1.0}
+    for rows in ([without_x], rows_of_curves(last=3)):
+        write_rows(rows, table)
+        assert charts.curves(table, {}) == []
 
 
 def test_a_key_is_shown_in_words_also_where_its_name_is_the_key_in_words():
-    words = pages.Keys({}, "").where({"where": '{"dataset": "german_numeric", "metric": "no_such"}'})
+    row = {"where": '{"dataset": "german_numeric", "metric": "no_such"}'}
+    words = pages.Keys({}, "").where(row)
     assert re.sub("<[^>]*>", "", words) == "german numeric, no such"
     assert 'title="german_numeric"' in words

@@ -1,4 +1,4 @@
-"""A part of the full scale: `only` some data sets and repetitions, judged as that, in its own folder."""
+"""A part of the full scale: some data sets and repetitions, judged as that, in its own folder."""
 
 import pytest
 from finished_runs import CHECKOUT, finish
