@@ -1,7 +1,8 @@
-"""50,000 rows and 20 columns, a tenth of the labels flipped: an audit beside cleanlab with gradient boosting.
+"""An audit next to cleanlab: 50,000 rows and 20 columns, a tenth of the labels flipped.
 
-Both take scikit-learn's histogram gradient boosting, cross-fitted in five folds. Each runs in a process of
-its own; the time is that of the processor, the memory the largest of the process, both with imports.
+Both take scikit-learn's histogram gradient boosting, cross-fitted in five folds. Each runs in its
+own process; the time is that of the processor, the memory the largest of the process, both with
+imports.
 
     python benchmarks/audit_large.py [--rows 50000] [--seeds 0 1 2]
 """
@@ -19,7 +20,8 @@ from sklearn.metrics import average_precision_score
 
 
 def data(rows, seed):
-    X, true = make_classification(rows, 20, n_informative=8, class_sep=0.8, flip_y=0, random_state=seed)
+    options = {"n_informative": 8, "class_sep": 0.8, "flip_y": 0, "random_state": seed}
+    X, true = make_classification(rows, 20, **options)
     flipped = np.random.default_rng(seed).random(rows) < 0.1
     return X, np.where(flipped, 1 - true, true), flipped
 
@@ -27,10 +29,10 @@ def data(rows, seed):
 def ours(X, y):
     import noisylabels
 
-    found = noisylabels.audit(X, y)
+    report = noisylabels.audit(X, y)
     doubt = np.empty(len(y))
-    doubt[found.ranking["row"]] = -found.ranking["score"]
-    return doubt, len(found.suspicious)
+    doubt[report.ranking["row"]] = -report.ranking["score"]
+    return doubt, len(report.suspicious)
 
 
 def cleanlab(X, y):
@@ -43,7 +45,8 @@ def cleanlab(X, y):
     model = HistGradientBoostingClassifier(random_state=0)
     p = cross_val_predict(model, X, y, cv=folds, method="predict_proba")
     issues = find_label_issues(y, p, n_jobs=1)
-    return -get_label_quality_scores(y, p, method="normalized_margin"), issues.sum()
+    quality = get_label_quality_scores(y, p, method="normalized_margin")
+    return -quality, issues.sum()
 
 
 WAYS = {"ours": ours, "cleanlab": cleanlab}
@@ -52,20 +55,27 @@ WAYS = {"ours": ours, "cleanlab": cleanlab}
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=50_000)
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0], help="of the data and the flips")
+    seeds = "of the data and the flips"
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0], help=seeds)
     parser.add_argument("--way", choices=WAYS)
-    given = parser.parse_args()
-    if not given.way:
-        for seed, way in itertools.product(given.seeds, WAYS):
-            options = ["--rows", str(given.rows), "--seeds", str(seed), "--way", way]
-            subprocess.run([sys.executable, __file__, *options], check=True)
+    arguments = parser.parse_args()
+    if arguments.way:
+        measure(arguments.way, arguments.rows, arguments.seeds[0])
         return
-    X, y, flipped = data(given.rows, given.seeds[0])
-    doubt, listed = WAYS[given.way](X, y)
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    found = f"average precision {average_precision_score(flipped, doubt):.4f}, {listed} listed"
+    for seed, way in itertools.product(arguments.seeds, WAYS):
+        options = ["--rows", str(arguments.rows), "--seeds", str(seed), "--way", way]
+        subprocess.run([sys.executable, __file__, *options], check=True)
+
+
+def measure(way, rows, seed):
+    """Print what one of the two found, and the time and memory of this process."""
+    X, y, flipped = data(rows, seed)
+    doubt, listed = WAYS[way](X, y)
+    precision = average_precision_score(flipped, doubt)
+    megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(
-        f"seed {given.seeds[0]}, {given.way}: {found}, {time.process_time():.1f} s, {memory:.0f} MB",
+        f"seed {seed}, {way}: average precision {precision:.4f}, {listed} listed, "
+        f"{time.process_time():.1f} s, {megabytes:.0f} MB",
         flush=True,
     )
 
