@@ -1,11 +1,12 @@
 # ruff: noqa: E402 - the thread variables must be set before NumPy is imported
 """Speed of AdaBoost over logistic regression against scikit-learn's, side by side in one process.
 
-Same problem for both: weights of the points go into each fit ("reweight"), 1/2 ||w||^2 against weights that
-sum to one. scikit-learn ends as soon as a member has no edge left, so the times are compared per round, each
-over the rounds that were run, and the training errors after the last common round; both are printed.
-The median of the runs counts. Below them the times of the other boosters. GentleBoost and ModestBoost have
-a peer in scikit-learn's AdaBoost over classification trees of as many leaves, which grows one in each round.
+Same problem for both: weights of the points go into each fit ("reweight"), 1/2 ||w||^2 against
+weights that sum to one. scikit-learn ends as soon as a member has no edge left, so the times are
+compared per round, each over the rounds that were run, and the training errors after the last
+common round; both are printed. The median of the runs counts. Below them the times of the other
+boosters. GentleBoost and ModestBoost have a peer in scikit-learn's AdaBoost over classification
+trees of as many leaves, which grows one in each round.
 
     python benchmarks/boosting.py [--runs 7] [--rounds 100]
 """
@@ -36,11 +37,13 @@ SIZES = [(400, 2), (400, 20), (1300, 18)]  # points and features of Banana, Twon
 
 
 def problem(n, d):
-    """Steps along each axis, so that every round finds another half-space, and 30 % flipped labels."""
+    """Make steps along each axis, so that every round finds another half-space; flip 30 %."""
     rng = np.random.default_rng(n + d)
     X = rng.standard_normal((n, d))
-    y = (np.sign(X).sum(axis=1) + 0.5 * X[:, 0] ** 3 > 0).astype(int)
-    return X, np.where(rng.random(n) < 0.3, 1 - y, y)
+    score = np.sign(X).sum(axis=1) + 0.5 * X[:, 0] ** 3
+    y = (score > 0).astype(int)
+    flipped = rng.random(n) < 0.3
+    return X, np.where(flipped, 1 - y, y)
 
 
 def seconds(model, X, y, runs):
@@ -58,37 +61,56 @@ def errors(model, X, y):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    form = argparse.RawTextHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
     parser.add_argument("--runs", type=int, default=7)
     parser.add_argument("--rounds", type=int, default=100)
     arguments = parser.parse_args()
-    T, runs = arguments.rounds, arguments.runs
     for n, d in SIZES:
         X, y = problem(n, d)
-        ours = AdaBoostClassifier(weighting="reweight", lam=n / 2, rounds=T)
-        theirs = TheirAdaBoost(LogisticRegression(), n_estimators=T)
-        mine, his = seconds(ours, X, y, runs), seconds(theirs, X, y, runs)
-        a, b = errors(ours, X, y), errors(theirs, X, y)
-        common = min(len(a), len(b))
-        faster = his / len(b) / (mine / len(a))
-        print(
-            f"n = {n}, d = {d}: ours {1e3 * mine:.1f} ms for {len(a)} rounds, "
-            f"scikit-learn {1e3 * his:.1f} ms for {len(b)}; per round {faster:.0f}x faster; "
-            f"training error after {common} rounds {a[common - 1]:.4f} and {b[common - 1]:.4f}, "
-            f"at the end {a[-1]:.4f} and {b[-1]:.4f}"
-        )
-        for model in (
-            AdaBoostClassifier(rounds=T),
-            AdaBoostClassifier("robust_logistic", rounds=T),
-            RBoostClassifier(rounds=T),
-            RBoostClassifier("robust_logistic", rounds=T),
-            GentleBoostClassifier(rounds=T),
-            ModestBoostClassifier(rounds=T),
-        ):
-            print(f"    {model}: {1e3 * seconds(model.set_params(random_state=0), X, y, 3):.1f} ms")
-        tree = DecisionTreeClassifier(max_leaf_nodes=LEAVES)
-        peer = TheirAdaBoost(tree, n_estimators=T, random_state=0)
-        print(f"    scikit-learn's AdaBoost over trees: {1e3 * seconds(peer, X, y, 3):.1f} ms")
+        print(f"n = {n}, d = {d}: ", end="")
+        compare(X, y, arguments.rounds, arguments.runs)
+        time_others(X, y, arguments.rounds)
+
+
+def compare(X, y, rounds, runs):
+    """Print the times and the training errors of our AdaBoost and scikit-learn's."""
+    ours = AdaBoostClassifier(weighting="reweight", lam=len(y) / 2, rounds=rounds)
+    theirs = TheirAdaBoost(LogisticRegression(), n_estimators=rounds)
+    our_seconds = seconds(ours, X, y, runs)
+    their_seconds = seconds(theirs, X, y, runs)
+    our_errors = errors(ours, X, y)
+    their_errors = errors(theirs, X, y)
+    common = min(len(our_errors), len(their_errors))
+    our_seconds_of_round = our_seconds / len(our_errors)
+    their_seconds_of_round = their_seconds / len(their_errors)
+    faster = their_seconds_of_round / our_seconds_of_round
+    last = common - 1
+    print(
+        f"ours {1e3 * our_seconds:.1f} ms for {len(our_errors)} rounds, "
+        f"scikit-learn {1e3 * their_seconds:.1f} ms for {len(their_errors)}; "
+        f"per round {faster:.0f}x faster; training error after {common} rounds "
+        f"{our_errors[last]:.4f} and {their_errors[last]:.4f}, "
+        f"at the end {our_errors[-1]:.4f} and {their_errors[-1]:.4f}"
+    )
+
+
+def time_others(X, y, rounds):
+    """Print the time of every other booster."""
+    boosters = [
+        AdaBoostClassifier(rounds=rounds),
+        AdaBoostClassifier("robust_logistic", rounds=rounds),
+        RBoostClassifier(rounds=rounds),
+        RBoostClassifier("robust_logistic", rounds=rounds),
+        GentleBoostClassifier(rounds=rounds),
+        ModestBoostClassifier(rounds=rounds),
+    ]
+    models = {str(booster): booster.set_params(random_state=0) for booster in boosters}
+    tree = DecisionTreeClassifier(max_leaf_nodes=LEAVES)
+    peer = TheirAdaBoost(tree, n_estimators=rounds, random_state=0)
+    models["scikit-learn's AdaBoost over trees"] = peer
+    for name, model in models.items():
+        print(f"    {name}: {1e3 * seconds(model, X, y, 3):.1f} ms")
 
 
 if __name__ == "__main__":

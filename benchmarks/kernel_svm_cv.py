@@ -1,9 +1,10 @@
 # ruff: noqa: E402 - the thread variables must be set before NumPy is imported
 """Cross-validation of a Gaussian SVM against liquidSVM 1.0.1, side by side in one process.
 
-Both choose among the same 10 widths and 10 values of C in 5 stratified folds, each fold for itself, and
-predict by the mean of the five models. CPU seconds from training rows to predictions of the test rows, one
-thread, median over splits of the IDA benchmark; mean test error and its standard error.
+Both choose among the same 10 widths and 10 values of C in 5 stratified folds, each fold for itself,
+and predict by the mean of the five models. CPU seconds from training rows to predictions of the
+test rows, one thread, median over splits of the IDA benchmark; mean test error and its standard
+error.
 
 liquidSVM is C++ (AGPL) and not among our packages. Its source distribution builds with one command:
 
@@ -31,17 +32,19 @@ from noisylabels.classifiers.kernel_svm import KernelSVMClassifier
 from noisylabels.kernels.gaussian import Gram, rbf, squared_distances
 from noisylabels.seeding import Seeds
 from reproduction.data.prepared import load_prepared
-from reproduction.run.protocol_loop import At, split_of
+from reproduction.run.protocol_loop import Repetition, split_of
 
 FOLDS = 5
 RULES = {"LIBSVM's rule": {}, "liquidSVM's rule": {"gap": 1e-3}}
-"""When to stop: no violation above 1e-3, or a duality gap of at most 1e-3 n C (liquidSVM's `stop_eps`)."""
+"""When to stop: no violation above 1e-3, or a duality gap of at most 1e-3 n C (`stop_eps`)."""
 
 
 def grid(n, d):
-    """Widths of exp(-D / width^2) and values of C as in liquidSVM's default grid, for n rows to train on."""
-    widths = np.geomspace(5.0 * (1 + 5 / n) ** d, 0.2 * n ** (-1 / d), 10)
-    return widths, 1 / (2 * n * np.geomspace(1e-2, 1e-3 / n, 10))
+    """Widths of exp(-D / width^2) and values of C as in liquidSVM's default grid, for n rows."""
+    widest = 5.0 * (1 + 5 / n) ** d
+    narrowest = 0.2 * n ** (-1 / d)
+    lambdas = np.geomspace(1e-2, 1e-3 / n, 10)
+    return np.geomspace(widest, narrowest, 10), 1 / (2 * n * lambdas)
 
 
 class LiquidSVM:
@@ -49,23 +52,23 @@ class LiquidSVM:
 
     def __init__(self, file):
         numbers = np.ctypeslib.ndpointer(dtype=np.float64, flags="C_CONTIGUOUS")
-        words, result = ctypes.POINTER(ctypes.c_char_p), ctypes.POINTER(ctypes.c_double)
-        self.library = library = ctypes.CDLL(file)
-        library.liquid_svm_init.argtypes = [numbers, ctypes.c_int, ctypes.c_int, numbers]
-        library.liquid_svm_set_param.argtypes = [ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p]
-        library.liquid_svm_get_config_line.argtypes = [ctypes.c_int, ctypes.c_int]
-        library.liquid_svm_get_config_line.restype = ctypes.c_char_p
-        library.liquid_svm_clean.argtypes = [ctypes.c_int]
+        integer = ctypes.c_int
+        text = ctypes.c_char_p
+        texts = ctypes.POINTER(text)
+        result = ctypes.POINTER(ctypes.c_double)
+        library = ctypes.CDLL(file)
+        library.liquid_svm_init.argtypes = [numbers, integer, integer, numbers]
+        library.liquid_svm_set_param.argtypes = [integer, text, text]
+        library.liquid_svm_get_config_line.argtypes = [integer, integer]
+        library.liquid_svm_get_config_line.restype = text
+        library.liquid_svm_clean.argtypes = [integer]
         for name in ("train", "select", "test"):
             function = getattr(library, f"liquid_svm_{name}")
-            function.argtypes, function.restype = [ctypes.c_int, ctypes.c_int, words], result
-        library.liquid_svm_test.argtypes += [
-            numbers,
-            ctypes.c_int,
-            ctypes.c_int,
-            numbers,
-            ctypes.POINTER(result),
-        ]
+            function.argtypes = [integer, integer, texts]
+            function.restype = result
+        rows_and_errors = [numbers, integer, integer, numbers, ctypes.POINTER(result)]
+        library.liquid_svm_test.argtypes += rows_and_errors
+        self.library = library
 
     def _words(self, model, stage, further=()):
         line = self.library.liquid_svm_get_config_line(model, stage).split()
@@ -87,45 +90,53 @@ class LiquidSVM:
         self.library.liquid_svm_select(model, *self._words(model, 2))
         labels = np.where(np.arange(len(X_test)) % 2, 1.0, -1.0)  # it wants some
         errors = ctypes.POINTER(ctypes.c_double)()
-        found = self.library.liquid_svm_test(
-            model, *self._words(model, 3), X_test, *X_test.shape, labels, ctypes.byref(errors)
-        )
-        rows, columns = int(found[0]), int(found[1])
-        signs = np.ctypeslib.as_array(found, (2 + rows * columns,))[2:].reshape(rows, columns)[:, 0].copy()
+        test = (X_test, *X_test.shape, labels, ctypes.byref(errors))
+        result = self.library.liquid_svm_test(model, *self._words(model, 3), *test)
+        rows = int(result[0])
+        columns = int(result[1])
+        values = np.ctypeslib.as_array(result, (2 + rows * columns,))[2:]
+        signs = values.reshape(rows, columns)[:, 0].copy()
         self.library.liquid_svm_clean(model)
         return signs
 
 
 def without(K, rows):
     """K (n, n) without the rows and columns of a slice."""
-    n, start, stop = len(K) - (rows.stop - rows.start), rows.start, rows.stop
-    kept = np.empty((n, n))
-    kept[:start, :start], kept[:start, start:] = K[:start, :start], K[:start, stop:]
-    kept[start:, :start], kept[start:, start:] = K[stop:, :start], K[stop:, stop:]
-    return kept
+    start, stop = rows.start, rows.stop
+    n = len(K) - (stop - start)
+    remaining = np.empty((n, n))
+    remaining[:start, :start] = K[:start, :start]
+    remaining[:start, start:] = K[:start, stop:]
+    remaining[start:, :start] = K[stop:, :start]
+    remaining[start:, start:] = K[stop:, stop:]
+    return remaining
 
 
 def ours(X, y, X_test, widths, Cs, rule):
-    """Signs for X_test; the rows are sorted by fold, so that what is left of a kernel lies in four blocks."""
-    held = [rows for _, rows in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(X, y)]
-    order, ends = np.concatenate(held), np.cumsum([0, *map(len, held)])
-    X, labels = X[order], y[order] > 0
+    """Signs for X_test; rows are sorted by fold, so that the rest of a kernel is in four blocks."""
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
+    held = [rows for _, rows in folds.split(X, y)]
+    order = np.concatenate(held)
+    ends = np.cumsum([0, *map(len, held)])
+    X = X[order]
+    labels = y[order] > 0
     folds = [slice(start, stop) for start, stop in itertools.pairwise(ends)]
     D = squared_distances(X)
     best = [(np.inf, 0.0, 0.0)] * FOLDS
     for width in widths:
         K = rbf(D, width, "sigma1")
         for k, rows in enumerate(folds):
-            kept = np.delete(labels, rows)
+            training_labels = np.delete(labels, rows)[:, np.newaxis]
             gram = Gram(without(K, rows), np.delete(K[rows], rows, axis=1))
-            fits = KernelSVMClassifier.fit_many(gram, kept[:, np.newaxis], Cs, **rule)
+            fits = KernelSVMClassifier.fit_many(gram, training_labels, Cs, **rule)
             wrong = ((fits.scores[0] > 0) != labels[rows]).sum(axis=1)
             # of equal errors the widest kernel, then the smallest C
             best[k] = min(best[k], (wrong.min(), -width, Cs[wrong.argmin()]))
     f = np.zeros(len(X_test))
     for (_, minus_width, C), rows in zip(best, folds, strict=True):
         model = KernelSVMClassifier(-minus_width, C, parametrisation="sigma1", **rule)
-        f += model.fit(np.delete(X, rows, axis=0), np.delete(labels, rows)).decision_function(X_test)
+        model.fit(np.delete(X, rows, axis=0), np.delete(labels, rows))
+        f += model.decision_function(X_test)
     return np.where(f > 0, 1.0, -1.0)
 
 
@@ -137,7 +148,8 @@ def measure(function, truth, *arguments):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    form = argparse.RawTextHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
     parser.add_argument("library", help="liquidSVM as a shared library")
     parser.add_argument("--data", nargs="*", default=["data/prepared/ida_banana.npz"])
     parser.add_argument("--splits", type=int, default=20)
@@ -145,28 +157,34 @@ def main():
     liquid = LiquidSVM(arguments.library)
     for file in arguments.data:
         dataset = load_prepared(file)
-        rows = []
+        measured = []
         for number in range(arguments.splits):
-            split = split_of(dataset, At(Seeds(0, "benchmark"), number, {}))
-            X, X_test = np.ascontiguousarray(split.X), np.ascontiguousarray(split.X_test)
-            y, truth = (np.where(labels > 0, 1.0, -1.0) for labels in (split.clean, split.truth))
-            chosen = grid(len(X) * (FOLDS - 1) / FOLDS, X.shape[1])
+            split = split_of(dataset, Repetition(Seeds(0, "benchmark"), number, {}))
+            X = np.ascontiguousarray(split.X)
+            X_test = np.ascontiguousarray(split.X_test)
+            y = np.where(split.clean > 0, 1.0, -1.0)
+            truth = np.where(split.truth > 0, 1.0, -1.0)
+            widths, Cs = grid(len(X) * (FOLDS - 1) / FOLDS, X.shape[1])
             if number == 0:
-                ours(X, y, X_test, chosen[0][:1], chosen[1][:1], {"gap": 0.1})  # compiles
-            found = [measure(liquid.predict, truth, X, y, X_test, *chosen)]
-            found += [measure(ours, truth, X, y, X_test, *chosen, rule) for rule in RULES.values()]
-            rows.append(found)
-        report(dataset.id, np.array(rows))
+                ours(X, y, X_test, widths[:1], Cs[:1], {"gap": 0.1})  # compiles
+            candidates = [measure(liquid.predict, truth, X, y, X_test, widths, Cs)]
+            for rule in RULES.values():
+                candidates.append(measure(ours, truth, X, y, X_test, widths, Cs, rule))
+            measured.append(candidates)
+        report(dataset.id, np.array(measured))
 
 
 def report(name, measured):
     """Print the means of an array (splits, candidates, 2) of seconds and errors."""
-    seconds, error = np.median(measured[:, :, 0], axis=0), measured[:, :, 1].mean(axis=0)
-    spread = measured[:, :, 1].std(axis=0, ddof=1) / len(measured) ** 0.5
+    seconds = np.median(measured[:, :, 0], axis=0)
+    errors = measured[:, :, 1]
+    mean = errors.mean(axis=0)
+    se = errors.std(axis=0, ddof=1) / len(errors) ** 0.5
     print(f"{name}, {len(measured)} splits")
-    for k, candidate in enumerate(["liquidSVM", *(f"ours, {rule}" for rule in RULES)]):
-        ratio = seconds[0] / seconds[k]
-        print(f"  {candidate:23} {seconds[k]:.3f} s ({ratio:.2f}x), {error[k]:.2f} +- {spread[k]:.2f} %")
+    candidates = ["liquidSVM", *(f"ours, {rule}" for rule in RULES)]
+    for k, candidate in enumerate(candidates):
+        time_and_ratio = f"{seconds[k]:.3f} s ({seconds[0] / seconds[k]:.2f}x)"
+        print(f"  {candidate:23} {time_and_ratio}, {mean[k]:.2f} +- {se[k]:.2f} %")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
 # ruff: noqa: E402 - the thread variables must be set before NumPy is imported
-"""rKLR on many rows by Nystrom's features: CPU seconds, peak memory, and the error against the exact fit.
+"""rKLR on many rows by Nystrom's features: CPU seconds, peak memory, and error.
 
-Two classes on interleaved curves in the plane with 8 features of noise beside them, 30 % of class 0 under the
-wrong name; errors are against the true classes of 20,000 new points. The exact fit takes the first rows only.
+Two classes on interleaved curves in the plane and 8 features of noise, 30 % of class 0 under the
+wrong name; errors are against the true classes of 20,000 new points. The exact fit takes the first
+rows only.
 
-    python benchmarks/nystrom.py [--rows 100000] [--landmarks 1000] [--exact 5000] [--choice uniform]
+    python benchmarks/nystrom.py [--rows 100000] [--landmarks 1000] [--exact 5000]
 """
 
 import argparse
@@ -20,7 +21,10 @@ from typing import get_args
 import numpy as np
 
 from noisylabels.classifiers.kernel_logistic import RobustKernelLogisticRegression
-from noisylabels.classifiers.nystrom_logistic import Landmarks, RobustNystromLogisticRegression
+from noisylabels.classifiers.nystrom_logistic import (
+    Landmarks,
+    RobustNystromLogisticRegression,
+)
 
 
 def curves(n, seed):
@@ -28,10 +32,12 @@ def curves(n, seed):
     rng = np.random.default_rng(seed)
     y = rng.integers(2, size=n)
     angle = np.pi * rng.random(n)
-    moons = np.column_stack([np.cos(angle) + y, np.where(y == 1, -1, 1) * np.sin(angle) + 0.5 * y])
+    side = np.where(y == 1, -1, 1)
+    moons = np.column_stack([np.cos(angle) + y, side * np.sin(angle) + 0.5 * y])
     noise = rng.standard_normal((n, 10))
     X = np.column_stack([2.0 * moons + 0.5 * noise[:, :2], 0.3 * noise[:, 2:]])
-    return X, y, np.where((y == 0) & (rng.random(n) < 0.3), 1, y)
+    flipped = (y == 0) & (rng.random(n) < 0.3)
+    return X, y, np.where(flipped, 1, y)
 
 
 def report(name, model, X, observed, new):
@@ -51,27 +57,29 @@ def report(name, model, X, observed, new):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    form = argparse.RawTextHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--landmarks", type=int, default=1000)
     parser.add_argument("--exact", type=int, default=5000, help="rows of the exact fit; 0: none")
     parser.add_argument("--choice", nargs="*", default=["uniform"], choices=get_args(Landmarks))
-    told = parser.parse_args()
+    arguments = parser.parse_args()
     options = {"width": 1.5, "zeta": 0.1, "bias": "free", "penalty": "rkhs"}
-    X, _, observed = curves(told.rows, 0)
-    clean = curves(20_000, 1)[:2]
-    for choice in told.choice:
-        model = RobustNystromLogisticRegression(
-            landmarks=told.landmarks, choice=choice, random_state=0, **options
-        )
-        report(f"{told.rows} rows, {told.landmarks} landmarks, {choice}", model, X, observed, clean)
-        if told.exact:
-            part = X[: told.exact], observed[: told.exact]
-            report(f"{told.exact} rows, {told.landmarks} landmarks, {choice}", model, *part, clean)
-    if told.exact:
+    X, _, observed = curves(arguments.rows, 0)
+    new = curves(20_000, 1)[:2]
+    part = X[: arguments.exact], observed[: arguments.exact]
+    for choice in arguments.choice:
+        chosen = {"landmarks": arguments.landmarks, "choice": choice, "random_state": 0}
+        model = RobustNystromLogisticRegression(**chosen, **options)
+        name = f"{arguments.landmarks} landmarks, {choice}"
+        report(f"{arguments.rows} rows, {name}", model, X, observed, new)
+        if arguments.exact:
+            report(f"{arguments.exact} rows, {name}", model, *part, new)
+    if arguments.exact:
         exact = RobustKernelLogisticRegression(**options)
-        report(f"{told.exact} rows, exact", exact, *part, clean)
-        print(f"same class as the exact fit: {100 * np.mean(exact.predict(X) == model.predict(X)):.2f} %")
+        report(f"{arguments.exact} rows, exact", exact, *part, new)
+        agree = np.mean(exact.predict(X) == model.predict(X))
+        print(f"same class as the exact fit: {100 * agree:.2f} %")
 
 
 if __name__ == "__main__":
