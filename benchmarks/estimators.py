@@ -1,11 +1,11 @@
-"""Models of several classes beside those of two and scikit-learn's; annotators' intervals; simulated labels.
+"""Models of several classes next to those of two and scikit-learn's; annotators' intervals.
 
     python benchmarks/estimators.py [equality times ranking intervals] [--repeats 9]
 
-equality   : largest difference to scikit-learn's multinomial logistic regression, flips fixed at none.
-times      : fit of K classes over (1.3 K times the fit of two classes), same rows, in turn, medians.
-ranking    : average precision of the flipped labels of a table with three classes, softmax form against one
-             class against the rest, cross-fitted, mean difference with its 95 % interval.
+equality   : largest difference to scikit-learn's multinomial logistic regression, without flips.
+times      : fit of K classes over (1.3 K times the fit of two classes), same rows, medians.
+ranking    : average precision of the flipped labels of a table with three classes, softmax form
+             against one class against the rest, cross-fitted, mean difference and 95 % interval.
 intervals  : share of annotators' rates inside their 95 % intervals.
 """
 
@@ -33,22 +33,28 @@ FLIPS = np.array([[0.7, 0.3, 0.0], [0.0, 0.8, 0.2], [0.0, 0.1, 0.9]])
 
 
 def made(name):
-    cls, parameters = MODELS[name]
-    return getattr(noisylabels, cls)(**parameters)
+    class_name, parameters = MODELS[name]
+    return getattr(noisylabels, class_name)(**parameters)
 
 
 def table(rng, n, K, d=8, distance=1.5):
-    """Gaussian classes on a circle in two of d columns, squares in a third: X (n, d) and classes (n,)."""
+    """Make Gaussian classes on a circle in two of d columns, and squares in a third.
+
+    Returns X (n, d) and the classes (n,).
+    """
     y = rng.integers(K, size=n)
     X = rng.standard_normal((n, d))
-    X[:, :2] += distance * np.column_stack([np.cos(2 * np.pi * y / K), np.sin(2 * np.pi * y / K)])
+    angle = 2 * np.pi * y / K
+    X[:, :2] += distance * np.column_stack([np.cos(angle), np.sin(angle)])
     X[:, 2] = X[:, 2] ** 2 + 0.5 * y
     return X, y
 
 
 def drawn(rng, rates):
-    """One label for each row of rates (n, K)."""
-    return (np.cumsum(rates, axis=1)[:, :-1] < rng.random((len(rates), 1))).sum(axis=1)
+    """Draw one label for each row of rates (n, K)."""
+    limits = np.cumsum(rates, axis=1)[:, :-1]
+    uniform = rng.random((len(rates), 1))
+    return (limits < uniform).sum(axis=1)
 
 
 def equality(repeats):
@@ -56,26 +62,32 @@ def equality(repeats):
         worst = 0.0
         for seed in range(repeats):
             X, y = table(np.random.default_rng(seed), 400, K)
-            ours = noisylabels.RobustLogisticRegression(lam=0.5, omega=np.eye(K), learn_omega=False)
-            strength = 1.0 if K == 2 else 0.5  # ours: lam ||w||^2, of K classes 2 lam sum_k ||w_k||^2
-            theirs = LogisticRegression(C=strength, tol=1e-12, max_iter=10_000, solver="newton-cg").fit(X, y)
-            p = ours.fit(X, y).predict_proba(X)
-            worst = max(worst, float(np.abs(p - theirs.predict_proba(X)).max()))
+            no_flips = {"omega": np.eye(K), "learn_omega": False}
+            ours = noisylabels.RobustLogisticRegression(lam=0.5, **no_flips).fit(X, y)
+            # ours: lam ||w||^2, of K classes 2 lam sum_k ||w_k||^2
+            strength = 1.0 if K == 2 else 0.5
+            options = {"tol": 1e-12, "max_iter": 10_000, "solver": "newton-cg"}
+            theirs = LogisticRegression(C=strength, **options).fit(X, y)
+            difference = np.abs(ours.predict_proba(X) - theirs.predict_proba(X))
+            worst = max(worst, float(difference.max()))
         print(f"equality, {K} classes: probabilities differ by at most {worst:.1e}")
 
 
 def times(repeats):
     for name in MODELS:
         sets = {K: table(np.random.default_rng(0), 400, K) for K in (2, 3, 5)}
-        taken = {K: [] for K in sets}
-        for _ in range(repeats + 1):  # the first compiles
+        seconds = {K: [] for K in sets}
+        for _ in range(repeats + 1):
             for K, (X, y) in sets.items():
                 start = time.process_time()
                 made(name).fit(X, y)
-                taken[K].append(time.process_time() - start)
-        two, *more = (float(np.median(seconds[1:])) for seconds in taken.values())
-        shown = ", ".join(f"{K} classes {t / (1.3 * K * two):.2f}" for K, t in zip((3, 5), more, strict=True))
-        print(f"times, {name}: two classes {1e3 * two:.1f} ms; over 1.3 K times that: {shown}", flush=True)
+                seconds[K].append(time.process_time() - start)
+        # the first repeat compiles
+        medians = {K: float(np.median(spent[1:])) for K, spent in seconds.items()}
+        two = medians.pop(2)
+        ratios = [f"{K} classes {median / (1.3 * K * two):.2f}" for K, median in medians.items()]
+        line = f"two classes {1e3 * two:.1f} ms; over 1.3 K times that: {', '.join(ratios)}"
+        print(f"times, {name}: {line}", flush=True)
 
 
 def ranking(repeats):
@@ -86,49 +98,61 @@ def ranking(repeats):
             X, true = table(rng, 500, 3)
             observed = drawn(rng, FLIPS[true])
             folds = StratifiedKFold(5, shuffle=True, random_state=seed)
-            found = []
+            precisions = []
             for model in (made(name), OneVsRestClassifier(made(name))):
                 p = cross_val_predict(model, X, observed, cv=folds, method="predict_proba")
-                others = np.where(np.eye(3)[observed] > 0, -1.0, p).max(axis=1)
-                found.append(average_precision_score(observed != true, others - p[np.arange(500), observed]))
-            gains.append(found[0] - found[1])
-        half = 1.96 * np.std(gains, ddof=1) / len(gains) ** 0.5
-        print(
-            f"ranking, {name}: softmax minus one against the rest {np.mean(gains):+.3f} ± {half:.3f}",
-            flush=True,
-        )
+                precisions.append(average_precision_score(observed != true, doubts(p, observed)))
+            softmax, one_against_the_rest = precisions
+            gains.append(softmax - one_against_the_rest)
+        gain = mean_and_interval(gains, "+.3f")
+        print(f"ranking, {name}: softmax minus one against the rest {gain}", flush=True)
+
+
+def doubts(p, observed):
+    """Give the largest probability of another class less that of the observed one, (n,)."""
+    of_observed = np.take_along_axis(p, observed[:, None], axis=1)[:, 0]
+    others = p.copy()
+    np.put_along_axis(others, observed[:, None], -1.0, axis=1)
+    return others.max(axis=1) - of_observed
+
+
+def mean_and_interval(values, form=".3f"):
+    """Format the mean of some values and half their 95 % interval."""
+    half = 1.96 * np.std(values, ddof=1) / len(values) ** 0.5
+    return f"{np.mean(values):{form}} ± {half:.3f}"
 
 
 def intervals(repeats):
-    for cls, K in ((OneCoin, 2), (DawidSkene, 2), (DawidSkene, 3)):
+    for model, K in ((OneCoin, 2), (DawidSkene, 2), (DawidSkene, 3)):
         inside = []
         for seed in range(repeats):
             rng = np.random.default_rng(seed)
-            truth, workers = rng.integers(K, size=300), 10
-            right = rng.beta(6, 2, workers)
-            rates = np.where(
-                np.eye(K, dtype=bool), right[:, None, None], (1 - right[:, None, None]) / (K - 1)
-            )
-            labels = np.column_stack([drawn(rng, rates[w][truth]) for w in range(workers)]).astype(float)
+            truth = rng.integers(K, size=300)
+            right = rng.beta(6, 2, size=10)[:, None, None]  # of ten workers
+            rates = np.where(np.eye(K, dtype=bool), right, (1 - right) / (K - 1))
+            labels_of_workers = [drawn(rng, rates_of_worker[truth]) for rates_of_worker in rates]
+            labels = np.column_stack(labels_of_workers).astype(float)
             labels[rng.random(labels.shape) < 0.5] = np.nan
-            low, high = cls().fit(labels).intervals()
+            low, high = model().fit(labels).intervals()
             inside.append(np.mean((low <= rates) & (rates <= high)))
-        half = 1.96 * np.std(inside, ddof=1) / len(inside) ** 0.5
-        print(
-            f"intervals, {cls.__name__}, {K} classes: {np.mean(inside):.3f} ± {half:.3f} inside", flush=True
-        )
+        share = mean_and_interval(inside)
+        print(f"intervals, {model.__name__}, {K} classes: {share} inside", flush=True)
 
 
 def main():
-    subjects = {each.__name__: each for each in (equality, times, ranking, intervals)}
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    subjects = {
+        "equality": equality,
+        "times": times,
+        "ranking": ranking,
+        "intervals": intervals,
+    }
+    form = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
     parser.add_argument("subjects", nargs="*", choices=[*subjects, []], default=[])
     parser.add_argument("--repeats", type=int, default=9)
-    given = parser.parse_args()
-    for name in given.subjects or subjects:
-        subjects[name](given.repeats)
+    arguments = parser.parse_args()
+    for name in arguments.subjects or subjects:
+        subjects[name](arguments.repeats)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
 # ruff: noqa: E402 - the thread variables must be set before NumPy is imported
-"""Speed of the filters beside padasip and pyroomacoustics, in one process: ``python benchmarks/filters.py``.
+"""Speed of the filters next to padasip and pyroomacoustics: ``python benchmarks/filters.py``.
 
-Every repetition runs all candidates one after the other and takes their CPU time, so that a busy machine
-disturbs all of them alike; the table shows medians. A filter-sample is one filter that predicts one row and
-learns from it, 2 d multiply-adds; "of peak" compares with a loop that multiplies and adds in registers only.
+Every repetition runs all candidates one after the other in one process and takes their CPU time, so
+that a busy machine disturbs all of them alike; the table shows medians. A filter-sample is one
+filter that predicts one row and learns from it, 2 d multiply-adds; "of peak" compares with a loop
+that multiplies and adds in registers only.
 """
 
 from __future__ import annotations
@@ -40,10 +41,22 @@ def registers(turns, a):
     z = splat(a)
     t0 = t1 = t2 = t3 = t4 = t5 = t6 = t7 = u0 = u1 = u2 = u3 = u4 = u5 = u6 = u7 = splat(0.0)
     for _ in range(turns):
-        t0, t1, t2, t3 = fma(t0, z, z), fma(t1, z, z), fma(t2, z, z), fma(t3, z, z)
-        t4, t5, t6, t7 = fma(t4, z, z), fma(t5, z, z), fma(t6, z, z), fma(t7, z, z)
-        u0, u1, u2, u3 = fma(u0, z, z), fma(u1, z, z), fma(u2, z, z), fma(u3, z, z)
-        u4, u5, u6, u7 = fma(u4, z, z), fma(u5, z, z), fma(u6, z, z), fma(u7, z, z)
+        t0 = fma(t0, z, z)
+        t1 = fma(t1, z, z)
+        t2 = fma(t2, z, z)
+        t3 = fma(t3, z, z)
+        t4 = fma(t4, z, z)
+        t5 = fma(t5, z, z)
+        t6 = fma(t6, z, z)
+        t7 = fma(t7, z, z)
+        u0 = fma(u0, z, z)
+        u1 = fma(u1, z, z)
+        u2 = fma(u2, z, z)
+        u3 = fma(u3, z, z)
+        u4 = fma(u4, z, z)
+        u5 = fma(u5, z, z)
+        u6 = fma(u6, z, z)
+        u7 = fma(u7, z, z)
     return fold(t0 + t1 + t2 + t3 + t4 + t5 + t6 + t7 + u0 + u1 + u2 + u3 + u4 + u5 + u6 + u7)
 
 
@@ -51,10 +64,15 @@ def sequence(d: int, T: int, sliding: bool) -> NoisySequence:
     rng = np.random.default_rng(1)
     signal = rng.normal(size=T)
     u = rng.normal(size=d) / np.sqrt(d)
-    x = Sliding(signal, d) if sliding else rng.normal(size=(T, d))
-    y = np.convolve(signal, u)[:T] if sliding else x @ u
+    if sliding:
+        x = Sliding(signal, d)
+        y = np.convolve(signal, u)[:T]
+    else:
+        x = rng.normal(size=(T, d))
+        y = x @ u
     v = rng.uniform(0, 5, size=T)
-    return NoisySequence(x, y, y[:, None] + np.sqrt(v)[:, None] * rng.normal(size=(T, 2)), v)
+    noise = np.sqrt(v)[:, None] * rng.normal(size=(T, 2))
+    return NoisySequence(x, y, y[:, None] + noise, v)
 
 
 class Theirs:
@@ -62,10 +80,13 @@ class Theirs:
 
     def __init__(self, data: NoisySequence, n: int) -> None:
         self.rows = data.x.rows(0, n) if isinstance(data.x, Sliding) else data.x[:n].copy()
-        self.labels, self.d, self.n = data.labels[:n, 0].copy(), data.d, n
+        self.labels = data.labels[:n, 0].copy()
+        self.d = data.d
+        self.n = n
 
     def padasip(self) -> None:
-        padasip.filters.FilterNLMS(n=self.d, mu=1.0, eps=1.0, w="zeros").run(self.labels, self.rows)
+        f = padasip.filters.FilterNLMS(n=self.d, mu=1.0, eps=1.0, w="zeros")
+        f.run(self.labels, self.rows)
 
     def pyroomacoustics(self) -> None:
         f = pyroomacoustics.adaptive.NLMS(self.d, mu=1.0)
@@ -79,10 +100,15 @@ def ours(variants: tuple[str, ...], data: NoisySequence) -> Callable[[], object]
 
 
 def single(f: Filter, data: NoisySequence) -> Callable[[], object]:
-    return lambda: f.fit(data.x, data.labels[:, 0], v=data.v, second=data.labels[:, 1], clean=data.y)
+    first, second = data.labels.T
+    return lambda: f.fit(data.x, first, v=data.v, second=second, clean=data.y)
 
 
-def medians(candidates: dict[str, tuple[Callable[[], object], float]], repetitions: int) -> dict[str, float]:
+Candidates = dict[str, tuple[Callable[[], object], float]]
+"""Name -> call, and its units of work."""
+
+
+def medians(candidates: Candidates, repetitions: int) -> dict[str, float]:
     """Nanoseconds for each unit of work, median over the repetitions; a first round compiles."""
     times: dict[str, list[float]] = {name: [] for name in candidates}
     for repetition in range(repetitions + 1):
@@ -106,9 +132,11 @@ def main() -> None:
     parser.add_argument("--repetitions", type=int, default=9)
     options = parser.parse_args()
 
-    speech, rows = sequence(1024, 20_000, sliding=True), sequence(20, 50_000, sliding=False)
-    few, many = Theirs(speech, 1500), Theirs(rows, 3000)
-    candidates: dict[str, tuple[Callable[[], object], float]] = {
+    speech = sequence(1024, 20_000, sliding=True)
+    rows = sequence(20, 50_000, sliding=False)
+    few = Theirs(speech, 1500)
+    many = Theirs(rows, 3000)
+    candidates: Candidates = {
         "peak": (lambda: registers(TURNS, 0.5), TURNS * CHAINS * LANES),
         "window padasip": (few.padasip, few.n),
         "window pyroomacoustics": (few.pyroomacoustics, few.n),
@@ -123,14 +151,17 @@ def main() -> None:
     }
     others = (LMS(1e-3), NLMS(), SMNLMS(), NPVSSNLMS(), JONLMS(), RLS())
     candidates |= {f"rows {f.name}": (single(f, rows), len(rows)) for f in others}
-    ns = medians(candidates, options.repetitions)
+    nanoseconds = medians(candidates, options.repetitions)
+    report(nanoseconds, others)
 
+
+def report(nanoseconds: dict[str, float], others: tuple[Filter, ...]) -> None:
+    """Print the table, and what it was measured on."""
+    peak = nanoseconds["peak"]
     packages = ("numpy", "numba", "padasip", "pyroomacoustics")
-    print(
-        f"{processor()}; Python {platform.python_version()}, "
-        + ", ".join(f"{p} {version(p)}" for p in packages)
-    )
-    print(f"load {os.getloadavg()[0]:.1f}; multiply-adds in registers: {1 / ns['peak']:.1f} G/s\n")
+    versions = ", ".join(f"{package} {version(package)}" for package in packages)
+    print(f"{processor()}; Python {platform.python_version()}, {versions}")
+    print(f"load {os.getloadavg()[0]:.1f}; multiply-adds in registers: {1 / peak:.1f} G/s\n")
     print("| filter | ns per filter-sample | padasip / ours | pyroomacoustics / ours | of peak |")
     print("|---|---|---|---|---|")
     labels = {
@@ -140,15 +171,20 @@ def main() -> None:
         "rows 7": "ORS.losses, 7 filters, d = 20, rows",
         "rows 56": "ORS.losses, 56 filters, d = 20, rows",
         "rows run": "ORS.fit, d = 20, rows",
-    } | {f"rows {f.name}": f"{type(f).__name__}.fit, d = 20, rows" for f in others}
+    }
+    for other in others:
+        labels[f"rows {other.name}"] = f"{type(other).__name__}.fit, d = 20, rows"
     for name, label in labels.items():
         kind, d = ("window", 1024) if name.startswith("window") else ("rows", 20)
-        ratios = [f"{ns[f'{kind} {package}'] / ns[name]:.0f}x" for package in ("padasip", "pyroomacoustics")]
-        peak = f"{2 * d * ns['peak'] / ns[name]:.0%}"
-        print(f"| {label} | {ns[name]:.1f} | {ratios[0]} | {ratios[1]} | {peak} |")
+        ours = nanoseconds[name]
+        padasip_ratio = nanoseconds[f"{kind} padasip"] / ours
+        pyroomacoustics_ratio = nanoseconds[f"{kind} pyroomacoustics"] / ours
+        cells = f"{ours:.1f} | {padasip_ratio:.0f}x | {pyroomacoustics_ratio:.0f}x"
+        print(f"| {label} | {cells} | {2 * d * peak / ours:.0%} |")
     for kind in ("window", "rows"):
-        theirs = (f"{package} {ns[f'{kind} {package}']:.0f}" for package in ("padasip", "pyroomacoustics"))
-        print(f"\n{kind}, ns per filter-sample: {', '.join(theirs)}", end="")
+        times = f"padasip {nanoseconds[f'{kind} padasip']:.0f}"
+        times += f", pyroomacoustics {nanoseconds[f'{kind} pyroomacoustics']:.0f}"
+        print(f"\n{kind}, ns per filter-sample: {times}", end="")
     print()
 
 

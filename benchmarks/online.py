@@ -1,5 +1,5 @@
 # ruff: noqa: E402 - the thread variables must be set before NumPy is imported
-"""Speed of the learners with noisy instances beside plain NumPy: ``python benchmarks/online.py``.
+"""Speed of the learners with noisy instances next to plain NumPy: ``python benchmarks/online.py``.
 
 Every turn runs all candidates one after the other, in one process, and takes their CPU time;
 the tables show medians over the turns, ratios are medians of the ratios within a turn.
@@ -37,7 +37,8 @@ SLOW = 2000  # rounds of the NumPy loops
 
 
 def numpy_two_copy(X, X1, X2, y, eta):
-    w, predictions = np.zeros(X.shape[1]), np.empty(len(y))
+    w = np.zeros(X.shape[1])
+    predictions = np.empty(len(y))
     for t in range(len(y)):
         predictions[t] = X[t] @ w
         w -= (2 * eta * (X1[t] @ w - y[t])) * X2[t]
@@ -48,10 +49,12 @@ def numpy_two_copy(X, X1, X2, y, eta):
 
 
 def numpy_known_covariance(X, X1, y, v, eta):
-    w, predictions = np.zeros(X.shape[1]), np.empty(len(y))
+    w = np.zeros(X.shape[1])
+    predictions = np.empty(len(y))
     for t in range(len(y)):
         predictions[t] = X[t] @ w
-        w = w - 2 * eta * ((X1[t] @ w - y[t]) * X1[t] - v * w)
+        gradient = (X1[t] @ w - y[t]) * X1[t] - v * w
+        w = w - 2 * eta * gradient
         size = w @ w
         if size > 1:
             w /= math.sqrt(size)
@@ -60,14 +63,22 @@ def numpy_known_covariance(X, X1, y, v, eta):
 
 def numpy_surrogate_rounds(X, X1, X2, y, eta, pair, start, stop):
     """Rounds start..stop-1 of Algorithm 3 after `start` others; kernel rows are vectorised."""
-    rate, narrow = float(pair.rates[0]), float(pair.surrogate_rates[0, 0])
-    alpha, norm = np.zeros(stop), 0.0
+    rate = float(pair.rates[0])
+    narrow = float(pair.surrogate_rates[0, 0])
+
+    def value(support, a, x, rate):
+        squares = ((support - x) ** 2).sum(axis=1)
+        return a @ np.exp(-rate * squares)
+
+    alpha = np.zeros(stop)
     alpha[:start] = 1e-6
+    norm = 0.0
     for t in range(start, stop):
-        support, a = X1[:t], alpha[:t]
-        a @ np.exp(-rate * ((support - X[t]) ** 2).sum(axis=1))
-        guess = pair.diagonal * (a @ np.exp(-narrow * ((support - X2[t]) ** 2).sum(axis=1)))
-        h = pair.diagonal * (a @ np.exp(-narrow * ((support - X1[t]) ** 2).sum(axis=1)))
+        support = X1[:t]
+        a = alpha[:t]
+        value(support, a, X[t], rate)  # the prediction
+        guess = pair.diagonal * value(support, a, X2[t], narrow)
+        h = pair.diagonal * value(support, a, X1[t], narrow)
         alpha[t] = -eta * 2 * (guess - y[t])
         norm += 2 * alpha[t] * h + alpha[t] ** 2 * pair.diagonal
     return alpha
@@ -83,7 +94,11 @@ def exponentials(values, times):
     return total
 
 
-def turns(candidates: dict[str, tuple[Callable[[], object], float]], repeat: int) -> dict[str, list[float]]:
+Candidates = dict[str, tuple[Callable[[], object], float]]
+"""Name -> call, and its units of work."""
+
+
+def turns(candidates: Candidates, repeat: int) -> dict[str, list[float]]:
     """CPU nanoseconds per unit of every candidate in every turn but the first, which compiles."""
     times: dict[str, list[float]] = {name: [] for name in candidates}
     for turn in range(repeat + 1):
@@ -102,24 +117,30 @@ def ratio(slow: list[float], fast: list[float]) -> float:
 def linear(d: int, T: int, repeat: int) -> None:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((T, d)) / math.sqrt(d)
-    y, v = X[:, 0].copy(), np.full(d, 1 / d)
+    y = X[:, 0].copy()
+    v = np.full(d, 1 / d)
     law = FeatureNoise(variances=v)
-    X1, X2, eta = X + law.draw(rng, T), X + law.draw(rng, T), 0.01
+    X1 = X + law.draw(rng, T)
+    X2 = X + law.draw(rng, T)
+    eta = 0.01
     few = slice(0, SLOW)
-    times = turns(
-        {
-            "NumPy, two copies": (lambda: numpy_two_copy(X[few], X1[few], X2[few], y[few], eta), SLOW),
-            "two_copy": (lambda: TwoCopy(eta).run(X, X1, X2, y), T),
-            "NumPy, known": (lambda: numpy_known_covariance(X[few], X1[few], y[few], v, eta), SLOW),
-            "known_covariance": (lambda: KnownCovariance(eta).run(X, X1, y, variances=v), T),
-            "noise, one copy": (lambda: law.draw(rng, T), T),
-        },
-        repeat,
-    )
+    copies = (X[few], X1[few], X2[few], y[few])
+    one_copy = (X[few], X1[few], y[few], v)
+    candidates: Candidates = {
+        "NumPy, two copies": (lambda: numpy_two_copy(*copies, eta), SLOW),
+        "two_copy": (lambda: TwoCopy(eta).run(X, X1, X2, y), T),
+        "NumPy, known": (lambda: numpy_known_covariance(*one_copy, eta), SLOW),
+        "known_covariance": (lambda: KnownCovariance(eta).run(X, X1, y, variances=v), T),
+        "noise, one copy": (lambda: law.draw(rng, T), T),
+    }
+    times = turns(candidates, repeat)
+    loops = {"two_copy": "NumPy, two copies", "known_covariance": "NumPy, known"}
     for name, values in times.items():
-        slow = {"two_copy": "NumPy, two copies", "known_covariance": "NumPy, known"}.get(name)
-        against = f"{ratio(times[slow], values):8.0f}x NumPy" if slow else ""
-        print(f"d = {d:3}  {name:20}{statistics.median(values):10.1f} ns/round{against}", flush=True)
+        against = ""
+        if name in loops:
+            against = f"{ratio(times[loops[name]], values):8.0f}x NumPy"
+        median = statistics.median(values)
+        print(f"d = {d:3}  {name:20}{median:10.1f} ns/round{against}", flush=True)
 
 
 def surrogate(T: int, repeat: int) -> None:
@@ -127,33 +148,41 @@ def surrogate(T: int, repeat: int) -> None:
     pair = gaussian_pair(1.0, [0.25, 0.25])
     X = rng.uniform(-1, 1, (T, 2))
     X1, X2 = X + 0.5 * rng.standard_normal((2, T, 2))
-    y, exps = X[:, 0].copy(), np.linspace(-3, 0, 1024)
-    middle, few = int(T / math.sqrt(2)), 60  # a round with T / sqrt(2) points has the mean square cost
-    ours, numpy_ = 3 * T * T / 2, 3 * few * (middle + few / 2)
-    numpy_arguments = X, X1, X2, y, 0.01, pair, middle, middle + few
-    times = turns(
-        {
-            "NumPy, vectorised rows": (lambda: numpy_surrogate_rounds(*numpy_arguments), numpy_),
-            "surrogate_kernel": (lambda: SurrogateKernel(pair, 0.01, 8.0).run(X, X1, X2, y), ours),
-            "exp alone, in cache": (lambda: exponentials(exps, 2000), 2000 * 1024),
-        },
-        repeat,
-    )
+    y = X[:, 0].copy()
+    exponents = np.linspace(-3, 0, 1024)
+    few = 60
+    start = int(T / math.sqrt(2))  # a round with so many points has the mean square cost
+    our_values = 3 * T * T / 2
+    their_values = 3 * few * (start + few / 2)
+    rounds = (X, X1, X2, y, 0.01, pair, start, start + few)
+    candidates: Candidates = {
+        "NumPy, vectorised rows": (lambda: numpy_surrogate_rounds(*rounds), their_values),
+        "surrogate_kernel": (
+            lambda: SurrogateKernel(pair, 0.01, 8.0).run(X, X1, X2, y),
+            our_values,
+        ),
+        "exp alone, in cache": (lambda: exponentials(exponents, 2000), 2000 * 1024),
+    }
+    times = turns(candidates, repeat)
     for name, values in times.items():
-        print(f"T = {T}, d = 2  {name:24}{statistics.median(values):8.2f} ns/kernel value", flush=True)
-    fast = times["surrogate_kernel"]
-    print(f"    {ratio(times['NumPy, vectorised rows'], fast):.0f}x NumPy", end="")
-    print(
-        f", {1 / ratio(times['exp alone, in cache'], fast):.1f} times an exp,"
-        f" {fast[0] * ours / 1e9:.2f} s a run",
-    )
+        median = statistics.median(values)
+        print(f"T = {T}, d = 2  {name:24}{median:8.2f} ns/kernel value", flush=True)
+    ours = times["surrogate_kernel"]
+    faster = ratio(times["NumPy, vectorised rows"], ours)
+    of_an_exp = 1 / ratio(times["exp alone, in cache"], ours)
+    seconds = ours[0] * our_values / 1e9
+    print(f"    {faster:.0f}x NumPy, {of_an_exp:.1f} times an exp, {seconds:.2f} s a run")
 
 
 def algorithm_4(T: int, repeat: int) -> None:
+    squared = analytic.squared()
+    exponential = analytic.exponential()
+    smoothed = analytic.smoothed_absolute(0.5)
+    quadratic = tensor.polynomial(2, scale=0.25)
     cases = {
-        "linear, squared, p = 2": (tensor.linear(), analytic.squared(), 2, 2.0),
-        "(1 + a)^2, exponential, p = 2": (tensor.polynomial(2, scale=0.25), analytic.exponential(), 2, 2.0),
-        "Gaussian, smoothed |.|, p = 1.5": (tensor.gaussian(4.0), analytic.smoothed_absolute(0.5), 1, 1.5),
+        "linear, squared, p = 2": (tensor.linear(), squared, 2, 2.0),
+        "(1 + a)^2, exponential, p = 2": (quadratic, exponential, 2, 2.0),
+        "Gaussian, smoothed |.|, p = 1.5": (tensor.gaussian(4.0), smoothed, 1, 1.5),
     }
     for title, (kernel, loss, d, p) in cases.items():
         X = np.random.default_rng(0).uniform(-0.7, 0.7, (T, d))
@@ -161,14 +190,16 @@ def algorithm_4(T: int, repeat: int) -> None:
         law = FeatureNoise(variances=np.full(d, 0.1))
 
         def fast(rounds, X=X, y=y, kernel=kernel, loss=loss, p=p, law=law):
-            rng, coin = np.random.default_rng(1), np.random.default_rng(2)
+            rng = np.random.default_rng(1)
+            coin = np.random.default_rng(2)
             learner = AnalyticKernel(kernel, loss, 1e-3, coin, p)
             return learner.run(X[:rounds], lambda r: X[r] + law.draw(rng, r), y[:rounds])
 
-        times = turns({"fast": (lambda: fast(T), T), "fast, T = 500": (lambda: fast(500), 500)}, repeat)
-        medians = {name: statistics.median(values) for name, values in times.items()}
-        print(f"{title:34} {medians['fast']:6.0f} ns/round at T = {T}, noise included", end="")
-        print(f"; {medians['fast, T = 500']:6.0f} at T = 500", flush=True)
+        times = turns({"all": (lambda: fast(T), T), "500": (lambda: fast(500), 500)}, repeat)
+        of_all = statistics.median(times["all"])
+        of_500 = statistics.median(times["500"])
+        print(f"{title:34} {of_all:6.0f} ns/round at T = {T}, noise included", end="")
+        print(f"; {of_500:6.0f} at T = 500", flush=True)
 
 
 def main() -> None:
@@ -176,8 +207,8 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--T", type=int, default=32_768, help="rounds of Algorithm 3")
     arguments = parser.parse_args()
-    print(f"{platform.machine()}, Python {platform.python_version()}, NumPy {np.__version__}", end="")
-    print(f", numba {numba.__version__}")
+    versions = f"NumPy {np.__version__}, numba {numba.__version__}"
+    print(f"{platform.machine()}, Python {platform.python_version()}, {versions}")
     linear(3, 200_000, arguments.turns)
     linear(100, 10_000, arguments.turns)
     surrogate(arguments.T, arguments.turns)

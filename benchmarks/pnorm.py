@@ -1,11 +1,10 @@
 # ruff: noqa: E402 - the thread variables must be set before NumPy is imported
-"""Speed of the p-norm filters beside plain NumPy loops, in one process: ``python benchmarks/pnorm.py``.
+"""Speed of the p-norm filters next to plain NumPy loops: ``python benchmarks/pnorm.py``.
 
-Every turn runs all candidates one after the other and takes their CPU time; the table shows medians over
-the turns.
-"link" is the five-line loop that calls `filters.theory.link`; "by hand" is the same loop with the link
-written out and
-one maximum, which is as fast as we could write it without leaving NumPy.
+Every turn runs all candidates one after the other in one process and takes their CPU time; the
+table shows medians over the turns. "link" is the five-line loop that calls `filters.theory.link`;
+"by hand" is the same loop with the link written out and one maximum, which is as fast as we could
+write it without leaving NumPy.
 """
 
 from __future__ import annotations
@@ -29,7 +28,9 @@ from noisylabels.validation import Floats
 
 
 def with_link(X: Floats, y: Floats, eta: float, p: float) -> Floats:
-    theta, w, yhat = np.zeros(X.shape[1]), np.zeros(X.shape[1]), np.empty(len(y))
+    theta = np.zeros(X.shape[1])
+    w = np.zeros(X.shape[1])
+    yhat = np.empty(len(y))
     for t in range(len(y)):
         yhat[t] = w @ X[t]
         theta += eta * (y[t] - yhat[t]) * X[t]
@@ -38,7 +39,9 @@ def with_link(X: Floats, y: Floats, eta: float, p: float) -> Floats:
 
 
 def by_hand(X: Floats, y: Floats, eta: float, p: float) -> Floats:
-    theta, w, yhat = np.zeros(X.shape[1]), np.zeros(X.shape[1]), np.empty(len(y))
+    theta = np.zeros(X.shape[1])
+    w = np.zeros(X.shape[1])
+    yhat = np.empty(len(y))
     for t in range(len(y)):
         yhat[t] = w @ X[t]
         theta += eta * (y[t] - yhat[t]) * X[t]
@@ -73,20 +76,27 @@ def measure(n: int, T: int, turns: int, many: int) -> None:
         "eg_pm": (lambda: EGPlusMinus(eta, 3.0).run(X, y), T),
         "lms": (lambda: LMS(1 / n).run(X, y), T),
     }
-    error = np.abs(by_hand(X[:few], y[:few], eta, p) - PNormLMS(eta, p).run(X[:few], y[:few])).max()
+    of_loop = by_hand(X[:few], y[:few], eta, p)
+    of_filter = PNormLMS(eta, p).run(X[:few], y[:few])
+    error = np.abs(of_loop - of_filter).max()
     times: dict[str, list[float]] = {name: [] for name in candidates}
     for turn in range(turns + 1):
         for name, (call, steps) in candidates.items():
             seconds = cpu(call) / steps
             if turn:  # the first turn compiles
                 times[name].append(seconds)
-    slow = times["NumPy, link"], times["NumPy, by hand"]
     print(f"\nn = {n}, T = {T}, p = {p:.2f}; largest difference of the predictions {error:.1e}")
     print(f"{'':24}{'ns/step':>12}{'ns/step/coord':>15}{'x link':>10}{'x by hand':>11}")
     for name, values in times.items():
-        ratios = [statistics.median(a / b for a, b in zip(loop, values, strict=True)) for loop in slow]
+        link_ratio = ratio(times["NumPy, link"], values)
+        by_hand_ratio = ratio(times["NumPy, by hand"], values)
         step = 1e9 * statistics.median(values)
-        print(f"{name:24}{step:12.0f}{step / n:15.2f}{ratios[0]:10.1f}{ratios[1]:11.1f}")
+        print(f"{name:24}{step:12.0f}{step / n:15.2f}{link_ratio:10.1f}{by_hand_ratio:11.1f}")
+
+
+def ratio(slow: list[float], fast: list[float]) -> float:
+    """Median of the ratios within a turn."""
+    return statistics.median(a / b for a, b in zip(slow, fast, strict=True))
 
 
 def main() -> None:

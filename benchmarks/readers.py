@@ -2,8 +2,8 @@
 
     python benchmarks/readers.py [--folder DIR] [--fraction 1.0]
 
-SUSY: gzipped CSV, 5,000,000 x 19 (goal 120 s, 3 GiB). real-sim: bzip2 svmlight, 72,309 x 20,958, 51 nonzeros
-a row (goal 30 s). Each is prepared in a process of its own, so that its peak of memory is its own.
+SUSY: gzipped CSV, 5,000,000 x 19 (goal 120 s, 3 GiB). real-sim: bzip2 svmlight, 72,309 x 20,958,
+51 nonzeros a row (goal 30 s). Each is prepared in its own process, whose peak memory is given.
 """
 
 import argparse
@@ -17,13 +17,14 @@ from pathlib import Path
 
 import numpy as np
 
+SUSY_BLOCK = 50_000  # rows that are written over and over
+
 
 def write_susy(path: Path, rows: int) -> None:
-    block = np.random.default_rng(0).standard_normal((min(rows, 50_000), 18))
-    lines = [
-        ",".join(f"{v:.18e}" for v in (i % 2, *row))
-        for i, row in enumerate(block.astype(np.float32).tolist())
-    ]
+    block = np.random.default_rng(0).standard_normal((min(rows, SUSY_BLOCK), 18))
+    lines = []
+    for i, row in enumerate(block.astype(np.float32).tolist()):
+        lines.append(",".join(f"{value:.18e}" for value in (i % 2, *row)))
     content = ("\n".join(lines) + "\n").encode()
     with gzip.open(path, "wb", compresslevel=1) as stream:
         for _ in range(rows // len(block)):
@@ -57,33 +58,33 @@ def measure(loader: str, path: Path, out: Path, rows: int) -> None:
         arrays = libsvm.real_sim({path.name: path})
     read = time.perf_counter() - start
     write_prepared(Dataset(loader, "benchmark", "benchmark", arrays, array_digest(arrays)), out)
-    total, cpu = time.perf_counter() - start, time.process_time()
+    total = time.perf_counter() - start
+    cpu = time.process_time()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     seconds = f"read {read:.1f} s, with digest and .npz {total:.1f} s (CPU {cpu:.1f} s)"
     print(f"{loader}: {seconds}, peak {peak:.2f} GiB", flush=True)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--folder", type=Path, help="where the files go (default: a temporary folder)")
+    form = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
+    folder = "where the files go (default: a temporary folder)"
+    parser.add_argument("--folder", type=Path, help=folder)
     parser.add_argument("--fraction", type=float, default=1.0, help="of the rows")
     arguments = parser.parse_args()
     spawn = multiprocessing.get_context("spawn")
     with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
-        for loader, name, rows, write in (
+        out = Path(folder) / "out.npz"
+        for loader, name, all_rows, write in (
             ("real_sim", "real-sim.bz2", 72_309, write_real_sim),
             ("susy", "SUSY.csv.gz", 5_000_000, write_susy),
         ):
-            n = (
-                int(rows * arguments.fraction) // 50_000 * 50_000
-                if loader == "susy"
-                else int(rows * arguments.fraction)
-            )
+            rows = int(all_rows * arguments.fraction)
+            if loader == "susy":
+                rows = rows // SUSY_BLOCK * SUSY_BLOCK
             path = Path(folder) / name
-            write(path, n)
-            process = spawn.Process(target=measure, args=(loader, path, Path(folder) / "out.npz", n))
+            write(path, rows)
+            process = spawn.Process(target=measure, args=(loader, path, out, rows))
             process.start()
             process.join()
 

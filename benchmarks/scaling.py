@@ -1,14 +1,14 @@
 # ruff: noqa: E402 - the thread variables must be set before NumPy is imported
 """How time and memory of every method grow: ``python benchmarks/scaling.py`` (ten minutes).
 
-A size is doubled until one call takes ``--seconds`` of the processor. At each size the method and its peer
-take turns, and the fastest turn of each counts: a busy machine slows both. The exponent is the slope of log
-time over log size through the last four sizes; memory is what Python allocated at the peak of one more call
-at the last two sizes (what compiled code allocates by itself is not seen).
+A size is doubled until one call takes ``--seconds`` of the processor. At each size the method and
+its peer take turns, and the fastest turn of each counts: a busy machine slows both. The exponent is
+the slope of log time over log size through the last four sizes; memory is what Python allocated at
+the peak of one more call at the last two sizes, without what compiled code allocates by itself.
 
-Writes ``benchmarks/recorded/scaling.json`` and ``scaling.csv``, and the pictures of ``docs/scaling.md``,
-with what moved since the file that was there: as ratios to
-the peer of the same process, which hold on other machines.
+Writes ``benchmarks/recorded/scaling.json`` and ``scaling.csv``, and the pictures of
+``docs/scaling.md``, with what moved since the file that was there: as ratios to the peer of the
+same process, which other machines have too.
 """
 
 import argparse
@@ -34,6 +34,7 @@ import pages
 from scaling_lines import D_FIXED, INPUTS, N_FIXED, ROOMS, T_FIXED, Call, Line
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -56,18 +57,27 @@ def seconds_of(call: Call) -> float:
 
 def measured(line: Line, limit: float, turns: int) -> dict[str, Any]:
     """Sizes, seconds and the peer's seconds of a line, and its exponents."""
-    sizes, ours, theirs, size = [], [], [], line.start
+    sizes = []
+    ours = []
+    theirs = []
+    size = line.start
     line.make(size)()  # compiles
     while size <= LARGEST:
-        call, (peer, times) = line.make(size), line.peer(size)
-        pairs = [(seconds_of(call), times * seconds_of(peer)) for _ in range(turns)]
+        call = line.make(size)
+        peer, times = line.peer(size)
+        our_turns = []
+        their_turns = []
+        for _ in range(turns):
+            our_turns.append(seconds_of(call))
+            their_turns.append(times * seconds_of(peer))
         sizes.append(size)
-        ours.append(min(pair[0] for pair in pairs))
-        theirs.append(min(pair[1] for pair in pairs))
+        ours.append(min(our_turns))
+        theirs.append(min(their_turns))
         if ours[-1] > limit and len(sizes) >= 3:
             break
         size *= 2
-    bytes_ = [allocated(line.make(each)) for each in sizes[-2:]]
+    last_sizes = sizes[-2:]
+    bytes_ = [allocated(line.make(size)) for size in last_sizes]
     return {
         "room": line.room,
         "method": line.method,
@@ -79,7 +89,7 @@ def measured(line: Line, limit: float, turns: int) -> dict[str, Any]:
         "peer_seconds": [float(f"{value:.3g}") for value in theirs],
         "exponent": round(slope(sizes, ours), 2),
         "mb": round(bytes_[1] / 1e6, 2),
-        "memory_exponent": round(slope(sizes[-2:], bytes_), 2),
+        "memory_exponent": round(slope(last_sizes, bytes_), 2),
     }
 
 
@@ -119,7 +129,8 @@ PICTURE = "![Seconds against what grows, of {0} and their peers](_static/scaling
 
 def ratio(line: dict[str, Any]) -> float:
     """Our time over the peer's, median over the sizes."""
-    return statistics.median(a / b for a, b in zip(line["seconds"], line["peer_seconds"], strict=True))
+    times = zip(line["seconds"], line["peer_seconds"], strict=True)
+    return statistics.median(ours / theirs for ours, theirs in times)
 
 
 def key(line: dict[str, Any]) -> tuple[str, str, str]:
@@ -131,32 +142,32 @@ def agrees(line: dict[str, Any]) -> bool:
     return low - NEAR <= line["exponent"] <= high + NEAR
 
 
-def blocks(found: dict[str, Any], before: dict[str, Any]) -> dict[str, str]:
-    """The tables of the page, by their names there."""
-    made = {room: PICTURE.format(room) for room in _there(found)}
-    old = {key(line): ratio(line) for line in before.get("lines", [])}
+def blocks(record: dict[str, Any], before: dict[str, Any]) -> dict[str, str]:
+    """Format the parts of the page, by their names there."""
+    lines = record["lines"]
+    parts = {room: PICTURE.format(room) for room in _measured_rooms(record)}
+    old_ratios = {key(line): ratio(line) for line in before.get("lines", [])}
     moved = []
-    for line in found["lines"]:
-        if key(line) in old:
-            change = ratio(line) / old[key(line)]
+    for line in lines:
+        if key(line) in old_ratios:
+            change = ratio(line) / old_ratios[key(line)]
             if not 1 / MOVED < change < MOVED:
                 moved.append((line["method"], line["against"], line["peer"], f"{change:.2f}"))
     head = ("method", "against", "peer", "time / peer's, now over then")
-    made["moved"] = pages.table(head, moved) if moved else "Nothing by more than a quarter."
-    there = found["machine"]
-    versions = ", ".join(f"{name} {number}" for name, number in there["packages"].items())
-    made["machine"] = (
-        f"Measured on {there['processor']}, at a load of {there['load']}; a core reads "
-        f"{there['read_gb_per_second']} GB/s. Python {there['python']}, {versions}."
+    parts["moved"] = pages.table(head, moved) if moved else "Nothing by more than a quarter."
+    machine = record["machine"]
+    versions = ", ".join(f"{name} {number}" for name, number in machine["packages"].items())
+    parts["machine"] = (
+        f"Measured on {machine['processor']}, at a load of {machine['load']}; a core reads "
+        f"{machine['read_gb_per_second']} GB/s. Python {machine['python']}, {versions}."
     )
-    near = sum(map(agrees, found["lines"]))
-    made["summary"] = f"{near} of {len(found['lines'])} exponents lie within {NEAR} of the theory."
-    return made
+    near = sum(map(agrees, lines))
+    parts["summary"] = f"{near} of {len(lines)} exponents lie within {NEAR} of the theory."
+    return parts
 
 
-def _there(found: dict[str, Any]) -> list[str]:
-    """The rooms that were measured."""
-    return list(dict.fromkeys(line["room"] for line in found["lines"]))
+def _measured_rooms(record: dict[str, Any]) -> list[str]:
+    return list(dict.fromkeys(line["room"] for line in record["lines"]))
 
 
 COLUMNS = (
@@ -175,12 +186,12 @@ COLUMNS = (
 )
 
 
-def format_table(found: dict[str, Any]) -> str:
+def format_table(record: dict[str, Any]) -> str:
     """Format what was measured as CSV, a line for each method and each quantity that grows."""
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow(COLUMNS)
-    for line in found["lines"]:
+    for line in record["lines"]:
         low, high = (f"{value:g}" for value in line["theory"])
         rows.writerow(
             [
@@ -203,7 +214,7 @@ def format_table(found: dict[str, Any]) -> str:
 
 AXES = {"T": "rows T", "n": "rows n", "d": "inputs d", "models": "models"}
 
-BESIDE = {
+OTHER_SIZE = {
     ("filters", "T"): D_FIXED,
     ("filters", "d"): T_FIXED,
     ("classifiers", "n"): INPUTS,
@@ -212,103 +223,139 @@ BESIDE = {
 """The other side of the matrix of rows, where all methods of a panel have the same."""
 
 
-def drawn(found: dict[str, Any], room: str) -> "Figure":
-    """Seconds against size, a panel for each quantity; dashed: peers, dotted: the limit of the memory."""
+def drawn(record: dict[str, Any], room: str) -> "Figure":
+    """Draw seconds against size, a panel for each quantity; dashed: peers, dotted: the memory."""
     from matplotlib.figure import Figure
 
-    from reproduction.show.names import MARKERS
-    from reproduction.show.style import COLOURS
-
-    lines = [line for line in found["lines"] if line["room"] == room]
-    wanted = list(dict.fromkeys(line["against"] for line in lines))
-    figure = Figure(figsize=(4.6 * len(wanted) + 1.6, 4.2), layout="constrained")
-    names = list(dict.fromkeys(line["method"] for line in lines))
-    colours = list(COLOURS.values())
-    for axes, against in zip(figure.subplots(1, len(wanted), squeeze=False)[0], wanted, strict=True):
-        here = [line for line in lines if line["against"] == against]
-        for line in here:
-            place = names.index(line["method"])
-            cycle = place // len(colours)
-            look = {
-                "color": colours[place % len(colours)],
-                "linestyle": ("-", "-.")[cycle % 2],
-                "marker": MARKERS[(place + cycle) % len(MARKERS)],
-                "markersize": 3,
-            }
+    lines = [line for line in record["lines"] if line["room"] == room]
+    quantities = list(dict.fromkeys(line["against"] for line in lines))
+    figure = Figure(figsize=(4.6 * len(quantities) + 1.6, 4.2), layout="constrained")
+    methods = list(dict.fromkeys(line["method"] for line in lines))
+    panels = figure.subplots(1, len(quantities), squeeze=False)[0]
+    handles = {}
+    for axes, against in zip(panels, quantities, strict=True):
+        lines_of_panel = [line for line in lines if line["against"] == against]
+        for line in lines_of_panel:
+            look = _look(methods.index(line["method"]))
             axes.plot(line["sizes"], line["seconds"], label=line["method"], linewidth=1, **look)
-        for peer in dict.fromkeys(line["peer"] for line in here):
-            longest = max(
-                (line for line in here if line["peer"] == peer), key=lambda line: len(line["sizes"])
-            )
-            axes.plot(longest["sizes"], longest["peer_seconds"], "k--", linewidth=1)
-            axes.annotate(
-                peer, (longest["sizes"][-1], longest["peer_seconds"][-1]), fontsize=6, ha="right", va="bottom"
-            )
-        if (room, against) in BESIDE:
-            sizes = np.array(sorted({size for line in here for size in line["sizes"]}))
-            reading = sizes * BESIDE[room, against] * 8 / found["machine"]["read_gb_per_second"] / 1e9
-            axes.plot(sizes, reading, ":", color="#777777", linewidth=1)
-            i = len(sizes) // 3  # where there is room below the line
-            axes.annotate("reading the rows once", (sizes[i], reading[i]), fontsize=6, ha="left", va="top")
+        _draw_peers(axes, lines_of_panel)
+        if (room, against) in OTHER_SIZE:
+            bytes_of_size = OTHER_SIZE[room, against] * 8
+            speed = record["machine"]["read_gb_per_second"] * 1e9
+            _draw_reading(axes, lines_of_panel, bytes_of_size / speed)
         axes.set(xscale="log", yscale="log", xlabel=AXES[against], ylabel="seconds of one core")
-    handles = {
-        label: h for axes in figure.axes for h, label in zip(*axes.get_legend_handles_labels(), strict=True)
-    }
-    figure.legend(handles.values(), handles.keys(), loc="outside right upper", fontsize=7, frameon=False)
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            handles[label] = handle
+    figure.legend(
+        handles.values(),
+        handles.keys(),
+        loc="outside right upper",
+        fontsize=7,
+        frameon=False,
+    )
     return figure
 
 
-def publish(found: dict[str, Any], before: dict[str, Any]) -> None:
+def _look(number: int) -> dict[str, Any]:
+    """Choose colour, dash and marker of the method of that number."""
+    from reproduction.show.names import MARKERS
+    from reproduction.show.style import COLOURS
+
+    colours = list(COLOURS.values())
+    cycle = number // len(colours)
+    return {
+        "color": colours[number % len(colours)],
+        "linestyle": ("-", "-.")[cycle % 2],
+        "marker": MARKERS[(number + cycle) % len(MARKERS)],
+        "markersize": 3,
+    }
+
+
+def _draw_peers(axes: "Axes", lines: list[dict[str, Any]]) -> None:
+    """Draw the longest line of each peer, with its name at the end."""
+    longest: dict[str, dict[str, Any]] = {}
+    for line in lines:
+        peer = line["peer"]
+        if peer not in longest or len(line["sizes"]) > len(longest[peer]["sizes"]):
+            longest[peer] = line
+    for peer, line in longest.items():
+        axes.plot(line["sizes"], line["peer_seconds"], "k--", linewidth=1)
+        end = (line["sizes"][-1], line["peer_seconds"][-1])
+        axes.annotate(peer, end, fontsize=6, ha="right", va="bottom")
+
+
+def _draw_reading(axes: "Axes", lines: list[dict[str, Any]], seconds_of_size: float) -> None:
+    """Draw how long a core takes to read the rows once."""
+    all_sizes: set[int] = set()
+    for line in lines:
+        all_sizes.update(line["sizes"])
+    sizes = np.array(sorted(all_sizes))
+    reading = sizes * seconds_of_size
+    axes.plot(sizes, reading, ":", color="#777777", linewidth=1)
+    i = len(sizes) // 3  # where there is room below the line
+    start = (sizes[i], reading[i])
+    axes.annotate("reading the rows once", start, fontsize=6, ha="left", va="top")
+
+
+def publish(record: dict[str, Any], before: dict[str, Any]) -> None:
     """Write the record, the pictures and the tables."""
     from reproduction.show.style import context, save
 
     RECORD.parent.mkdir(exist_ok=True)
-    RECORD.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    TABLE.write_text(format_table(found), encoding="utf-8")
-    for name, block in blocks(found, before).items():
+    RECORD.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    TABLE.write_text(format_table(record), encoding="utf-8")
+    for name, block in blocks(record, before).items():
         pages.write(PAGE, name, block)
     with context():
-        for room in _there(found):
-            save(drawn(found, room), [ROOT / f"docs/_static/scaling_{room}.svg"])
+        for room in _measured_rooms(record):
+            save(drawn(record, room), [ROOT / f"docs/_static/scaling_{room}.svg"])
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--seconds", type=float, default=0.1, help="of the longest call of a line")
+    form = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
+    seconds = "of the longest call of a line"
+    parser.add_argument("--seconds", type=float, default=0.1, help=seconds)
     parser.add_argument("--turns", type=int, default=3)
-    parser.add_argument(
-        "--rooms", nargs="+", choices=ROOMS, default=list(ROOMS), help="the others keep what is recorded"
-    )
+    others = "the others keep what is recorded"
+    parser.add_argument("--rooms", nargs="+", choices=ROOMS, default=list(ROOMS), help=others)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")  # of fits that a few rounds do not finish
 
     before = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.is_file() else {}
-    kept = [line for line in before.get("lines", []) if line["room"] not in arguments.rooms]
+    old_lines = [line for line in before.get("lines", []) if line["room"] not in arguments.rooms]
     lines, failed = collected(arguments.rooms, arguments.seconds, arguments.turns)
-    publish({"machine": machine(), "lines": sorted([*kept, *lines], key=place)}, before)
+    lines = sorted([*old_lines, *lines], key=place)
+    publish({"machine": machine(), "lines": lines}, before)
     if failed:
         sys.exit("\n".join(["not measured:", *failed]))
 
 
-def collected(rooms: list[str], limit: float, turns: int) -> tuple[list[dict[str, Any]], list[str]]:
-    """The lines of the rooms, and why others could not be measured: one must not cost the minutes of all."""
-    lines, failed = [], []
-    for line in (line for room in rooms for line in ROOMS[room]()):
-        name = f"{line.room:12} {line.method:26} {line.against:7}"
-        try:
-            lines.append(measured(line, limit, turns))
-        except Exception as error:
-            failed.append(f"{name} {type(error).__name__}: {error}")
-            continue
-        print(f"{name} {lines[-1]['exponent']:5.2f}", file=sys.stderr, flush=True)
+def collected(
+    rooms: list[str],
+    limit: float,
+    turns: int,
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """Measure the lines of the rooms, and say why others failed: one must not cost the rest."""
+    lines = []
+    failed = []
+    for room in rooms:
+        for line in ROOMS[room]():
+            name = f"{line.room:12} {line.method:26} {line.against:7}"
+            try:
+                lines.append(measured(line, limit, turns))
+            except Exception as error:
+                failed.append(f"{name} {type(error).__name__}: {error}")
+                continue
+            print(f"{name} {lines[-1]['exponent']:5.2f}", file=sys.stderr, flush=True)
     return lines, failed
 
 
 def place(line: dict[str, Any]) -> tuple[int, str, int, str]:
-    """Where a line stands in its table: by room and method, inputs last."""
-    return list(ROOMS).index(line["room"]), line["method"], int(line["against"] == "d"), line["peer"]
+    """Give the place of a line in its table: by room and method, inputs last."""
+    room = list(ROOMS).index(line["room"])
+    inputs_last = int(line["against"] == "d")
+    return room, line["method"], inputs_last, line["peer"]
 
 
 if __name__ == "__main__":

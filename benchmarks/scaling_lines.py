@@ -1,4 +1,4 @@
-"""What `scaling.py` measures: every method against the sizes of its input, the theory of each, and a peer."""
+"""What `scaling.py` measures: every method against the sizes of its input, its theory and peer."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -15,8 +15,8 @@ Call = Callable[[], object]
 class Line(NamedTuple):
     """One curve: ``make(size)`` gives the call to time, ``peer(size)`` one of another library.
 
-    A peer may do a part of the work only; the number beside its call says how many calls would do all of it.
-    theory : the exponents between which the cost may grow, from operation counts.
+    A peer may do a part of the work only; the number next to its call says how many calls would do
+    all of it. ``theory`` has the exponents between which the cost may grow, from operation counts.
     """
 
     room: str
@@ -39,13 +39,21 @@ def _signal(T: int, d: int) -> dict[str, np.ndarray]:
     X = rng.standard_normal((T, d)) / math.sqrt(d)
     clean = X @ np.full(d, 1 / d)
     noise = 0.1 * rng.standard_normal((2, T))
-    return {"X": X, "y": clean + noise[0], "second": clean + noise[1], "clean": clean, "v": np.full(T, 0.01)}
+    return {
+        "X": X,
+        "y": clean + noise[0],
+        "second": clean + noise[1],
+        "clean": clean,
+        "v": np.full(T, 0.01),
+    }
 
 
 def _filtering(method: str, T: int, d: int) -> Call:
-    data, cls = _signal(T, d), method_class(method)
-    X, y = data.pop("X"), data.pop("y")
-    return lambda: cls().run(X, y, **data)
+    filter_class = method_class(method)
+    side_information = _signal(T, d)
+    X = side_information.pop("X")
+    y = side_information.pop("y")
+    return lambda: filter_class().run(X, y, **side_information)
 
 
 def _padasip(T: int, d: int) -> tuple[Call, float]:
@@ -53,21 +61,44 @@ def _padasip(T: int, d: int) -> tuple[Call, float]:
 
     rows = min(T, 300)  # a row costs the same, however many there are
     data = _signal(rows, d)
-    return lambda: padasip.filters.FilterNLMS(n=d, mu=1.0, w="zeros").run(data["y"], data["X"]), T / rows
+
+    def call() -> object:
+        return padasip.filters.FilterNLMS(n=d, mu=1.0, w="zeros").run(data["y"], data["X"])
+
+    return call, T / rows
+
+
+def _names(package: str) -> list[str]:
+    """List the methods of a package of the library."""
+    return [name for name, module in METHODS.items() if module.startswith(f"{package}.")]
+
+
+LINEAR = (1.0, 1.0)
 
 
 def filters() -> Iterator[Line]:
     """Linear in both, but RLS, which updates a matrix."""
-    for name in (name for name, where in METHODS.items() if where.startswith("filters.")):
-        of_d = (2.0, 2.0) if name == "rls" else (1.0, 1.0)
+    for name in _names("filters"):
         yield Line(
-            "filters", name, "T", (1.0, 1.0), "padasip NLMS", 1000,
-            lambda T, name=name: _filtering(name, T, D_FIXED), lambda T: _padasip(T, D_FIXED),
-        )  # fmt: skip
+            room="filters",
+            method=name,
+            against="T",
+            theory=LINEAR,
+            peer_name="padasip NLMS",
+            start=1000,
+            make=lambda T, name=name: _filtering(name, T, D_FIXED),
+            peer=lambda T: _padasip(T, D_FIXED),
+        )
         yield Line(
-            "filters", name, "d", of_d, "padasip NLMS", 16,
-            lambda d, name=name: _filtering(name, T_FIXED, d), lambda d: _padasip(T_FIXED, d),
-        )  # fmt: skip
+            room="filters",
+            method=name,
+            against="d",
+            theory=(2.0, 2.0) if name == "rls" else LINEAR,
+            peer_name="padasip NLMS",
+            start=16,
+            make=lambda d, name=name: _filtering(name, T_FIXED, d),
+            peer=lambda d: _padasip(T_FIXED, d),
+        )
 
 
 # Classifiers: n rows of d inputs, a fifth of the labels flipped
@@ -107,9 +138,12 @@ def _points(n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _learning(method: str, n: int, d: int) -> Call:
-    cls, (X, y) = method_class(method), _points(n, d)
-    seed = {"random_state": 0} if "random_state" in cls().get_params() else {}
-    return lambda: cls(**SMALLER.get(method, {}), **seed).fit(X, y)
+    classifier = method_class(method)
+    X, y = _points(n, d)
+    parameters = dict(SMALLER.get(method, {}))
+    if "random_state" in classifier().get_params():
+        parameters["random_state"] = 0
+    return lambda: classifier(**parameters).fit(X, y)
 
 
 def _peer(kernel: bool, n: int, d: int) -> tuple[Call, float]:
@@ -123,24 +157,42 @@ def _peer(kernel: bool, n: int, d: int) -> tuple[Call, float]:
 
 
 def classifiers() -> Iterator[Line]:
-    """Linear ones and boosters beside SGDClassifier with 15 epochs, kernel ones beside SVC."""
-    for name in (name for name, where in METHODS.items() if where.startswith("classifiers.")):
+    """Linear ones and boosters against SGDClassifier with 15 epochs, kernel ones against SVC."""
+    for name in _names("classifiers"):
         of_n, of_d = THEORY.get(name, UNKNOWN)
         kernel = of_n[1] > 1
-        peer = "scikit-learn SVC" if kernel else "scikit-learn SGDClassifier"
+        peer_name = "scikit-learn SVC" if kernel else "scikit-learn SGDClassifier"
         n = 100 if kernel else N_FIXED
         yield Line(
-            "classifiers", name, "n", of_n, peer, 50 if kernel else 250,
-            lambda n, name=name: _learning(name, n, INPUTS), lambda n, k=kernel: _peer(k, n, INPUTS),
-        )  # fmt: skip
+            room="classifiers",
+            method=name,
+            against="n",
+            theory=of_n,
+            peer_name=peer_name,
+            start=50 if kernel else 250,
+            make=lambda n, name=name: _learning(name, n, INPUTS),
+            peer=lambda n, kernel=kernel: _peer(kernel, n, INPUTS),
+        )
         yield Line(
-            "classifiers", name, "d", of_d, peer, 8,
-            lambda d, name=name, n=n: _learning(name, n, d), lambda d, k=kernel, n=n: _peer(k, n, d),
-        )  # fmt: skip
+            room="classifiers",
+            method=name,
+            against="d",
+            theory=of_d,
+            peer_name=peer_name,
+            start=8,
+            make=lambda d, name=name, n=n: _learning(name, n, d),
+            peer=lambda d, kernel=kernel, n=n: _peer(kernel, n, d),
+        )
     yield Line(
-        "classifiers", "liblinear", "n", (1.0, 1.0), "LIBLINEAR alone", 250,
-        lambda n: _learning("liblinear", n, INPUTS), _liblinear,
-    )  # fmt: skip
+        room="classifiers",
+        method="liblinear",
+        against="n",
+        theory=LINEAR,
+        peer_name="LIBLINEAR alone",
+        start=250,
+        make=lambda n: _learning("liblinear", n, INPUTS),
+        peer=_liblinear,
+    )
 
 
 def _liblinear(n: int) -> tuple[Call, float]:
@@ -161,36 +213,56 @@ def _online(method: str, T: int, d: int) -> Call:
     from noisylabels.losses import analytic
     from noisylabels.noise.additive import FeatureNoise
 
-    cls, rng = method_class(method), np.random.default_rng(0)
+    learner_class = method_class(method)
+    rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, (T, d)) / math.sqrt(d)
-    y, law = X[:, 0].copy(), FeatureNoise(variances=np.full(d, 0.1 / d))
-    X1, X2 = X + law.draw(rng, T), X + law.draw(rng, T)
+    y = X[:, 0].copy()
+    variances = np.full(d, 0.1 / d)
+    law = FeatureNoise(variances=variances)
+    X1 = X + law.draw(rng, T)
+    X2 = X + law.draw(rng, T)
     if method == "analytic_kernel":
-        learner = cls(tensor.linear(), analytic.squared(), 1e-3, np.random.default_rng(1))
+        coin = np.random.default_rng(1)
+        learner = learner_class(tensor.linear(), analytic.squared(), 1e-3, coin)
         return lambda: learner.run(X, lambda r: X[r] + law.draw(rng, r), y)
     if method == "surrogate_kernel":
-        learner, given = cls(gaussian_pair(1.0, np.full(d, 0.1 / d)), 0.01, 8.0), [X1, X2]
+        learner = learner_class(gaussian_pair(1.0, variances), 0.01, 8.0)
     else:
-        learner, given = cls(0.01), {"two_copy": [X1, X2], "oracle_ogd": []}.get(method, [X1])
-    told = {"variances": np.full(d, 0.1 / d)} if method == "known_covariance" else {}
-    return lambda: learner.run(X, *given, y, **told)
+        learner = learner_class(0.01)
+    copies = [X1]
+    if method in ("surrogate_kernel", "two_copy"):
+        copies = [X1, X2]
+    elif method == "oracle_ogd":
+        copies = []
+    options = {"variances": variances} if method == "known_covariance" else {}
+    return lambda: learner.run(X, *copies, y, **options)
 
 
 def online() -> Iterator[Line]:
     """Linear learners; with a kernel every round looks at all rounds before it."""
-    quadratic = {"surrogate_kernel"}
-    of_d = {"analytic_kernel": (0.0, 1.0)}
-    for name in (name for name, where in METHODS.items() if where.startswith("online.")):
-        exponent = 2.0 if name in quadratic else 1.0
+    for name in _names("online"):
+        quadratic = name == "surrogate_kernel"
         yield Line(
-            "online", name, "T", (exponent, exponent), "padasip NLMS", 32 if name in quadratic else 1000,
-            lambda T, name=name: _online(name, T, 3), lambda T: _padasip(T, 3),
-        )  # fmt: skip
-        if name not in quadratic:
+            room="online",
+            method=name,
+            against="T",
+            theory=(2.0, 2.0) if quadratic else LINEAR,
+            peer_name="padasip NLMS",
+            start=32 if quadratic else 1000,
+            make=lambda T, name=name: _online(name, T, 3),
+            peer=lambda T: _padasip(T, 3),
+        )
+        if not quadratic:
             yield Line(
-                "online", name, "d", of_d.get(name, (1.0, 1.0)), "padasip NLMS", 4,
-                lambda d, name=name: _online(name, ROUNDS, d), lambda d: _padasip(ROUNDS, d),
-            )  # fmt: skip
+                room="online",
+                method=name,
+                against="d",
+                theory=(0.0, 1.0) if name == "analytic_kernel" else LINEAR,
+                peer_name="padasip NLMS",
+                start=4,
+                make=lambda d, name=name: _online(name, ROUNDS, d),
+                peer=lambda d: _padasip(ROUNDS, d),
+            )
 
 
 # Many models in one pass
@@ -204,15 +276,20 @@ def _models(M: int) -> Call:
 
     X, y = _points(N_FIXED, INPUTS)
     candidates = [Candidate(Hinge(), lam, 1.0) for lam in np.geomspace(1e-5, 1e-1, M)]
-    return lambda: fit_models(
-        X, 2.0 * y - 1, np.arange(len(y)), candidates, np.random.default_rng(0), epochs=FEW
-    )
+
+    def call() -> object:
+        signs = 2.0 * y - 1
+        rows = np.arange(len(y))
+        return fit_models(X, signs, rows, candidates, np.random.default_rng(0), epochs=FEW)
+
+    return call
 
 
 def _losses(M: int) -> Call:
     from noisylabels.filters.base import NoisySequence
 
-    data, ORS = _signal(T_FIXED, D_FIXED), method_class("ors")
+    data = _signal(T_FIXED, D_FIXED)
+    ORS = method_class("ors")
     labels = np.column_stack([data["y"], data["second"]])
     sequence = NoisySequence(data["X"], data["clean"], labels, data["v"])
     several = [ORS("one_pred", r=1.0 + i) for i in range(M)]
@@ -223,14 +300,34 @@ def models() -> Iterator[Line]:
     """Linear at most: what the models share is computed once. The peers train them one by one."""
 
     def linear(M: int) -> tuple[Call, float]:
-        return _peer(False, N_FIXED, INPUTS)[0], M * FEW / EPOCHS
+        call, _ = _peer(False, N_FIXED, INPUTS)
+        return call, M * FEW / EPOCHS
 
     def filtering(M: int) -> tuple[Call, float]:
         call, times = _padasip(T_FIXED, D_FIXED)
         return call, M * times
 
-    yield Line("models", "robust_sgd", "models", (0.0, 1.0), "scikit-learn SGDClassifier", 4, _models, linear)
-    yield Line("models", "ors", "models", (0.0, 1.0), "padasip NLMS", 4, _losses, filtering)
+    at_most_linear = (0.0, 1.0)
+    yield Line(
+        room="models",
+        method="robust_sgd",
+        against="models",
+        theory=at_most_linear,
+        peer_name="scikit-learn SGDClassifier",
+        start=4,
+        make=_models,
+        peer=linear,
+    )
+    yield Line(
+        room="models",
+        method="ors",
+        against="models",
+        theory=at_most_linear,
+        peer_name="padasip NLMS",
+        start=4,
+        make=_losses,
+        peer=filtering,
+    )
 
 
 ROOMS: dict[str, Callable[[], Iterator[Line]]] = {

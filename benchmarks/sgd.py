@@ -1,9 +1,9 @@
 # ruff: noqa: E402 - the thread variables must be set before NumPy is imported
 """Speed of SGD against scikit-learn's SGDClassifier, side by side in one process.
 
-The cost is that of a marginal epoch: theirs (6 epochs - 1 epoch) / 5, ours epochs 2 to 6 of a run, with the
-random order of each. Medians of the CPU times of interleaved repetitions, nanoseconds per example
-(and model).
+The cost is that of a marginal epoch: theirs (6 epochs - 1 epoch) / 5, ours epochs 2 to 6 of a run,
+with the random order of each. Medians of the CPU times of interleaved repetitions, nanoseconds per
+example (and model).
 
     python benchmarks/sgd.py [--repetitions 5] [--rows 1000000] [--susy]
 
@@ -34,8 +34,11 @@ LAM, ETA = 1e-5, 0.01
 def dense(n, d=18):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n, d))
-    y = np.where(X @ rng.standard_normal(d) + 2 * rng.standard_normal(n) > 0, 1.0, -1.0)
-    return X, y
+    score = X @ rng.standard_normal(d) + 2 * rng.standard_normal(n)
+    return X, np.where(score > 0, 1.0, -1.0)
+
+
+BLOCK = 512  # rows that are drawn at once
 
 
 def sparse(n=72_309, d=20_958, nonzeros=54):
@@ -43,14 +46,15 @@ def sparse(n=72_309, d=20_958, nonzeros=54):
     rng = np.random.default_rng(0)
     scores = np.log(1 / np.arange(1, d + 1))
     columns = np.empty((n, nonzeros), np.int32)
-    for start in range(
-        0, n, 512
-    ):  # Gumbel trick: the largest perturbed scores are a draw without replacement
-        keys = scores - np.log(rng.standard_exponential((min(512, n - start), d), np.float32))
-        columns[start : start + 512] = np.sort(np.argpartition(-keys, nonzeros, axis=1)[:, :nonzeros], axis=1)
-    X = csr_matrix(
-        (rng.random(n * nonzeros), columns.ravel(), np.arange(0, n * nonzeros + 1, nonzeros)), (n, d)
-    )
+    # Gumbel trick: the largest perturbed scores are a draw without replacement
+    for start in range(0, n, BLOCK):
+        size = (min(BLOCK, n - start), d)
+        keys = scores - np.log(rng.standard_exponential(size, np.float32))
+        largest = np.argpartition(-keys, nonzeros, axis=1)[:, :nonzeros]
+        columns[start : start + BLOCK] = np.sort(largest, axis=1)
+    values = rng.random(n * nonzeros)
+    starts = np.arange(0, n * nonzeros + 1, nonzeros)
+    X = csr_matrix((values, columns.ravel(), starts), (n, d))
     margins = X @ rng.standard_normal(d)
     y = np.where(margins > np.median(margins), 1.0, -1.0)
     y[rng.random(n) < 0.1] *= -1
@@ -62,9 +66,14 @@ def theirs(X, y, loss):
 
     def seconds(epochs):
         model = SGDClassifier(
-            loss="log_loss" if loss == "log" else loss, alpha=LAM, learning_rate="constant", eta0=ETA,
-            max_iter=epochs, tol=None, random_state=0,
-        )  # fmt: skip
+            loss="log_loss" if loss == "log" else loss,
+            alpha=LAM,
+            learning_rate="constant",
+            eta0=ETA,
+            max_iter=epochs,
+            tol=None,
+            random_state=0,
+        )
         start = time.process_time()
         model.fit(X, y)
         return time.process_time() - start
@@ -75,7 +84,14 @@ def theirs(X, y, loss):
 
 def ours(X, y, loss):
     """Seconds of one epoch of RobustSGDClassifier: epochs 2 to 6 of a run."""
-    model = RobustSGDClassifier(loss, lam=LAM, schedule="constant", eta0=ETA, epochs=6, random_state=0)
+    model = RobustSGDClassifier(
+        loss,
+        lam=LAM,
+        schedule="constant",
+        eta0=ETA,
+        epochs=6,
+        random_state=0,
+    )
     epochs = model.fit_epochs(X, y)
     next(epochs)
     start = time.process_time()
@@ -85,15 +101,17 @@ def ours(X, y, loss):
 
 
 def many(X, y, loss, models=72):
-    """Seconds of one marginal epoch of a grid, per model; 72 models: 3 losses, 8 lambdas, 3 multipliers."""
-    grid = [
-        Candidate(losses.resolve(loss), 10.0 ** (-6 + k % 8), (0.3, 1.0, 3.0)[k // 8 % 3])
-        for k in range(models)
-    ]
+    """Seconds of one marginal epoch of a grid of models, per model: 8 lambdas, 3 multipliers."""
+    grid = []
+    for k in range(models):
+        lam = 10.0 ** (-6 + k % 8)
+        multiplier = (0.3, 1.0, 3.0)[k // 8 % 3]
+        grid.append(Candidate(losses.resolve(loss), lam, multiplier))
 
     def seconds(epochs):
+        rows = np.arange(len(y))
         start = time.process_time()
-        fit_models(X, y, np.arange(len(y)), grid, np.random.default_rng(0), epochs=epochs)
+        fit_models(X, y, rows, grid, np.random.default_rng(0), epochs=epochs)
         return time.process_time() - start
 
     once = seconds(1)
@@ -105,21 +123,20 @@ def compare(name, X, y, loss, repetitions, rows_of_grid):
     learners = {
         "scikit-learn": lambda: theirs(X, y, loss) / len(y),
         "ours": lambda: ours(X, y, loss) / len(y),
+        "72 models": lambda: many(X[some], y[some], loss) / len(y[some]),
     }
-    learners["72 models"] = lambda: many(X[some], y[some], loss) / len(y[some])
     for learner in ("ours", "72 models"):  # compile, warm up
         learners[learner]()
     times = {learner: [] for learner in learners}
     for _ in range(repetitions):
         for learner, measure in learners.items():
             times[learner].append(measure() * 1e9)
-    medians = {learner: float(np.median(values)) for learner, values in times.items()}
-    ratio = {k: np.median(np.array(times["scikit-learn"]) / times[k]) for k in ("ours", "72 models")}
-    print(
-        f"{name:8} {loss:6} scikit-learn {medians['scikit-learn']:7.1f} ns   ours {medians['ours']:6.1f} ns "
-        f"({ratio['ours']:.1f}x)   72 models {medians['72 models']:6.1f} ns each ({ratio['72 models']:.1f}x)",
-        flush=True,
-    )
+    peer = np.array(times["scikit-learn"])
+    cells = [f"scikit-learn {np.median(peer):7.1f} ns"]
+    for learner, unit in (("ours", "ns"), ("72 models", "ns each")):
+        ratio = np.median(peer / times[learner])
+        cells.append(f"{learner} {np.median(times[learner]):6.1f} {unit} ({ratio:.1f}x)")
+    print(f"{name:8} {loss:6} {'   '.join(cells)}", flush=True)
 
 
 def susy():
@@ -128,16 +145,17 @@ def susy():
         start = time.process_time()
         RobustSGDClassifier(loss, lam=1e-6, epochs=15, random_state=0).fit(X, y)
         print(f"5M x 18, 15 epochs, {loss:12} {time.process_time() - start:6.1f} s", flush=True)
-    print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.2f} GiB")
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    print(f"peak memory {peak:.2f} GiB")
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    form = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
     parser.add_argument("--repetitions", type=int, default=5)
     parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the dense problem")
-    parser.add_argument("--susy", action="store_true", help="time a problem of the size of SUSY instead")
+    susy_size = "time a problem of the size of SUSY instead"
+    parser.add_argument("--susy", action="store_true", help=susy_size)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     if arguments.susy:
