@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 from scipy.sparse import csr_matrix
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -16,6 +17,7 @@ from noisylabels.auditing.cross_fitting import cross_fitted, folds_for, split_fo
 
 NEAREST = KNeighborsClassifier(5)
 """Knows a row from its copies, and fits a hundred times as fast as a forest."""
+QUICK = {"compare": False, "repetitions": 1}
 
 
 def with_copies(share, noise, rows=300, columns=5, copies=1, categories=False, seed=0):
@@ -27,8 +29,8 @@ def with_copies(share, noise, rows=300, columns=5, copies=1, categories=False, s
     table = X[source]
     table[rows:] += noise * rng.normal(size=(len(source) - rows, columns))
     if categories:
-        category = rng.integers(4, size=rows)
-        table = np.hstack([table, np.eye(4)[category[source]]])
+        category = rng.integers(4, size=rows)[source]
+        table = np.hstack([table, np.eye(4)[category]])
     order = rng.permutation(len(source))
     return table[order], source[order]
 
@@ -49,24 +51,31 @@ def test_copies_are_found_whatever_their_share(columns, noise, share, copies, ca
     assert number_of_groups > 0.75 * distinct_rows  # rows that are not copies are seldom joined
 
 
+def draw_categories(rng, number, rows=600):
+    """A column of 0 and 1 for each of a number of categories."""
+    category = rng.integers(number, size=rows)
+    return np.eye(number)[category]
+
+
 def tables_of_distinct_rows():
     rng = np.random.default_rng(0)
-    grid = np.arange(30.0)
     yield "numbers", rng.normal(size=(400, 3))
     yield "few columns", rng.uniform(size=(1000, 2))
     yield "heavy tails", rng.standard_cauchy((500, 4))
     centres = 10 * rng.normal(size=(20, 6))
-    yield "clusters", centres[rng.integers(20, size=500)] + rng.normal(size=(500, 6))
+    cluster = rng.integers(20, size=500)
+    yield "clusters", centres[cluster] + rng.normal(size=(500, 6))
+    grid = np.arange(30.0)
     yield "grid", np.column_stack([np.repeat(grid, 30), np.tile(grid, 30)])
     yield "ages", rng.integers(18, 80, (600, 1)).astype(float)
     yield "walk", np.cumsum(rng.normal(size=(500, 3)), axis=0)
     for columns in (2, 5, 10):
         yield f"{columns} binary", rng.integers(0, 2, (600, columns)).astype(float)
-    opinions = rng.normal(3, 1, (600, 1)) + rng.normal(0, 0.7, (600, 6))
+    mean_opinion = rng.normal(3, 1, (600, 1))
+    opinions = mean_opinion + rng.normal(0, 0.7, (600, 6))
     yield "scales", np.clip(opinions, 1, 5).round()
-    yield "categories", np.hstack([np.eye(10)[rng.integers(10, size=600)] for _ in range(2)])
-    category = np.eye(4)[rng.integers(4, size=600)]
-    yield "mixed", np.column_stack([category, rng.normal(size=600).round(1)])
+    yield "categories", np.hstack([draw_categories(rng, 10) for _ in range(2)])
+    yield "mixed", np.column_stack([draw_categories(rng, 4), rng.normal(size=600).round(1)])
 
 
 @pytest.mark.parametrize(("name", "X"), list(tables_of_distinct_rows()))
@@ -74,8 +83,8 @@ def test_rows_that_chance_makes_equal_or_near_are_no_copies(name, X):
     copies = find_copies(X)
     assert copies.copied == 0
     assert not copies.nearly_equal
-    has_equal_rows = len(np.unique(X, axis=0)) < len(X)
-    assert (copies.coincident > 0) == has_equal_rows
+    distinct_rows = np.unique(X, axis=0)
+    assert (copies.coincident > 0) == (len(distinct_rows) < len(X))
 
 
 def test_copies_do_not_depend_on_the_order_of_the_rows():
@@ -90,9 +99,10 @@ def test_copies_do_not_depend_on_the_order_of_the_rows():
 def test_groups_of_two_kinds_are_combined():
     first_kind = np.array([0, 0, 1, 2, 3])
     second_kind = np.array([0, 1, 1, 2, 3])
+    each_row_alone = np.arange(5)
     assert combine_groups(first_kind, second_kind).tolist() == [0, 0, 0, 1, 2]
-    assert combine_groups(np.arange(5), None) is None
-    assert combine_groups(np.arange(5), second_kind).tolist() == [0, 1, 1, 2, 3]
+    assert combine_groups(each_row_alone, None) is None
+    assert combine_groups(each_row_alone, second_kind).tolist() == [0, 1, 1, 2, 3]
 
 
 @pytest.mark.parametrize("number", [60, 900])
@@ -103,7 +113,9 @@ def test_no_group_is_on_both_sides_of_a_split_and_classes_keep_their_share(numbe
     y = (rng.random(len(groups)) < 0.2).astype(int)
     held_out = []
     for train, held in split_folds(y, 5, 0, groups):
-        assert not set(groups[train]) & set(groups[held])
+        groups_of_train = set(groups[train])
+        groups_held = set(groups[held])
+        assert not groups_of_train & groups_held
         assert len(train) + len(held) == len(y)
         assert y[held].mean() == pytest.approx(0.2, abs=0.1)
         held_out.append(held)
@@ -114,8 +126,9 @@ def test_no_group_is_on_both_sides_of_a_split_and_classes_keep_their_share(numbe
 def test_without_groups_the_folds_are_those_of_scikit_learn():
     y = np.arange(100) % 3
     ours = [held.tolist() for _, held in split_folds(y, 5, 7)]
-    theirs = StratifiedKFold(5, shuffle=True, random_state=7).split(np.zeros(100), y)
-    assert ours == [held.tolist() for _, held in theirs]
+    folds = StratifiedKFold(5, shuffle=True, random_state=7)
+    theirs = [held.tolist() for _, held in folds.split(np.zeros(100), y)]
+    assert ours == theirs
 
 
 def test_a_class_in_one_group_is_refused():
@@ -140,21 +153,23 @@ def test_each_row_twice_gives_the_counts_of_each_row_once():
     once = flip_rates.surest(p, y)
     twice = flip_rates.surest(p_twice, y_twice, groups)
     for name in ("omega", "rows", "disagree", "low", "high"):
-        np.testing.assert_allclose(getattr(twice, name), getattr(once, name))
+        assert_allclose(getattr(twice, name), getattr(once, name))
     weights = flip_rates.weights_of(groups)
-    joint = flip_rates.joint(p, y)
-    np.testing.assert_allclose(flip_rates.joint(p_twice, y_twice, weights), joint)
-    error_once = flip_rates.corrected_error(p.argmax(axis=1), y, np.eye(3))
-    predicted_twice = p_twice.argmax(axis=1)
-    error_twice = flip_rates.corrected_error(predicted_twice, y_twice, np.eye(3), groups)
+    joint_once = flip_rates.joint(p, y)
+    joint_twice = flip_rates.joint(p_twice, y_twice, weights)
+    assert_allclose(joint_twice, joint_once)
+    no_flips = np.eye(3)
+    predicted = p.argmax(axis=1)
+    error_once = flip_rates.corrected_error(predicted, y, no_flips)
+    error_twice = flip_rates.corrected_error(predicted[groups], y_twice, no_flips, groups)
     assert error_twice == pytest.approx(error_once)
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.1])
 def test_the_upper_limit_of_copied_coins_covers(noise):
     X, source = with_copies(1.0, noise, rows=200)
-    y = np.random.default_rng(3).integers(2, size=200)[source]
-    report = noisylabels.audit(X, y, model=NEAREST, compare=False, repetitions=1)
+    coins = np.random.default_rng(3).integers(2, size=200)
+    report = noisylabels.audit(X, coins[source], model=NEAREST, **QUICK)
     assert report.bounds[1] >= 0.5
     assert any("of 400 rows are" in note and "counts as one row" in note for note in report.notes)
 
@@ -164,15 +179,16 @@ def test_named_groups_count_as_one_like_copies():
     patient = np.repeat(np.arange(100), 4)
     of_patients = rng.normal(size=(100, 4))
     X = of_patients[patient] + 0.5 * rng.normal(size=(400, 4))
-    y = rng.integers(2, size=100)[patient]  # nothing is to be learned but who it is
-    options = {"model": NEAREST, "compare": False, "repetitions": 1}
-    assert noisylabels.audit(X, y, **options).informative
+    coins = rng.integers(2, size=100)
+    y = coins[patient]  # nothing is to be learned but who it is
+    alone = noisylabels.audit(X, y, model=NEAREST, **QUICK)
+    assert alone.informative
     names = [f"patient {i}" for i in patient]
-    report = noisylabels.audit(X, y, groups=names, **options)
+    report = noisylabels.audit(X, y, groups=names, model=NEAREST, **QUICK)
     assert not report.informative
     assert "rows of one group count as one: 100 groups" in report.notes
-    missing = np.where(np.arange(400) < 4, None, patient.astype(object))
-    named = noisylabels.audit(X, y, groups=missing, **options | {"model": "logistic"})
+    first_has_no_name = np.where(patient == 0, None, patient.astype(object))
+    named = noisylabels.audit(X, y, groups=first_has_no_name, model="logistic", **QUICK)
     assert "rows of one group count as one: 103 groups" in named.notes
     message = r"groups must have one name for each of 400 rows, got shape \(3,\)"
     with pytest.raises(ValueError, match=message):
@@ -182,10 +198,10 @@ def test_named_groups_count_as_one_like_copies():
 def test_a_table_without_copies_has_the_same_audit_with_a_group_for_each_row():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 3))
-    y = (X[:, 0] + rng.normal(size=200) > 0).astype(int)
-    options = {"model": "logistic", "compare": False, "repetitions": 1}
-    plain = noisylabels.audit(X, y, **options)
-    grouped = noisylabels.audit(X, y, groups=range(200), **options)
+    noisy_target = X[:, 0] + rng.normal(size=200)
+    y = (noisy_target > 0).astype(int)
+    plain = noisylabels.audit(X, y, model="logistic", **QUICK)
+    grouped = noisylabels.audit(X, y, groups=range(200), model="logistic", **QUICK)
     pd.testing.assert_frame_equal(plain.ranking, grouped.ranking)
     assert plain.bounds == grouped.bounds
     assert plain.guess == grouped.guess
@@ -196,31 +212,33 @@ def test_a_table_without_copies_has_the_same_audit_with_a_group_for_each_row():
 def test_an_answer_repairs_equal_rows(order, share, noise, tmp_path):
     X, source = with_copies(share, noise, rows=200)
     rng = np.random.default_rng(0)
-    _, first_rows = np.unique(source[np.argsort(source, kind="stable")], return_index=True)
-    distinct = X[np.argsort(source, kind="stable")[first_rows]]
-    true = (distinct[:, 0] > 0).astype(int)
-    observed = np.where(rng.random(200) < 0.2, 1 - true, true)
-    labels = observed[source]
-    report = noisylabels.audit(X, labels, model="logistic", compare=False, repetitions=1)
+    by_source = np.argsort(source, kind="stable")
+    _, first_places = np.unique(source[by_source], return_index=True)
+    distinct = X[by_source[first_places]]
+    is_positive = distinct[:, 0] > 0
+    is_flipped = rng.random(200) < 0.2
+    true = is_positive.astype(int)[source]
+    labels = (is_positive ^ is_flipped).astype(int)[source]
+    report = noisylabels.audit(X, labels, model="logistic", **QUICK)
     path = tmp_path / "review.csv"
     noisylabels.review(report, path, 60, by=order)
     sheet = pd.read_csv(path)
-    answered = sheet.assign(true=true[source[sheet["row"]]])
-    answered.to_csv(path, index=False)
+    rows = sheet["row"]
+    sheet.assign(true=true[rows]).to_csv(path, index=False)
     reviewed = noisylabels.review(report, path, 60, by=order)
     repaired = reviewed.repaired["y repaired"].astype(int).to_numpy()
-    is_repaired = np.isin(source, source[sheet["row"]])
+    is_repaired = np.isin(source, source[rows])
     if noise:  # rows that are only nearly equal may be different rows
-        is_repaired = np.isin(np.arange(len(source)), sheet["row"])
-    assert (repaired == true[source])[is_repaired].all()
+        is_repaired = np.isin(np.arange(len(source)), rows)
+    assert (repaired == true)[is_repaired].all()
     assert reviewed.copies == is_repaired.sum() - len(sheet)
     assert (repaired == labels)[~is_repaired].all()
 
 
 def test_copies_are_in_one_fold_of_a_corrected_classifier():
     X, source = with_copies(1.0, 0.0)
-    # coins, which a model can only look up
-    y = np.random.default_rng(0).integers(2, size=300)[source]
+    coins = np.random.default_rng(0).integers(2, size=300)
+    y = coins[source]  # which a model can only look up
     forest = RandomForestClassifier(30, random_state=0)
     model = noisylabels.CorrectedClassifier(forest, "importance")
     moved = X + 0.5 * np.sin(99 * X)
@@ -228,7 +246,8 @@ def test_copies_are_in_one_fold_of_a_corrected_classifier():
         model.fit(table, y, groups=groups)
         assert model.flip_matrix_[0, 1] > 0.25
         assert model.flip_matrix_[1, 0] > 0.25
-    pruned = noisylabels.CorrectedClassifier(method="prune").fit(csr_matrix(X), y)
+    pruned = noisylabels.CorrectedClassifier(method="prune")
+    pruned.fit(csr_matrix(X), y)
     assert pruned.weights_.shape == (600, 2)
 
 
@@ -241,15 +260,14 @@ def test_groups_too_large_to_judge_a_class_are_refused():
         "groups: all rows of the class 'x' are in one group; "
         "a group is judged by models that did not see"  # the rest is in the message
     )
-    large = np.r_[np.zeros(20), np.arange(1, 41)]
+    one_group_of_x = np.r_[np.zeros(20), np.arange(1, 41)]
     with pytest.raises(ValueError, match=message):
-        noisylabels.audit(X, y, groups=large, model="logistic")
-    nothing_is_trained = noisylabels.audit(X, y, groups=large, pred_probs=p)
+        noisylabels.audit(X, y, groups=one_group_of_x, model="logistic")
+    nothing_is_trained = noisylabels.audit(X, y, groups=one_group_of_x, pred_probs=p)
     assert len(nothing_is_trained.ranking) == 60
+    message = "groups: all rows are in one group; give smaller groups, or none"
     for options in ({"model": "logistic"}, {"pred_probs": p}):
-        with pytest.raises(
-            ValueError, match="groups: all rows are in one group; give smaller groups, or none"
-        ):
+        with pytest.raises(ValueError, match=message):
             noisylabels.audit(X, y, groups=["ward"] * 60, **options)
 
 

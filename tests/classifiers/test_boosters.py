@@ -1,11 +1,13 @@
 """The boosters: identities, invariances, what noise does to them, and the corners."""
 
+import itertools
 import math
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import brentq
 from sklearn.base import clone
 from sklearn.ensemble import AdaBoostClassifier as TheirAdaBoost
@@ -75,15 +77,16 @@ def test_adaboost_round_by_round_as_the_textbook_has_it():
     n = len(X)
     s = 2.0 * y - 1
     model = AdaBoostClassifier(weighting="reweight", rounds=30).fit(X, y)
-    ZT = np.ascontiguousarray(np.column_stack([np.ones(n), X]).T)
+    Z = np.column_stack([np.ones(n), X])
+    ZT = np.ascontiguousarray(Z.T)
     weights = np.full(n, 1 / n)
     for member, step in zip(model.members_, model.steps_, strict=True):
         theta = np.zeros(4)
         weighted_logistic.fit(ZT, s, weights * n, theta, 1e-3, np.zeros(2), False, 15)
+        assert_allclose(member, theta, atol=1e-8)
         h = weighted_logistic.decisions(ZT, theta)
         error = weights[h != s].sum()
         alpha = 0.5 * math.log((1 - error) / error)
-        np.testing.assert_allclose(member, theta, atol=1e-8)
         assert step == pytest.approx(alpha, abs=1e-9)
         weights = weights * np.exp(-alpha * s * h)
         weights /= weights.sum()
@@ -99,10 +102,10 @@ def test_adaboost_is_rboost_without_flips(base, weighting):
     plain = AdaBoostClassifier(**settings).fit(X, y)
     robust = RBoostClassifier(**settings, gamma=(0.0, 0.0), learn_gamma=False)
     robust.fit(X, y)
-    np.testing.assert_array_equal(plain.members_, robust.members_)
-    np.testing.assert_array_equal(plain.steps_, robust.steps_)
-    np.testing.assert_array_equal(plain.decision_function(X), robust.decision_function(X))
-    np.testing.assert_array_equal(robust.flip_matrix_, np.eye(2))
+    assert_array_equal(plain.members_, robust.members_)
+    assert_array_equal(plain.steps_, robust.steps_)
+    assert_array_equal(plain.decision_function(X), robust.decision_function(X))
+    assert_array_equal(robust.flip_matrix_, np.eye(2))
 
 
 def test_adaboost_is_scikit_learns_with_the_same_penalty():
@@ -116,17 +119,16 @@ def test_adaboost_is_scikit_learns_with_the_same_penalty():
     pairs = list(zip(ours.staged_predict(X), theirs.staged_predict(X), strict=False))
     assert len(pairs) >= 3
     for our_classes, their_classes in pairs:
-        np.testing.assert_array_equal(our_classes, their_classes)
+        assert_array_equal(our_classes, their_classes)
 
 
 @linear
 def test_the_loss_falls_in_every_exact_line_search(booster):
     X, y, _ = ring()
     model = fresh(booster).fit(X, y)
+    gammas = itertools.repeat((0.0, 0.0))
     if hasattr(model, "gamma_path_"):
         gammas = [booster.gamma, *model.gamma_path_]
-    else:
-        gammas = [(0.0, 0.0)] * 101
     signs = 2.0 * y - 1
     before = np.zeros(len(X))
     for gamma, after in zip(gammas, model.staged_decision_function(X), strict=False):
@@ -142,10 +144,10 @@ def test_the_last_stage_is_the_whole(booster):
     stages = list(model.staged_decision_function(X))
     classes = list(model.staged_predict(X))
     assert len(stages) == len(classes) == len(model.steps_) == len(model.log_losses_) == 12
-    np.testing.assert_allclose(stages[-1], model.decision_function(X), atol=1e-12)
-    np.testing.assert_array_equal(classes[-1], model.predict(X))
+    assert_allclose(stages[-1], model.decision_function(X), atol=1e-12)
+    assert_array_equal(classes[-1], model.predict(X))
     shorter = fresh(booster, rounds=5).fit(X, y)
-    np.testing.assert_allclose(stages[4], shorter.decision_function(X), atol=1e-12)
+    assert_allclose(stages[4], shorter.decision_function(X), atol=1e-12)
 
 
 @pytest.mark.parametrize("model", [AdaBoostClassifier, RBoostClassifier])
@@ -155,7 +157,7 @@ def test_the_order_of_the_points_does_not_matter_without_resampling(model):
     booster = model(weighting="reweight", rounds=20)
     expected = booster.fit(X, y).decision_function(X)
     reordered = booster.fit(X[order], y[order]).decision_function(X)
-    np.testing.assert_allclose(reordered, expected, atol=1e-8)
+    assert_allclose(reordered, expected, atol=1e-8)
 
 
 def test_changing_the_roles_of_the_classes_mirrors_gamma():
@@ -164,7 +166,7 @@ def test_changing_the_roles_of_the_classes_mirrors_gamma():
     gamma = booster.fit(X, y).gamma_path_
     booster.set_params(gamma=(0.1, 0.3))
     mirrored = booster.fit(X, 1 - y).gamma_path_
-    np.testing.assert_allclose(mirrored, gamma[:, ::-1], atol=1e-6)
+    assert_allclose(mirrored, gamma[:, ::-1], atol=1e-6)
 
 
 def disc(n, seed):
@@ -178,10 +180,10 @@ def disc(n, seed):
 def test_rounds_help_and_members_differ(booster):
     X, y = disc(400, 0)
     X_test, y_test = disc(4000, 1)
-    settings = {"rounds": 50}
+    model = fresh(booster, rounds=50)
     if isinstance(booster, RBoostClassifier):
-        settings |= {"learn_gamma": False, "gamma": (0.0, 0.0)}
-    model = fresh(booster, **settings).fit(X, y)
+        model.set_params(learn_gamma=False, gamma=(0.0, 0.0))
+    model.fit(X, y)
     errors = [np.mean(predicted != y_test) for predicted in model.staged_predict(X_test)]
     assert errors[-1] < 0.5 * errors[0]
     inputs = model._inputs(X_test)
@@ -194,7 +196,7 @@ def test_gentle_boost_starts_with_a_least_squares_tree():
     signs = 2.0 * y - 1
     tree = DecisionTreeRegressor(max_leaf_nodes=4).fit(X, signs)
     model = GentleBoostClassifier(rounds=1, random_state=0).fit(X, y)
-    np.testing.assert_allclose(model.decision_function(X), tree.predict(X), atol=1e-12)
+    assert_allclose(model.decision_function(X), tree.predict(X), atol=1e-12)
 
 
 def test_modest_boost_leaf_by_leaf():
@@ -211,26 +213,30 @@ def test_modest_boost_leaf_by_leaf():
         inverse /= inverse.sum()
         leaves = tree.apply(inputs)
         for leaf in np.unique(leaves):
-            positive = (leaves == leaf) & (s > 0)
-            negative = (leaves == leaf) & (s < 0)
+            in_leaf = leaves == leaf
+            positive = in_leaf & (s > 0)
+            negative = in_leaf & (s < 0)
             P = a[positive].sum()
             N = a[negative].sum()
-            v = P * (1 - inverse[positive].sum()) - N * (1 - inverse[negative].sum())
+            inverse_P = inverse[positive].sum()
+            inverse_N = inverse[negative].sum()
+            v = P * (1 - inverse_P) - N * (1 - inverse_N)
             expected = v if np.sign(v) == np.sign(P - N) else 0.0
             assert values[leaf] == pytest.approx(expected, abs=1e-15)
         H = after
 
 
 def test_known_rates_help_where_one_class_is_flipped_and_learned_ones_do_not():
-    errors = {"adaboost": [], "known": [], "learned": []}
+    known_rates = {"gamma": (0.3, 0.0), "learn_gamma": False}
+    models = {
+        "adaboost": AdaBoostClassifier(random_state=0),
+        "known": RBoostClassifier(**known_rates, random_state=0),
+        "learned": RBoostClassifier(random_state=0),
+    }
+    errors = {name: [] for name in models}
     for seed in range(4):
         X, noisy, _ = twonorm(300, seed, 0.3, 0.0)
         X_test, _, y_test = twonorm(2000, 100 + seed, 0.0, 0.0)
-        models = {
-            "adaboost": AdaBoostClassifier(random_state=0),
-            "known": RBoostClassifier(gamma=(0.3, 0.0), learn_gamma=False, random_state=0),
-            "learned": RBoostClassifier(random_state=0),
-        }
         for name, model in models.items():
             model.fit(X, noisy)
             errors[name].append(1 - model.score(X_test, y_test))
@@ -255,30 +261,37 @@ def test_trusted_labels_move_gamma_towards_the_truth():
     assert not booster.flagged_
 
 
+X_APART = np.repeat([[-1.0, 0.0], [1.0, 0.0]], 10, axis=0)
+Y_APART = np.repeat([0, 1], 10)
+CORNERS = {
+    "two points": (np.array([[0.0], [1.0]]), np.array([0, 1])),
+    "two points many times": (X_APART, Y_APART),
+    "equal points": (np.zeros((6, 2)), np.array([0, 1, 0, 1, 1, 1])),
+    "contradiction": (np.repeat([[0.0], [1.0]], 4, axis=0), np.tile([0, 1], 4)),
+    "huge": (1e30 * X_APART, Y_APART),
+}
+
+
 @each_booster
 @pytest.mark.parametrize("rounds", [1, 20])
 def test_the_corners_are_numbers(booster, rounds):
-    two_points = (np.array([[0.0], [1.0]]), np.array([0, 1]))
-    X_apart = np.repeat([[-1.0, 0.0], [1.0, 0.0]], 10, axis=0)
-    y_apart = np.repeat([0, 1], 10)
-    equal_points = (np.zeros((6, 2)), np.array([0, 1, 0, 1, 1, 1]))
-    contradiction = (np.repeat([[0.0], [1.0]], 4, axis=0), np.tile([0, 1], 4))
-    huge = (1e30 * X_apart, y_apart)
-    for X, y in (two_points, (X_apart, y_apart), equal_points, contradiction, huge):
+    for X, y in CORNERS.values():
         model = fresh(booster, rounds=rounds).fit(X, y)
         assert np.isfinite(model.decision_function(X)).all()
         assert np.isfinite(model.log_losses_).all()
         if hasattr(model, "gamma_path_"):
-            assert np.isfinite(model.gamma_path_).all()
-            assert (model.gamma_path_ < 0.5).all()
-    model = fresh(booster, rounds=20).fit(X_apart, y_apart)
-    assert model.score(X_apart, y_apart) == 1.0
+            gammas = model.gamma_path_
+            assert np.isfinite(gammas).all()
+            assert (gammas < 0.5).all()
+    model = fresh(booster, rounds=20).fit(X_APART, Y_APART)
+    assert model.score(X_APART, Y_APART) == 1.0
 
 
 def test_a_calibration_that_says_nothing_is_flagged():
     X, y, _ = ring()
+    of_one_class = (X[y == 1], y[y == 1])
     booster = RBoostClassifier(rounds=3, random_state=0)
-    booster.fit(X, y, trusted=(X[y == 1], y[y == 1]))
+    booster.fit(X, y, trusted=of_one_class)
     assert booster.flagged_
     assert "calibration" in booster.flags_
     assert np.isfinite(booster.flip_matrix_).all()
@@ -301,8 +314,8 @@ def test_the_loss_and_the_two_interpretations_of_its_weights():
     H = np.linspace(-2, 2, 9)
     of_ones = exponential_loss(H, 1, (0.3, 0.0))
     of_minus_ones = exponential_loss(H, -1, (0.3, 0.0))
-    np.testing.assert_allclose(of_ones, 0.7 * np.exp(-H) + 0.3 * np.exp(H))
-    np.testing.assert_allclose(of_minus_ones, np.exp(H))
+    assert_allclose(of_ones, 0.7 * np.exp(-H) + 0.3 * np.exp(H))
+    assert_allclose(of_minus_ones, np.exp(H))
     a, b = mixture([1, -1], (0.3, 0.1))
     assert a.tolist() == [0.7, 0.9]
     assert b.tolist() == [0.3, 0.1]
@@ -311,7 +324,7 @@ def test_the_loss_and_the_two_interpretations_of_its_weights():
     assert b.tolist() == [0.3, 0.1]
     convex = mixture([1, -1], (0.2, 0.2))
     likelihood = mixture([1, -1], (0.2, 0.2), "likelihood")
-    np.testing.assert_array_equal(convex, likelihood)
+    assert_array_equal(convex, likelihood)
 
 
 @given(st.integers(0, 1000), RATES, st.sampled_from(["convex", "likelihood"]))
@@ -327,14 +340,15 @@ def test_the_step_is_the_root_of_the_derivative_and_the_loss_falls(seed, gamma, 
         slopes = b * np.exp(margin) - a * np.exp(-margin)
         return (s * h * slopes).sum()
 
+    def log_loss(t):
+        return loss.log_value(H + t * h)
+
     if derivative(-15.0) < 0 < derivative(15.0):  # h neither wholly right nor wholly wrong
         root = brentq(derivative, -15, 15, xtol=1e-13)
         assert step == pytest.approx(root, abs=1e-9)
-    lowest = loss.log_value(H + step * h)
-    assert lowest <= loss.log_value(H) + 1e-12
-    for change in (-1e-3, 1e-3):
-        neighbour = loss.log_value(H + (step + change) * h)
-        assert lowest <= neighbour + 1e-12
+    lowest = log_loss(step)
+    for other_step in (0.0, step - 1e-3, step + 1e-3):
+        assert lowest <= log_loss(other_step) + 1e-12
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
@@ -352,9 +366,10 @@ def test_the_weights_are_the_slope_of_the_loss(seed, gamma, loss_weights):
     loss = FlippedExponential(s, gamma, loss_weights)
     weights, targets = loss.weigh(H)
     a, b = mixture(s, gamma, loss_weights)
-    slope = s * (b * np.exp(s * H) - a * np.exp(-s * H))
+    margin = s * H
+    slope = s * (b * np.exp(margin) - a * np.exp(-margin))
     sum_of_slopes = np.abs(slope).sum()
-    np.testing.assert_allclose(-weights * targets * sum_of_slopes, slope * weights.sum(), atol=1e-9)
+    assert_allclose(-weights * targets * sum_of_slopes, slope * weights.sum(), atol=1e-9)
 
 
 def test_a_point_that_is_too_sure_asks_for_the_opposite_or_is_left_out():
@@ -373,10 +388,11 @@ def test_a_point_that_is_too_sure_asks_for_the_opposite_or_is_left_out():
 def test_scores_may_be_huge(scale, gamma):
     s, H, h = points(0)
     loss = FlippedExponential(s, gamma)
-    weights, _ = loss.weigh(scale * np.abs(H) * s)
+    sure_and_right = scale * np.abs(H) * s
+    weights, _ = loss.weigh(sure_and_right)
     assert np.isfinite(weights).all()
     assert weights.any()
     assert math.isfinite(loss.step(h))
-    expected = math.log(exponential_loss(H, s, gamma).mean())
-    assert loss.log_value(H) == pytest.approx(expected, abs=1e-12)
+    mean_loss = exponential_loss(H, s, gamma).mean()
+    assert loss.log_value(H) == pytest.approx(math.log(mean_loss), abs=1e-12)
     assert math.isfinite(loss.log_value(scale * H))

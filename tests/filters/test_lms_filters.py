@@ -17,9 +17,14 @@ seeds = st.integers(0, 2**32 - 1)
 sizes = st.integers(1, 20)
 
 
+def equal_but_for_rounding(values):
+    return pytest.approx(values, rel=1e-10, abs=1e-12)
+
+
 def tone(frequency, T):
     """Make a pure tone as a sliding window of 16 samples."""
-    return Sliding(np.sin(2 * np.pi * frequency * np.arange(T)), 16)
+    phase = 2 * np.pi * frequency * np.arange(T)
+    return Sliding(np.sin(phase), 16)
 
 
 @given(seeds, sizes, st.floats(0.01, 1.5), st.floats(1e-3, 10))
@@ -33,7 +38,7 @@ def test_lms_and_nlms_are_those_of_padasip(seed, d, mu, eps):
     for ours, theirs in pairs:
         wanted, *_ = theirs.run(labels, data.x)
         prediction = ours.run(data.x, labels)
-        assert prediction == pytest.approx(wanted, rel=1e-10, abs=1e-12)
+        assert prediction == equal_but_for_rounding(wanted)
 
 
 @given(seeds, sizes, st.floats(1e-3, 50))
@@ -58,7 +63,7 @@ def test_sm_nlms_stops_at_the_bound(seed):
     long = sequence(60, 5, seed=seed)
     plain = NLMS(1.0, 0.1).run(long.x, long.y)
     prediction = SMNLMS(tau=0, eps=0.1).run(long.x, long.y, v=long.v)
-    assert prediction == pytest.approx(plain, rel=1e-10, abs=1e-12)
+    assert prediction == equal_but_for_rounding(plain)
 
 
 @given(seeds)
@@ -66,7 +71,7 @@ def test_npvss_without_noise_is_nlms_and_under_much_noise_rests(seed):
     data = sequence(60, 5, seed=seed)
     plain = NLMS(1.0, 2.0).run(data.x, data.y)
     without_noise = NPVSSNLMS(delta=2.0, eps=0).run(data.x, data.y, v=0)
-    assert without_noise == pytest.approx(plain, rel=1e-10, abs=1e-12)
+    assert without_noise == equal_but_for_rounding(plain)
     resting = NPVSSNLMS(delta=2.0).fit(data.x, data.y, v=1e6)
     assert not resting.w.any()
     row = np.ones((1, 10))
@@ -93,7 +98,7 @@ def test_jo_nlms_limits():
     data = sequence(300, 4)
     quiet = NLMS(mu=4 / 6, eps=0).run(data.x, data.y)
     without_noise = JONLMS().run(data.x, data.y, v=0)
-    assert without_noise == pytest.approx(quiet, rel=1e-10, abs=1e-12)
+    assert without_noise == equal_but_for_rounding(quiet)
     under_much_noise = JONLMS().fit(data.x, data.y, v=1e15)
     assert np.abs(under_much_noise.w).max() < 1e-10
     f = JONLMS()
@@ -102,7 +107,8 @@ def test_jo_nlms_limits():
         row = slice(t, t + 1)
         f.partial_fit(data.x[row], data.y[row], v=1.0)
         misalignments.append(f.m[0])
-    assert np.all(np.diff(misalignments) < 0)
+    rises = np.diff(misalignments)
+    assert (rises < 0).all()
     tracking = JONLMS(tracking=True)
     tracking.fit(data.x, data.labels[:, 0], v=data.v)
     assert tracking.m[0] > f.m[0]
@@ -112,32 +118,45 @@ def test_inlms_starts_with_its_largest_step_and_never_exceeds_it():
     data = sequence(100, 6)
     start = INLMS(start=100, mu_max=0.5).run(data.x, data.y)
     largest_steps = NLMS(0.5, 0).run(data.x, data.y)
-    assert start == pytest.approx(largest_steps, rel=1e-10, abs=1e-12)
+    assert start == equal_but_for_rounding(largest_steps)
     f = INLMS(start=10, mu_max=0.5)
+    labels = data.labels[:, 0]
     for t in range(100):
         row = slice(t, t + 1)
-        f.partial_fit(data.x[row], data.labels[row, 0])
+        f.partial_fit(data.x[row], labels[row])
         share_of_largest_step = float(f.scalars[2])
         assert 1e-6 <= share_of_largest_step <= 1
 
 
+SCALES_WHILE_SILENT = {  # of rows and of labels
+    "rows": (0, 1),
+    "labels": (1, 0),
+    "faint rows and labels": (1e-6, 1e-6),
+}
+
+
 @pytest.mark.parametrize("start", [0, 10, 100])
-@pytest.mark.parametrize("silent", ["rows", "labels", "faint rows and labels"])
+@pytest.mark.parametrize("silent", SCALES_WHILE_SILENT)
 def test_inlms_learns_after_any_silence(start, silent):
     """However long a signal is silent at first, the error afterwards is that of NLMS at least."""
     data = sequence(3000, 6)
     x = data.x.copy()
     y = x @ np.arange(1.0, 7.0)
-    x_scale, y_scale = {
-        "rows": (0, 1),
-        "labels": (1, 0),
-        "faint rows and labels": (1e-6, 1e-6),
-    }[silent]
+    x_scale, y_scale = SCALES_WHILE_SILENT[silent]
     x[:1000] *= x_scale
     y[:1000] *= y_scale
     prediction = INLMS(start=start).run(x, y)
-    squared_errors = (prediction - y) ** 2
-    assert squared_errors[2500:].mean() < 1e-3 * np.mean(y[2500:] ** 2)
+    error = prediction[2500:] - y[2500:]
+    power_of_labels = np.mean(y[2500:] ** 2)
+    assert np.mean(error**2) < 1e-3 * power_of_labels
+
+
+def ridge_regression(x, labels, prior, v=1.0):
+    """The most probable weights for rows, labels and variances of the noise, and the precision."""
+    weights = np.full(len(x), 1 / v)
+    precision = (x.T * weights) @ x + np.eye(x.shape[1]) / prior
+    moments = x.T @ (weights * labels)
+    return np.linalg.solve(precision, moments), precision
 
 
 @given(seeds, sizes, st.floats(0.1, 10), st.floats(0, 1))
@@ -146,9 +165,7 @@ def test_rls_is_weighted_ridge_regression(seed, d, prior, noise):
     labels = data.labels[:, 0]
     v = data.v + 0.1
     f = RLS(prior=prior, noise=noise).fit(data.x, labels, v=v)
-    weights = 1 / (v + noise)
-    precision = (data.x.T * weights) @ data.x + np.eye(d) / prior
-    wanted = np.linalg.solve(precision, data.x.T @ (weights * labels))
+    wanted, precision = ridge_regression(data.x, labels, prior, v + noise)
     assert f.w == pytest.approx(wanted, rel=1e-8, abs=1e-9)
     covariance = np.linalg.inv(precision)
     assert pytest.approx(covariance, rel=1e-7, abs=1e-9) == f.P
@@ -165,10 +182,11 @@ def test_rls_with_drift_is_the_kalman_filter(seed):
     # cov(u_s, u_t) = (1 + q min(s, t)) I; row s sees u_s;
     # the filter predicts the target after the last row
     rounds = np.arange(T)
-    earlier = np.minimum(rounds[:, None], rounds)
+    earlier = np.minimum.outer(rounds, rounds)
     covariance = (x @ x.T) * (1 + q * earlier)
     cross = (1 + q * rounds)[:, None] * x
-    wanted = cross.T @ np.linalg.solve(covariance + v * np.eye(T), y)
+    covariance_of_labels = covariance + v * np.eye(T)
+    wanted = cross.T @ np.linalg.solve(covariance_of_labels, y)
     f = RLS(prior=1, drift=q).fit(x, y, v=v)
     assert f.w == pytest.approx(wanted, rel=1e-8, abs=1e-10)
 
@@ -203,8 +221,7 @@ def test_rls_on_rows_and_labels_alone_is_ridge_regression(seed, d, prior):
     """Without any variance all labels count the same, and the noise has variance 1."""
     data = sequence(40, d, seed=seed)
     labels = data.labels[:, 0]
-    precision = data.x.T @ data.x + np.eye(d) / prior
-    wanted = np.linalg.solve(precision, data.x.T @ labels)
+    wanted, _ = ridge_regression(data.x, labels, prior)
     f = RLS(prior).fit(data.x, labels)
     assert f.w == pytest.approx(wanted, rel=1e-8, abs=1e-9)
 
@@ -232,8 +249,9 @@ def test_lms_reaches_no_more_energy_than_its_bound(seed, d, share):
     f = LMS(mu).fit(data.x, data.y)
     energy_at_start = f.w @ f.w / mu
     prediction = f.run(data.x, labels)
+    energy = prediction @ prediction
     bound = energy_at_start + labels @ labels
-    assert prediction @ prediction <= bound * (1 + 1e-9)
+    assert energy <= bound * (1 + 1e-9)
 
 
 def test_lms_above_its_limit_is_reported_long_before_numbers_overflow():
@@ -242,7 +260,8 @@ def test_lms_above_its_limit_is_reported_long_before_numbers_overflow():
     message = r"lms: diverged at row (\d+); take a smaller step"
     with pytest.raises(ValueError, match=message) as error:
         LMS(0.25).run(data.x, labels)
-    row = int(re.search(message, str(error.value)).group(1))
+    said = re.search(message, str(error.value))
+    row = int(said.group(1))
     prediction = LMS(0.25).run(data.x[:row], labels[:row])
     assert np.abs(prediction).max() < 1e6
     diverging, converging = LMS.losses([LMS(0.25), LMS(0.01)], data, 2)
