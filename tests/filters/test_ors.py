@@ -40,7 +40,8 @@ def test_losses_of_many_rows_equal_the_formulas_of_the_paper(shape, windows):
     starts = window_starts(T, windows)
     wanted = []
     for variant in VARIANTS:
-        squared_error = (reference.run(variant, data) - data.y) ** 2
+        prediction = reference.run(variant, data)
+        squared_error = (prediction - data.y) ** 2
         wanted.append(window_means(squared_error, starts))
     losses = ORS.losses(filters(), data, windows)
     assert losses == pytest.approx(np.array(wanted), rel=1e-11)
@@ -115,7 +116,8 @@ def test_variants_of_unknown_variance_do_not_read_it(variant):
     with_other_variances = NoisySequence(data.x, data.y, data.labels, 1 + 7 * data.v)
     f = ORS(variant)
     losses = ORS.losses([f], data, 2)
-    assert np.array_equal(losses, ORS.losses([f], with_other_variances, 2))
+    other_losses = ORS.losses([f], with_other_variances, 2)
+    assert np.array_equal(losses, other_losses)
     first, second = data.labels.T
     side = {"second": second, "clean": data.y}
     blind = ORS(variant).run(data.x, first, **side)
@@ -132,18 +134,20 @@ def test_equation_5_minimises_the_expected_clean_cost(seed, r, v):
     """E of |w' - w|^2 / 2 + (y - w' x)^2 / (2 r) over two labels y +- sqrt(v), from a known w."""
     rng = np.random.default_rng(seed)
     w, x = rng.normal(size=(2, 4))
-    y = w @ x + rng.choice([-1, 1]) * rng.uniform(0.1, 3)
-    labels = y + np.sqrt(v) * np.array([-1, 1])
+    prediction = w @ x
+    y = prediction + rng.choice([-1, 1]) * rng.uniform(0.1, 3)
+    deviation = np.sqrt(v)
+    labels = np.array([y - deviation, y + deviation])
 
     def cost(weights_of_labels):
-        losses = []
-        for updated in weights_of_labels:
-            distance = np.sum((updated - w) ** 2) / 2
-            losses.append(distance + (y - updated @ x) ** 2 / (2 * r))
-        return float(np.mean(losses))
+        moves = weights_of_labels - w
+        distances = np.sum(moves**2, axis=1) / 2
+        errors = y - weights_of_labels @ x
+        return float(np.mean(distances + errors**2 / (2 * r)))
 
     def cost_of_step(step):
-        return cost([w + step * (label - w @ x) * x for label in labels])
+        steps = step * (labels - prediction)
+        return cost(w + np.outer(steps, x))
 
     chosen = []
     for label in labels:
@@ -153,7 +157,7 @@ def test_equation_5_minimises_the_expected_clean_cost(seed, r, v):
         f.partial_fit(x[None], [label], v=v, clean=[y])
         chosen.append(f.w)
     lowest = minimize_scalar(cost_of_step)
-    assert cost(chosen) == pytest.approx(lowest.fun, rel=1e-9)
+    assert cost(np.array(chosen)) == pytest.approx(lowest.fun, rel=1e-9)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

@@ -5,6 +5,7 @@ from typing import get_args
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy.linalg import eigh
 from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
@@ -36,8 +37,10 @@ def kernel(A, B=None):
 
 def test_parametrisations_agree_at_matching_widths():
     D = squared_distances(points())
-    for K in (rbf(D, 2.0), rbf(D, 2.0 * np.sqrt(2.0), "sigma1"), rbf(D, 1 / 8, "gamma")):
-        np.testing.assert_allclose(K, np.exp(-D / 8.0))
+    expected = np.exp(-D / 8.0)
+    assert_allclose(rbf(D, 2.0), expected)
+    assert_allclose(rbf(D, 2.0 * np.sqrt(2.0), "sigma1"), expected)
+    assert_allclose(rbf(D, 1 / 8, "gamma"), expected)
 
 
 @pytest.mark.parametrize("width", [0.0, -1.0, np.nan, np.inf, 1e308, 1e-308])
@@ -53,7 +56,7 @@ def test_distances_are_exact_for_equal_points():
     assert (np.diag(squared_distances(X)) == 0).all()
     differences = X[:, None] - X[None, :5]
     direct = (differences**2).sum(-1)
-    np.testing.assert_allclose(squared_distances(X, X[:5]), direct, atol=1e-12)
+    assert_allclose(squared_distances(X, X[:5]), direct, atol=1e-12)
 
 
 @pytest.mark.parametrize("parametrisation", ["sigma2", "gamma"])
@@ -62,8 +65,8 @@ def test_useful_widths_drop_identity_and_repeated_kernels(parametrisation):
     useful = set(useful_widths(D, WIDTHS, parametrisation))
     off_diagonal = ~np.eye(len(D), dtype=bool)
     kernels = {width: rbf(D, width, parametrisation) for width in WIDTHS}
-    identity = {width for width in WIDTHS if kernels[width][off_diagonal].max() < 1e-6}
-    constant = {width for width in WIDTHS if kernels[width].min() > 1 - 1e-6}
+    identity = {width for width, K in kernels.items() if K[off_diagonal].max() < 1e-6}
+    constant = {width for width, K in kernels.items() if K.min() > 1 - 1e-6}
     assert not useful & identity
     useful_constant = useful & constant
     assert len(useful_constant) == min(1, len(constant))
@@ -72,7 +75,8 @@ def test_useful_widths_drop_identity_and_repeated_kernels(parametrisation):
             assert kernels[width].min() >= kernels[narrowest].min()
     # Every other kernel has a copy among these.
     for width in set(WIDTHS) - identity - useful:
-        differences = [abs(kernels[width] - kernels[copy]).max() for copy in useful]
+        K = kernels[width]
+        differences = [abs(K - kernels[copy]).max() for copy in useful]
         assert min(differences) <= 2e-6
     assert len(useful) + len(identity) >= 11
 
@@ -97,19 +101,23 @@ def test_the_basis_is_that_of_a_full_eigendecomposition(width):
     K = rbf(squared_distances(points(150, 2)), width)
     space = basis(K)
     rank = len(space.lam)
-    lam, Q = eigh(K)
-    largest = lam[-1]
-    rank_of_K = int((lam > 1e-10 * largest).sum())
-    big = int((lam > 1e-8 * largest).sum())
-    np.testing.assert_allclose(space.lam[:big], lam[::-1][:big], rtol=1e-4)
+    ascending, vectors = eigh(K)
+    lam = ascending[::-1]
+    Q = vectors[:, ::-1]
+    largest = lam[0]
+    rank_of_K = np.count_nonzero(lam > 1e-10 * largest)
+    big = np.count_nonzero(lam > 1e-8 * largest)
+    assert_allclose(space.lam[:big], lam[:big], rtol=1e-4)
     assert abs(rank - rank_of_K) <= 2
     assert (np.diff(space.lam) <= 0).all()
-    np.testing.assert_allclose(space.Q.T @ space.Q, np.eye(rank), atol=1e-12)
+    products = space.Q.T @ space.Q
+    assert_allclose(products, np.eye(rank), atol=1e-12)
     rebuilt = (space.Q * space.lam) @ space.Q.T
-    np.testing.assert_allclose(rebuilt, K, atol=3e-10 * largest)
-    leading = Q[:, -big:]
-    projected = leading @ leading.T @ space.Q[:, :big]
-    np.testing.assert_allclose(projected, space.Q[:, :big], atol=1e-4)
+    assert_allclose(rebuilt, K, atol=3e-10 * largest)
+    leading = Q[:, :big]
+    our_leading = space.Q[:, :big]
+    projected = leading @ leading.T @ our_leading
+    assert_allclose(projected, our_leading, atol=1e-4)
 
 
 def test_pivoted_cholesky_reaches_its_tolerance_or_says_no():
@@ -117,11 +125,13 @@ def test_pivoted_cholesky_reaches_its_tolerance_or_says_no():
     smooth = rbf(D, 3.0)
     narrow = rbf(D, 0.05)
     rows, reached = gaussian.pivoted_cholesky(smooth, 1e-10, 60)
-    remainder = smooth - rows.T @ rows
     assert reached
     assert len(rows) < 60
-    assert np.abs(np.diag(remainder)).max() <= 1e-10 + 1e-13
-    assert np.linalg.eigvalsh(remainder).min() > -1e-12
+    remainder = smooth - rows.T @ rows
+    diagonal = np.diag(remainder)
+    assert np.abs(diagonal).max() <= 1e-10 + 1e-13
+    eigenvalues = np.linalg.eigvalsh(remainder)
+    assert eigenvalues.min() > -1e-12
     _, reached = gaussian.pivoted_cholesky(narrow, 1e-10, 60)
     assert not reached
     _, reached = gaussian.pivoted_cholesky(smooth, 1e-10, 5)
@@ -137,8 +147,8 @@ def test_held_out_decision_values_go_through_the_basis():
     basis = gram.basis
     v = np.random.default_rng(2).standard_normal(len(basis.lam))
     weights = basis.Q @ v
-    np.testing.assert_allclose(gram.Z_out @ v, gram.K_out @ weights)
-    np.testing.assert_allclose(gram.K @ weights, basis.Q @ (basis.lam * v), atol=1e-8)
+    assert_allclose(gram.Z_out @ v, gram.K_out @ weights)
+    assert_allclose(gram.K @ weights, basis.Q @ (basis.lam * v), atol=1e-8)
 
 
 # Widths by rule
@@ -148,9 +158,9 @@ def test_held_out_decision_values_go_through_the_basis():
 def test_scale_is_scikit_learns_gamma(parametrisation):
     X = points() * [1.0, 2.0, 5.0] + 3.0
     labels = np.arange(60) % 2
-    theirs = SVC(gamma="scale").fit(X, labels)._gamma
+    svc = SVC(gamma="scale").fit(X, labels)
     width = width_of("scale", X, parametrisation)
-    assert rate(width, parametrisation) == pytest.approx(theirs)
+    assert rate(width, parametrisation) == pytest.approx(svc._gamma)
     assert width_of(0.5, X, parametrisation) == 0.5
     for unknown in ("auto", "median"):
         with pytest.raises(ValueError, match=f"must be a number or 'scale', got '{unknown}'"):
@@ -163,12 +173,14 @@ def test_scale_of_standardised_features_is_the_root_of_half_their_number():
     width = width_of("scale", X)
     assert width == pytest.approx(np.sqrt(1.5))
     K = np.exp(-rate(width) * squared_distances(X))
-    assert pytest.approx(RBF(width)(X)) == K
+    their_kernel = RBF(width)
+    assert their_kernel(X) == pytest.approx(K)
     assert width_of("scale", np.ones((4, 8))) == pytest.approx(2.0)
     assert width_of("scale", X, weights=np.ones(60)) == pytest.approx(width)
-    doubled = width_of("scale", np.vstack([X, X[:5]]))
+    repeated = np.vstack([X, X[:5]])
     weights = np.where(np.arange(60) < 5, 2.0, 1.0)
-    assert width_of("scale", X, weights=weights) == pytest.approx(doubled)
+    of_weights = width_of("scale", X, weights=weights)
+    assert of_weights == pytest.approx(width_of("scale", repeated))
 
 
 @pytest.mark.parametrize(("n", "m"), [(1, 1), (5, 3), (33, 700), (700, 333)])
@@ -180,11 +192,15 @@ def test_a_kernel_matrix_in_blocks_is_that_of_its_distances(n, m, storage):
     B = storage(rng.normal(size=(m, 4)))
     for second in (None, B):
         wanted = rbf(squared_distances(A, second), 0.7)
-        assert np.array_equal(kernel_matrix(A, second, width=0.7), wanted)
+        K = kernel_matrix(A, second, width=0.7)
+        assert np.array_equal(K, wanted)
         wide = kernel_matrix(A, second, width=0.7, multiple=32)
+        columns = wanted.shape[1]
         assert wide.shape[1] % 32 == 0
-        assert np.array_equal(wide[:, : wanted.shape[1]], wanted)
-        assert not wide[:, wanted.shape[1] :].any()
+        assert np.array_equal(wide[:, :columns], wanted)
+        assert not wide[:, columns:].any()
     if storage is np.asarray:
-        assert np.array_equal(squared_distances(A, B), cdist(A, B, "sqeuclidean"))
-        assert np.array_equal(squared_distances(A), cdist(A, A, "sqeuclidean"))
+        between = squared_distances(A, B)
+        assert np.array_equal(between, cdist(A, B, "sqeuclidean"))
+        within = squared_distances(A)
+        assert np.array_equal(within, cdist(A, A, "sqeuclidean"))
