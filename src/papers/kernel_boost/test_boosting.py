@@ -50,7 +50,9 @@ def test_the_rates_that_a_method_is_given_are_those_of_the_noise(noise, rates):
     assert flip_rates(noise) == rates
     settings = typed("kernel_boost.boosting:errors", SETTINGS)
     model = settings.methods["informed"].model(noise, make_repetition())
-    assert (model.gamma, model.learn_gamma, model.rounds) == (rates, False, ROUNDS)
+    assert model.gamma == rates
+    assert not model.learn_gamma
+    assert model.rounds == ROUNDS
 
 
 @pytest.mark.parametrize(
@@ -80,8 +82,10 @@ def test_only_methods_that_learn_rates_have_rows_of_them(errors):
 
 
 def test_rows_do_not_depend_on_how_the_repetitions_are_cut(errors):
-    parts = [run("errors", range(r, r + 1)) for r in (0, 1)]
-    pd.testing.assert_frame_equal(pd.concat(parts, ignore_index=True), errors)
+    first = run("errors", range(1))
+    second = run("errors", range(1, 2))
+    together = pd.concat([first, second], ignore_index=True)
+    pd.testing.assert_frame_equal(together, errors)
 
 
 def test_the_last_round_of_a_curve_is_the_error(errors):
@@ -91,70 +95,99 @@ def test_the_last_round_of_a_curve_is_the_error(errors):
         for noise in SETTINGS["noise"]:
             selected = {"method": method, "noise": noise}
             last = values(rounds, metric="test_error", x=ROUNDS, **selected)
-            assert np.array_equal(last, values(errors, metric="error", **selected))
-            assert len(values(rounds, metric="train_error", **selected)) == 2 * ROUNDS
+            expected = values(errors, metric="error", **selected)
+            assert np.array_equal(last, expected)
+            of_training = values(rounds, metric="train_error", **selected)
+            assert len(of_training) == 2 * ROUNDS
     learned = values(rounds, metric="gamma01", x=ROUNDS, method="learns")
-    assert np.array_equal(np.sort(learned), np.sort(values(errors, metric="gamma01")))
+    expected = values(errors, metric="gamma01")
+    assert np.array_equal(np.sort(learned), np.sort(expected))
 
 
-def test_errors_after_some_rounds_of_a_run_are_those_of_shorter_runs(errors):
-    longer = {name: {**METHODS[name], "parameters": {"rounds": 9}} for name in BOOSTERS}
-    longer |= {"tree": {"method": "gentle_boost", "parameters": {"rounds": 9}}}
-    grid = run("errors", methods=longer, rounds=[ROUNDS, 9])
-    short = {"tree": {"method": "gentle_boost", "parameters": {"rounds": ROUNDS}}}
-    shorter_runs = dict.fromkeys(BOOSTERS, errors)
-    shorter_runs["tree"] = run("errors", methods=short)
-    for method, shorter in shorter_runs.items():
+def with_rounds(rounds):
+    """Give every booster, and boosted trees, so many rounds."""
+    parameters = {"rounds": rounds}
+    methods = {name: method | {"parameters": parameters} for name, method in BOOSTERS.items()}
+    methods["tree"] = {"method": "gentle_boost", "parameters": parameters}
+    return methods
+
+
+def test_errors_after_some_rounds_of_a_run_are_those_of_shorter_runs():
+    longer = run("errors", methods=with_rounds(9), rounds=[ROUNDS, 9])
+    shorter = run("errors", methods=with_rounds(ROUNDS))
+    for method in with_rounds(ROUNDS):
         selected = {"metric": "error", "method": method}
-        assert np.array_equal(values(grid, x=ROUNDS, **selected), values(shorter, **selected))
+        after_some_rounds = values(longer, x=ROUNDS, **selected)
+        at_the_end = values(shorter, **selected)
+        assert np.array_equal(after_some_rounds, at_the_end)
 
 
 @pytest.mark.parametrize(
-    ("path", "first"), [([50, 30, 11, 10, 10], 3), ([20, 20, 20], 1), ([20, 25, 10], 3), ([7], 1)]
+    ("path", "first"),
+    [
+        ([50.0, 30.0, 11.0, 10.0, 10.0], 3),
+        ([20.0, 20.0, 20.0], 1),
+        ([20.0, 25.0, 10.0], 3),
+        ([7.0], 1),
+    ],
 )
 def test_the_training_error_has_fallen_in_the_first_round_within_a_twentieth(path, first):
-    assert rounds_to_drop(np.array(path, dtype=float)) == first
+    assert rounds_to_drop(np.array(path)) == first
 
 
 def test_without_trusted_labels_the_calibration_is_that_of_the_table(errors):
     counts = run("calibration", methods=BOOSTERS, trusted=[0, 20])
     for method in BOOSTERS:
         selected = {"metric": "error", "method": method, "noise": "negative_only 0.3"}
-        assert np.array_equal(values(counts, x=0, **selected), values(errors, **selected))
+        without_trusted = values(counts, x=0, **selected)
+        of_table = values(errors, **selected)
+        assert np.array_equal(without_trusted, of_table)
+
+
+def test_trusted_labels_change_only_methods_that_learn_rates():
+    counts = run("calibration", methods=BOOSTERS, trusted=[0, 20])
     for method in ("ada", "informed"):
         selected = {"metric": "error", "method": method}
-        assert np.array_equal(values(counts, x=0, **selected), values(counts, x=20, **selected))
-    assert set(counts.loc[counts["metric"] == "gamma_error", "method"]) == {"learns"}
+        without_trusted = values(counts, x=0, **selected)
+        with_trusted = values(counts, x=20, **selected)
+        assert np.array_equal(without_trusted, with_trusted)
+    is_distance = counts["metric"] == "gamma_error"
+    assert set(counts.loc[is_distance, "method"]) == {"learns"}
 
 
 def test_the_distance_of_the_rates_is_their_mean_absolute_error():
     methods = {"learns": METHODS["learns"]}
     counts = run("calibration", methods=methods, trusted=[10], noise=["negative_only 0.3"])
-    gamma01 = values(counts, metric="gamma01")
-    gamma10 = values(counts, metric="gamma10")
-    mean_error = (np.abs(gamma01 - 0.3) + gamma10) / 2
+    error_of_negatives = np.abs(values(counts, metric="gamma01") - 0.3)
+    error_of_positives = values(counts, metric="gamma10")
+    mean_error = (error_of_negatives + error_of_positives) / 2
     assert values(counts, metric="gamma_error") == pytest.approx(mean_error)
 
 
-def test_the_loss_is_a_mixture_of_two_exponentials():
+def mixture(H):
+    """Expect the loss of a label that is flipped with probability 0.3."""
+    return 0.7 * np.exp(-H) + 0.3 * np.exp(H)
+
+
+@pytest.mark.parametrize(("setting", "expected"), [("label +1", mixture), ("label -1", np.exp)])
+def test_the_loss_is_a_mixture_of_two_exponentials(setting, expected):
     settings = {"largest": 1.0, "points": 5, "gammas": {"rBoost": [0.3, 0]}}
     frame = table("kernel_boost.boosting:loss", settings, repetitions=range(1))
-
-    def mixture(H):
-        return 0.7 * np.exp(-H) + 0.3 * np.exp(H)
-
-    for setting, expected in (("label +1", mixture), ("label -1", np.exp)):
-        rows = frame[frame["setting"] == setting]
-        assert rows["value"].to_numpy() == pytest.approx(expected(rows["x"].to_numpy()))
+    rows = frame[frame["setting"] == setting]
+    np.testing.assert_allclose(rows["value"], expected(rows["x"]))
 
 
 # Flip probabilities and bounds
 
 HALVES = {"datasets": ["toy"], "train": 0.5}
 CURVES = {
-    "ks": [1, 5], "angles": 9, "simulated": [5], "simulated_angles": [0.4, 0.5], "trials": 2000,
+    "ks": [1, 5],
+    "angles": 9,
+    "simulated": [5],
+    "simulated_angles": [0.4, 0.5],
+    "trials": 2000,
     "margins": [0, 0.5],
-}  # fmt: skip
+}
 POINTS = two_classes(n=80, distance=0.8, d=3)
 
 
@@ -164,14 +197,18 @@ def test_the_bound_is_the_sum_of_its_terms():
     wide = rows.pivot_table(index=["repetition", "x"], columns="metric", values="value")
     assert len(wide) == 4
     terms = wide["risk"] + wide["complexity"] + wide["confidence"]
-    assert terms.to_numpy() == pytest.approx(wide["bound"])
-    assert (wide["error"] - wide["bound"]).to_numpy() == pytest.approx(wide["excess"])
+    np.testing.assert_allclose(terms, wide["bound"])
+    excess = wide["error"] - wide["bound"]
+    np.testing.assert_allclose(excess, wide["excess"])
     assert wide["risk"].between(0, 1).all()
-    complexity_at_2 = wide["complexity"].xs(2, level="x").iloc[0]
-    assert complexity_at_2 == pytest.approx(2 * np.sqrt(2 / np.pi * 2 / 40))
+    k = 2
+    half_of_rows = 40
+    expected = 2 * np.sqrt(2 / np.pi * k / half_of_rows)
+    complexities = wide["complexity"].xs(k, level="x")
+    assert complexities.iloc[0] == pytest.approx(expected)
 
 
-def test_choices_of_cross_validation_stand_beside_the_errors():
+def test_choices_of_cross_validation_are_listed_with_the_errors():
     methods = {
         "new": {
             "method": "bound_minimiser",
@@ -210,41 +247,62 @@ def test_features_as_they_are_keep_their_scale():
     assert raw.mean() < 0.2 < shrunk.mean()
 
 
-def test_curves_simulations_and_margins_of_the_flip_probability():
+@pytest.fixture(scope="module")
+def flip_probability():
+    """Make the values by setting, method and metric."""
     frame = table("kernel_boost.boosting:flip_probability", CURVES)
-    rows = frame.set_index(["setting", "method", "metric"])["value"]
+    return frame.set_index(["setting", "method", "metric"])["value"]
+
+
+def test_curves_of_the_flip_probability(flip_probability):
     theta = np.linspace(0, np.pi, 9)
-    expected = betainc(2.5, 2.5, (1 - np.cos(theta)) / 2)
-    assert rows["formula", "k=5", "f"].to_numpy()[:9] == pytest.approx(expected)
-    assert rows["formula", "k=1", "f"].to_numpy()[:9] == pytest.approx(theta / np.pi)
-    assert rows["gaussian", "k=5", "z"].abs().max() < 4.5
-    assert ("gaussian", "k=1", "z") not in rows.index
-    slack = rows["mostly zero", "k=5", "sub_gaussian_slack"]
-    assert slack.to_numpy() == pytest.approx([np.exp(-5 / 8) - 0.95**5] * 2)
-    small, large = rows["margin", "k=5", "flip_term"].to_numpy()[:2]
+    share_of_sphere = (1 - np.cos(theta)) / 2
+    of_one_dimension = flip_probability["formula", "k=1", "f"]
+    np.testing.assert_allclose(of_one_dimension[:9], theta / np.pi, rtol=1e-6)
+    of_five_dimensions = flip_probability["formula", "k=5", "f"]
+    expected = betainc(2.5, 2.5, share_of_sphere)
+    np.testing.assert_allclose(of_five_dimensions[:9], expected, rtol=1e-6)
+
+
+def test_simulations_of_the_flip_probability_are_on_its_curve(flip_probability):
+    assert flip_probability["gaussian", "k=5", "z"].abs().max() < 4.5
+    assert ("gaussian", "k=1", "z") not in flip_probability.index
+
+
+def test_the_sub_gaussian_bound_has_the_slack_of_entries_that_are_mostly_zero(flip_probability):
+    slack = flip_probability["mostly zero", "k=5", "sub_gaussian_slack"]
+    assert len(slack) == 2
+    np.testing.assert_allclose(slack, np.exp(-5 / 8) - 0.95**5)
+
+
+def test_rows_with_a_margin_flip_less_often(flip_probability):
+    small, large = flip_probability["margin", "k=5", "flip_term"][:2]
     assert large < small
+    of_some_without_margin = flip_probability["some without margin", "k=5", "flip_term"]
+    assert len(of_some_without_margin) == 2
     probability = 0.99 * 2 * betainc(2.5, 2.5, 0.05) + 0.01
-    assert rows["some without margin", "k=5", "flip_term"].to_numpy() == pytest.approx(
-        [probability, probability]
-    )
+    np.testing.assert_allclose(of_some_without_margin, probability)
 
 
 @pytest.mark.parametrize("k", [1, 5, 20])
 def test_sparse_projections_flip_signs_more_often_than_the_lemma_allows(k):
     """Entries that are mostly 0 are sub-Gaussian; h = x is an axis, so one column decides."""
     rng = np.random.default_rng(0)
-    column = rng.choice([-1, 0, 1], size=(20_000, k), p=[0.025, 0.95, 0.025])
-    inner_products = (column**2).sum(axis=1)
+    columns = rng.choice([-1, 0, 1], size=(20_000, k), p=[0.025, 0.95, 0.025])
+    inner_products = (columns**2).sum(axis=1)
     share = np.mean(inner_products <= 0)
-    error = np.sqrt(share * (1 - share) / len(column))
-    assert share - 5 * error > sub_gaussian_bound(1.0, k)
+    variance = share * (1 - share) / len(columns)
+    lowest_share = share - 5 * np.sqrt(variance)
+    assert lowest_share > sub_gaussian_bound(1.0, k)
 
 
 def test_simulations_differ_from_repetition_to_repetition_and_nothing_else_does():
     rows = table("kernel_boost.boosting:flip_probability", CURVES)
     spread = rows.groupby(["setting", "method", "metric", "x"])["value"].std()
-    assert (spread.drop(["gaussian", "rademacher"], level="setting") == 0).all()
-    assert (spread.loc[["gaussian", "rademacher"]] > 0).any()
+    simulated = ["gaussian", "rademacher"]
+    of_formulas = spread.drop(simulated, level="setting")
+    assert (of_formulas == 0).all()
+    assert (spread.loc[simulated] > 0).any()
 
 
 def test_only_dimensions_of_the_curves_are_simulated():

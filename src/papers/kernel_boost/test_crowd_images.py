@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from running import make_repetition, table, two_classes
+from running import make_repetition, table, two_classes, values
 
 from kernel_boost.kernels import Outcome, completed
 from noisylabels.noise.simulated_crowd import simulate
@@ -28,8 +28,10 @@ IMAGES = TRAINING | {
 
 
 def pairs(**crowd):
+    """Let three of 20 people label each row of two classes."""
     plain = two_classes("pairs", n=80)
-    labels = simulate(plain.arrays["y"], np.random.default_rng(2), workers=20, per_item=3, **crowd)
+    rng = np.random.default_rng(2)
+    labels = simulate(plain.arrays["y"], rng, workers=20, per_item=3, **crowd)
     columns = {"item": labels.item, "worker": labels.worker, "response": labels.response}
     return dataclasses.replace(plain, arrays=plain.arrays | columns)
 
@@ -43,9 +45,14 @@ def crowd():
     return of_crowd(pairs())
 
 
-def accuracy(frame, setting):
-    rows = frame[(frame["metric"] == "accuracy") & (frame["setting"] == setting)]
+def by_method(rows):
     return rows.set_index(["method", "repetition", "x"])["value"].sort_index()
+
+
+def accuracy(frame, setting):
+    is_accuracy = frame["metric"] == "accuracy"
+    is_of_setting = frame["setting"] == setting
+    return by_method(frame[is_accuracy & is_of_setting])
 
 
 def test_workers_who_are_always_right_leave_nothing_to_aggregate():
@@ -59,17 +66,20 @@ def test_workers_who_are_always_right_leave_nothing_to_aggregate():
 
 def test_the_gain_is_the_distance_to_the_vote(crowd):
     shares = accuracy(crowd, "labelled items")
-    rows = crowd[crowd["metric"] == "gain"].set_index(["method", "repetition", "x"])
-    gain = rows["value"].sort_index()
+    gain = by_method(crowd[crowd["metric"] == "gain"])
     assert (gain["majority vote"] == 0).all()
     distance = shares["rmklr"] - shares["majority vote"]
-    assert gain["rmklr"].to_numpy() == pytest.approx(distance.to_numpy())
+    np.testing.assert_allclose(gain["rmklr"], distance, rtol=1e-6, atol=1e-12)
 
 
 def test_what_was_trained_on_gold_labels_does_not_depend_on_the_annotators(crowd):
     gold = accuracy(crowd, "new items and gold labels").unstack("x")
     assert (gold[1] == gold[3]).all()
-    assert set(accuracy(crowd, "new items").index.unique("method")) == {"klr", "rmklr"}
+
+
+def test_only_classifiers_label_new_items(crowd):
+    of_new_items = accuracy(crowd, "new items")
+    assert set(of_new_items.index.unique("method")) == {"klr", "rmklr"}
 
 
 def test_a_flip_matrix_weighs_the_vote_against_the_features():
@@ -100,20 +110,26 @@ def images():
 
 
 def test_every_method_has_an_error_and_a_ranked_list_per_split(images):
+    ranks_of_a_split = list(range(1, 11))
     for method in IMAGES["methods"]:
         rows = images[images["method"] == method]
-        assert (rows["metric"] == "error").sum() == 2
+        is_error = rows["metric"] == "error"
+        assert is_error.sum() == 2
         ranked = rows[rows["metric"] == "positive"]
-        assert ranked["x"].tolist() == [*range(1, 11)] * 2
+        assert ranked["x"].tolist() == ranks_of_a_split * 2
         assert set(ranked["value"]) <= {0.0, 1.0}
 
 
 def test_training_labels_are_those_of_the_search_if_there_was_one(images):
-    wrong = images.loc[images["metric"] == "noise_share", "value"]
-    train = make_repetition(0, "bikes").rng("split").permutation(120)[:96]
     arrays = bikes().arrays
     is_wrong = arrays["y"] != arrays["y_noisy"]
-    assert wrong.iloc[0] == pytest.approx(100 * np.mean(is_wrong[train]))
+    rng = make_repetition(0, "bikes").rng("split")
+    train = rng.permutation(120)[:96]
+    share = 100 * np.mean(is_wrong[train])
+    assert values(images, metric="noise_share")[0] == pytest.approx(share)
     assert not is_wrong[arrays["y"] > 0].any()  # only the other class has wrong labels
+
+
+def test_without_a_search_the_training_labels_are_right():
     clean = table("kernel_boost.kernels:search", IMAGES, bikes(noisy=False), range(1))
-    assert clean.loc[clean["metric"] == "noise_share", "value"].tolist() == [0.0]
+    assert values(clean, metric="noise_share").tolist() == [0.0]

@@ -29,33 +29,38 @@ def test_the_sum_of_the_features_separates_the_points():
 
 def test_points_of_the_three_kinds_have_the_published_shares():
     X, y = draw_points(8000, np.random.default_rng(1))
-    agreeing = X * (2.0 * y[:, np.newaxis] - 1.0) > 0
-    first = agreeing[:, :11].sum(axis=1)
-    other_entries = agreeing[:, 11:].sum(axis=1)
-    counts = {}
-    for pair in ((11, 10), (11, 0), (5, 6)):
-        counts[pair] = np.mean((first == pair[0]) & (other_entries == pair[1]))
-    assert counts[11, 10] == pytest.approx(0.25, abs=0.02)
-    assert counts[11, 0] == pytest.approx(0.25, abs=0.02)
-    assert counts[5, 6] == pytest.approx(0.5, abs=0.02)
+    signs = 2.0 * y - 1.0
+    agrees = X * signs[:, np.newaxis] > 0
+    of_first_11 = agrees[:, :11].sum(axis=1)
+    of_other_10 = agrees[:, 11:].sum(axis=1)
+    shares = {(11, 10): 0.25, (11, 0): 0.25, (5, 6): 0.5}
+    for (count_of_first, count_of_others), share in shares.items():
+        is_of_kind = (of_first_11 == count_of_first) & (of_other_10 == count_of_others)
+        assert is_of_kind.mean() == pytest.approx(share, abs=0.02)
 
 
 def test_flips_cost_stumps_more_than_chance():
     frame = table("kernel_boost.long_servedio:boosters_on_points", POINTS, None, range(2))
     clean = values(frame, noise="independent 0")
     assert clean.max() < 15
-    assert (values(frame, noise="independent 0.3") - clean).min() > 5
+    harm = values(frame, noise="independent 0.3") - clean
+    assert harm.min() > 5
 
 
 @pytest.mark.parametrize("bias", [0.0, 0.7])
 def test_the_exact_error_is_that_of_many_points(bias):
     rng = np.random.default_rng(2)
-    y = np.where(rng.random(200_000) < 0.5, 1.0, -1.0)
+    is_positive = rng.random(200_000) < 0.5
+    y = np.where(is_positive, 1.0, -1.0)
     X = rng.standard_normal((len(y), DIMENSIONS)) + CENTRE * y[:, np.newaxis]
     w = np.linspace(0.5, 1.5, DIMENSIONS)
-    wrong = np.mean((X @ w + bias > 0) != (y > 0))
-    assert true_error(w, bias) == pytest.approx(wrong, abs=0.002)
+    scores = X @ w + bias
+    is_wrong = (scores > 0) != is_positive
+    assert true_error(w, bias) == pytest.approx(is_wrong.mean(), abs=0.002)
     assert true_error(w, bias) > BAYES
+
+
+def test_equal_weights_have_the_lowest_error():
     assert true_error(np.ones(DIMENSIONS), 0.0) == pytest.approx(BAYES)
 
 

@@ -17,24 +17,31 @@ def test_stand_ins_are_named_and_noise_is_in_words():
     table.loc[table["dataset"] == "ijcnn1", "source"] = "a stand-in"
     results = inputs.results()
     by_noise = robust_sgd.errors_by_noise(results)
-    assert "ijcnn1 (stand-in)" in visible_titles(by_noise)
+    titles = [ax.get_title() for ax in visible_panels(by_noise)]
+    assert "ijcnn1 (stand-in)" in titles
     curves = robust_sgd.error_curves(results)
-    assert "40 % flipped" in [ax.get_title() for ax in curves.axes]
-    figure = robust_sgd.objectives(results)
-    (legend,) = figure.legends
-    assert "no flips" in [text.get_text() for text in legend.get_texts()]
+    titles = [ax.get_title() for ax in curves.axes]
+    assert "40 % flipped" in titles
+    objectives = robust_sgd.objectives(results)
+    (legend,) = objectives.legends
+    assert "no flips" in written(legend.get_texts())
 
 
-def visible_titles(figure):
-    return [ax.get_title() for ax in figure.axes if ax.get_visible()]
+def visible_panels(figure):
+    return [ax for ax in figure.axes if ax.get_visible()]
+
+
+def written(texts):
+    return [text.get_text() for text in texts]
 
 
 def one_set():
-    """Draw Table 1 with its first data set alone."""
+    """Make results of Table 1 with its first data set alone."""
     inputs = Inputs("robust_sgd/table1", repetitions=3)
     settings = inputs.settings["table1"]
-    settings["datasets"] = settings["datasets"][:1]
-    inputs.tables = {"table1": inputs.rows(dataset=settings["datasets"][0])}
+    first, *_ = settings["datasets"]
+    settings["datasets"] = [first]
+    inputs.tables = {"table1": inputs.rows(dataset=first)}
     return inputs
 
 
@@ -42,8 +49,8 @@ def test_what_differs_by_rounding_alone_has_no_variance():
     inputs = one_set()
     table = inputs.tables["table1"]
     inputs.tables["table1"] = table.assign(value=9.7 + 1e-13 * table["repetition"])
-    (ax, *_) = robust_sgd.variances(inputs.results()).axes
-    lines = ax.get_lines()
+    figure = robust_sgd.variances(inputs.results())
+    lines = figure.axes[0].get_lines()
     for curve, mark in zip(lines[::2], lines[1::2], strict=True):  # an open triangle at every rate
         assert mark.get_markerfacecolor() == "white"
         assert np.array_equal(curve.get_xdata(), mark.get_xdata())
@@ -61,43 +68,53 @@ def test_rates_above_one_half_have_a_panel_beside_the_others():
     settings["noise"] = [low, high]
     inputs.tables["table1"] = pd.concat([table, high_rates])
     figure = robust_sgd.errors_by_noise(inputs.results())
-    main, side = (ax for ax in figure.axes if ax.get_visible())
-    assert [tick.get_text() for tick in side.get_xticklabels()] == ["90"]
-    assert main.get_ylim()[1] < 100 < side.get_ylim()[0]
+    main, side = visible_panels(figure)
+    assert written(side.get_xticklabels()) == ["90"]
+    _, highest_of_main = main.get_ylim()
+    lowest_of_side, _ = side.get_ylim()
+    assert highest_of_main < 100 < lowest_of_side
 
 
-def test_tables_have_means_and_deviations_beside_printed_ones_and_redrawn_trials_below():
+def test_table_1_has_means_and_deviations_next_to_the_published_ones():
     inputs = Inputs("robust_sgd/table1", repetitions=30)
     cell = {"dataset": "a7a", "noise": "symmetric 0", "method": "log", "metric": "error"}
-    selected = cell | {"x": "last"}
-    published = {"table1": [{"id": "p", "value": 15.16, "sd": 0.06, "where": selected}]}
-    results = dataclasses.replace(inputs.results(), published_of=published)
+    entry = {"id": "p", "value": 15.16, "sd": 0.06, "where": cell | {"x": "last"}}
+    results = dataclasses.replace(inputs.results(), published_of={"table1": [entry]})
     table = robust_sgd.clean_errors(results)
     assert table.index.names == ["method", "error"]
-    methods = list(dict.fromkeys(table.index.get_level_values("method")))
-    assert methods[:2] == ["liblinear_primal", "liblinear_dual"]
-    assert methods[-1] == "rgomp"
     theirs = table.xs("published", level="error")["a7a"]
     assert set(theirs) == {"-", "15.16 ± 0.06"}
     assert theirs["log"] == "15.16 ± 0.06"
     rows = inputs.rows(**cell)
-    last = rows.loc[rows["x"] == rows["x"].max(), "value"]
-    ours = table.loc[("log", "ours"), "a7a"]
-    assert ours.strip("*") == f"{last.mean():.2f} ± {last.std():.2f}"
+    is_last = rows["x"] == rows["x"].max()
+    last = rows.loc[is_last, "value"]
+    ours = table.xs("ours", level="error")["a7a"]
+    assert ours["log"].strip("*") == f"{last.mean():.2f} ± {last.std():.2f}"
+
+
+def test_table_1_has_the_methods_in_the_order_of_the_paper():
+    inputs = Inputs("robust_sgd/table1", repetitions=3)
+    table = robust_sgd.clean_errors(inputs.results())
+    methods = table.index.unique("method")
+    assert list(methods[:2]) == ["liblinear_primal", "liblinear_dual"]
+    assert methods[-1] == "rgomp"
+
+
+def test_redrawn_trials_are_below_those_of_the_paper():
+    inputs = Inputs("robust_sgd/table1", repetitions=30)
     errors = inputs.rows(metric="error")
     redrawn = errors.assign(metric="redrawn_error", value=errors["value"] + 1)
-    two_metrics = pd.concat([errors, redrawn])
-    with_redrawn = dataclasses.replace(results, tables={"table1": two_metrics})
-    table = robust_sgd.redrawn_errors(with_redrawn)
+    inputs.tables = {"table1": pd.concat([errors, redrawn])}
+    table = robust_sgd.redrawn_errors(inputs.results())
     assert table.index.names == ["data set", "training labels", "trials differ in"]
-    ways = table.index.get_level_values(2)
-    assert ways.tolist()[:4] == ["orders", "redrawn", "orders", "redrawn"]
+    ways = table.index.get_level_values("trials differ in")
+    assert list(ways[:4]) == ["orders", "redrawn", "orders", "redrawn"]
     means = []
     for cell in table["log"].iloc[:2]:
-        written_mean, *_ = cell.strip("*").split()
-        means.append(float(written_mean))
-    orders, redrawn_trials = means
-    assert redrawn_trials - orders == pytest.approx(1, abs=0.02)
+        mean, *_ = cell.strip("*").split()
+        means.append(float(mean))
+    mean_of_orders, mean_of_redrawn = means
+    assert mean_of_redrawn - mean_of_orders == pytest.approx(1, abs=0.02)
 
 
 def test_every_loss_is_drawn_for_every_way_of_training():
@@ -105,17 +122,19 @@ def test_every_loss_is_drawn_for_every_way_of_training():
     methods = inputs.settings["optimiser_or_loss"]["methods"]
     losses = {method.partition(" ")[0] for method in methods}
     axes = inputs.draw().axes
-    assert {len(ax.containers) for ax in axes} == {len(losses)}
-    ways = [tick.get_text() for tick in axes[-1].get_xticklabels()]
+    for ax in axes:
+        assert len(ax.containers) == len(losses)
+    ways = written(axes[-1].get_xticklabels())
     assert ways == list(robust_sgd.WAYS.values())
 
 
-def test_theorem_table():
+def test_the_table_of_theorem_1_has_the_means_over_steps_and_runs():
     cell = {"noise": "symmetric 0", "setting": "0.5", "method": "from zero"}
-    means = [("gap", 0.1), ("published", 0.2), ("corrected", 0.3)]
+    means = {"gap": 0.1, "published": 0.2, "corrected": 0.3}
     rows = []
-    for metric, mean in means:
+    for metric, mean in means.items():
         rows.append(cell | {"metric": metric, "value": mean - 0.01})
         rows.append(cell | {"metric": metric, "value": mean + 0.01})
-    table = robust_sgd.theorem_bounds(Results({"theorem1": pd.DataFrame(rows)}, {}))
-    assert table.iloc[0].tolist() == ["0.5", "0.1", "0.2", "0.3"]
+    results = Results({"theorem1": pd.DataFrame(rows)}, {})
+    (row,) = robust_sgd.theorem_bounds(results).to_numpy()
+    assert list(row) == ["0.5", "0.1", "0.2", "0.3"]

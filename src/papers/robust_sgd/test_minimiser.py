@@ -12,13 +12,17 @@ from noisylabels.losses import margin as losses
 from robust_sgd.minimiser import MarginMinimiser
 
 LAM = 0.01
+MEANS = np.array([0.8, 0.4, 0.0, 0.0])
+"""Of the features of the positive class; those of the negative class are opposite."""
 
 
 @pytest.fixture(scope="module")
 def problem():
+    """Draw two classes of 300 rows together, with one label in five flipped."""
     rng = np.random.default_rng(0)
-    y = np.where(rng.random(300) < 0.5, 1, -1)
-    X = rng.standard_normal((300, 4)) + 0.8 * y[:, None] * np.array([1.0, 0.5, 0.0, 0.0])
+    is_positive = rng.random(300) < 0.5
+    y = np.where(is_positive, 1, -1)
+    X = rng.standard_normal((300, 4)) + y[:, None] * MEANS
     flipped = rng.random(300) < 0.2
     return X, np.where(flipped, -y, y)
 
@@ -33,18 +37,20 @@ def with_constant(X):
 
 def test_log_loss_equals_scikit_learn(problem):
     X, y = problem
-    theirs = LogisticRegression(C=1 / (LAM * len(y)), fit_intercept=False, tol=1e-10)
-    theirs.fit(with_constant(X), y)
+    Z = with_constant(X)
+    C = 1 / (LAM * len(y))
+    theirs = LogisticRegression(C=C, fit_intercept=False, tol=1e-10).fit(Z, y)
     ours = MarginMinimiser("log", lam=LAM).fit(X, y)
     np.testing.assert_allclose(weights(ours), theirs.coef_[0], atol=1e-5)
-    proba = ours.predict_proba(X)[:, 1]
-    np.testing.assert_allclose(proba, theirs.predict_proba(with_constant(X))[:, 1], atol=1e-5)
+    probabilities = ours.predict_proba(X)
+    np.testing.assert_allclose(probabilities, theirs.predict_proba(Z), atol=1e-5)
 
 
 def test_squared_hinge_equals_liblinear(problem):
     X, y = problem
-    options = {"C": 1 / (LAM * len(y)), "fit_intercept": False, "dual": False, "tol": 1e-10}
-    theirs = LinearSVC(**options).fit(with_constant(X), y)
+    C = 1 / (LAM * len(y))
+    theirs = LinearSVC(C=C, fit_intercept=False, dual=False, tol=1e-10)
+    theirs.fit(with_constant(X), y)
     ours = MarginMinimiser("squared_hinge", lam=LAM).fit(X, y)
     np.testing.assert_allclose(weights(ours), theirs.coef_[0], atol=1e-4)
     classifier = LiblinearClassifier(LAM).fit(X, y)
@@ -52,20 +58,22 @@ def test_squared_hinge_equals_liblinear(problem):
 
 
 @pytest.mark.parametrize("name", ["log", "squared_hinge", "smooth_ramp", "rgomp"])
-def test_the_minimum_is_stationary_and_no_run_of_sgd_lies_below(problem, name):
+def test_the_minimum_is_stationary_and_no_run_of_sgd_is_below(problem, name):
     X, y = problem
     model = MarginMinimiser(name, lam=LAM).fit(X, y)
+    assert model.converged_
     loss = losses.resolve(name)
     w = weights(model)
     Z = with_constant(X)
-    gradient = Z.T @ (loss.slope(y * (Z @ w)) * y) / len(y) + LAM * w
-    assert model.converged_
+    margins = y * (Z @ w)
+    slopes = loss.slope(margins) * y
+    gradient = Z.T @ slopes / len(y) + LAM * w
     assert np.abs(gradient).max() < 2e-5
+    objective = loss.value(margins).mean() + 0.5 * LAM * w @ w
     for average in ("none", "run"):
         sgd = RobustSGDClassifier(name, lam=LAM, epochs=30, average=average, random_state=0)
         sgd.fit(X, y)
-        value = loss.value(y * (Z @ w)).mean() + 0.5 * LAM * w @ w
-        assert value <= sgd.objective(X, y) + 1e-9
+        assert objective <= sgd.objective(X, y) + 1e-9
 
 
 def test_sparse_and_dense_input_agree_and_nothing_is_random(problem):
@@ -83,10 +91,12 @@ def test_it_keeps_the_contract_of_classifiers():
 
 def test_a_whole_weight_is_as_many_rows(problem):
     X, y = problem
-    counts = np.random.default_rng(1).integers(0, 4, len(y))
+    rng = np.random.default_rng(1)
+    counts = rng.integers(0, 4, len(y))
     weighted = MarginMinimiser("log", lam=LAM).fit(X, y, sample_weight=counts)
-    repeated = MarginMinimiser("log", lam=LAM)
-    repeated.fit(np.repeat(X, counts, axis=0), np.repeat(y, counts))
+    repeated_X = np.repeat(X, counts, axis=0)
+    repeated_y = np.repeat(y, counts)
+    repeated = MarginMinimiser("log", lam=LAM).fit(repeated_X, repeated_y)
     np.testing.assert_allclose(weights(weighted), weights(repeated), atol=1e-4)
 
 
@@ -97,6 +107,12 @@ def test_hinge_is_left_to_liblinear(problem):
         MarginMinimiser("hinge").fit(X, y)
     with pytest.raises(ValueError, match="the hinge loss in the dual only: add dual=True"):
         LiblinearClassifier(loss="hinge").fit(X, y)
-    ours = LiblinearClassifier(LAM, loss="hinge", dual=True, random_state=0).fit(X, y)
-    sgd = RobustSGDClassifier("hinge", lam=LAM, epochs=200, average="run", random_state=0).fit(X, y)
-    np.testing.assert_allclose(weights(ours), weights(sgd), atol=0.05)
+
+
+def test_the_hinge_loss_in_the_dual_has_the_minimum_that_sgd_finds(problem):
+    X, y = problem
+    dual = LiblinearClassifier(LAM, loss="hinge", dual=True, random_state=0)
+    sgd = RobustSGDClassifier("hinge", lam=LAM, epochs=200, average="run", random_state=0)
+    dual.fit(X, y)
+    sgd.fit(X, y)
+    np.testing.assert_allclose(weights(dual), weights(sgd), atol=0.05)

@@ -29,11 +29,15 @@ def test_all_shapes_flip_as_many_labels_in_different_places():
 
 
 def test_the_weights_are_those_of_the_strength():
-    # One row is drawn of two: the farther one with odds e^s.
+    """Draw one row of two: the farther one with odds e^s."""
     rng = np.random.default_rng(0)
     distance = np.array([0.2, 0.9])
-    far = [choose_flips(distance, "far", 0.5, 2.0, rng)[0] for _ in range(4000)]
-    assert np.mean(far) == pytest.approx(np.exp(2) / (1 + np.exp(2)), abs=0.02)
+    chosen = []
+    for _ in range(4000):
+        (row,) = choose_flips(distance, "far", 0.5, 2.0, rng)
+        chosen.append(row)
+    odds = np.exp(2)
+    assert np.mean(chosen) == pytest.approx(odds / (1 + odds), abs=0.02)
 
 
 def test_rows_at_one_distance_are_equally_likely():
@@ -41,8 +45,10 @@ def test_rows_at_one_distance_are_equally_likely():
     distance = np.array([0.5, 0.5, 0.5, 0.9])
     counts = np.zeros(4)
     for _ in range(4000):
-        counts[choose_flips(distance, "far", 0.25, 4.0, rng)] += 1
-    np.testing.assert_allclose(counts[:3], counts[:3].mean(), rtol=0.25)
+        chosen = choose_flips(distance, "far", 0.25, 4.0, rng)
+        counts[chosen] += 1
+    at_one_distance = counts[:3]
+    np.testing.assert_allclose(at_one_distance, at_one_distance.mean(), rtol=0.25)
 
 
 def test_more_flips_contain_fewer():
@@ -70,8 +76,9 @@ def test_labels_that_a_perfect_model_doubts_are_ranked_perfectly():
     true = np.repeat([0, 1], 50)
     observed = true.copy()
     observed[[3, 60]] = 1 - observed[[3, 60]]
-    p = np.where(true[:, None] == [0, 1], 0.9, 0.1)
+    is_true_class = true[:, None] == [0, 1]
+    p = np.where(is_true_class, 0.9, 0.1)
     measured = measure_audit(p, observed, observed != true, np.arange(100))
-    assert measured["average_precision"] == measured["precision"] == measured["recall"] == 1.0
-    assert measured["covers"] == 1.0
+    for metric in ("average_precision", "precision", "recall", "covers"):
+        assert measured[metric] == 1.0
     assert measured["joint_bias"] == pytest.approx(0.0, abs=1e-9)

@@ -5,4 +5,5 @@ from example.code import Perceptron
 def test_two_groups_far_apart_are_told_apart():
     X = np.repeat([[-9.0], [9.0]], 5, axis=0)
     y = np.repeat([0, 1], 5)
-    assert (Perceptron().partial_fit(X, y).predict(X) == y).all()
+    model = Perceptron().partial_fit(X, y)
+    assert (model.predict(X) == y).all()
