@@ -1,7 +1,6 @@
 """The power of a claim and the other methods that pass, against cases that are known."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from synthetic_tables import curve, table
 from verdict_inputs import claim, difference_check, printed
@@ -15,16 +14,21 @@ from reproduction.spec.verdict_words import describe
 def run_of(gap, sd=1.0, n=20, seed=0, methods=("ours", "theirs")):
     """A table in which ours is lower than theirs by a gap, with independent errors."""
     rng = np.random.default_rng(seed)
-    curves = [table(curve(10 - gap + sd * rng.standard_normal(n), method=methods[0]))]
-    curves += [table(curve(10 + sd * rng.standard_normal(n), method=name)) for name in methods[1:]]
-    return pd.concat(curves)
+    ours, *others = methods
+    curves = [curve(10 - gap + sd * rng.standard_normal(n), method=ours)]
+    for other in others:
+        curves.append(curve(10 + sd * rng.standard_normal(n), method=other))
+    return table(*curves)
 
 
 def published_gap(gap):
-    """Published values of both methods that differ by so much."""
-    selector = {"metric": "error"}
-    ours = printed(id="v", value=10.0 - gap, where={"method": "ours"} | selector)
-    return [ours, printed(id="w", value=10.0, where={"method": "theirs"} | selector)]
+    """Make published values of both methods that differ by so much."""
+    ours = {"method": "ours", "metric": "error"}
+    theirs = {"method": "theirs", "metric": "error"}
+    return [
+        printed(id="v", value=10.0 - gap, where=ours),
+        printed(id="w", value=10.0, where=theirs),
+    ]
 
 
 def judged(frame, published, *claims):
@@ -35,28 +39,24 @@ def judged(frame, published, *claims):
 def test_the_power_is_that_of_the_test_at_the_published_values():
     """For a difference of two standard errors the paired t-test rejects in 0.64 of the runs."""
     frame = run_of(gap=5.0, n=400)
-    differences = frame[frame["method"] == "ours"]["value"].to_numpy()
-    differences = differences - frame[frame["method"] == "theirs"]["value"].to_numpy()
+    values = frame.pivot(index="repetition", columns="method", values="value")
+    differences = values["ours"] - values["theirs"]
     two_errors = 2 * differences.std(ddof=1) / np.sqrt(400)
-    verdicts = judged(frame, published_gap(two_errors), claim(difference_check()))
-    assert verdicts.loc["c", "power"] == pytest.approx(0.638, abs=0.06)
-    exact = judged(frame, published_gap(5.0), claim(difference_check()))
-    assert exact.loc["c", "power"] == 1
-    shuffled = judged(
-        frame.sample(frac=1, random_state=1), published_gap(two_errors), claim(difference_check())
-    )
-    # the order of rows does not matter
-    assert shuffled.loc["c", "power"] == verdicts.loc["c", "power"]
+
+    def power(frame, gap):
+        verdicts = judged(frame, published_gap(gap), claim(difference_check()))
+        return verdicts.loc["c", "power"]
+
+    assert power(frame, two_errors) == pytest.approx(0.638, abs=0.06)
+    assert power(frame, 5.0) == 1
+    in_another_order = frame.sample(frac=1, random_state=1)
+    assert power(in_another_order, two_errors) == power(frame, two_errors)
 
 
 def test_a_claim_that_exact_values_would_not_pass_is_never_reproduced():
     frame = run_of(gap=5.0)
-    verdicts = judged(
-        frame,
-        published_gap(0.01),
-        claim(difference_check()),
-        claim(difference_check(), id="f", form_of="c"),
-    )
+    weaker_form = claim(difference_check(), id="f", form_of="c")
+    verdicts = judged(frame, published_gap(0.01), claim(difference_check()), weaker_form)
     strict = verdicts.loc["c"]
     assert strict["verdict"] == "inconclusive"
     assert strict["flags"] == "too_strict"
@@ -68,7 +68,8 @@ def test_a_claim_that_exact_values_would_not_pass_is_never_reproduced():
 
 def test_a_claim_about_unpublished_rows_has_no_power():
     frame = run_of(gap=5.0)
-    for published in ([], published_gap(1.0)[:1]):
+    ours, _ = published_gap(1.0)
+    for published in ([], [ours]):
         verdicts = judged(frame, published, claim(difference_check()))
         assert np.isnan(verdicts.loc["c", "power"])
         assert verdicts.loc["c", "verdict"] == "reproduced"
@@ -79,23 +80,26 @@ def test_methods_that_pass_as_well_are_counted():
     frame = run_of(gap=5.0, methods=("ours", "theirs", "third"))
     third = frame["method"] == "third"
     frame.loc[third, "value"] -= 4.0
-    verdicts = judged(frame, [], claim(difference_check()))
-    assert verdicts.loc["c", ["others_passing", "others"]].tolist() == [1, 1]
-    sentence = Sentences.describe_controls(verdicts.loc["c"])
+    row = judged(frame, [], claim(difference_check())).loc["c"]
+    assert row["others_passing"] == 1
+    assert row["others"] == 1
+    sentence = Sentences.describe_controls(row)
     assert sentence == "The other method passes the same checks."
     frame.loc[third, "value"] += 8.0
-    assert judged(frame, [], claim(difference_check())).loc["c", "others_passing"] == 0
+    row = judged(frame, [], claim(difference_check())).loc["c"]
+    assert row["others_passing"] == 0
 
 
 def test_an_order_of_methods_and_a_claim_without_methods_have_no_others():
     order = {"statistic": "value", "increasing": {"method": ["ours", "theirs"]}}
     without_methods = {"statistic": "value", "where": {"metric": "error"}, "below": 0}
-    for check in (order, without_methods):
-        assert replace_method(claim(check), ["ours", "theirs", "third"]) == []
-    quantities = claim(difference_check()) | {"no_others": True}
-    assert replace_method(quantities, ["ours", "theirs", "third"]) == []
-    variants = replace_method(claim(difference_check()), ["ours", "theirs", "third"])
-    assert [variant["checks"][0]["a"]["method"] for variant in variants] == ["third"]
+    quantities = claim(difference_check(), no_others=True)
+    methods = ["ours", "theirs", "third"]
+    for entry in (claim(order), claim(without_methods), quantities):
+        assert replace_method(entry, methods) == []
+    (variant,) = replace_method(claim(difference_check()), methods)
+    (check,) = variant["checks"]
+    assert check["a"]["method"] == "third"
 
 
 def test_a_claim_on_other_data_says_so_next_to_its_verdict():
@@ -109,4 +113,5 @@ def test_a_claim_on_other_data_says_so_next_to_its_verdict():
     stand_in = judged(frame.assign(source="stand-in"), [], elsewhere).loc["c"]
     assert stand_in["verdict"] == "not_comparable"
     assert stand_in["flags"] == ""
-    assert judge({"claims": [elsewhere]}, frame, "smoke").loc[0, "flags"] == ""
+    smoke = judge({"claims": [elsewhere]}, frame, "smoke").iloc[0]
+    assert smoke["flags"] == ""
