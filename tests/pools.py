@@ -14,8 +14,9 @@ def centroids(Z, labels, train):
     mean_of_ones = average_rows(Z, train & (labels == 1))
     mean_of_zeros = average_rows(Z, train & (labels == 0))
     direction = mean_of_ones - mean_of_zeros
-    middle = ((mean_of_ones + mean_of_zeros) * direction).sum(axis=1) / 2
-    return direction @ Z.T > middle[:, None]
+    middle = (mean_of_ones + mean_of_zeros) / 2
+    threshold = (middle * direction).sum(axis=1)
+    return direction @ Z.T > threshold[:, None]
 
 
 def drawn(rng, N=200, J=40, share=0.4, flips=(0.2,), inputs=(10, 1), separation=1.0):
@@ -29,8 +30,15 @@ def drawn(rng, N=200, J=40, share=0.4, flips=(0.2,), inputs=(10, 1), separation=
     X[:, 0] += separation * np.where(y, 1, -1)
     is_first = np.tile(np.arange(N) < round(share * N), (J, 1))
     test = rng.permuted(is_first, axis=1)
-    flipped_labels = [y ^ (rng.random((J, N)) < rate) for rate in flips]
+    flipped_labels = []
+    for rate in flips:
+        flipped = rng.random((J, N)) < rate
+        flipped_labels.append(y ^ flipped)
     wrong = []
     for labels in flipped_labels:
-        wrong.append(np.stack([centroids(X[:, :d], labels, ~test) != y for d in inputs]))
+        of_rules = []
+        for d in inputs:
+            predicted = centroids(X[:, :d], labels, ~test)
+            of_rules.append(predicted != y)
+        wrong.append(np.stack(of_rules))
     return test, wrong

@@ -12,7 +12,8 @@ def two_moons(n=60, seed=0, spread=0.35):
     rng = np.random.default_rng(seed)
     y = (rng.random(n) < 0.5).astype(np.int8)
     angle = np.pi * rng.random(n)
-    X = np.column_stack([np.cos(angle) + y, np.where(y == 1, -1, 1) * np.sin(angle) + 0.5 * y])
+    side = np.where(y == 1, -1, 1)
+    X = np.column_stack([np.cos(angle) + y, side * np.sin(angle) + 0.5 * y])
     return X + spread * rng.standard_normal((n, 2)), y
 
 
@@ -21,12 +22,15 @@ def noisy_columns(y, labels=("independent 0.1", "negative_only 0.3"), seed=0):
     signs = (2 * y - 1).astype(np.int8)
     columns = []
     for k, label in enumerate(labels):
-        columns.append(corrupt(signs, label, np.random.default_rng([seed, k])))
+        rng = np.random.default_rng([seed, k])
+        columns.append(corrupt(signs, label, rng))
     return (np.stack(columns, axis=1) > 0).astype(np.int8)
 
 
 def gram(X, X_out, width=1.0):
-    return Gram(rbf(squared_distances(X), width), rbf(squared_distances(X_out, X), width))
+    K = rbf(squared_distances(X), width)
+    K_out = rbf(squared_distances(X_out, X), width)
+    return Gram(K, K_out)
 
 
 def dataset(name="toy", splits=3, n=120, train=70):

@@ -12,12 +12,14 @@ from reproduction.run.points import KEY, Points, Scored, collect
 
 COLUMNS = {"dataset": "toy", "source": "made", "noise": "independent 0.1", "method": "svm"}
 POOL = 12
-FINDINGS = st.lists(st.tuples(st.integers(0, POOL - 1), st.booleans()), min_size=1, max_size=20)
+POINTS_AND_ERRORS = st.tuples(st.integers(0, POOL - 1), st.booleans())
+FINDINGS = st.lists(POINTS_AND_ERRORS, min_size=1, max_size=20)
 
 
 def row(tested, **columns):
-    rows, wrong = map(np.array, zip(*tested, strict=True))
-    return COLUMNS | columns | Scored(rows, wrong, POOL).row("error")
+    rows, wrong = zip(*tested, strict=True)
+    scored = Scored(np.array(rows), np.array(wrong), POOL)
+    return COLUMNS | columns | scored.row("error")
 
 
 def points_of(rows):
@@ -35,7 +37,8 @@ def counts(points):
 
 def test_the_counts_of_a_curve_by_hand_and_its_rows_without_them():
     points = Points()
-    (plain,) = points.take([row([(3, True), (1, False), (3, True), (0, True)], repetition=4)])
+    tested = [(3, True), (1, False), (3, True), (0, True)]
+    (plain,) = points.take([row(tested, repetition=4)])
     assert plain == COLUMNS | {"repetition": 4, "metric": "error", "value": 75.0}
     name = '["toy", "made", "independent 0.1", "", "svm", "error", null]'
     assert counts(points) == {name: ([1, 1, 0, 2], [1, 0, 0, 2], POOL)}
@@ -54,15 +57,19 @@ SPLITS = st.tuples(st.sampled_from(["svm", "klr"]), FINDINGS)
 @given(st.lists(SPLITS, min_size=1, max_size=5), st.data())
 def test_blocks_in_any_order_and_any_cut_are_the_whole(tmp_path_factory, splits, data):
     folder = tmp_path_factory.mktemp("points")
-    rows = [row(tested, method=method, repetition=r) for r, (method, tested) in enumerate(splits)]
-    points_of(rows).write(folder / "whole.npz")
+    whole = folder / "whole.npz"
+    added = folder / "sum.npz"
+    rows = []
+    for repetition, (method, tested) in enumerate(splits):
+        rows.append(row(tested, method=method, repetition=repetition))
+    points_of(rows).write(whole)
     cut = data.draw(st.integers(0, len(rows)))
     blocks = data.draw(st.permutations([rows[:cut], rows[cut:]]))
     for number, block in enumerate(blocks):
         points_of(block[::-1]).write(folder / f"{number}.npz")
-    collect([folder / "0.npz", folder / "1.npz"], folder / "sum.npz")
-    assert (folder / "sum.npz").read_bytes() == (folder / "whole.npz").read_bytes()
-    read = Points.read(folder / "whole.npz")
+    collect([folder / "0.npz", folder / "1.npz"], added)
+    assert added.read_bytes() == whole.read_bytes()
+    read = Points.read(whole)
     for name, curve in points_of(rows).curves.items():
         np.testing.assert_array_equal(read.curves[name].tests, curve.tests)
         np.testing.assert_array_equal(read.curves[name].errors, curve.errors)
@@ -97,20 +104,26 @@ def test_pools_of_two_sizes_are_not_added():
         points_of([first, larger_pool])
 
 
+def flip_bits(content, position, bits):
+    changed = bytearray(content)
+    changed[position] ^= bits
+    return bytes(changed)
+
+
 def test_a_damaged_file_is_named_in_one_line(tmp_path):
     path = tmp_path / "points.npz"
     points_of([row([(0, True), (5, False)])]).write(path)
     whole = path.read_bytes()
-    flipped = bytearray(whole)
-    flipped[len(whole) // 3] ^= 0xFF
-    for content in (b"", b"PK", whole[:-1], whole[: len(whole) // 2], whole[7:], bytes(flipped)):
+    half = len(whole) // 2
+    flipped = flip_bits(whole, len(whole) // 3, 0xFF)
+    message = r"points\.npz is not a whole file of points \(.*delete it"
+    for content in (b"", b"PK", whole[:-1], whole[:half], whole[7:], flipped):
         path.write_bytes(content)
-        with pytest.raises(
-            ValueError, match=r"points\.npz is not a whole file of points \(.*delete it"
-        ) as error:
+        with pytest.raises(ValueError, match=message) as error:
             Points.read(path)
         assert "\n" not in str(error.value)
-        assert str(path) not in [file.path for file in psutil.Process().open_files()]
+        open_files = [file.path for file in psutil.Process().open_files()]
+        assert str(path) not in open_files
     path.unlink()
     message = r"points\.npz is not a whole file of points \(.*No such file"
     with pytest.raises(ValueError, match=message):
@@ -124,8 +137,6 @@ def test_every_changed_byte_is_noticed_or_changes_nothing(tmp_path):
     points.write(path)
     whole = path.read_bytes()
     for position in range(0, len(whole), 7):
-        damaged = bytearray(whole)
-        damaged[position] ^= 0x01
-        path.write_bytes(damaged)
+        path.write_bytes(flip_bits(whole, position, 0x01))
         with suppress(ValueError):
             assert counts(Points.read(path)) == counts(points)

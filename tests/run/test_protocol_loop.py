@@ -36,17 +36,25 @@ def draw(y, test=0.3, stratified=True, seed=0):
     return random_split(np.asarray(y), test, stratified, np.random.default_rng(seed))
 
 
-@given(st.lists(st.sampled_from([-1, 1]), min_size=4), st.floats(0.01, 0.99), st.booleans())
+LABELS = st.lists(st.sampled_from([-1, 1]), min_size=4)
+
+
+@given(LABELS, st.floats(0.01, 0.99), st.booleans())
 def test_every_row_is_on_one_side_or_the_split_is_refused(y, test, stratified):
-    smallest = min(np.unique(y, return_counts=True)[1]) if stratified else len(y)
-    if max(1, round(test * smallest)) == smallest:
+    smallest = len(y)
+    if stratified:
+        _, counts = np.unique(y, return_counts=True)
+        smallest = min(counts)
+    number_of_test_rows = max(1, round(test * smallest))
+    if number_of_test_rows == smallest:
         with pytest.raises(ValueError, match="none would be left"):
             draw(y, test, stratified)
         return
     train, held = draw(y, test, stratified)
     assert len(train) > 0
     assert len(held) > 0
-    np.testing.assert_array_equal(np.sort(np.concatenate([train, held])), np.arange(len(y)))
+    both_sides = np.sort(np.concatenate([train, held]))
+    np.testing.assert_array_equal(both_sides, np.arange(len(y)))
 
 
 def test_classes_keep_their_shares_if_stratified_and_only_then():
@@ -68,8 +76,10 @@ def test_a_set_is_split_as_the_settings_say_unless_it_has_official_splits():
     assert len(split.truth) == 20
     assert split.truth.sum() == round(0.4 * positive)
     np.testing.assert_allclose(split.X.mean(axis=0), 0, atol=1e-12)
-    np.testing.assert_array_equal(split.X, split_of(mine, make_repetition(), drawn).X)
-    assert not np.array_equal(split.X, split_of(mine, make_repetition(1), drawn).X)
+    same_split = split_of(mine, make_repetition(), drawn)
+    np.testing.assert_array_equal(split.X, same_split.X)
+    other_split = split_of(mine, make_repetition(1), drawn)
+    assert not np.array_equal(split.X, other_split.X)
     message = r"mine has no official splits .*settings\.splits, such as"
     with pytest.raises(ValueError, match=message):
         split_of(mine, make_repetition())
@@ -79,8 +89,11 @@ def test_a_set_is_split_as_the_settings_say_unless_it_has_official_splits():
 
 
 def test_standardised_features_use_training_rows_only():
-    train, test = splits.standardised(np.array([[0.0, 0.1], [2.0, 0.1]]), np.array([[3.0, 7.0]]))
-    np.testing.assert_array_equal([*train, *test], [[-1, 0], [1, 0], [2, 0]])
+    rows_to_train = np.array([[0.0, 0.1], [2.0, 0.1]])
+    row_to_test = np.array([[3.0, 7.0]])
+    train, test = splits.standardised(rows_to_train, row_to_test)
+    np.testing.assert_array_equal(train, [[-1, 0], [1, 0]])
+    np.testing.assert_array_equal(test, [[2, 0]])
 
 
 def test_flipped_labels_are_drawn_without_the_other_conditions():
@@ -88,11 +101,13 @@ def test_flipped_labels_are_drawn_without_the_other_conditions():
     noise = [Noise.parse(label) for label in SETTINGS["noise"]]
     noisy = noisy_labels(clean, noise, make_repetition())
     np.testing.assert_array_equal(noisy[:, 0], clean)
-    later = noisy_labels(clean, noise[2:], make_repetition())
-    np.testing.assert_array_equal(later[:, 0], noisy[:, 2])
-    assert (noisy[clean == 1, 2] == 1).all()
-    assert (noisy[clean == 0, 2] == 1).any()
-    assert (noisy_labels(clean, noise, make_repetition(1)) != noisy).any()
+    negative_only = noisy[:, 2]
+    alone = noisy_labels(clean, noise[2:], make_repetition())
+    np.testing.assert_array_equal(alone[:, 0], negative_only)
+    assert (negative_only[clean == 1] == 1).all()
+    assert (negative_only[clean == 0] == 1).any()
+    of_another_repetition = noisy_labels(clean, noise, make_repetition(1))
+    assert (of_another_repetition != noisy).any()
 
 
 def test_too_few_rows_for_folds_or_parts_are_refused():
@@ -147,8 +162,9 @@ def test_the_points_of_a_row_have_its_error(protocol, settings, metric):
     key_of_row = itemgetter("method", "noise", "repetition")
     assert len({(*key_of_row(row), row.get("x")) for row in scored}) == len(scored)
     keys = {key_of_row(row) for row in result_rows if row["metric"] == metric}
-    assert set(map(key_of_row, scored)) == keys
-    assert all(row["value"] == 100 * np.mean(row[KEY].wrong) for row in scored)
+    assert {key_of_row(row) for row in scored} == keys
+    for row in scored:
+        assert row["value"] == 100 * np.mean(row[KEY].wrong)
 
 
 def test_points_are_the_test_rows_of_the_splits():
@@ -156,21 +172,28 @@ def test_points_are_the_test_rows_of_the_splits():
     toy = dataset(splits=3)
     points.take(rows("stock:errors", KERNELS, toy, range(3)))
     assert len(points.curves) == 3  # noise levels of one method
+    tests = np.bincount(toy.arrays["test"].ravel(), minlength=120)
     for curve in points.curves.values():
-        tests = np.bincount(toy.arrays["test"].ravel(), minlength=120)
-        np.testing.assert_array_equal(curve.tests, tests[: len(curve.tests)])
-        assert tests[len(curve.tests) :].sum() == 0
+        counted = len(curve.tests)
+        np.testing.assert_array_equal(curve.tests, tests[:counted])
+        assert tests[counted:].sum() == 0
         assert (curve.errors <= curve.tests).all()
         assert curve.pool == 120
 
 
-NO_LABELS = [([0.0, np.nan], "nan"), ([1, -1], "-1"), (["0", "1"], "0")]
-
-
-@pytest.mark.parametrize(("predicted", "named"), NO_LABELS)
+@pytest.mark.parametrize(
+    ("predicted", "named"),
+    [
+        ([0.0, np.nan], "nan"),
+        ([1, -1], "-1"),
+        (["0", "1"], "0"),
+    ],
+)
 def test_what_a_method_predicts_must_be_labels(predicted, named):
     arrays = {"X": np.arange(4.0)[:, None], "y": np.array([0, 1, 0, 1])}
-    split = splits.Split.of(arrays, np.arange(2), np.arange(2, 4))
+    train = np.arange(2)
+    test = np.arange(2, 4)
+    split = splits.Split.of(arrays, train, test)
     with pytest.raises(ValueError, match=f"the method predicts {named}; the labels are 0, 1"):
         split.scored(np.array(predicted))
     assert not split.scored(np.array([False, True])).wrong.any()
