@@ -17,7 +17,8 @@ HEADER = re.compile(
 
 def recipe(title: str) -> list[tuple[str, str]]:
     """List the blocks (language, text) of a section, in their order."""
-    section = re.split(rf"^## {title}$", PAGE, flags=re.M)[1].partition("\n## ")[0]
+    _, from_title, *_ = re.split(rf"^## {title}$", PAGE, flags=re.M)
+    section, _, _ = from_title.partition("\n## ")
     return re.findall(r"^```(\w+)\n(.*?)^```$", section, flags=re.M | re.S)
 
 
@@ -32,13 +33,17 @@ def write(text: str, checkout: Path, home: Path) -> Path:
     header = HEADER.match(text)
     assert header is not None, f"a block must begin with the name of its file: {text[:60]}"
     name = header["file"]
-    file = home / name.removeprefix("~/") if name.startswith("~/") else checkout / name
+    file = checkout / name
+    if name.startswith("~/"):
+        file = home / name.removeprefix("~/")
     file.parent.mkdir(parents=True, exist_ok=True)
     body = text.removeprefix(header[0])
     if header["model"]:
-        model = yaml.safe_load((file.parent / header["model"]).read_text(encoding="utf-8"))
+        model_file = file.parent / header["model"]
+        model = yaml.safe_load(model_file.read_text(encoding="utf-8"))
         dropped = re.findall(r"`(\w+)`", header["dropped"])
-        body = yaml.safe_dump(copied(model, dropped, yaml.safe_load(body)), sort_keys=False)
+        artifact = copied(model, dropped, yaml.safe_load(body))
+        body = yaml.safe_dump(artifact, sort_keys=False)
     before = file.read_text(encoding="utf-8") if header["end"] else ""
     file.write_text(before + body, encoding="utf-8")
     return file

@@ -30,17 +30,28 @@ def test_every_module_class_and_function_on_the_page_exists(page):
     text = PAGES[page].read_text(encoding="utf-8")
     for name in re.findall(rf"`((?:{ROOMS})\.\w[\w.]*)", text):
         parts = name.rstrip(".").split(".")
-        files = [LIBRARY.joinpath(*parts[:n]).with_suffix(".py") for n in range(len(parts) + 1)]
-        depth = max((n for n, file in enumerate(files) if file.is_file()), default=0)
-        assert depth or LIBRARY.joinpath(*parts).is_dir(), f"{page}: no module {name}"
-        assert not depth or set(parts[depth:]) <= defined(files[depth]), f"{page}: {name}"
+        module, members = find_module(parts)
+        if module is None:
+            assert LIBRARY.joinpath(*parts).is_dir(), f"{page}: no module {name}"
+        else:
+            assert set(members) <= defined(module), f"{page}: {name}"
+
+
+def find_module(parts: list[str]) -> tuple[Path | None, list[str]]:
+    """Find the deepest module of a dotted name; return it and the rest of the name."""
+    for depth in range(len(parts), 0, -1):
+        module = LIBRARY.joinpath(*parts[:depth]).with_suffix(".py")
+        if module.is_file():
+            return module, parts[depth:]
+    return None, parts
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_function_of_the_papers_own_modules_on_the_page_exists(page):
     files = {file.stem: file for file in PAGES[page].parent.glob("*.py")}
     text = PAGES[page].read_text(encoding="utf-8")
-    for module, name in re.findall(rf"`({'|'.join(files)}):(\w+)`", text):
+    modules = "|".join(files)
+    for module, name in re.findall(rf"`({modules}):(\w+)`", text):
         assert name in defined(files[module]), f"{page}: {module}:{name}"
 
 
@@ -55,17 +66,21 @@ def ways_of_values() -> dict[str, list[tuple[Path, list[str]]]]:
     """Read the table of CONTRIBUTING.md: value -> the files of its way, each with its names."""
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     table = text.partition("| value | its way |\n|---|---|\n")[2].partition("\n\n")[0]
-    ways = {}
+    ways: dict[str, list[tuple[Path, list[str]]]] = {}
     for line in table.splitlines():
         _, value, way, _ = line.split("|")
-        stops = re.findall(r"`([\w/.]+\.\w+)`(?: \(([^)]*)\))?", way)
-        ways[value] = [(find_stop(file), re.findall(r"`([\w.]+)`", names)) for file, names in stops]
+        ways[value] = []
+        for file, names in re.findall(r"`([\w/.]+\.\w+)`(?: \(([^)]*)\))?", way):
+            names_of_file = re.findall(r"`([\w.]+)`", names)
+            ways[value].append((find_stop(file), names_of_file))
     return ways
 
 
 def find_stop(file: str) -> Path:
     """A file of the table, which is below src/ where no other folder is named."""
-    return ROOT / file if file.startswith("workflow/") else ROOT / "src" / file
+    if file.startswith("workflow/"):
+        return ROOT / file
+    return ROOT / "src" / file
 
 
 def test_the_files_on_the_way_of_a_value_exist_and_have_the_names_that_the_table_says():
