@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.dummy import DummyClassifier
@@ -34,9 +35,11 @@ def flipped(K=2, n=1500, seed=0, distance=1.5):
     y = rng.integers(K, size=n)
     X = rng.standard_normal((n, 3))
     angle = 2 * np.pi * y / K
-    X[:, :2] += distance * np.column_stack([np.cos(angle), np.sin(angle)])
+    X[:, 0] += distance * np.cos(angle)
+    X[:, 1] += distance * np.sin(angle)
     cumulative = np.cumsum(OMEGA[K][y], axis=1)[:, :-1]
-    observed = (cumulative < rng.random((n, 1))).sum(axis=1)
+    uniform = rng.random((n, 1))
+    observed = (cumulative < uniform).sum(axis=1)
     return X, y, observed
 
 
@@ -53,20 +56,28 @@ def test_scikit_learn_contract(model):
     check_classifier(model)
 
 
+def plain_probabilities(X, y):
+    """Probabilities by logistic regression at the points of its fit."""
+    model = LogisticRegression().fit(X, y)
+    return model.predict_proba(X)
+
+
 @pytest.mark.parametrize("method", ["importance", "forward", "backward"])
 def test_without_flips_it_is_the_plain_classifier(method):
     X, y, _ = flipped(K=3)
     without_flips = CorrectedClassifier(method=method, flips=np.eye(3)).fit(X, y)
-    plain = LogisticRegression().fit(X, y).predict_proba(X)
-    np.testing.assert_allclose(without_flips.predict_proba(X), plain, atol=1e-4)
+    plain = plain_probabilities(X, y)
+    assert_allclose(without_flips.predict_proba(X), plain, atol=1e-4)
 
 
 def test_forward_maximises_the_robust_likelihood():
     X, _, observed = flipped()
     base = LogisticRegression(C=5.0, tol=1e-10, max_iter=1000)
-    em = CorrectedClassifier(base, "forward", flips=OMEGA[2], folds=1, rounds=150).fit(X, observed)
-    direct = RobustLogisticRegression(0.1, omega=OMEGA[2], learn_omega=False).fit(X, observed)
-    np.testing.assert_allclose(em.estimator_.coef_, direct.coef_, atol=1e-3)
+    em = CorrectedClassifier(base, "forward", flips=OMEGA[2], folds=1, rounds=150)
+    em.fit(X, observed)
+    direct = RobustLogisticRegression(0.1, omega=OMEGA[2], learn_omega=False)
+    direct.fit(X, observed)
+    assert_allclose(em.estimator_.coef_, direct.coef_, atol=1e-3)
 
 
 @pytest.mark.parametrize("K", [2, 3])
@@ -75,9 +86,9 @@ def test_backward_weights_are_unbiased_and_lead_to_the_fit_on_true_labels(K):
     backward = CorrectedClassifier(method="backward", flips=OMEGA[K]).fit(X, observed)
     weights = np.array([backward.weights_[observed == k][0] for k in range(K)])
     # the mean over the flips of each class
-    np.testing.assert_allclose(OMEGA[K] @ weights, np.eye(K), atol=1e-12)
-    clean = LogisticRegression().fit(X, y).predict_proba(X)
-    plain = LogisticRegression().fit(X, observed).predict_proba(X)
+    assert_allclose(OMEGA[K] @ weights, np.eye(K), atol=1e-12)
+    clean = plain_probabilities(X, y)
+    plain = plain_probabilities(X, observed)
     error = np.abs(backward.predict_proba(X) - clean).mean()
     error_of_plain = np.abs(plain - clean).mean()
     assert error < 0.2 * error_of_plain
@@ -87,33 +98,36 @@ def test_importance_weights_are_those_of_liu_and_tao():
     X, _, observed = flipped()
     importance = CorrectedClassifier(method="importance", flips=OMEGA[2], folds=1)
     importance.fit(X, observed)
-    probabilities = LogisticRegression().fit(X, observed).predict_proba(X)
+    probabilities = plain_probabilities(X, observed)
     p = probabilities[np.arange(len(X)), observed]
     flip_rates_of_labels = np.array([OMEGA[2][1, 0], OMEGA[2][0, 1]])
     rate_of_other_class = flip_rates_of_labels[observed]  # P(this label | the other class)
-    beta = np.clip((p - rate_of_other_class) / (1 - 0.35 - 0.05) / p, 0, None)
+    beta = (p - rate_of_other_class) / (1 - 0.35 - 0.05) / p
     inside = (beta > 0) & (beta < 1 / p)
     assert inside.sum() > 500
     weights = importance.weights_.max(axis=1)
-    np.testing.assert_allclose(weights[inside], beta[inside], rtol=1e-9)
+    assert_allclose(weights[inside], beta[inside], rtol=1e-9)
 
 
 def test_pruned_rows_are_those_of_confident_learning():
     X, y, observed = flipped(K=3)
     fitted = CorrectedClassifier(method="prune", folds=1).fit(X, observed)
-    p = LogisticRegression().fit(X, observed).predict_proba(X)
+    p = plain_probabilities(X, observed)
     Q = flip_rates.joint(p, observed)
-    wrong = flip_rates.likely_wrong(p, observed, Q)
-    assert np.array_equal(fitted.weights_.sum(axis=1) == 0, wrong)
-    np.testing.assert_allclose(fitted.flip_matrix_, flip_rates.flip_matrix(Q))
-    assert np.mean(y[wrong] != observed[wrong]) > 2 * np.mean(y != observed)
+    is_pruned = flip_rates.likely_wrong(p, observed, Q)
+    weights = fitted.weights_.sum(axis=1)
+    assert np.array_equal(weights == 0, is_pruned)
+    assert_allclose(fitted.flip_matrix_, flip_rates.flip_matrix(Q))
+    is_wrong = y != observed
+    assert is_wrong[is_pruned].mean() > 2 * is_wrong.mean()
 
 
 def test_the_likelihood_learns_the_flips_of_a_model_that_follows_them():
     X, y, observed = flipped(n=6000, distance=2.0)
     fitted = CorrectedClassifier(GaussianNB(), "likelihood").fit(X, observed)
-    np.testing.assert_allclose(fitted.flip_matrix_, OMEGA[2], atol=0.06)
-    assert fitted.score(X, y) > GaussianNB().fit(X, observed).score(X, y)
+    assert_allclose(fitted.flip_matrix_, OMEGA[2], atol=0.06)
+    plain = GaussianNB().fit(X, observed)
+    assert fitted.score(X, y) > plain.score(X, y)
 
 
 @pytest.mark.parametrize("K", [2, pytest.param(3, marks=pytest.mark.nightly)])
@@ -139,9 +153,11 @@ def test_errors_on_true_labels_fall(method, K, flips):
 @pytest.mark.parametrize("method", ["prune", "importance", "forward"])
 def test_classifiers_with_and_without_weights_are_helped(base, method):
     X, _, observed = flipped(K=3)
-    new, truth, _ = flipped(K=3, n=2000, seed=9)
-    fitted = CorrectedClassifier(base, method, flips=OMEGA[3], rounds=2).fit(X, observed)
-    assert fitted.score(new, truth) > base.fit(X, observed).score(new, truth)
+    X_new, y_new, _ = flipped(K=3, n=2000, seed=9)
+    fitted = CorrectedClassifier(base, method, flips=OMEGA[3], rounds=2)
+    fitted.fit(X, observed)
+    plain = base.fit(X, observed)
+    assert fitted.score(X_new, y_new) > plain.score(X_new, y_new)
 
 
 def test_without_weights_rows_are_drawn_in_proportion():
@@ -153,12 +169,14 @@ def test_without_weights_rows_are_drawn_in_proportion():
 
     X, _, observed = flipped()
     X = np.column_stack([np.arange(len(X)), X])
-    fitted = CorrectedClassifier(Remembers(), "importance", flips=OMEGA[2]).fit(X, observed)
+    fitted = CorrectedClassifier(Remembers(), "importance", flips=OMEGA[2])
+    fitted.fit(X, observed)
     weights = fitted.weights_.sum(axis=1)
     expected = weights / weights.sum() * len(X)
     times_drawn = fitted.estimator_.times_drawn
     assert times_drawn.sum() == len(X)
-    assert (np.abs(times_drawn - expected) < 1).all()
+    deviations = np.abs(times_drawn - expected)
+    assert (deviations < 1).all()
 
 
 def folds_by(source):
@@ -177,27 +195,33 @@ def folds_by(source):
 @pytest.mark.parametrize("folds", [1, 3])
 def test_a_whole_weight_is_as_many_rows(method, flips, folds, monkeypatch):
     X, y, observed = flipped(K=3, n=300)
+    numbers = np.arange(300)
     times = np.random.default_rng(1).integers(0, 4, 300)
-    rows = np.repeat(np.arange(300), times)
-    base = LogisticRegression(tol=1e-8)
-    trusted = np.where(np.arange(300) < 90, y, np.nan) if flips == "trusted" else None
-    trusted_rows = None if trusted is None else trusted[rows]
+    rows = np.repeat(numbers, times)
+    trusted = None
+    trusted_rows = None
+    if flips == "trusted":
+        trusted = np.where(numbers < 90, y, np.nan)
+        trusted_rows = trusted[rows]
     source_of_flips = "anchor" if flips == "anchor" else "joint"
+    base = LogisticRegression(tol=1e-8)
     model = CorrectedClassifier(base, method, flips=source_of_flips, folds=folds)
-    fits = []
-    for source, data, trusted_labels, weights in (
-        (np.flatnonzero(times), (X, observed), trusted, {"sample_weight": times}),
-        (rows, (X[rows], observed[rows]), trusted_rows, {}),
-        (np.arange(300), (X, observed), trusted, {}),
-    ):
+
+    def fit_with_folds_by(source, *data, **weights):
         monkeypatch.setattr(corrected, "split_folds", folds_by(source))
-        fits.append(clone(model).fit(*data, trusted_labels, **weights))
-    heavy, repeated, plain = fits
-    np.testing.assert_allclose(heavy.flip_matrix_, repeated.flip_matrix_, atol=1e-6)
-    np.testing.assert_allclose(heavy.predict_proba(X), repeated.predict_proba(X), atol=1e-5)
-    assert np.abs(heavy.predict_proba(X) - plain.predict_proba(X)).max() > 1e-2
-    for mine, theirs in zip(heavy.weights_.T, repeated.weights_.T, strict=True):
-        np.testing.assert_allclose(mine, np.bincount(rows, theirs, 300), atol=1e-5)
+        return clone(model).fit(*data, **weights)
+
+    used = np.flatnonzero(times)
+    weighted = fit_with_folds_by(used, X, observed, trusted, sample_weight=times)
+    repeated = fit_with_folds_by(rows, X[rows], observed[rows], trusted_rows)
+    plain = fit_with_folds_by(numbers, X, observed, trusted)
+    assert_allclose(weighted.flip_matrix_, repeated.flip_matrix_, atol=1e-6)
+    p = weighted.predict_proba(X)
+    assert_allclose(p, repeated.predict_proba(X), atol=1e-5)
+    assert np.abs(p - plain.predict_proba(X)).max() > 1e-2
+    for of_weighted, of_repeated in zip(weighted.weights_.T, repeated.weights_.T, strict=True):
+        sums = np.bincount(rows, of_repeated, 300)
+        assert_allclose(of_weighted, sums, atol=1e-5)
 
 
 @pytest.mark.parametrize("method", [method for method in METHODS if method != "backward"])
@@ -208,25 +232,30 @@ def test_weights_of_classes_and_small_weights_are_those_of_rows(method):
     model = CorrectedClassifier(GaussianNB(), method)
     weights = np.where(observed, 1, 2.5)
     by_row = model.fit(X, observed, sample_weight=weights).predict_proba(X)
-    np.testing.assert_array_equal(by_class.predict_proba(X), by_row)
+    assert_array_equal(by_class.predict_proba(X), by_row)
     plain = model.fit(X, observed).weights_
     # six rows together, and less than two
     counts = np.full(400, 2.0**-6)
     of_counts = model.fit(X, observed, sample_weight=counts).weights_
-    np.testing.assert_allclose(of_counts / 2.0**-6, plain)
+    assert_allclose(of_counts / 2.0**-6, plain)
     shares = np.full(400, 1e-3)
     of_shares = model.fit(X, observed, sample_weight=shares).weights_
-    np.testing.assert_allclose(of_shares, plain)
+    assert_allclose(of_shares, plain)
 
 
 def test_trusted_rows_give_the_flips_and_are_believed():
     X, y, observed = flipped(K=3, n=3000)
     names = np.array(["a", "b", "c"])
-    trusted = np.where(np.arange(len(X)) < 900, names[y], None)
-    fitted = CorrectedClassifier(method="forward").fit(X, names[observed], trusted=trusted)
-    np.testing.assert_allclose(fitted.flip_matrix_, OMEGA[3], atol=4 * (0.25 / 250) ** 0.5)
-    assert np.array_equal(fitted.weights_[:900], np.eye(3)[y[:900]])
-    assert fitted.score(X, names[y]) > LogisticRegression().fit(X, observed).score(X, y)
+    is_trusted = np.arange(len(X)) < 900
+    trusted = np.where(is_trusted, names[y], None)
+    fitted = CorrectedClassifier(method="forward")
+    fitted.fit(X, names[observed], trusted=trusted)
+    standard_error = (0.25 / 250) ** 0.5
+    assert_allclose(fitted.flip_matrix_, OMEGA[3], atol=4 * standard_error)
+    true_class = np.eye(3)[y]
+    assert np.array_equal(fitted.weights_[is_trusted], true_class[is_trusted])
+    plain = LogisticRegression().fit(X, observed)
+    assert fitted.score(X, names[y]) > plain.score(X, y)
 
 
 def test_flips_that_cannot_be_inverted_are_shrunk_and_flagged():
@@ -238,7 +267,7 @@ def test_flips_that_cannot_be_inverted_are_shrunk_and_flagged():
     assert np.linalg.cond(fitted.flip_matrix_) <= 20
 
 
-def test_pipelines_searches_tables_and_routed_trusted_rows():
+def test_pipelines_and_tables_keep_their_columns():
     X, y, observed = flipped()
     words = np.where(X[:, 0] > 0, "up", "down")
     table = pd.DataFrame(X, columns=["a", "b", "c"]).assign(word=words)
@@ -249,18 +278,26 @@ def test_pipelines_searches_tables_and_routed_trusted_rows():
     clean = inner.fit(table, y).predict_proba(table)
     plain = inner.fit(table, observed).predict_proba(table)
     error = np.abs(fitted.predict_proba(table) - clean).mean()
-    assert error < 0.5 * np.abs(plain - clean).mean()
+    error_of_plain = np.abs(plain - clean).mean()
+    assert error < 0.5 * error_of_plain
+
+
+def test_pipelines_searches_tables_and_routed_trusted_rows():
+    X, y, observed = flipped()
     outer = make_pipeline(StandardScaler(), CorrectedClassifier(LogisticRegression()))
-    grid = {"correctedclassifier__estimator__C": [0.1, 1.0]}
-    grid["correctedclassifier__method"] = ["prune", "forward"]
+    grid = {
+        "correctedclassifier__estimator__C": [0.1, 1.0],
+        "correctedclassifier__method": ["prune", "forward"],
+    }
     search = GridSearchCV(outer, grid, cv=3).fit(X[:300], observed[:300])
     assert len(search.cv_results_["params"]) == 4
     trusted = np.where(np.arange(len(X)) < 300, y, np.nan)
     with sklearn.config_context(enable_metadata_routing=True):
         routed = CorrectedClassifier().set_fit_request(trusted=True)
-        model = make_pipeline(StandardScaler(), routed).fit(X, observed, trusted=trusted)
-    counted = flip_rates.counted(observed[:300], y[:300], 2)[0]
-    np.testing.assert_allclose(model[-1].flip_matrix_, counted)
+        model = make_pipeline(StandardScaler(), routed)
+        model.fit(X, observed, trusted=trusted)
+    counted, *_ = flip_rates.counted(observed[:300], y[:300], 2)
+    assert_allclose(model[-1].flip_matrix_, counted)
 
 
 @pytest.mark.parametrize(
@@ -311,9 +348,11 @@ def test_pruning_is_what_cleanlab_does(seed):
     ours = CorrectedClassifier(LogisticRegression()).fit(X, observed)
     # those of the fit
     p = ours._probabilities(X, np.eye(2)[observed], observed, 5, generator(0), None)
-    theirs = cleanlab.CleanLearning(LogisticRegression()).fit(X, observed, pred_probs=p)
+    theirs = cleanlab.CleanLearning(LogisticRegression())
+    theirs.fit(X, observed, pred_probs=p)
     left_out = theirs.get_label_issues()["is_label_issue"].to_numpy()
-    np.testing.assert_array_equal(left_out, ours.weights_.sum(axis=1) == 0)
+    weights = ours.weights_.sum(axis=1)
+    assert_array_equal(left_out, weights == 0)
     assert left_out.any()
     # it rounds its joint
-    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=2e-3)
+    assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=2e-3)

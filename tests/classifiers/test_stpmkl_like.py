@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 from sklearn.svm import SVC
 
@@ -14,12 +15,18 @@ def problem(n=40, seed=0):
     rng = np.random.default_rng(seed)
     s = np.where(np.arange(n) % 2, 1.0, -1.0)
     X = rng.standard_normal((n, 2)) + s[:, None]
-    noisy = np.where(rng.random(n) < 0.2, -s, s)
-    return X, s, noisy
+    is_flipped = rng.random(n) < 0.2
+    return X, s, np.where(is_flipped, -s, s)
 
 
 def stack_of(X, widths):
-    return KernelBank.of_widths(widths).stack(squared_distances(X)[None]).K
+    bank = KernelBank.of_widths(widths)
+    distances = squared_distances(X)[None]
+    return bank.stack(distances).K
+
+
+def mix(p, K):
+    return np.tensordot(p, K, 1)
 
 
 def test_factors_give_the_kernels_back():
@@ -30,8 +37,26 @@ def test_factors_give_the_kernels_back():
     p = np.array([0.2, 0.5, 0.3])
     v = np.random.default_rng(1).standard_normal(40)
     square, f = factors.forms(p, v)
-    np.testing.assert_allclose(square, np.einsum("n,snm,m->s", v, K, v), rtol=1e-8)
-    np.testing.assert_allclose(f, np.tensordot(p, K, 1) @ v, atol=1e-8)
+    expected_square = [v @ kernel @ v for kernel in K]
+    assert_allclose(square, expected_square, rtol=1e-8)
+    assert_allclose(f, mix(p, K) @ v, atol=1e-8)
+
+
+def largest_dual(kernel, s, rho, C):
+    """Maximise over the boxes for one kernel, by a quasi-Newton method."""
+    n = len(s)
+    signed_kernel = kernel * np.outer(s, s)
+
+    def minus_dual(z):
+        d = z[:n] - z[n:]
+        slope = signed_kernel @ d
+        value = 0.5 * d @ slope - z.sum()
+        return value, np.concatenate([slope - 1, -slope - 1])
+
+    bounds = [(0, (1 - rho) * C)] * n + [(0, rho * C)] * n
+    options = {"maxiter": 2000, "ftol": 1e-14}
+    end = minimize(minus_dual, np.zeros(2 * n), jac=True, bounds=bounds, options=options)
+    return -end.fun
 
 
 @pytest.mark.parametrize("rho", [0.0, 0.25])
@@ -42,34 +67,23 @@ def test_gap_bounds_the_distance_to_the_optimum(rho):
     C = 1.0
     saddle = mirror_prox(Factors.of(K), s, rho, C, tolerance=1e-4)
     assert 0 <= saddle.gap < 1e-4
-
-    def primal(p, v):
-        f = np.tensordot(p, K, 1) @ v
-        loss = (1 - rho) * np.maximum(1 - s * f, 0) + rho * np.maximum(1 + s * f, 0)
-        return 0.5 * v @ f + C * loss.sum()
-
-    def largest_dual(p):
-        """max over the boxes for fixed p, by a quasi-Newton method."""
-        Kp = np.tensordot(p, K, 1) * np.outer(s, s)
-
-        def minus(z):
-            d = z[:40] - z[40:]
-            slope = Kp @ d
-            return 0.5 * d @ slope - z.sum(), np.r_[slope - 1, -slope - 1]
-
-        bounds = [(0, (1 - rho) * C)] * 40 + [(0, rho * C)] * 40
-        options = {"maxiter": 2000, "ftol": 1e-14}
-        end = minimize(minus, np.zeros(80), jac=True, bounds=bounds, options=options)
-        return -end.fun
-
-    value = primal(saddle.p, saddle.v)
-    assert value == pytest.approx(largest_dual(saddle.p), rel=1e-3)
-    for p in (np.full(3, 1 / 3), *np.eye(3), *np.random.default_rng(0).dirichlet(np.ones(3), 5)):
-        assert largest_dual(p) > value * (1 - 2e-4)  # no other mixture is better
-    assert saddle.p.sum() == pytest.approx(1)
-    assert (saddle.p >= 0).all()
-    assert (s * saddle.v >= -rho * C - 1e-12).all()
-    assert (s * saddle.v <= (1 - rho) * C + 1e-12).all()
+    p = saddle.p
+    v = saddle.v
+    f = mix(p, K) @ v
+    loss_of_label = np.maximum(1 - s * f, 0)
+    loss_of_other_label = np.maximum(1 + s * f, 0)
+    losses = (1 - rho) * loss_of_label + rho * loss_of_other_label
+    primal = 0.5 * v @ f + C * losses.sum()
+    dual = largest_dual(mix(p, K), s, rho, C)
+    assert primal == pytest.approx(dual, rel=1e-3)
+    random_mixtures = np.random.default_rng(0).dirichlet(np.ones(3), 5)
+    for other in (np.full(3, 1 / 3), *np.eye(3), *random_mixtures):
+        dual = largest_dual(mix(other, K), s, rho, C)
+        assert dual > primal * (1 - 2e-4)  # no other mixture is better
+    assert p.sum() == pytest.approx(1)
+    assert (p >= 0).all()
+    assert (s * v >= -rho * C - 1e-12).all()
+    assert (s * v <= (1 - rho) * C + 1e-12).all()
 
 
 def test_one_kernel_without_noise_is_a_support_vector_machine_without_bias():
@@ -78,8 +92,10 @@ def test_one_kernel_without_noise_is_a_support_vector_machine_without_bias():
     saddle = mirror_prox(Factors.of(K[None]), s, 0.0, 1.0, tolerance=1e-7, iterations=20_000)
     # Points and their mirror images: the bias is 0 by symmetry.
     doubled = np.block([[K, -K], [-K, K]])
-    svm = SVC(C=0.5, kernel="precomputed", tol=1e-8).fit(doubled, np.r_[s, -s])
-    np.testing.assert_allclose(K @ saddle.v, svm.decision_function(doubled)[:40], atol=5e-3)
+    signs = np.concatenate([s, -s])
+    svm = SVC(C=0.5, kernel="precomputed", tol=1e-8).fit(doubled, signs)
+    their_f = svm.decision_function(doubled)
+    assert_allclose(K @ saddle.v, their_f[: len(s)], atol=5e-3)
 
 
 def test_iterations_are_limited_and_the_fit_is_then_flagged():
@@ -97,14 +113,15 @@ def test_every_column_has_its_own_flip_rate():
     D = squared_distances(X)
     labels = np.stack([clean > 0, s > 0], axis=1)
     rates = [0.0, 0.2]
-    fits = StPMKLLikeClassifier.fit_distances(D, D[:9], labels, [0.5, 1.0, 3.0], rho=rates)
+    widths = [0.5, 1.0, 3.0]
+    fits = StPMKLLikeClassifier.fit_distances(D, D[:9], labels, widths, rho=rates)
     assert fits.scores.shape == (2, 1, 9)
     assert np.isnan(fits.omega01).all()
     assert not fits.flagged.any()
-    for column, rho in enumerate(rates):
-        model = StPMKLLikeClassifier([0.5, 1.0, 3.0], rho=rho).fit(X, labels[:, column])
+    for column, rho, expected in zip(labels.T, rates, fits.scores[:, 0], strict=True):
+        model = StPMKLLikeClassifier(widths, rho=rho).fit(X, column)
         scores = model.decision_function(X[:9])
-        np.testing.assert_allclose(scores, fits.scores[column, 0], atol=1e-9)
+        assert_allclose(scores, expected, atol=1e-9)
         assert model.eta_.sum() == pytest.approx(1)
 
 
