@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 from noisylabels.kernels import tensor
 from noisylabels.kernels.surrogate import gaussian_pair, rational_pair, truncated_rational
@@ -36,18 +37,21 @@ def test_the_best_step_is_the_best_and_m_times_it_costs_its_factor():
 def test_exact_second_moments_are_below_the_bounds_of_the_theorems(p, size, hinge):
     loss = analytic.smoothed_absolute(0.5) if hinge else analytic.exponential()
     gamma = np.abs(loss.coefficients(80))
-    assert second_moment(gamma, p, size) <= second_moment_bound(gamma, p, size) * (1 + 1e-12)
+    bound = second_moment_bound(gamma, p, size)
+    assert second_moment(gamma, p, size) <= bound * (1 + 1e-12)
     for kernel in (tensor.gaussian(4.0), tensor.gaussian(1.0), tensor.polynomial(3)):
         bound = feature_moment_bound(kernel, p, size)
         assert feature_moment(kernel, p, size) <= bound * (1 + 1e-12)
 
 
 def test_the_conference_versions_exponent_is_too_small():
-    p = sigma2 = 2.0
+    p = 2.0
+    sigma2 = 2.0
     for B_x in (2.0, 4.0):
         exponent = (math.sqrt(p) * B_x + 2 * p * math.sqrt(B_x)) / sigma2
-        printed = (p / (p - 1)) ** 2 * math.exp(exponent)
-        assert printed < feature_moment(tensor.gaussian(sigma2), p, B_x)
+        published = (p / (p - 1)) ** 2 * math.exp(exponent)
+        exact = feature_moment(tensor.gaussian(sigma2), p, B_x)
+        assert published < exact
 
 
 @pytest.mark.parametrize(
@@ -60,29 +64,28 @@ def test_the_conference_versions_exponent_is_too_small():
 )
 def test_nu_of_the_linear_experiments(loss, B_w, p, B_x, loose, tight):
     B_psi = feature_moment(tensor.linear(), p, B_x)
-    largest_target = math.hypot(0.7, 0.5)
+    B_y = math.hypot(0.7, 0.5) + 0.1
     if B_w == 0.25:
-        B_y = 0.5 * (largest_target + 0.1)
-    else:
-        B_y = largest_target + 0.1
+        B_y = 0.5 * B_y
     for expected, is_tight in ((loose, False), (tight, True)):
         log_nu = theory.log_gradient_moment(loss, p, B_w, B_psi, B_y=B_y, tight=is_tight)
         assert math.exp(log_nu) == pytest.approx(expected, rel=0.15)
 
 
-def test_nu_and_u_are_two_ways_to_write_theorems_6_and_7():
+@pytest.mark.parametrize("kernel", [tensor.polynomial(2), tensor.gaussian(3.0)])
+def test_nu_and_u_are_two_ways_to_write_theorems_6_and_7(kernel):
     p = 1.7
     B_w = 0.6
     B_x = 0.8
     T = 10_000
     loss = analytic.exponential()
-    for kernel in (tensor.polynomial(2), tensor.gaussian(3.0)):
-        moment_bound = feature_moment_bound(kernel, p, B_x)
-        log_nu = theory.log_gradient_moment(loss, p, B_w, moment_bound)
-        u = p * B_w * moment_bound / (p - 1)
-        majorant = math.exp(loss.log_majorant(math.sqrt((p - 1) * u)))
-        wanted = majorant * math.sqrt(u * T)
-        assert theory.regret(B_w, math.exp(log_nu), T) == pytest.approx(wanted)
+    moment_bound = feature_moment_bound(kernel, p, B_x)
+    log_nu = theory.log_gradient_moment(loss, p, B_w, moment_bound)
+    by_nu = theory.regret(B_w, math.exp(log_nu), T)
+    u = p * B_w * moment_bound / (p - 1)
+    log_majorant = loss.log_majorant(math.sqrt((p - 1) * u))
+    by_u = math.exp(log_majorant) * math.sqrt(u * T)
+    assert by_nu == pytest.approx(by_u)
 
 
 def test_no_single_copy_learner_avoids_the_worse_world():
@@ -96,10 +99,11 @@ def test_no_single_copy_learner_avoids_the_worse_world():
         lambda a: smoothed_absolute.loss(a, 1.0): (0.240, 1.0, 0.146),
     }
     for loss, values in expected.items():
-        np.testing.assert_allclose(theory.worlds(loss)[:3], values, atol=1e-3)
+        worlds = theory.worlds(loss)
+        assert_allclose(worlds[:3], values, atol=1e-3)
     best = 1 / math.sqrt(5)
     worlds = theory.worlds(lambda a: (a - 1) ** 2)
-    np.testing.assert_allclose(worlds, (0.2, 1, (1 - best) ** 2, best), atol=1e-5)
+    assert_allclose(worlds, (0.2, 1, (1 - best) ** 2, best), atol=1e-5)
     copies = theory.copies(np.random.default_rng(0), 10_000)
     assert set(np.unique(copies)) == {3.0, -1.0}
     assert copies.mean() == pytest.approx(1.0, abs=0.1)
@@ -114,8 +118,10 @@ def test_more_noise_and_a_better_approximation_cost_a_larger_bound(low, extra, c
     def price(pair):
         K = pair.kernel(centres, centres)
         B = gamma @ K @ gamma
-        ball = theory.surrogate_ball(B, theory.angle(gamma, K), pair.domination)
-        return ball * theory.surrogate_moment(ball, pair.diagonal, 1.01)
+        alpha = theory.angle(gamma, K)
+        ball = theory.surrogate_ball(B, alpha, pair.domination)
+        moment = theory.surrogate_moment(ball, pair.diagonal, 1.01)
+        return ball * moment
 
     quiet = gaussian_pair(1.0, [low] * 2)
     noisy = gaussian_pair(1.0, [low + extra] * 2)
@@ -128,20 +134,23 @@ def test_more_noise_and_a_better_approximation_cost_a_larger_bound(low, extra, c
         assert largest_error == pytest.approx(math.exp(-truncation))
 
 
+def vectors_of_the_plane(largest):
+    return st.lists(st.floats(-largest, largest), min_size=2, max_size=2).map(np.array)
+
+
 @given(
-    w=st.lists(st.floats(-1, 1), min_size=2, max_size=2).filter(lambda w: np.linalg.norm(w) > 0.1),
-    target=st.lists(st.floats(-2, 2), min_size=2, max_size=2),
+    w=vectors_of_the_plane(1).filter(lambda w: np.linalg.norm(w) > 0.1),
+    target=vectors_of_the_plane(2),
     v=st.floats(0.01, 2.0),
 )
 def test_no_vector_is_below_the_floor_of_appendix_a(w, target, v):
     """E (<v', x + n> - |w|)^2 = (<v', x> - |w|)^2 + v |v'|^2 with x = w / |w|, n of variance v."""
-    w = np.array(w)
-    target = np.array(target)
     size = np.linalg.norm(w)
+    x = w / size
     floor = theory.scored_on_noise(w, v)
 
     def loss(u):
-        return (u @ w / size - size) ** 2 + v * (u @ u)
+        return (u @ x - size) ** 2 + v * (u @ u)
 
     assert loss(w / (1 + v)) == pytest.approx(floor)
     assert loss(target) >= floor * (1 - 1e-12)
