@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -250,21 +251,29 @@ def grid(results: Errors) -> pd.DataFrame:
 
 def _measure_distances(results: Errors, methods: list[str]) -> pd.DataFrame:
     """Measure the distance of each mean error to the published one, nan where there is none."""
-    published = {}
-    for entry in results.published_of["boosters"]:
-        cell = entry["where"]
-        if isinstance(cell["dataset"], str):
-            kind = _kind(cell["noise"])
-            published[kind, cell["dataset"], cell["method"]] = entry["value"]
+    published = _list_published(results.published_of["boosters"])
     columns = ["noise", "x", "dataset", "method"]
     errors = results.select(metric="error", method=methods)
     means = errors.groupby(columns, sort=False)["value"].mean()
     distances = means.reset_index(name="distance")
     kinds = distances["noise"].map(_kind)
-    keys = zip(kinds, distances["dataset"], distances["method"], strict=True)
-    published_values = [published.get(key, np.nan) for key in keys]
-    distances["distance"] = (distances["distance"] - published_values).abs()
+    cells = zip(kinds, distances["dataset"], distances["method"], strict=True)
+    published_errors = [published.get(cell, np.nan) for cell in cells]
+    distances["distance"] = (distances["distance"] - published_errors).abs()
     return distances
+
+
+def _list_published(entries: Sequence[Any]) -> dict[tuple[str, str, str], float]:
+    """Map kind of flips, data set and method to the published error of this one data set."""
+    published = {}
+    for entry in entries:
+        where = entry["where"]
+        name = where["dataset"]
+        is_mean_over_sets = not isinstance(name, str)
+        if not is_mean_over_sets:
+            kind = _kind(where["noise"])
+            published[kind, name, where["method"]] = entry["value"]
+    return published
 
 
 def _kind(noise: str) -> str:
@@ -303,8 +312,9 @@ def _next_to_published(
     for name, cell in cells.items():
         of_set: Any = values.loc[name]
         best = tables.lowest(of_set.loc[methods, "mean"])
-        ours = {"data set": data_set(name), "error": "ours"}
-        theirs = {"data set": data_set(name), "error": "published"}
+        title = data_set(name)
+        ours = {"data set": title, "error": "ours"}
+        theirs = {"data set": title, "error": "published"}
         for method in methods:
             mean, sd = of_set.loc[method, ["mean", "std"]]
             sign = signs.get((name, method), "")
@@ -331,8 +341,7 @@ def flip_probability(results: panels.Results[boosting.FlipProbabilitySettings]) 
     figure, axes = panels.side_by_side(titles, x_label=x_labels, y_label=y_labels, height=2.5)
     left, right = axes
     handles = []
-    for number, k in enumerate(settings.ks):
-        shade = _SHADES[number % len(_SHADES)]
+    for k, shade in zip(settings.ks, itertools.cycle(_SHADES), strict=False):
         colour = style.COLOURS[shade]
         rows = results.select(method=f"k={k}")
         means = rows.groupby(["setting", "metric", "x"])["value"].mean()
@@ -344,11 +353,16 @@ def flip_probability(results: panels.Results[boosting.FlipProbabilitySettings]) 
             _draw_against_margin(right, means, colour)
     right.set(yscale="log", ylim=(1e-4, 1.5), xlim=(0, 1))
     handles += panels.full_and_hollow("simulated, Gaussian", "Rademacher")
-    sharp = "bound exp(-k margin² / 2)"
-    loose = "exp(-k margin² / 8)"
-    handles.append(panels.plain_handle(sharp, linestyle=style.DASHES["dash"]))
-    handles.append(panels.plain_handle(loose, linestyle=style.DASHES["dot"]))
+    for name, dash in _BOUNDS.values():
+        handles.append(panels.plain_handle(name, linestyle=style.DASHES[dash]))
     return panels.shared_legend(figure, handles, handle=2.2)
+
+
+_BOUNDS = {
+    "gaussian_slack": ("bound exp(-k margin² / 2)", "dash"),
+    "sub_gaussian_slack": ("exp(-k margin² / 8)", "dot"),
+}
+"""Metric of the slack of a bound of f_k -> name and dash of the bound."""
 
 
 def _draw_simulations(ax: Axes, means: pd.Series, colour: str) -> None:
@@ -360,13 +374,16 @@ def _draw_simulations(ax: Axes, means: pd.Series, colour: str) -> None:
 
 def _draw_against_margin(ax: Axes, means: pd.Series, colour: str) -> None:
     """Draw f_k and its two bounds against the margin, where the angle is below a right one."""
-    f = means["formula", "f"]
+    of_formula = means["formula"]
+    f = of_formula["f"]
     is_acute = f.index < np.pi / 2 - 1e-9
     margin = np.cos(f.index[is_acute])
-    ax.plot(margin, np.maximum(f[is_acute], 1e-12), color=colour)
-    for metric, dash in (("gaussian_slack", "dash"), ("sub_gaussian_slack", "dot")):
-        bound = means["formula", metric] + f
-        ax.plot(margin, bound[is_acute], color=colour, linestyle=style.DASHES[dash], linewidth=1.1)
+    positive = np.maximum(f[is_acute], 1e-12)
+    ax.plot(margin, positive, color=colour)
+    for metric, (_, dash) in _BOUNDS.items():
+        bound = of_formula[metric] + f
+        look: style.Looks = {"linestyle": style.DASHES[dash], "linewidth": 1.1}
+        ax.plot(margin, bound[is_acute], color=colour, **look)
 
 
 def _term(label: str, colour: str, dash: str, marker: str) -> style.Looks:
@@ -400,7 +417,8 @@ def bound_against_k(results: panels.Results[boosting.BoundsSettings]) -> Figure:
             rows = results.select(dataset=name, metric=metric)
             panels.mean_curve(ax, rows, metric, zorder=2.5, **look)
     axes[0].set_ylim(0, 1.6)
-    panels.log_axis(*(ax.xaxis for ax in axes))
+    x_axes = [ax.xaxis for ax in axes]
+    panels.log_axis(*x_axes)
     handles = [panels.plain_handle(**look) for look in _TERMS.values()]
     return panels.shared_legend(figure, handles)
 
@@ -409,27 +427,25 @@ def bound_against_k(results: panels.Results[boosting.BoundsSettings]) -> Figure:
 def bound_table(results: panels.Results[boosting.MinimisersSettings]) -> pd.DataFrame:
     """List our errors and the published ones by data set, with deviations and paired t-tests."""
     settings = results.settings
-    methods = list(settings.methods)
+    first, *other_methods = settings.methods
+    methods = [first, *other_methods]
     errors = results.select(dataset=settings.datasets, metric="error", method=methods)
     index = ["dataset", "method", "repetition"]
     values = errors.set_index(index)["value"].sort_index()
     differences = {}
-    for name in settings.datasets:
-        of_first = values[name, methods[0]]
-        for method in methods[1:]:
-            differences[name, method] = values[name, method] - of_first
+    for name, method in itertools.product(settings.datasets, other_methods):
+        differences[name, method] = values[name, method] - values[name, first]
     signs = _mark_significant(differences)
     spread: Any = values.groupby(level=["dataset", "method"]).agg(["mean", "std"])
     cells = {name: {"dataset": name} for name in settings.datasets}
     frame = _next_to_published(spread, cells, methods, results.published, 3, signs)
-    count = values.index.unique("repetition").size
-    first = names.method(methods[0])
+    halves = values.index.unique("repetition").size
     return tables.noted(
         frame,
         "Share of wrong test labels, mean ± standard deviation over "
-        f"{count} random halves; the lowest mean is bold. "
-        f"(+), (-): the error is significantly above or below that of {first}, paired t-test, "
-        f"5 % after Holm over the {len(differences)} comparisons.",
+        f"{halves} random halves; the lowest mean is bold. "
+        f"(+), (-): the error is significantly above or below that of {names.method(first)}, "
+        f"paired t-test, 5 % after Holm over the {len(differences)} comparisons.",
     )
 
 

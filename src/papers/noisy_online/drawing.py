@@ -83,17 +83,21 @@ def _draw_slope(ax: Axes, power: float, text: str) -> None:
     """Draw the slope of a power of T in the lower right corner of log axes."""
     from matplotlib.lines import Line2D
 
-    x_low, x_high = ax.get_xlim()
-    y_low, y_high = ax.get_ylim()
-    start = x_low * (x_high / x_low) ** 0.70
-    end = x_low * (x_high / x_low) ** 0.92
-    bottom = y_low * (y_high / y_low) ** 0.05
+    start = _place_on_log_axis(ax.get_xlim(), 0.70)
+    end = _place_on_log_axis(ax.get_xlim(), 0.92)
+    bottom = _place_on_log_axis(ax.get_ylim(), 0.05)
     top = bottom * (end / start) ** power
     # Autoscaling ignores an artist, and a panel that shares the axis may have more rounds.
     segment = Line2D([start, end], [bottom, top], color=GREY, linewidth=1.0, zorder=1.2)
     ax.add_artist(segment)
     look = style.Looks(fontsize=7.5, va="center", color=GREY)
     ax.annotate(text, (end, top), (2, 0), textcoords="offset points", **look)
+
+
+def _place_on_log_axis(limits: tuple[float, float], share: float) -> float:
+    """Return the number at a share of the length of a logarithmic axis."""
+    low, high = limits
+    return low * (high / low) ** share
 
 
 def _list_learners(results: panels.Results[code.LinearSettings]) -> list[str]:
@@ -105,6 +109,16 @@ def _list_learners(results: panels.Results[code.LinearSettings]) -> list[str]:
 def _first_by(rows: pd.DataFrame, column: str) -> pd.Series:
     """Return the first value of each group of rows."""
     return rows.groupby(column)["value"].first()
+
+
+def _at_last_round(rows: pd.DataFrame) -> pd.DataFrame:
+    """Select the rows at the largest x."""
+    return rows[rows["x"] == rows["x"].max()]
+
+
+def _marked(colour: str, marker: str, size: float = 5) -> style.Looks:
+    """Make the look of points with a marker in a colour of the project."""
+    return {"color": style.COLOURS[colour], "marker": marker, "markersize": size}
 
 
 @panels.figure
@@ -170,9 +184,7 @@ def misreported(results: panels.Results[code.LinearSettings]) -> Figure:
     left, middle, right = axes
     regret_panel(left, table, methods)
     is_misreported = table["method"].str.startswith("told ")
-    misreported_rows = table[is_misreported]
-    is_last = misreported_rows["x"] == misreported_rows["x"].max()
-    last = misreported_rows[is_last]
+    last = _at_last_round(table[is_misreported])
     _draw_against_share(middle, last, "weight_ratio")
     _draw_against_share(right, last, "regret_per_round")
     right.set_ylim(bottom=0)
@@ -213,8 +225,8 @@ def online_to_batch(results: panels.Results[code.LinearSettings]) -> Figure:
     return panels.shared_legend(figure, handles)
 
 
-HORIZONS = (("pink", "^"), ("wine", "D"), ("black", "o"))
-"""Colour and marker of the horizons of `averaging`."""
+HORIZONS = (_marked("pink", "^"), _marked("wine", "D"), _marked("black", "o"))
+"""Looks of the horizons of `averaging`."""
 MARKERS_OF_COUNTS = "sPXD^v"
 """Markers of the numbers of averaged copies of `averaging`."""
 
@@ -233,27 +245,29 @@ def averaging(results: panels.Results[code.LinearSettings]) -> Figure:
     counts = _draw_means_of_copies(right, rows)
     counts += entries(["two_copy"], bound=False)
     panels.add_room(figure, below=0.9)
+    legend_place: style.Looks = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.14)}
     for ax, handles in ((left, lines), (right, counts)):
-        legend_place: style.Looks = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.14)}
         ax.legend(handles=handles, ncols=2, handlelength=3, **legend_place)
     return figure
+
+
+def _list_averaged(rows: pd.DataFrame) -> list[str]:
+    """List the methods that average copies, such as "mean of 4"."""
+    return [method for method in panels.methods_in(rows) if method.startswith("mean of")]
 
 
 def _draw_against_copies(ax: Axes, rows: pd.DataFrame, horizons: Sequence[int]) -> list[Any]:
     """Draw regret per round against the averaged copies at three horizons; list its entries."""
     middle = horizons[len(horizons) // 2]
     shown = sorted({horizons[0], middle, horizons[-1]})
+    averaged = _list_averaged(rows)
+    counts = [int(method.split()[-1]) for method in averaged]
     handles = []
-    counts: list[int] = []
-    for T, (colour, marker) in zip(shown, HORIZONS, strict=False):
-        look: style.Looks = {"color": style.COLOURS[colour], "marker": marker, "markersize": 5}
-        at_horizon = rows[rows["x"] == T]
-        means = panels.mean_interval(at_horizon, ["method"])
-        is_mean_of_copies = means.index.str.startswith("mean of")
-        naive = means[is_mean_of_copies]
-        counts = [int(method.split()[-1]) for method in naive.index]
+    for T, look in zip(shown, HORIZONS, strict=False):
+        intervals = panels.mean_interval(rows[rows["x"] == T], ["method"])
+        naive = intervals.loc[averaged]
         ax.errorbar(counts, naive["mean"], naive["half_width"], capsize=2, linewidth=1.0, **look)
-        of_two_copies = means["mean"]["two_copy"]
+        of_two_copies = intervals["mean"]["two_copy"]
         ax.axhline(of_two_copies, color=look["color"], zorder=1.3, **LIMIT)
         handles.append(panels.plain_handle(f"T = {T}", **look))
     ax.set_xscale("log", base=2)
@@ -266,10 +280,8 @@ def _draw_against_copies(ax: Axes, rows: pd.DataFrame, horizons: Sequence[int]) 
 
 def _draw_means_of_copies(ax: Axes, rows: pd.DataFrame) -> list[Any]:
     """Draw regret per round against T for each number of copies; list the entries."""
-    methods = panels.methods_in(rows)
-    averaged = [method for method in methods if method.startswith("mean of")]
     handles = []
-    for method, marker in zip(averaged, MARKERS_OF_COUNTS, strict=False):
+    for method, marker in zip(_list_averaged(rows), MARKERS_OF_COUNTS, strict=False):
         look = {"color": style.colour(method), "marker": marker, "markersize": 5}
         curves(ax, rows, "regret_per_round", [method], linestyle="-", **look)
         name = names.method(method)
@@ -280,6 +292,7 @@ def _draw_means_of_copies(ax: Axes, rows: pd.DataFrame) -> list[Any]:
 
 
 def _step_title(factor: float) -> str:
+    """Write a multiple of the theorem's step in words."""
     if factor == 1:
         return "the theorem's step"
     return f"{factor:g} × the theorem's step"
@@ -355,6 +368,9 @@ MAP_LEFT = 0.66
 MAP_BOTTOM = 0.5
 MAP_STEP = 3.0
 """Side, place and distance of the maps, inches."""
+BAR_LEFT = 9.01
+BAR_WIDTH = 0.14
+"""Place of their colour bar, inches."""
 
 
 def _surfaces(figure: Figure, rows: pd.DataFrame, side: int) -> None:
@@ -369,7 +385,6 @@ def _surfaces(figure: Figure, rows: pd.DataFrame, side: int) -> None:
         "vmin": -largest,
         "vmax": largest,
     }
-    left = MAP_LEFT
     for number, (method, title) in enumerate(MAPS.items()):
         points = rows[rows["method"] == method].sort_values("x")
         values = points["value"].to_numpy().reshape(side, side)
@@ -380,7 +395,7 @@ def _surfaces(figure: Figure, rows: pd.DataFrame, side: int) -> None:
         ax.grid(False)
         y_label = "x₂" if number == 0 else ""
         ax.set(title=title, xlabel="x₁", ylabel=y_label)
-    bar_axes = _add_axes(figure, MAP_LEFT + 8.35, 0.14)
+    bar_axes = _add_axes(figure, BAR_LEFT, BAR_WIDTH)
     bar = figure.colorbar(image, cax=bar_axes)
     bar.outline.set_visible(False)
 
@@ -420,18 +435,21 @@ def diabetes_kernel(results: panels.Results[code.KernelSettings]) -> Figure:
     return panels.shared_legend(figure, entries(settings.learners))
 
 
+RADII = {
+    "surrogate_norm": _marked("blue", "o", size=7) | {"label": "its own γᵀK̃γ"},
+    "angle_ball": _marked("wine", "^", size=7) | {"label": "by the angle"},
+}
+"""Metric of a squared radius -> its look."""
+
+
 def _draw_radii(ax: Axes, table: pd.DataFrame, balls: list[str]) -> None:
     """Draw the squared radius of each ball in the space of the surrogate, by norm and by angle."""
     columns = ["metric", "setting"]
     values = table.drop_duplicates(columns).set_index(columns)["value"]
     places = range(len(balls))
-    for metric, colour, marker, label in (
-        ("surrogate_norm", "blue", "o", "its own γᵀK̃γ"),
-        ("angle_ball", "wine", "^", "by the angle"),
-    ):
-        look: style.Looks = {"color": style.COLOURS[colour], "marker": marker, "label": label}
-        look["markersize"] = 7
-        ax.plot(places, values[metric][balls], linestyle="none", **look)
+    for metric, look in RADII.items():
+        radii = values[metric][balls]
+        ax.plot(places, radii, linestyle="none", **look)
     panels.log_axis(ax.yaxis, low=0.1)
     cosines = values["cos_alpha"]
     ax.set_xticks(places, [f"{ball}\ncos α = {cosines[ball]:.3f}" for ball in balls])
@@ -440,24 +458,35 @@ def _draw_radii(ax: Axes, table: pd.DataFrame, balls: list[str]) -> None:
     ax.legend(fontsize=7.5, loc="center left")
 
 
+PRICES_OF_TRUNCATION: dict[str, style.Looks] = {
+    "bound_over_root_T": {
+        "color": style.COLOURS["wine"],
+        "marker": "^",
+        "label": "bound / √T",
+    },
+    "truncation_error": {
+        "color": style.COLOURS["blue"],
+        "marker": "o",
+        "label": "largest error of the kernel",
+    },
+}
+"""Metric -> its look."""
+
+
 @panels.figure
 def radial_kernel(results: panels.Results[code.KernelSettings]) -> Figure:
     """Draw regret for two steps; approximation error and bound's constant by truncation."""
     figure, last = _steps(results, "price of the truncation c", "truncation c")
-    for metric, colour, marker, label in (
-        ("bound_over_root_T", "wine", "^", "bound / √T"),
-        ("truncation_error", "blue", "o", "largest error of the kernel"),
-    ):
+    for metric, look in PRICES_OF_TRUNCATION.items():
         rows = results.select(metric=metric)
         values = _first_by(rows, "x")
-        look: style.Looks = {"color": style.COLOURS[colour], "marker": marker, "label": label}
         last.plot(values.index, values, **look)
     panels.log_axis(last.yaxis)
     last.legend(fontsize=7.5, loc="center left")
     return panels.shared_legend(figure, entries(results.settings.learners))
 
 
-METHODS = ["analytic", "plug_in"]
+ANALYTIC_LEARNERS = ["analytic", "plug_in"]
 
 
 def title(name: str, task: code.AnalyticProblem) -> str:
@@ -489,11 +518,11 @@ def losses_and_kernels(results: panels.Results[code.AnalyticSettings]) -> Figure
         rows = results.select(noise=name)
         thin = rows[rows["setting"] == f"m = {small:g}"]
         thick = rows[rows["setting"] == f"m = {large:g}"]
-        curves(ax, thin, "regret", METHODS, linewidth=0.8, marker="", alpha=0.8)
-        regret_panel(ax, thick, METHODS, slopes=ax is axes[0])
+        curves(ax, thin, "regret", ANALYTIC_LEARNERS, linewidth=0.8, marker="", alpha=0.8)
+        regret_panel(ax, thick, ANALYTIC_LEARNERS, slopes=ax is axes[0])
         ax.set_title(title(name, task))
         ax.tick_params(labelbottom=True)
-    handles = entries(METHODS)
+    handles = entries(ANALYTIC_LEARNERS)
     handles.append(panels.plain_handle(_step_title(large), linewidth=1.5))
     handles.append(panels.plain_handle(_step_title(small), linewidth=0.8))
     return panels.shared_legend(figure, handles)
@@ -520,29 +549,27 @@ def _summarise_task(rows: pd.DataFrame, factor: float) -> dict[str, str]:
     """Write moments, regret, bound and exponents of a task at this multiple of the step."""
     of_first_repetition = rows[rows["repetition"] == 0]
     moments = _first_by(of_first_repetition, "metric")
-    step = panels.select(rows, "losses_and_kernels", setting=f"m = {factor:g}")
-    T = step["x"].max()
-    at_end = step[step["x"] == T]
-    last = at_end.set_index(["metric", "method"])["value"].sort_index()
-    exponents = step[step["metric"] == "exponent"].groupby("method")["value"].mean()
-    loose_moment = moments["log10_nu_loose"]
-    exact_moment = moments["log10_nu"]
-    bound = last["bound"].iloc[0]
-    cells = {
-        "log10 ν, theorem": f"{loose_moment:.2f}",
-        "log10 ν, exact": f"{exact_moment:.2f}",
+    of_step = panels.select(rows, "losses_and_kernels", setting=f"m = {factor:g}")
+    is_exponent = of_step["metric"] == "exponent"
+    exponents = of_step[is_exponent].groupby("method")["value"].mean()
+    T = of_step["x"].max()
+    at_end = _at_last_round(of_step).set_index(["metric", "method"])["value"].sort_index()
+    bound = at_end["bound"].iloc[0]
+    return {
+        "log10 ν, theorem": f"{moments['log10_nu_loose']:.2f}",
+        "log10 ν, exact": f"{moments['log10_nu']:.2f}",
         "T": f"{T:.3g}",
-        "regret": _mean_se(last.loc[[("regret", "analytic")]]),
+        "regret": _mean_se(at_end.loc[[("regret", "analytic")]]),
         "bound": f"{bound:.3g}",
-        "naive regret": _mean_se(last.loc[[("regret", "plug_in")]]),
-        "exponent": "",
-        "naive exponent": "",
+        "naive regret": _mean_se(at_end.loc[[("regret", "plug_in")]]),
+        "exponent": _write_exponent(exponents, "analytic"),
+        "naive exponent": _write_exponent(exponents, "plug_in"),
     }
-    if "analytic" in exponents:
-        cells["exponent"] = f"{exponents['analytic']:.2f}"
-    if "plug_in" in exponents:
-        cells["naive exponent"] = f"{exponents['plug_in']:.2f}"
-    return cells
+
+
+def _write_exponent(exponents: pd.Series, method: str) -> str:
+    """Write the exponent of a method, or nothing if it has none."""
+    return f"{exponents[method]:.2f}" if method in exponents else ""
 
 
 def _mean_se(values: pd.Series) -> str:
@@ -587,7 +614,8 @@ def _exact_curves(
     for method, look in looks.items():
         is_of_method = rows["method"] == method
         points = rows[is_of_method].sort_values("x")
-        ax.plot(points["x"], points["value"], **(look | changes))
+        changed = look | changes
+        ax.plot(points["x"], points["value"], **changed)
 
 
 SMOOTHED = {
@@ -596,6 +624,7 @@ SMOOTHED = {
     "s = 2": ("orange", 0.9),
     "s = 4": ("olive", 0.9),
 }
+"""Smoothing -> its colour and the width of its line."""
 
 
 @panels.figure
@@ -652,14 +681,17 @@ def parameter_p(results: panels.Results[code.ParameterSettings]) -> Figure:
 
 def _scale_moment(rows: pd.DataFrame) -> pd.Series:
     """Scale the root of the moment so that it meets the mean regret at p = 2."""
-    moment = _first_by(rows[rows["metric"] == "log10_nu"], "x")
-    regret = rows[rows["metric"] == "regret"].groupby("x")["value"].mean()
+    moments = rows[rows["metric"] == "log10_nu"]
+    log_moment = _first_by(moments, "x")
+    regrets = rows[rows["metric"] == "regret"]
+    regret = regrets.groupby("x")["value"].mean()
     middle = 2.0 if 2.0 in regret.index else regret.index[0]
-    log_root = (moment - moment[middle]) / 2
+    log_root = (log_moment - log_moment[middle]) / 2
     return regret[middle] * 10**log_root
 
 
 WORLDS = ["naive", "told_4", "constant", "running_mean", "two_copy", "told_truth"]
+"""Learners that `impossibility` draws in both worlds."""
 
 
 @panels.figure
@@ -679,31 +711,38 @@ def impossibility(results: panels.Results[Any]) -> Figure:
     worse = table[table["noise"] == "worse"]
     curves(left, worse, "regret_per_round", WORLDS)
     panels.log_axis(left.xaxis, left.yaxis)
-    floor = (1 - 1 / np.sqrt(5)) ** 2
-    dash: style.Looks = {"linewidth": 0.9, "linestyle": style.DASHES["dash"]}
-    left.axhline(floor, color=GREY, zorder=3, **dash)
+    left.axhline(LOWER_BOUND, color=GREY, zorder=3, **LINE_OF_BOUND)
     _draw_both_worlds(middle, table[table["metric"] == "regret_per_round"])
     _draw_prices(right, table[table["metric"] == "unavoidable"])
     handles = entries(WORLDS, bound=False)
     handles.append(panels.plain_handle("the best of one copy", linewidth=0.9))
-    handles.append(panels.plain_handle("lower bound for one copy", **dash))
+    handles.append(panels.plain_handle("lower bound for one copy", **LINE_OF_BOUND))
     return panels.shared_legend(figure, handles)
+
+
+LOWER_BOUND = (1 - 1 / np.sqrt(5)) ** 2
+"""Of the regret per round with one copy, in the worse of the two worlds."""
+LINE_OF_BOUND: style.Looks = {"linewidth": 0.9, "linestyle": style.DASHES["dash"]}
 
 
 def _draw_both_worlds(ax: Axes, rows: pd.DataFrame) -> None:
     """Draw the regret per round in world B against that in world A, at the longest run."""
-    last = rows[rows["x"] == rows["x"].max()]
+    last = _at_last_round(rows)
     means = panels.mean_interval(last, ["method", "noise"])["mean"]
     shown = means.clip(lower=1e-4)
     for method in WORLDS:
-        marker = looks(method)["marker"]
-        look = {"marker": marker, "color": style.colour(method), "markersize": 7}
-        look |= style.hollow(method)
-        look |= {"markerfacecolor": "none", "linestyle": "none"}
+        look = {
+            "marker": looks(method)["marker"],
+            "color": style.colour(method),
+            "markersize": 7,
+            **style.hollow(method),
+            "markerfacecolor": "none",
+            "linestyle": "none",
+        }
         ax.plot(shown[method, "A"], shown[method, "B"], **look)
-    w = np.linspace(0.2, 1, 400)
-    regret_in_A = 5 * (w - 0.2) ** 2
-    regret_in_B = (w - 1) ** 2
+    weight = np.linspace(0.2, 1, 400)
+    regret_in_A = 5 * (weight - 0.2) ** 2
+    regret_in_B = (weight - 1) ** 2
     ax.plot(regret_in_A, regret_in_B, color=GREY, linewidth=0.9, zorder=1.1)
     panels.log_axis(ax.xaxis, ax.yaxis, low=5e-5)
 
@@ -713,8 +752,9 @@ def _draw_prices(ax: Axes, rows: pd.DataFrame) -> None:
     prices = rows.sort_values("value")
     values = prices["value"]
     ax.barh(range(len(prices)), values, color=style.COLOURS["sky"], height=0.6)
-    for i, (label, value) in enumerate(zip(prices["setting"], values, strict=True)):
-        ax.text(value + 0.005, i, f"{label}, {value:.3f}", va="center", fontsize=7.5)
+    for number, (loss, value) in enumerate(zip(prices["setting"], values, strict=True)):
+        text = f"{loss}, {value:.3f}"
+        ax.text(value + 0.005, number, text, va="center", fontsize=7.5)
     ax.set_yticks([])
     ax.set_xlim(0, 0.75)
     ax.grid(axis="y", visible=False)

@@ -92,17 +92,19 @@ def _curves(
         share_y=share_y,
         **options,
     )
-    lowest_errors = []
-    for _, rows_of_cell in cells:
-        is_last = rows_of_cell["x"] == rows_of_cell["x"].max()
-        lowest_errors.append(rows_of_cell.loc[is_last, "value"].min())
-    # Below these values there is only the silence before the first word.
-    low = 0.6 * min(lowest_errors)
+    # Below the errors at the end there is only the silence before the first word.
+    low = 0.6 * min(_find_lowest_at_end(rows_of_cell) for _, rows_of_cell in cells)
     has_own_axes = share_y == "none"
     cells_with_axes = cells if has_own_axes else cells[:: len(columns)]
     for ax, _ in cells_with_axes:
         panels.log_axis(ax.yaxis, low=low)
     return figure
+
+
+def _find_lowest_at_end(rows: pd.DataFrame) -> float:
+    """Find the lowest value of the last round."""
+    is_last = rows["x"] == rows["x"].max()
+    return rows.loc[is_last, "value"].min()
 
 
 @panels.figure
@@ -115,10 +117,10 @@ def label_budgets(results: panels.Results[code.BudgetSettings]) -> Figure:
     short = style.DASHES["short"]
     ticks = np.arange(1, max(settings.budgets) + 1)
     for ax, noise in zip(axes, settings.noise, strict=True):
-        rows = results.select(noise=noise, metric="mse", method=settings.strategies)
-        scaled = panels.select(rows, results.artifact, setting="scaling")
+        selected = {"noise": noise, "metric": "mse", "method": settings.strategies}
+        scaled = results.select(**selected, setting="scaling")
         panels.learning_curves(ax, scaled, linestyle="-")
-        unscaled = panels.select(rows, results.artifact, setting="no scaling")
+        unscaled = results.select(**selected, setting="no scaling")
         panels.learning_curves(ax, unscaled, hollow=True, linestyle=short)
         ax.set_xticks(ticks)
     panels.log_axis(axes[0].yaxis)
@@ -132,40 +134,50 @@ def budget_trace(results: panels.Results[code.TraceSettings]) -> Figure:
     """Draw Fig. 7: labels per round so far with the budget, and the threshold a."""
     settings = results.settings
     budget = settings.budgets[0]
-    rows = results.select(noise=settings.noise[0], setting=f"B={budget:g}")
+    selected = {"noise": settings.noise[0], "setting": f"B={budget:g}"}
+    labels_per_round = results.select(**selected, metric="labels_per_round")
+    thresholds = results.select(**selected, metric="a")
     y_labels = ["labels per round up to now, b", "threshold a (squared error)"]
     figure, axes = panels.side_by_side(["", ""], x_label="round t / 1000", y_label=y_labels)
-    spent, threshold = axes
-    colour = style.colour("self_tuned")
-    first: style.Looks = {"color": colour, "linewidth": 1.6}
-    other_runs: style.Looks = {"color": colour, "linewidth": 0.5, "alpha": 0.4}
-    labels_per_round = panels.select(rows, results.artifact, metric="labels_per_round")
-    _draw_runs(spent, labels_per_round, "default", first, other_runs)
-    thresholds = panels.select(rows, results.artifact, metric="a")
-    _draw_runs(threshold, thresholds, "steps-pre", first, other_runs)
-    threshold.set_yscale("log", base=2)
-    handles = [
-        panels.plain_handle("first run", **first),
-        panels.plain_handle("other runs", **other_runs),
+    left, right = axes
+    looks = _looks_of_runs()
+    _draw_runs(left, labels_per_round, looks, "default")
+    _draw_runs(right, thresholds, looks, "steps-pre")
+    right.set_yscale("log", base=2)
+    handles = [panels.plain_handle(name, **look) for name, look in looks.items()]
+    handles += [
+        _draw_level(left, budget, "budget B", "dash"),
+        _draw_level(left, 0.95 * budget, "0.95 B", "dot"),
     ]
-    for level, name, dash in ((budget, "budget B", "dash"), (0.95 * budget, "0.95 B", "dot")):
-        line: style.Looks = {"color": "black", "linewidth": 1.0, "linestyle": style.DASHES[dash]}
-        spent.axhline(level, **line)
-        handles.append(panels.plain_handle(f"{name} = {level:g}", **line))
     return panels.shared_legend(figure, handles)
+
+
+def _looks_of_runs() -> dict[str, style.Looks]:
+    """Choose the looks of the first run and of the others, by their names in the legend."""
+    colour = style.colour("self_tuned")
+    return {
+        "first run": {"color": colour, "linewidth": 1.6},
+        "other runs": {"color": colour, "linewidth": 0.5, "alpha": 0.4},
+    }
 
 
 def _draw_runs(
     ax: Axes,
     rows: pd.DataFrame,
+    looks: Mapping[str, style.Looks],
     drawstyle: Any,
-    first: style.Looks,
-    other_runs: style.Looks,
 ) -> None:
-    """Draw every run, the first one on top with its look."""
+    """Draw every run, the first one on top."""
     for repetition, run in sorted(rows.groupby("repetition"), reverse=True):
-        look = first if repetition == 0 else other_runs
+        look = looks["first run"] if repetition == 0 else looks["other runs"]
         ax.plot(run["x"] / 1e3, run["value"], drawstyle=drawstyle, **look)
+
+
+def _draw_level(ax: Axes, level: float, name: str, dash: str) -> Any:
+    """Draw a black line at a level, and return its legend entry."""
+    line: style.Looks = {"color": "black", "linewidth": 1.0, "linestyle": style.DASHES[dash]}
+    ax.axhline(level, **line)
+    return panels.plain_handle(f"{name} = {level:g}", **line)
 
 
 @panels.figure
@@ -180,8 +192,7 @@ def tuning_modes(results: panels.Results[code.CurvesSettings]) -> Figure:
     figure, axes = panels.side_by_side(titles, x_label="MSE, all rounds", **size)
     for ax, of_artifact in zip(axes, results.each(), strict=True):
         _draw_modes(ax, of_artifact, rules)
-    axes[0].set_yticks(range(len(rules)), [style.label(rule) for rule in rules])
-    axes[0].invert_yaxis()
+    _name_rules(axes[0], rules)
     handles = panels.full_and_hollow(*MODES.values())
     return panels.shared_legend(figure, handles, handle=1)
 
@@ -192,13 +203,14 @@ def _draw_modes(
     rules: Sequence[str],
 ) -> None:
     """Draw the final errors of one figure's rules, full and hollow."""
-    methods = results.settings.methods
-    places = {rule: float(i) for i, rule in enumerate(rules) if rule in methods}
-    task = COMPARED[results.artifact]
-    errors = results.select(noise=task, metric="mse", method=list(places))
+    places = {}
+    for place, rule in enumerate(rules):
+        if rule in results.settings.methods:
+            places[rule] = float(place)
+    selected = {"noise": COMPARED[results.artifact], "metric": "mse", "method": list(places)}
     for mode in MODES:
-        rows = panels.select(errors, results.artifact, setting=mode)
-        panels.final_dots(ax, rows, places, along="x", hollow=mode != "shared_r")
+        errors = results.select(**selected, setting=mode)
+        panels.final_dots(ax, errors, places, along="x", hollow=mode != "shared_r")
     panels.log_axis(ax.xaxis)
 
 
@@ -216,20 +228,20 @@ def conditions(results: panels.Results[code.ConditionsSettings]) -> Figure:
     figure, axes = panels.side_by_side([""], x_label=x_label, y_label="MSE, all rounds", **size)
     (ax,) = axes
     methods = list(settings.methods)
-    lines = _list_controls(settings.methods)
-    dotted = [method for method in methods if method not in lines]
-    offsets = np.linspace(-0.3, 0.3, len(dotted))
+    controls = _list_controls(settings.methods)
+    rules = [method for method in methods if method not in controls]
+    offsets = np.linspace(-0.3, 0.3, len(rules))
     for number, condition in enumerate(settings.conditions):
-        rows = results.select(setting=condition, metric="mse", method=methods)
-        places = dict(zip(dotted, number + offsets, strict=True))
-        panels.final_dots(ax, rows, places)
-        _draw_levels(ax, rows, lines, number)
-    wrapped = [textwrap.fill(name, 10, break_long_words=False) for name in settings.conditions]
-    ax.set_xticks(range(len(wrapped)), wrapped)
+        errors = results.select(setting=condition, metric="mse", method=methods)
+        places = dict(zip(rules, number + offsets, strict=True))
+        panels.final_dots(ax, errors, places)
+        _draw_levels(ax, errors, controls, number)
+    ticks = [textwrap.fill(name, 10, break_long_words=False) for name in settings.conditions]
+    ax.set_xticks(range(len(ticks)), ticks)
     ax.grid(visible=False, axis="x")
     panels.log_axis(ax.yaxis)
-    handles = panels.handles(lines, **PLAIN)
-    handles += panels.dot_handles(dotted)
+    handles = panels.handles(controls, **PLAIN)
+    handles += panels.dot_handles(rules)
     return panels.shared_legend(figure, handles, handle=2)
 
 
@@ -238,7 +250,8 @@ def _list_controls(methods: names.Methods) -> list[str]:
     reference = names.reference(methods)
     controls = []
     for method in methods:
-        if method == reference or style.label(method).endswith("(control)"):
+        is_control = style.label(method).endswith("(control)")
+        if is_control or method == reference:
             controls.append(method)
     return controls
 
@@ -263,22 +276,28 @@ def vss(results: panels.Results[code.CurvesSettings]) -> Figure:
     labels: style.Looks = {"x_label": ["MSE", "round t / 1000"], "y_label": ["", "MSE"]}
     size: style.Looks = {"height": 3.0, "width": style.WIDTH[3], "left": 2.6, "share_y": "none"}
     figure, axes = panels.grid_of_panels(row_titles, column_titles, **labels, **size)
-    places = {rule: float(i) for i, rule in enumerate(rules)}
+    places = {rule: float(place) for place, rule in enumerate(rules)}
     for (left, right), task in zip(axes, tasks, strict=True):
-        rows = results.select(noise=task, setting=settings.modes[0], method=rules)
-        errors = panels.select(rows, results.artifact, metric="mse")
+        selected = {"noise": task, "setting": settings.modes[0], "method": rules}
+        errors = results.select(**selected, metric="mse")
+        tails = results.select(**selected, metric="mse_tail")
         panels.learning_curves(right, errors, x_unit=1e3)
         panels.final_dots(left, errors, places, along="x")
-        tails = panels.select(rows, results.artifact, metric="mse_tail")
         panels.final_dots(left, tails, places, along="x", hollow=True)
-        left.set_yticks(range(len(rules)), [style.label(rule) for rule in rules])
-        left.invert_yaxis()
+        _name_rules(left, rules)
         panels.log_axis(left.xaxis, right.yaxis)
     handles = panels.full_and_hollow("all rounds", "last fifth")
     return panels.shared_legend(figure, handles, handle=1)
 
 
+def _name_rules(ax: Axes, rules: Sequence[str]) -> None:
+    """Name the rules on the y axis, from the top."""
+    ax.set_yticks(range(len(rules)), [style.label(rule) for rule in rules])
+    ax.invert_yaxis()
+
+
 Point = tuple[float, float]
+"""Place in the scheme, inches from its lower left corner."""
 _LINE: style.Looks = {"color": "black", "linewidth": 1.1}
 _HEAD: style.Looks = {
     "arrowstyle": "-|>,head_width=0.28,head_length=0.6",
@@ -290,25 +309,26 @@ _HEAD: style.Looks = {
 """Head of an arrow."""
 
 
-def _box(ax: Axes, centre: Point, text: str, width: float, colour: str) -> None:
+def _block(ax: Axes, centre: Point, text: str, half_width: float, colour: str) -> None:
     """Draw a block with round corners around its text."""
     from matplotlib.patches import FancyBboxPatch
 
     x, y = centre
-    corner = (x - width / 2, y - 0.3)
+    corner = (x - half_width, y - BLOCK_HALF_HEIGHT)
     shape = "round,pad=0,rounding_size=0.07"
     looks: style.Looks = {"facecolor": colour, "edgecolor": "black", "zorder": 3}
-    box = FancyBboxPatch(corner, width, 0.6, shape, **looks)
-    ax.add_patch(box)
+    block = FancyBboxPatch(corner, 2 * half_width, 2 * BLOCK_HALF_HEIGHT, shape, **looks)
+    ax.add_patch(block)
     ax.text(x, y, text, fontsize=10, zorder=4, ha="center", va="center")
 
 
-def _sum(ax: Axes, x: float, y: float) -> None:
+def _sum(ax: Axes, centre: Point) -> None:
     """Draw a circle with a cross, where signals are added."""
     from matplotlib.patches import Circle
 
-    arm = 0.078
-    circle = Circle((x, y), RADIUS, facecolor="white", edgecolor="black", zorder=3)
+    x, y = centre
+    arm = 0.6 * RADIUS
+    circle = Circle(centre, RADIUS, facecolor="white", edgecolor="black", zorder=3)
     ax.add_patch(circle)
     ax.plot([x - arm, x + arm], [y, y], zorder=4, **_LINE)
     ax.plot([x, x], [y - arm, y + arm], zorder=4, **_LINE)
@@ -318,11 +338,13 @@ def _arrow(ax: Axes, *points: Point, **looks: Any) -> None:
     """Draw a polyline with a head at its last point."""
     xs, ys = zip(*points, strict=True)
     line = _LINE | looks
+    *_, before_last, last = points
     ax.plot(xs, ys, solid_joinstyle="miter", zorder=2, **line)
-    ax.annotate("", points[-1], points[-2], arrowprops=_HEAD, zorder=2)
+    ax.annotate("", last, before_last, arrowprops=_HEAD, zorder=2)
 
 
-# Coordinates of the scheme are inches from the lower left corner. Columns, from left to right:
+# Columns, from left to right:
+START = 0.35
 FORK = 0.75
 CHANNEL = 1.7
 NOISE = 2.85
@@ -335,21 +357,28 @@ STEP = 1.2
 LABEL = 0.42
 RADIUS = 0.13
 """Radius of the circles where signals are added."""
-BLOCK = 0.75
-"""Half the width of a block of the equaliser."""
+BLOCK_HALF_HEIGHT = 0.3
+"""Of every block."""
+CHANNEL_HALF_WIDTH = 0.55
+BLOCK_HALF_WIDTH = 0.75
+"""Of the channel, and of a block of the equaliser."""
+NOISE_LENGTH = 0.42
+"""Distance from the start of an arrow of noise to the centre of its circle."""
 ARROWS: tuple[tuple[Point, ...], ...] = (
-    ((0.35, SIGNAL), (CHANNEL - 0.55, SIGNAL)),
-    ((CHANNEL + 0.55, SIGNAL), (NOISE - RADIUS, SIGNAL)),
-    ((NOISE, SIGNAL + 0.42), (NOISE, SIGNAL + RADIUS)),
-    ((NOISE + RADIUS, SIGNAL), (EQUALISER - BLOCK, SIGNAL)),
-    ((EQUALISER + BLOCK, SIGNAL), (END, SIGNAL)),
+    ((START, SIGNAL), (CHANNEL - CHANNEL_HALF_WIDTH, SIGNAL)),
+    ((CHANNEL + CHANNEL_HALF_WIDTH, SIGNAL), (NOISE - RADIUS, SIGNAL)),
+    ((NOISE, SIGNAL + NOISE_LENGTH), (NOISE, SIGNAL + RADIUS)),
+    ((NOISE + RADIUS, SIGNAL), (EQUALISER - BLOCK_HALF_WIDTH, SIGNAL)),
+    ((EQUALISER + BLOCK_HALF_WIDTH, SIGNAL), (END, SIGNAL)),
     ((FORK, SIGNAL), (FORK, LABEL), (NOISE - RADIUS, LABEL)),
-    ((NOISE, LABEL + 0.42), (NOISE, LABEL + RADIUS)),
+    ((NOISE, LABEL + NOISE_LENGTH), (NOISE, LABEL + RADIUS)),
     ((NOISE + RADIUS, LABEL), (ERROR, LABEL), (ERROR, STEP - RADIUS)),
     ((ERROR, SIGNAL), (ERROR, STEP + RADIUS)),
-    ((ERROR - RADIUS, STEP), (EQUALISER + BLOCK, STEP)),
-    ((EQUALISER, STEP + 0.3), (EQUALISER, SIGNAL - 0.3)),
+    ((ERROR - RADIUS, STEP), (EQUALISER + BLOCK_HALF_WIDTH, STEP)),
+    ((EQUALISER, STEP + BLOCK_HALF_HEIGHT), (EQUALISER, SIGNAL - BLOCK_HALF_HEIGHT)),
 )
+GIVEN_VARIANCE: tuple[Point, Point] = ((NOISE + 0.5, STEP), (EQUALISER - BLOCK_HALF_WIDTH, STEP))
+"""The dashed arrow."""
 TEXTS: dict[Point, str] = {
     (0.4, SIGNAL + 0.1): "$s(t)$",
     (NOISE + 0.08, SIGNAL + 0.36): "noise $n(t)$",
@@ -374,19 +403,16 @@ def scheme(results: panels.Results[Any]) -> Figure:
     figure = Figure(figsize=(width, height))
     ax = figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(0, height))
     ax.set_axis_off()
-    _box(ax, (CHANNEL, SIGNAL), "channel $h$", 1.1, "#E3ECF5")
-    _box(ax, (EQUALISER, SIGNAL), "equaliser $w_{t-1}$", 2 * BLOCK, "#FBE6D8")
-    _box(ax, (EQUALISER, STEP), "ORS step $r_t$", 2 * BLOCK, "#FBE6D8")
+    _block(ax, (CHANNEL, SIGNAL), "channel $h$", CHANNEL_HALF_WIDTH, "#E3ECF5")
+    _block(ax, (EQUALISER, SIGNAL), "equaliser $w_{t-1}$", BLOCK_HALF_WIDTH, "#FBE6D8")
+    _block(ax, (EQUALISER, STEP), "ORS step $r_t$", BLOCK_HALF_WIDTH, "#FBE6D8")
     for points in ARROWS:
         _arrow(ax, *points)
-    start = (NOISE + 0.5, STEP)
-    end = (EQUALISER - BLOCK, STEP)
-    _arrow(ax, start, end, linestyle=style.DASHES["dash"])
+    _arrow(ax, *GIVEN_VARIANCE, linestyle=style.DASHES["dash"])
     for x in (FORK, ERROR):  # the signal splits here
         ax.plot(x, SIGNAL, marker="o", markersize=4, color="black", zorder=3)
-    _sum(ax, NOISE, SIGNAL)
-    _sum(ax, NOISE, LABEL)
-    _sum(ax, ERROR, STEP)
+    for centre in ((NOISE, SIGNAL), (NOISE, LABEL), (ERROR, STEP)):
+        _sum(ax, centre)
     for (x, y), text in TEXTS.items():
         ax.text(x, y, text, fontsize=10, zorder=4)
     return figure

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,6 +39,30 @@ def entries(filters: list[str], named: names.Methods | None = None) -> list[Any]
     return handles
 
 
+def _entry_of_bounds() -> Any:
+    return panels.plain_handle("bound", linewidth=THIN["linewidth"])
+
+
+def _by_method(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Split rows by their methods, in the order of the table."""
+    for method in panels.methods_in(rows):
+        is_of_method = rows["method"] == method
+        yield method, rows[is_of_method]
+
+
+def _mean_curves(ax: Axes, rows: pd.DataFrame) -> None:
+    """Draw the mean over x of every method in its band, without single runs."""
+    for method, of_method in _by_method(rows):
+        panels.mean_curve(ax, of_method, method)
+
+
+def _powers_of_two(ax: Axes, numbers: Sequence[float]) -> None:
+    """Make the x axis logarithmic with base 2, with these numbers and no others."""
+    ax.set_xscale("log", base=2)
+    ax.set_xticks(numbers, [f"{number:g}" for number in numbers])
+    ax.minorticks_off()
+
+
 def _with_bound(ax: Axes, rows: pd.DataFrame, loss: str, bound: str) -> None:
     """Draw a metric with intervals, and its bound as a thin line."""
     bounds_of_rows = rows[rows["metric"] == bound]
@@ -50,10 +74,8 @@ def _with_bound(ax: Axes, rows: pd.DataFrame, loss: str, bound: str) -> None:
 def _against_n(ax: Axes, rows: pd.DataFrame) -> None:
     """Draw the loss against n with its bound, on log scales."""
     _with_bound(ax, rows, "filtering_loss", "filtering_bound")
-    ax.set_xscale("log", base=2)
     sizes = sorted(rows["x"].unique())
-    ax.set_xticks(sizes, [f"{n:g}" for n in sizes])
-    ax.minorticks_off()
+    _powers_of_two(ax, sizes)
     panels.log_axis(ax.yaxis)
 
 
@@ -78,61 +100,82 @@ def sparsity(results: panels.Results[code.SparsitySettings]) -> Figure:
     for ax, task in zip(axes, tasks, strict=False):
         rows = results.select(setting=task)
         _against_n(ax, rows)
-    sparsities = [f"k={k}" for k in interpolation.ones]
+    sparsities = _settings_of_sparsity(interpolation.ones)
     losses = results.select(metric="filtering_loss", setting=sparsities)
     _heat_map(axes[-1], losses, interpolation.n, interpolation.ones)
     compared = results.select(metric="filtering_loss", setting=tasks)
     handles = entries(panels.methods_in(compared))
-    handles.append(panels.plain_handle("bound", linewidth=0.8))
+    handles.append(_entry_of_bounds())
     return panels.shared_legend(figure, handles)
+
+
+def _settings_of_sparsity(counts: Sequence[int]) -> list[str]:
+    """List the settings of the result table for targets with so many weights that are not zero."""
+    return [f"k={k}" for k in counts]
 
 
 FRAME = {"boxstyle": "square,pad=0.2", "fill": False, "linewidth": 1.2}
 """Look of the frame around the smallest loss of a column."""
+DOUBLINGS = {0: "best", 1: "2×", 2: "4×", 3: "8×", 4: "16×"}
+"""log2 of a loss relative to the smallest -> its name on the colour bar."""
 
 
 def _heat_map(ax: Axes, losses: pd.DataFrame, n: int, counts: list[int]) -> None:
     """Draw the mean filtering loss over p and sparsity, relative to the smallest of each column."""
-    means = losses.pivot_table(index="x", columns="setting", values="value", aggfunc="mean")
-    means = means.sort_index()
-    values = means[[f"k={k}" for k in counts]].to_numpy()
-    smallest = values.min(axis=0)
-    relative = np.log2(values / smallest)
+    by_power = losses.pivot_table(index="x", columns="setting", values="value", aggfunc="mean")
+    by_power = by_power.sort_index()
+    means = by_power[_settings_of_sparsity(counts)].to_numpy()
+    smallest = means.min(axis=0)
+    doublings = np.log2(means / smallest)
     ax.grid(False)
-    look: style.Looks = {"cmap": "cividis_r", "vmin": 0, "vmax": 4}
-    image = ax.imshow(relative, aspect="auto", origin="lower", **look)
-    for (i, j), value in np.ndenumerate(values):
-        _write_loss(ax, (j, i), value, relative[i, j])
-    auto = 2 * math.log(n)
-    power_labels = ["2 ln n" if abs(p - auto) < 1e-6 else f"{p:g}" for p in means.index]
-    ax.set_yticks(range(len(values)), power_labels)
+    look: style.Looks = {"cmap": "cividis_r", "vmin": min(DOUBLINGS), "vmax": max(DOUBLINGS)}
+    image = ax.imshow(doublings, aspect="auto", origin="lower", **look)
+    for (row, column), mean in np.ndenumerate(means):
+        _write_loss(ax, (column, row), mean, doublings[row, column])
+    powers = [_label_power(p, n) for p in by_power.index]
+    ax.set_yticks(range(len(powers)), powers)
     ax.set_xticks(range(len(counts)), [str(k) for k in counts])
     ax.set_ylabel("p", labelpad=-8)
-    for side in ("left", "bottom"):
-        ax.spines[side].set_visible(False)
+    ax.spines[["left", "bottom"]].set_visible(False)
     _add_colour_bar(ax, image)
 
 
-def _write_loss(ax: Axes, xy: tuple[int, int], loss: float, relative: float) -> None:
+def _label_power(p: float, n: int) -> str:
+    """Write a power p, that of the slides as a formula."""
+    is_of_slides = abs(p - 2 * math.log(n)) < 1e-6
+    return "2 ln n" if is_of_slides else f"{p:g}"
+
+
+def _write_loss(ax: Axes, xy: tuple[int, int], loss: float, doublings: float) -> None:
     """Write a loss into its cell of the map, the smallest of a column in a frame."""
-    text = f"{loss:.0f}" if loss >= 100 else f"{loss:.1f}"
-    look: style.Looks = {
-        "color": "white" if relative > 2 else "black",
-        "bbox": FRAME if relative == 0 else None,
-    }
     x, y = xy
-    ax.text(x, y, text, ha="center", va="center", fontsize=7.5, **look)
+    digits = 0 if loss >= 100 else 1
+    is_dark = doublings > 2
+    is_smallest = doublings == 0
+    look: style.Looks = {
+        "ha": "center",
+        "va": "center",
+        "fontsize": 7.5,
+        "color": "white" if is_dark else "black",
+        "bbox": FRAME if is_smallest else None,
+    }
+    ax.text(x, y, f"{loss:.{digits}f}", **look)
+
+
+MAP_WIDTH = 0.84
+BAR_LEFT = 0.87
+BAR_WIDTH = 0.035
+"""Place of the map and of its colour bar, as shares of the width of the panel."""
 
 
 def _add_colour_bar(ax: Axes, image: Any) -> None:
     """Make the panel of the map narrower, and add its colour bar on the right."""
     box = ax.get_position()
-    ax.set_position((box.x0, box.y0, box.width * 0.84, box.height))
-    left = box.x0 + box.width * 0.87
-    width = box.width * 0.035
-    bar_axes = ax.figure.add_axes((left, box.y0, width, box.height))
+    left = box.x0 + box.width * BAR_LEFT
+    bar_axes = ax.figure.add_axes((left, box.y0, box.width * BAR_WIDTH, box.height))
+    ax.set_position((box.x0, box.y0, box.width * MAP_WIDTH, box.height))
     bar = ax.figure.colorbar(image, cax=bar_axes)
-    bar.set_ticks(range(5), labels=["best", "2×", "4×", "8×", "16×"])
+    bar.set_ticks(list(DOUBLINGS), labels=list(DOUBLINGS.values()))
     bar.ax.tick_params(length=2, pad=2)
     bar.outline.set_visible(False)
 
@@ -142,16 +185,15 @@ def _hadamard_panel(ax: Axes, rows: pd.DataFrame, n: int) -> None:
     k = np.arange(1, n + 1)
     approximate = np.minimum(math.log(n) / k, 2)
     ax.plot(k, approximate, **LN_N)
-    _mean_curves(ax, rows[rows["x"] >= 1])
+    has_seen_rows = rows["x"] >= 1
+    _mean_curves(ax, rows[has_seen_rows])
     exact = 1 - k / n
     ax.plot(k, exact, **EXACT)
-    ax.set_xscale("log", base=2)
     ax.set_ylim(-0.03, 1.1)
     largest_power = int(math.log2(n))
     step = 2 if n > 64 else 1
-    ticks = [2**i for i in range(0, largest_power + 1, step)]
-    ax.set_xticks(ticks, [str(tick) for tick in ticks])
-    ax.minorticks_off()
+    powers = range(0, largest_power + 1, step)
+    _powers_of_two(ax, [2**power for power in powers])
 
 
 @panels.figure
@@ -172,14 +214,11 @@ def hadamard(results: panels.Results[code.HadamardSettings]) -> Figure:
 
 
 def _hadamard_lines() -> list[Any]:
-    return [panels.plain_handle("ln n / k", **LN_N), panels.plain_handle("1 − k/n", **EXACT)]
-
-
-def _mean_curves(ax: Axes, rows: pd.DataFrame) -> None:
-    """Draw the mean over x of every method in its band, without single runs."""
-    for method in panels.methods_in(rows):
-        of_method = rows[rows["method"] == method]
-        panels.mean_curve(ax, of_method, method)
+    """Make legend entries of the two lines by theory."""
+    return [
+        panels.plain_handle("ln n / k", **LN_N),
+        panels.plain_handle("1 − k/n", **EXACT),
+    ]
 
 
 @panels.figure
@@ -190,10 +229,9 @@ def room(results: panels.Results[code.RoomSettings]) -> Figure:
     labels: style.Looks = {"x_label": "speech heard / s", "y_label": "misalignment / dB"}
     figure, axes = panels.side_by_side(rooms, share_y="row", height=2.6, bottom=1.55, **labels)
     for ax, name in zip(axes, rooms, strict=True):
-        rows = results.select(noise=name)
-        levels = rows[rows["metric"] == "misalignment"]
+        levels = results.select(noise=name, metric="misalignment")
         _mean_curves(ax, levels)
-        response = rows[rows["metric"] == "tap"].sort_values("x")
+        response = results.select(noise=name, metric="tap").sort_values("x")
         _draw_response(ax, response, is_first=ax is axes[0])
     return panels.shared_legend(figure, entries(list(named), named))
 
@@ -206,13 +244,15 @@ RESPONSE_HEIGHT = 0.62
 def _draw_response(ax: Axes, response: pd.DataFrame, *, is_first: bool) -> None:
     """Draw the response of a room in a panel of its own below."""
     figure: Any = ax.figure
-    height = figure.get_size_inches()[1]
+    _, height_of_figure = figure.get_size_inches()
+    bottom = RESPONSE_BOTTOM / height_of_figure
+    height = RESPONSE_HEIGHT / height_of_figure
     box = ax.get_position()
-    bottom = RESPONSE_BOTTOM / height
-    lower = figure.add_axes((box.x0, bottom, box.width, RESPONSE_HEIGHT / height))
+    lower = figure.add_axes((box.x0, bottom, box.width, height))
     lower.vlines(response["x"], 0, response["value"], color="black", linewidth=0.8)
-    y_label = "response" if is_first else ""
-    lower.set(xlabel="tap of the response", ylim=(-1, 1), ylabel=y_label)
+    lower.set(xlabel="tap of the response", ylim=(-1, 1))
+    if is_first:
+        lower.set_ylabel("response")
     lower.tick_params(labelleft=is_first)
 
 
@@ -239,12 +279,11 @@ def overview(results: panels.Results[Any]) -> Figure:
     _against_n(middle, sparse)
     levels = panels.select(tables["room"], "room", metric="misalignment", noise=name)
     _mean_curves(right, levels)
-    losses = sparse[sparse["metric"] == "filtering_loss"]
-    methods = panels.methods_in(errors)
-    methods += panels.methods_in(losses)
-    methods += room_settings.methods
-    without_repeats = list(dict.fromkeys(methods))
-    handles = entries(without_repeats, room_settings.methods)
+    losses = panels.select(sparse, "sparsity", metric="filtering_loss")
+    methods: dict[str, None] = {}
+    for drawn in (errors, losses, levels):
+        methods |= dict.fromkeys(panels.methods_in(drawn))
+    handles = entries(list(methods), room_settings.methods)
     handles += _hadamard_lines()
     return panels.shared_legend(figure, handles)
 
@@ -276,7 +315,7 @@ def bounds(results: panels.Results[code.BoundsSettings]) -> Figure:
         _prediction(ax, rows, settings.prediction.rounds)
         ax.set(title=f"prediction, noise {noise}", xlabel="α")
     handles = entries(panels.methods_in(expected))
-    handles.append(panels.plain_handle("bound", linewidth=0.8))
+    handles.append(_entry_of_bounds())
     handles.append(panels.plain_handle("α*", **DOTTED))
     for kind, look in _shades(kinds).items():
         handles.append(panels.plain_handle(KINDS[kind], **look))
@@ -308,8 +347,14 @@ def _strip(figure: Figure, count: int, bottom: float) -> list[Axes]:
     strip = []
     for i in range(count):
         left = STRIP_LEFT + i * (width + STRIP_GAP)
-        strip.append(figure.add_axes((left, bottom, width, STRIP_HEIGHT)))
+        box = (left, bottom, width, STRIP_HEIGHT)
+        strip.append(figure.add_axes(box))
     return strip
+
+
+def _look(colour: str, dash: str) -> style.Looks:
+    """Look up a colour and a dash by their names."""
+    return {"color": style.COLOURS[colour], "linestyle": style.DASHES[dash]}
 
 
 LOOKS_OF_KINDS = (("indigo", "solid"), ("teal", "short"), ("orange", "dashdot"), ("grey", "dot"))
@@ -319,7 +364,7 @@ def _shades(kinds: Sequence[str]) -> dict[str, style.Looks]:
     """Choose colour and dash of the histogram of each kind of rows."""
     shades = {}
     for kind, (colour, dash) in zip(kinds, LOOKS_OF_KINDS, strict=False):
-        shades[kind] = {"color": style.COLOURS[colour], "linestyle": style.DASHES[dash]}
+        shades[kind] = _look(colour, dash)
     return shades
 
 
@@ -332,20 +377,12 @@ def _histograms(
     """Draw how many configurations have each ratio, and each smallest slack of a step."""
     ratios = results.select(metric="filtering_ratio", setting=kinds)
     _draw_histogram(left, ratios, np.linspace(0, 1.05, 22), kinds)
+    _mark_bound_and_largest(left, float(ratios["value"].max()))
+    left.set(title="filtering loss / bound", xlabel="ratio of a run", ylabel="configurations")
     slack = results.select(metric="smallest_step_slack")
     positive = np.maximum(slack["value"], 1e-16)
     logs = slack.assign(value=np.log10(positive))
     _draw_histogram(right, logs, np.linspace(-16, 0, 17), kinds)
-    left.axvline(1, color="black", linewidth=1.1)
-    top = left.get_ylim()[1]
-    left.text(0.985, top * 0.93, "bound", ha="right", fontsize=8)
-    largest = float(ratios["value"].max())
-    tip = (largest, top * 0.03)
-    text_place = (largest, top * 0.45)
-    arrow: style.Looks = {"arrowstyle": "->", "linewidth": 0.7}
-    look: style.Looks = {"arrowprops": arrow, "ha": "right", "fontsize": 8}
-    left.annotate(f"largest {largest:.2f}", tip, text_place, **look)
-    left.set(title="filtering loss / bound", xlabel="ratio of a run", ylabel="configurations")
     right.set(title="smallest slack of a step", xlabel="log10 (slack / initial divergence)")
 
 
@@ -356,16 +393,26 @@ def _draw_histogram(ax: Axes, rows: pd.DataFrame, edges: Any, kinds: Sequence[st
         ax.hist(values, bins=list(edges), histtype="step", linewidth=1.4, **look)
 
 
+def _mark_bound_and_largest(ax: Axes, largest: float) -> None:
+    """Mark the ratio 1 by a line and the largest ratio by an arrow, with their names."""
+    ax.axvline(1, color="black", linewidth=1.1)
+    _, top = ax.get_ylim()
+    ax.text(0.985, top * 0.93, "bound", ha="right", fontsize=8)
+    tip = (largest, top * 0.03)
+    text_place = (largest, top * 0.45)
+    arrow: style.Looks = {"arrowstyle": "->", "linewidth": 0.7}
+    look: style.Looks = {"arrowprops": arrow, "ha": "right", "fontsize": 8}
+    ax.annotate(f"largest {largest:.2f}", tip, text_place, **look)
+
+
 def _prediction(ax: Axes, rows: pd.DataFrame, rounds: int) -> None:
     """Draw the prediction loss per round and its bound over alpha."""
-    is_alpha = rows["metric"] == "alpha"
-    per_round = rows["value"] / rounds
-    rows = rows.assign(value=rows["value"].where(is_alpha, per_round))
     grid = rows[rows["setting"] == "grid"]
-    _with_bound(ax, grid, "prediction_loss", "prediction_bound")
-    for method in panels.methods_in(rows):
-        is_of_method = rows["method"] == method
-        best = rows.loc[is_alpha & is_of_method, "value"].mean()
+    per_round = grid.assign(value=grid["value"] / rounds)
+    _with_bound(ax, per_round, "prediction_loss", "prediction_bound")
+    alphas = rows[rows["metric"] == "alpha"]
+    for method, of_method in _by_method(alphas):
+        best = of_method["value"].mean()
         ax.axvline(best, color=style.colour(method), **DOTTED)
     ax.set_xscale("log")
     panels.log_axis(ax.yaxis)
@@ -382,11 +429,13 @@ def hinfinity(results: panels.Results[code.HInfinitySettings]) -> Figure:
     figure, axes = panels.side_by_side(titles, x_label=x_labels, y_label="ratio", height=2.5)
     left, middle, right = axes
     exact = results.select(setting="worst u and noise")
+    looks_of_steps = _step_looks(settings.steps)
+    _draw_worst_ratios(left, exact, looks_of_steps, "lower left")
     silent = results.select(setting="silent adversary")
-    _draw_worst_ratios(left, exact, _step_looks(settings.steps), "lower left")
     looks_of_powers = _power_looks(panels.methods_in(silent))
     _draw_worst_ratios(middle, silent, looks_of_powers, "lower right")
-    _draw_ascent(right, results.select(setting="ascent"))
+    ascent = results.select(setting="ascent")
+    _draw_ascent(right, ascent)
     for ax in axes:
         ax.axhline(1, zorder=1.2, **DASHED)
     middle.set_ylim(0, 1.08)
@@ -407,11 +456,13 @@ def _draw_worst_ratios(
     """
     for method, line in looks.items():
         of_method = rows[rows["method"] == method]
-        means = panels.mean_interval(of_method, ["x"]).sort_index()
-        low = means["mean"] - means["half_width"]
-        high = means["mean"] + means["half_width"]
-        ax.plot(means.index, means["mean"], **line)
-        ax.fill_between(means.index, low, high, color=line["color"], alpha=0.18, linewidth=0)
+        intervals = panels.mean_interval(of_method, ["x"]).sort_index()
+        rounds = intervals.index
+        mean = intervals["mean"]
+        half_width = intervals["half_width"]
+        band: style.Looks = {"color": line["color"], "alpha": 0.18, "linewidth": 0}
+        ax.plot(rounds, mean, **line)
+        ax.fill_between(rounds, mean - half_width, mean + half_width, **band)
     ax.set_ylim(0, None)
     ax.set_xscale("log")
     look: style.Looks = {"loc": legend_place, "fontsize": 7.5, "handlelength": 2.6}
@@ -421,31 +472,26 @@ def _draw_worst_ratios(
 def _draw_ascent(ax: Axes, rows: pd.DataFrame) -> None:
     """Draw the ratios that gradient ascent reaches as dots, a column for each filter."""
     filters = panels.methods_in(rows)
-    for i, (method, line) in enumerate(_power_looks(filters).items()):
-        values = rows.loc[rows["method"] == method, "value"].to_numpy()
-        x = i + np.linspace(-0.18, 0.18, len(values))
-        dots: style.Looks = {"marker": line["marker"], "color": line["color"]}
-        ax.plot(x, values, linestyle="none", markersize=4.2, **dots)
+    for column, (method, line) in enumerate(_power_looks(filters).items()):
+        ratios = rows.loc[rows["method"] == method, "value"].to_numpy()
+        shifts = np.linspace(-0.18, 0.18, len(ratios))
+        dots = {"marker": line["marker"], "color": line["color"], "markersize": 4.2}
+        ax.plot(column + shifts, ratios, linestyle="none", **dots)
     ax.set_xticks(range(len(filters)), [style.label(method) for method in filters])
     ax.set(xlim=(-0.5, len(filters) - 0.5), ylim=(0, 1.08))
 
 
 def _step_looks(steps: list[float]) -> dict[str, style.Looks]:
     """Choose the looks of LMS with multiples of its step, and of RLS."""
-    base = style.line("lms")
-    markers = iter("^vD")
     looks: dict[str, style.Looks] = {}
+    markers = iter("^vD")
     for step in steps:
+        look = style.line("lms") | {"label": f"LMS, η = {step:g}/X²"}
         if step == 1:
-            looks["lms"] = base | {"label": "LMS, η = 1/X²"}
+            looks["lms"] = look
             continue
-        colour, dash = ("violet", "dash") if step > 1 else ("sky", "short")
-        looks[f"lms x {step:g}"] = base | {
-            "color": style.COLOURS[colour],
-            "linestyle": style.DASHES[dash],
-            "marker": next(markers),
-            "label": f"LMS, η = {step:g}/X²",
-        }
+        shade = _look("violet", "dash") if step > 1 else _look("sky", "short")
+        looks[f"lms x {step:g}"] = look | shade | {"marker": next(markers)}
     looks["rls"] = style.line("rls") | {"label": "RLS"}
     return looks
 
@@ -465,12 +511,9 @@ def _power_looks(filters: Sequence[str]) -> dict[str, style.Looks]:
         looks["lms"] = style.line("lms") | {"label": "LMS (p = 2)"}
     pnorm_filters = [f for f in filters if f != "lms"]
     for f, (colour, dash, marker) in zip(pnorm_filters, LOOKS_OF_POWERS, strict=False):
-        looks[f] = style.line("pnorm_lms") | {
-            "color": style.COLOURS[colour],
-            "linestyle": style.DASHES[dash],
-            "marker": marker,
-            "label": f.replace("=", " = "),
-        }
+        label = f.replace("=", " = ")
+        look = style.line("pnorm_lms") | {"marker": marker, "label": label}
+        looks[f] = look | _look(colour, dash)
     return looks
 
 
@@ -482,24 +525,30 @@ def moving_targets(results: panels.Results[code.MovingSettings]) -> Figure:
     error = "squared tracking error"
     y_labels = [error, error, "(loss − noise) / 1000"]
     figure, axes = panels.side_by_side(titles, x_label=x_labels, y_label=y_labels, height=2.5)
-    tracking = results.select(metric="tracking_error")
-    for ax, scenario in zip(axes, ("jumps 1", "drift"), strict=False):
-        rows = panels.select(tracking, results.artifact, noise=scenario)
-        _draw_tracking(ax, rows, results.artifact)
-    prices = results.select(setting="U=1 eta=1", metric=["path_price", "excess_loss"])
+    of_jump, of_drift, of_prices = axes
+    _draw_tracking(of_jump, results, "jumps 1")
+    _draw_tracking(of_drift, results, "drift")
+    prices = results.select(setting=STEP_OF_THEOREM, metric=["path_price", "excess_loss"])
     has_jumps = prices["noise"].str.startswith("jumps")
-    _draw_prices(axes[2], prices[has_jumps])
+    _draw_prices(of_prices, prices[has_jumps])
+    tracking = results.select(metric="tracking_error")
     handles = entries(panels.methods_in(tracking))
     thin_line = "thin: a fifth of the theorem's step"
     handles.append(panels.plain_handle(thin_line, linewidth=0.8))
     return panels.shared_legend(figure, handles)
 
 
-def _draw_tracking(ax: Axes, rows: pd.DataFrame, artifact: str) -> None:
+STEP_OF_THEOREM = "U=1 eta=1"
+FIFTH_OF_STEP = "U=1 eta=0.2"
+"""Settings of the result table."""
+
+
+def _draw_tracking(ax: Axes, results: panels.Results[Any], scenario: str) -> None:
     """Draw the tracking error against the round, thin with a fifth of the theorem's step."""
-    slow = panels.select(rows, artifact, setting="U=1 eta=0.2")
+    selected = {"metric": "tracking_error", "noise": scenario}
+    slow = results.select(**selected, setting=FIFTH_OF_STEP)
     panels.learning_curves(ax, slow, **THIN)
-    of_theorem = panels.select(rows, artifact, setting="U=1 eta=1")
+    of_theorem = results.select(**selected, setting=STEP_OF_THEOREM)
     panels.learning_curves(ax, of_theorem)
     panels.log_axis(ax.yaxis)
     ax.ticklabel_format(axis="x", useOffset=False)
@@ -509,12 +558,11 @@ def _draw_tracking(ax: Axes, rows: pd.DataFrame, artifact: str) -> None:
 
 def _draw_prices(ax: Axes, rows: pd.DataFrame) -> None:
     """Draw the loss above the noise against the price of the path, with the slope of the bound."""
-    for method in panels.methods_in(rows):
-        of_method = rows[rows["method"] == method]
-        means = panels.mean_interval(of_method, ["metric", "noise"]) / 1000
-        x = means.loc["path_price"]["mean"].sort_values()
-        excess = means.loc["excess_loss"].loc[x.index]
-        panels.curve(ax, x, excess["mean"], excess["half_width"], method)
-    limit = ax.get_xlim()[1]
+    for method, of_method in _by_method(rows):
+        intervals = panels.mean_interval(of_method, ["metric", "noise"]) / 1000
+        prices = intervals.loc["path_price"]["mean"].sort_values()
+        excess = intervals.loc["excess_loss"].loc[prices.index]
+        panels.curve(ax, prices, excess["mean"], excess["half_width"], method)
+    _, limit = ax.get_xlim()
     ax.plot([0, limit], [0, limit], **DASHED)
     ax.text(limit * 0.52, limit * 0.56, "slope of the bound", ha="right", fontsize=8)

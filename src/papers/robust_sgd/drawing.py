@@ -52,9 +52,9 @@ def _draw_sketch(ax: Axes) -> None:
         edges = style.COLOURS[colour]
         ax.scatter(x, y, s=12, marker=marker, facecolors="none", edgecolors=edges)
     ax.plot([-2.6, 2.6], [2.6, -2.6], color="black", linewidth=1)
-    ax.scatter([-1.9], [-2.0], s=26, marker="o", color=style.COLOURS["blue"])
-    text_look: style.Looks = {"textcoords": "offset points", "fontsize": 8}
-    ax.annotate("A, wrong label", (-1.9, -2.0), (-10, -13), **text_look)
+    A = (-1.9, -2.0)
+    ax.scatter(*A, s=26, marker="o", color=style.COLOURS["blue"])
+    ax.annotate("A, wrong label", A, (-10, -13), textcoords="offset points", fontsize=8)
     ax.set(xlim=(-2.8, 2.8), ylim=(-2.8, 2.8))
 
 
@@ -148,24 +148,36 @@ def loss_and_optimiser(results: Errors) -> Figure:
     Methods are labelled ``loss way``, such as "log mean slow"; the ways are those of `WAYS`.
     """
     settings = results.settings
-    losses = list(dict.fromkeys(method.partition(" ")[0] for method in settings.methods))
+    losses_of_methods = [method.partition(" ")[0] for method in settings.methods]
+    losses = list(dict.fromkeys(losses_of_methods))
     sets = [(name, {"dataset": name, "metric": "error"}) for name in settings.datasets]
     levels = [(names.noise(level), {"noise": level}) for level in labels(settings.noise)]
     figure, cells = _facets(results, sets, levels, ("", "test error / %"), bottom=0.5)
-    places = np.arange(len(WAYS))
-    middle = (len(losses) - 1) / 2
     for ax, rows in cells:
         last = rows[rows["x"] == rows["x"].max()]
-        means = panels.mean_interval(last, ["method"])
-        for k, loss in enumerate(losses):
-            values = means.loc[[f"{loss} {way}" for way in WAYS]]
-            x = places + 0.13 * (k - middle)
-            ax.errorbar(x, values["mean"], yerr=values["half_width"], **style.dot(loss))
-        ax.set_xticks(range(len(WAYS)), list(WAYS.values()))
-        ax.grid(visible=False, axis="x")
+        _draw_ways_of_training(ax, last, losses)
     handles = panels.dot_handles(losses)
     _name_losses(handles, losses)
     return panels.shared_legend(figure, handles, handle=1)
+
+
+def _draw_ways_of_training(ax: Axes, rows: pd.DataFrame, losses: Sequence[str]) -> None:
+    """Draw the mean error of each loss as a dot, a group of dots for each way of training."""
+    places = np.arange(len(WAYS))
+    offsets = _offsets(len(losses), 0.13)
+    intervals = panels.mean_interval(rows, ["method"])
+    for loss, offset in zip(losses, offsets, strict=True):
+        of_loss = intervals.loc[[f"{loss} {way}" for way in WAYS]]
+        mean = of_loss["mean"]
+        ax.errorbar(places + offset, mean, yerr=of_loss["half_width"], **style.dot(loss))
+    ax.set_xticks(places, list(WAYS.values()))
+    ax.grid(visible=False, axis="x")
+
+
+def _offsets(count: int, step: float) -> Any:
+    """Place so many things around 0, a step apart."""
+    middle = (count - 1) / 2
+    return step * (np.arange(count) - middle)
 
 
 LOSSES = {
@@ -232,21 +244,27 @@ def errors_by_noise(results: Errors) -> Figure:
             side.append(noise)
         rates = [_percent(noise) for noise in low]
         for method in panel.methods:
-            means = panels.mean_interval(panel.rows_of(method), ["noise"])
-            values = means.loc[labels(low)]
-            panels.curve(panel.ax, rates, values["mean"], values["half_width"], method)
+            intervals = panels.mean_interval(panel.rows_of(method), ["noise"])
+            of_low = intervals.loc[labels(low)]
+            panels.curve(panel.ax, rates, of_low["mean"], of_low["half_width"], method)
         panel.ax.set_xticks(rates)
         if high:
             _add_high_rates(figure, panel, high)
     return figure
 
 
+LOW_RATES_WIDTH = 0.66
+HIGH_RATES_LEFT = 0.7
+HIGH_RATES_WIDTH = 0.2
+"""Place of the two parts of a panel, as shares of its width."""
+
+
 def _add_high_rates(figure: Figure, panel: NoisePanel, noises: Sequence[Noise]) -> None:
     """Make the panel narrower, and add one for the high rates on the right."""
     box = panel.ax.get_position()
-    panel.ax.set_position((box.x0, box.y0, 0.66 * box.width, box.height))
-    left = box.x0 + 0.7 * box.width
-    side = figure.add_axes((left, box.y0, 0.2 * box.width, box.height))
+    left = box.x0 + HIGH_RATES_LEFT * box.width
+    side = figure.add_axes((left, box.y0, HIGH_RATES_WIDTH * box.width, box.height))
+    panel.ax.set_position((box.x0, box.y0, LOW_RATES_WIDTH * box.width, box.height))
     count = len(panel.methods)
     for number, noise in enumerate(noises):
         places = {}
@@ -279,21 +297,26 @@ def variances(results: Errors) -> Figure:
     figure, noise_panels = _by_noise(results, "variance / (% of rows)²", "variances", NONE)
     for panel in noise_panels:
         rates = np.array([_percent(noise) for noise in panel.results.settings.noise])
-        found_variances = _compute_variances(panel)
-        is_positive = found_variances > 0
-        triangle = np.min(found_variances[is_positive], initial=1.0) / 4
-        middle = (len(panel.methods) - 1) / 2
-        for k, (method, values) in enumerate(zip(panel.methods, found_variances, strict=True)):
-            x = rates + 0.8 * (k - middle)
-            positive = np.where(values > 0, values, np.nan)
-            panel.ax.plot(x, positive, **style.line(method))
-            is_zero = values == 0
-            heights = triangle + values[is_zero]
-            look = NONE | {"color": style.colour(method)}
-            panel.ax.plot(x[is_zero], heights, **look)
+        variances_of_methods = _compute_variances(panel)
+        is_positive = variances_of_methods > 0
+        height = np.min(variances_of_methods[is_positive], initial=1.0) / 4
+        offsets = _offsets(len(panel.methods), 0.8)
+        drawn = zip(panel.methods, variances_of_methods, offsets, strict=True)
+        for method, variances_of_method, offset in drawn:
+            _draw_variances(panel.ax, rates + offset, variances_of_method, method, height)
         panel.ax.set_xticks(rates)
         panels.log_axis(panel.ax.yaxis)
     return figure
+
+
+def _draw_variances(ax: Axes, x: Any, values: Any, method: str, height: float) -> None:
+    """Draw the variances of a method; where there is none, a triangle at a height."""
+    positive = np.where(values > 0, values, np.nan)
+    ax.plot(x, positive, **style.line(method))
+    without_variance = x[values == 0]
+    heights = np.full(len(without_variance), height)
+    look = NONE | {"color": style.colour(method)}
+    ax.plot(without_variance, heights, **look)
 
 
 def _compute_variances(panel: NoisePanel) -> Any:
@@ -304,9 +327,9 @@ def _compute_variances(panel: NoisePanel) -> Any:
         last = panel.rows_of(method)
         by_noise = []
         for noise in noises:
-            values = last.loc[last["noise"] == noise, "value"]
-            varies = np.ptp(values) > ROUNDING
-            by_noise.append(values.var() if varies else 0.0)
+            errors_of_noise = last.loc[last["noise"] == noise, "value"]
+            varies = np.ptp(errors_of_noise) > ROUNDING
+            by_noise.append(errors_of_noise.var() if varies else 0.0)
         by_method.append(by_noise)
     return np.array(by_method)
 
