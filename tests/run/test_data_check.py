@@ -35,8 +35,10 @@ def test_a_column_that_holds_the_label_is_found(column, description):
 def test_one_wrong_row_or_a_column_of_more_values_is_not_the_label():
     column = Y.copy()
     column[0] = (column[0] + 1) % 3
-    for changed_column in (column, Y + 0.01 * RNG.normal(size=120), np.zeros(120)):
-        assert [*find_label_columns({"X": np.column_stack([X, changed_column]), "y": Y})] == []
+    more_values = Y + 0.01 * RNG.normal(size=120)
+    for other_column in (column, more_values, np.zeros(120)):
+        arrays = {"X": np.column_stack([X, other_column]), "y": Y}
+        assert [*find_label_columns(arrays)] == []
 
 
 @pytest.mark.parametrize("values", [(-1, 1), (0, 1)])
@@ -65,18 +67,24 @@ def test_every_column_is_found_in_more_rows_than_are_screened():
 def test_what_was_noted_and_labels_of_other_rows_are_in_one_list():
     X, y = load_wine(return_X_y=True)
     order = RNG.permutation(len(y))
-    arrays = {"X": X[order], "y": np.roll(y[order], 1), "notes": np.array(["dates became days"])}
+    arrays = {
+        "X": X[order],
+        "y": np.roll(y[order], 1),
+        "notes": np.array(["dates became days"]),
+    }
     note, doubt = describe_data(arrays, "classes")
     assert note == "dates became days"
     assert doubt.startswith("warning: trees predict y from X no better than chance")
 
 
 def test_a_column_of_a_table_has_its_name(tmp_path):
-    lines = []
+    lines = ["width,code,kind"]
     for (width, *_), label in zip(X, Y, strict=True):
-        lines.append(f"{width:.3f},{int(label == 1)},{'xyz'[label]}")
-    rows = "\n".join(lines)
-    (tmp_path / "beans.csv").write_text(f"width,code,kind\n{rows}\n", encoding="utf-8")
+        code = int(label == 1)
+        kind = "xyz"[label]
+        lines.append(f"{width:.3f},{code},{kind}")
+    text = "\n".join(lines) + "\n"
+    (tmp_path / "beans.csv").write_text(text, encoding="utf-8")
     file = SimpleNamespace(path="beans.csv")
     entry = SimpleNamespace(
         file=tmp_path / "datasets.yaml",
