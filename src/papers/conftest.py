@@ -2,11 +2,11 @@
 
 import pytest
 
-from reproduction.show import style
 
+@pytest.fixture
+def house_style():
+    """Draw figures in the style of the workflow; only tests that draw load Matplotlib."""
+    from reproduction.show import style
 
-@pytest.fixture(autouse=True)
-def look():
-    """Draw figures in the style of the workflow."""
     with style.context():
         yield

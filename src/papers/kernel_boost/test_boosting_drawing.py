@@ -2,9 +2,12 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 from made_tables import Inputs
 
 from kernel_boost import boosting_drawing as boosting
+
+pytestmark = pytest.mark.usefixtures("house_style")
 
 
 def test_the_last_rows_are_means_over_the_sets_beside_the_published_ones():

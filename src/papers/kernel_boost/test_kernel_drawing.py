@@ -9,6 +9,8 @@ from kernel_boost import kernel_drawing as kernels
 from noisylabels import statistics
 from reproduction.show import panels
 
+pytestmark = pytest.mark.usefixtures("house_style")
+
 
 def texts(labels):
     return [label.get_text() for label in labels]

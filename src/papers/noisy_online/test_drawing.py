@@ -11,6 +11,8 @@ from noisy_online.code import AnalyticProblem
 from reproduction.show import panels
 from reproduction.show.panels import Results
 
+pytestmark = pytest.mark.usefixtures("house_style")
+
 
 def growing_rows(metric, horizons, factor=1):
     """Make three repetitions of a metric of the two-copy learner that grows as √T."""

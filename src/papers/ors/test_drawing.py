@@ -9,6 +9,8 @@ from ors import drawing as ors
 from reproduction.show import names, style
 from reproduction.spec.papers import HOME
 
+pytestmark = pytest.mark.usefixtures("house_style")
+
 
 def labels_of_lines(ax):
     """List the labels of the lines that a legend would show."""

@@ -10,6 +10,8 @@ from made_tables import Inputs
 from reproduction.show.panels import Results
 from robust_sgd import drawing as robust_sgd
 
+pytestmark = pytest.mark.usefixtures("house_style")
+
 
 def test_stand_ins_are_named_and_noise_is_in_words():
     inputs = Inputs("robust_sgd/table1", repetitions=3)

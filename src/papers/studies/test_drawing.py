@@ -12,6 +12,8 @@ from studies.test_instance_noise import AUDIT
 from studies.test_instance_noise import SETTINGS as ERRORS
 from studies.test_rates_against_rows import SETTINGS as RATES
 
+pytestmark = pytest.mark.usefixtures("house_style")
+
 TOY = two_classes(n=120, train=70)
 
 
