@@ -39,6 +39,8 @@ class RobustSGDClassifier(Repeated, LinearBinaryClassifier):
     ----------
     loss : str or `noisylabels.losses.margin.Loss`, default "rgomp"
         "rgomp" and "smooth_ramp" are the paper's robust losses.
+    class_weight : dict or "balanced", optional
+        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
     lam : float, default 1e-4
         Regularisation, at least 0.
     epochs : int, default 15
@@ -70,8 +72,6 @@ class RobustSGDClassifier(Repeated, LinearBinaryClassifier):
         call is an epoch, and the rows of the first one count for the step sizes.
     random_state : int or numpy.random.Generator, optional
         Seed of the orders.
-    class_weight : dict or "balanced", optional
-        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
 
     Attributes
     ----------
@@ -140,9 +140,21 @@ class RobustSGDClassifier(Repeated, LinearBinaryClassifier):
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
     ) -> RobustSGDClassifier:
-        """Run ``epochs`` passes over X (n, d), dense or CSR, and y (n,), from w = 0.
+        """Run all epochs over samples and labels, from weights of zero.
 
-        sample_weight : (n,), see `noisylabels.classifiers.base.Weighted`.
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, d)
+            Samples.
+        y : array_like of shape (n,)
+            Labels.
+        sample_weight : array_like of shape (n,), optional
+            Weights, see `noisylabels.classifiers.base.Weighted`.
+
+        Returns
+        -------
+        RobustSGDClassifier
+            The classifier.
         """
         for _ in self.fit_epochs(X, y, sample_weight):
             pass
@@ -151,7 +163,22 @@ class RobustSGDClassifier(Repeated, LinearBinaryClassifier):
     def fit_epochs(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Iterator[RobustSGDClassifier]:
-        """Fit, and yield the classifier after each epoch, ready to predict, for error curves."""
+        """Fit, and yield the classifier after each epoch, ready to predict, for error curves.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, d)
+            Samples.
+        y : array_like of shape (n,)
+            Labels.
+        sample_weight : array_like of shape (n,), optional
+            Weights, see `noisylabels.classifiers.base.Weighted`.
+
+        Yields
+        ------
+        RobustSGDClassifier
+            The same classifier each time.
+        """
         X, labels, _ = self._checked(X, y, sample_weight=sample_weight)
         n = X.shape[0]
         self._start(X, labels, n)
@@ -181,7 +208,39 @@ class RobustSGDClassifier(Repeated, LinearBinaryClassifier):
         schedule: sgd.ScheduleName = "warm_inv_epoch",
         average: sgd.Average = "none",
     ) -> Floats:
-        """Fit weights for each `noisylabels.solvers.sgd.Candidate` of a grid, in one pass."""
+        """Fit the weights of all points of a grid, with one pass for each epoch.
+
+        It does what `noisylabels.solvers.sgd.fit_models` does.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, d)
+            The rows.
+        y : ndarray of shape (n,)
+            Labels, -1.0 and +1.0.
+        train : ndarray of integers
+            Numbers of the rows to learn from, which are not copied.
+        candidates : sequence of `noisylabels.solvers.sgd.Candidate`
+            The M points of the grid.
+        rng : numpy.random.Generator
+            Source of the orders.
+        epochs : int
+            Number of passes.
+        schedule : str, default "warm_inv_epoch"
+            Rule of the step sizes.
+        average : {"none", "epoch", "run"}, default "none"
+            Over which steps the weights are averaged.
+
+        Returns
+        -------
+        ndarray of shape (d + 1, M)
+            The weights of each model, the bias last.
+
+        Raises
+        ------
+        ValueError
+            If the losses are of different classes, or the schedule chooses its own first step.
+        """
         return sgd.fit_models(
             X,
             y,
@@ -200,11 +259,33 @@ class RobustSGDClassifier(Repeated, LinearBinaryClassifier):
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Go over X once in its order, from the current weights.
+        """Go over the rows once in their order, from the current weights.
 
-        ``classes`` is needed if y lacks one. The first call fixes the step sizes: its rows count
-        as one epoch (or ``epoch_rows`` do), and their largest norm scales eta0. With
-        ``epoch_rows`` and ``eta0`` the steps are the same whatever the chunks.
+        The first call fixes the step sizes: its rows count as one epoch (or ``epoch_rows`` do), and
+        their largest norm scales eta0. With ``epoch_rows`` and ``eta0`` the steps are the same
+        whatever the chunks.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, d)
+            Samples.
+        y : array_like of shape (n,)
+            Labels.
+        classes : array_like of shape (K,), optional
+            All classes, for the first call; needed if its labels lack one.
+        sample_weight : array_like of shape (n,), optional
+            Weights, see `noisylabels.classifiers.base.Weighted`.
+
+        Returns
+        -------
+        RobustSGDClassifier
+            The classifier.
+
+        Raises
+        ------
+        ValueError
+            If labels are outside the classes of the first call, ``class_weight`` is "balanced",
+            which needs all rows, or weights are no longer finite.
         """
         first = not hasattr(self, "t_")
         X, labels, _ = self._checked(X, y, classes, self._part(first), sample_weight)
@@ -223,11 +304,26 @@ class RobustSGDClassifier(Repeated, LinearBinaryClassifier):
         return self
 
     def objective(self, X: Any, y: ArrayLike) -> float:
-        """Compute the objective of the fitted weights on samples X (n, d) and labels y (n,).
+        r"""Compute the objective of the fitted weights on samples and labels.
 
-        It is (1/n) sum_i r(y_i f(x_i)) + lambda/2 ||(w, b)||^2, b only if regularised. Of K > 2
-        classes it is the sum of the K problems, or
-        (1/n) sum_i -log s_y(f(x_i)) + lambda sum_k ||w_k||^2.
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, d)
+            Samples.
+        y : array_like of shape (n,)
+            Labels.
+
+        Returns
+        -------
+        float
+            The mean loss and the penalty. Weights of rows and ``noise_rates`` do not enter.
+
+        Notes
+        -----
+        It is :math:`\tfrac1n \sum_i r(y_i f(x_i)) + \tfrac\lambda2 \lVert (w, b) \rVert^2`, with b
+        only if it is regularised. For more than two classes it is the sum of the K problems, or
+        with the loss "log" :math:`\tfrac1n \sum_i -\log s_{y_i}(f(x_i)) + \lambda \sum_k \lVert w_k
+        \rVert^2`.
         """
         f = self.decision_function(X)
         several = len(self.coef_) > 1
@@ -360,6 +456,8 @@ class LiblinearClassifier(Weighted, LinearBinaryClassifier):
     lam : float, default 1e-4
         Regularisation, from 1e-15 to 1e15; far beyond, LIBLINEAR returns zero weights or never
         returns.
+    class_weight : dict or "balanced", optional
+        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
     loss : {"squared_hinge", "hinge"}, default "squared_hinge"
         The hinge loss without the square is solved in the dual only (option ``-s 3``).
     dual : bool, default False
@@ -369,8 +467,6 @@ class LiblinearClassifier(Weighted, LinearBinaryClassifier):
         Most iterations.
     random_state : int or numpy.random.Generator, optional
         Seed of the orders of the dual; the primal does not use it.
-    class_weight : dict or "balanced", optional
-        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
 
     Attributes
     ----------
@@ -423,8 +519,21 @@ class LiblinearClassifier(Weighted, LinearBinaryClassifier):
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
     ) -> LiblinearClassifier:
-        """Fit to X (n, d), dense or CSR, and y (n,), with weights (n,) of which only the ratios
-        count.
+        """Fit the classifier to samples and labels.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, d)
+            Samples.
+        y : array_like of shape (n,)
+            Labels of two classes.
+        sample_weight : array_like of shape (n,), optional
+            Weights of the samples, of which only the ratios count.
+
+        Returns
+        -------
+        LiblinearClassifier
+            The classifier.
         """
         from sklearn.svm import LinearSVC
 
@@ -473,6 +582,8 @@ class PegasosClassifier(Repeated, LinearBinaryClassifier):
     ----------
     lam : float, default 1e-4
         Regularisation, above 0.
+    class_weight : dict or "balanced", optional
+        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
     project : bool, default True
         Shrink the weights to norm :math:`1 / \sqrt\lambda` after a step, where they are longer.
     max_passes : float, optional, default 100
@@ -482,8 +593,6 @@ class PegasosClassifier(Repeated, LinearBinaryClassifier):
         Add a constant feature 1, regularised like the others.
     random_state : int or numpy.random.Generator, optional
         Seed of the draws.
-    class_weight : dict or "balanced", optional
-        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
 
     Attributes
     ----------
@@ -533,7 +642,22 @@ class PegasosClassifier(Repeated, LinearBinaryClassifier):
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
     ) -> PegasosClassifier:
-        """Run on X (n, d), dense or CSR, and y (n,), from w = 0, with weights (n,)."""
+        """Take all steps on rows drawn at random, from weights of zero.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, d)
+            Samples.
+        y : array_like of shape (n,)
+            Labels of two classes.
+        sample_weight : array_like of shape (n,), optional
+            Weights, see `noisylabels.classifiers.base.Weighted`.
+
+        Returns
+        -------
+        PegasosClassifier
+            The classifier.
+        """
         self._check_parameters()
         X, labels, _ = self._checked(X, y, sample_weight=sample_weight)
         n = len(labels)
@@ -552,7 +676,31 @@ class PegasosClassifier(Repeated, LinearBinaryClassifier):
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Take n steps on rows drawn from X (n, d); ``classes`` is needed if y lacks one."""
+        """Take a step on a random row as often as there are rows, from the current weights.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, d)
+            Samples.
+        y : array_like of shape (n,)
+            Labels of two classes.
+        classes : array_like of shape (2,), optional
+            Both classes, for the first call; needed if its labels lack one.
+        sample_weight : array_like of shape (n,), optional
+            Weights, see `noisylabels.classifiers.base.Weighted`. The steps are as many as the rows
+            that these leave.
+
+        Returns
+        -------
+        PegasosClassifier
+            The classifier.
+
+        Raises
+        ------
+        ValueError
+            If labels are outside the classes of the first call, or ``class_weight`` is "balanced",
+            which needs all rows.
+        """
         first = not hasattr(self, "t_")
         self._check_parameters()
         X, labels, _ = self._checked(X, y, classes, self._part(first), sample_weight)
