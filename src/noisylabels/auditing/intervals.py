@@ -31,7 +31,23 @@ STARTS = 2
 
 
 class Rate(NamedTuple):
-    """A share and its interval."""
+    """A share and its interval.
+
+    Attributes
+    ----------
+    value : float
+        The estimate, from 0 to 1.
+    low : float
+        Lower limit.
+    high : float
+        Upper limit.
+
+    Examples
+    --------
+    >>> from noisylabels.auditing.intervals import Rate
+    >>> Rate(0.25, 0.125, 0.5).width
+    0.375
+    """
 
     value: float
     low: float
@@ -44,9 +60,25 @@ class Rate(NamedTuple):
 
 
 class Powered(NamedTuple):
-    """Combine the mean of a score and the mean of the residuals.
+    r"""The mean of a score corrected by the mean of the residuals.
 
-    theta = lambda mean(s) + mean(residuals), residuals w_i - lambda s_i of the n draws.
+    Attributes
+    ----------
+    value : float
+        The estimate.
+    residuals : ndarray of shape (n,)
+        Residuals of the n draws.
+    power : float
+        The factor of the score, at least 0.
+
+    Notes
+    -----
+    The estimate is :math:`\theta = \lambda\,\mathrm{mean}(s) + \mathrm{mean}(w_i - \lambda s_i)`,
+    the first mean over all rows and the second over the draws.
+
+    References
+    ----------
+    Angelopoulos, Duchi and Zrnic, arXiv 2311.01453.
     """
 
     value: float
@@ -54,7 +86,19 @@ class Powered(NamedTuple):
     power: float
 
     def error(self, unseen: float = 0.0) -> float:
-        """Compute the standard error of draws with replacement."""
+        """Compute the standard error of draws with replacement.
+
+        Parameters
+        ----------
+        unseen : float, default 0
+            Added to the sum of the squared deviations of the residuals, for rows that were not
+            drawn.
+
+        Returns
+        -------
+        float
+            The standard error.
+        """
         n = len(self.residuals)
         deviations = self.residuals - self.residuals.mean()
         squares = float((deviations**2).sum())
@@ -63,10 +107,39 @@ class Powered(NamedTuple):
 
 
 def powered(w: Array, s: Array, everywhere: float) -> Powered:
-    """Correct the mean of a score by the residuals of the draws.
+    r"""Correct the mean of a score by the residuals of the draws.
 
-    w, s (n,) of the draws; everywhere: mean of s over all N rows.
-    lambda = cov(w, s) / var(s) >= 0 makes the residuals vary least; 0 for a score that is constant.
+    Parameters
+    ----------
+    w : ndarray of shape (n,)
+        1 for each draw with a wrong label, otherwise 0; at least two draws.
+    s : ndarray of shape (n,)
+        The scores of the draws.
+    everywhere : float
+        Mean of the score over all rows.
+
+    Returns
+    -------
+    Powered
+        The estimate with its residuals.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.intervals import powered
+    >>> w = np.array([1.0, 0.0, 1.0, 0.0])
+    >>> estimate = powered(w, np.array([0.75, 0.25, 0.75, 0.25]), 0.375)
+    >>> estimate.power, estimate.value
+    (2.0, 0.25)
+
+    Notes
+    -----
+    The factor :math:`\lambda = \max(0, \mathrm{cov}(w, s) / \mathrm{var}(s))` makes the residuals
+    vary least. It is 0 for a score that is constant.
+
+    References
+    ----------
+    Angelopoulos et al., Science 382, 2023. Angelopoulos, Duchi and Zrnic, arXiv 2311.01453.
     """
     covariances = np.cov(w, s)
     covariance = covariances[0, 1]
@@ -79,7 +152,30 @@ def powered(w: Array, s: Array, everywhere: float) -> Powered:
 
 
 def finite(n: int, N: int) -> float:
-    """Compute the factor sqrt(1 - n/N) on errors if n of N rows are drawn without replacement."""
+    r"""Compute the factor on errors of draws without replacement.
+
+    Parameters
+    ----------
+    n : int
+        Number of draws.
+    N : int
+        Number of rows.
+
+    Returns
+    -------
+    float
+        The factor, 1 for few draws and 0 if all rows were drawn.
+
+    Examples
+    --------
+    >>> from noisylabels.auditing.intervals import finite
+    >>> finite(75, 100)
+    0.5
+
+    Notes
+    -----
+    The factor is :math:`\sqrt{1 - n / N}`.
+    """
     return float(max(0.0, 1.0 - n / N) ** 0.5)
 
 
@@ -90,10 +186,45 @@ def rate(
     N: int,
     limits: Callable[[Array, int], Rate] | None = None,
 ) -> Rate:
-    """Estimate the share of wrong labels among N rows, with its interval.
+    r"""Estimate the share of wrong labels among all rows, with its interval.
 
-    The limits are theta -+ t_{n-2} error. With fewer than 5 w_i of either kind they are those of
-    ``limits``, by default `counted`, if these are wider.
+    Parameters
+    ----------
+    w : ndarray of shape (n,)
+        1 for each draw with a wrong label, otherwise 0.
+    s : ndarray of shape (n,)
+        The scores of the draws.
+    everywhere : float
+        Mean of the score over all rows.
+    N : int
+        Number of rows.
+    limits : callable, optional
+        Computes a `Rate` from w and N without the score, by default `counted`.
+
+    Returns
+    -------
+    Rate
+        The share with its 95 % interval.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.intervals import rate
+    >>> w = np.repeat([1.0, 0.0], [20, 80])
+    >>> share = rate(w, 0.1 + 0.5 * w, 0.2, 10_000)
+    >>> bool(share.low < share.value < share.high)
+    True
+
+    Notes
+    -----
+    The limits are :math:`\theta \mp t_{n-2}\,\mathrm{error}`, with :math:`\theta` of `Powered` and
+    the factor of `finite`. With fewer than five wrong or five right labels among the draws, the
+    limits are those of ``limits`` if these are wider. With fewer than three draws, ``limits``
+    decides alone.
+
+    References
+    ----------
+    Angelopoulos et al., Science 382, 2023. Angelopoulos, Duchi and Zrnic, arXiv 2311.01453.
     """
     from scipy.special import stdtrit
 
@@ -114,9 +245,28 @@ def rate(
 
 
 def counted(w: Array, N: int, tail: float = (1 - LEVEL) / 2) -> Rate:
-    """Compute the exact interval of the share of wrong labels among N rows, without a score.
+    """Compute the exact interval of the share of wrong labels, without a score.
 
-    n of the rows were drawn without replacement.
+    Parameters
+    ----------
+    w : ndarray of shape (n,)
+        1 for each draw with a wrong label, otherwise 0; drawn without replacement.
+    N : int
+        Number of rows.
+    tail : float, default 0.025
+        Probability of each tail that the interval leaves out.
+
+    Returns
+    -------
+    Rate
+        The share with its interval; 0.5, from 0 to 1, without draws.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.intervals import counted
+    >>> counted(np.array([1.0, 0.0, 0.0, 0.0]), 4)  # all rows were reviewed
+    Rate(value=0.25, low=0.25, high=0.25)
     """
     if not len(w):
         return Rate(0.5, 0.0, 1.0)
@@ -126,10 +276,39 @@ def counted(w: Array, N: int, tail: float = (1 - LEVEL) / 2) -> Rate:
 
 
 def mid(w: Array, N: int) -> Rate:
-    """Compute the interval of `counted` with half of the weight of P(X = hits) (mid-P).
+    """Compute the mid-P interval of the share of wrong labels, without a score.
 
-    It covers 95 % on average, not always at least. With no w_i = 1, or nothing else, one limit has
-    nothing to miss and the other the whole 5 %.
+    The interval covers 95 % on average, not always at least.
+
+    Parameters
+    ----------
+    w : ndarray of shape (n,)
+        1 for each draw with a wrong label, otherwise 0; drawn without replacement.
+    N : int
+        Number of rows.
+
+    Returns
+    -------
+    Rate
+        The share with its interval.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.intervals import counted, mid
+    >>> w = np.repeat([1.0, 0.0], [5, 45])
+    >>> bool(mid(w, 1000).width < counted(w, 1000).width)
+    True
+
+    Notes
+    -----
+    This is the interval of `counted` with half of the weight of the number that was observed. If no
+    label or every label of the draws is wrong, one limit has nothing to miss, and the other one has
+    the whole 5 %.
+
+    References
+    ----------
+    Berry and Armitage, The Statistician 44, 1995.
     """
     hits = int(np.count_nonzero(w))
     if not 0 < hits < len(w):
@@ -140,12 +319,38 @@ def mid(w: Array, N: int) -> Rate:
 
 
 def stratified(sampled: Sequence[tuple[Array, int]], shares: Sequence[float]) -> Rate:
-    """Combine the mid-p intervals of groups: `combined` of `mid`.
+    """Combine the mid-P intervals of groups.
 
-    `sampled` has w (n,) and N of each group, `shares` the part of all rows that is in the group.
-    Where no row of some group was wrong, the distance to the upper limit is mostly that group's,
-    and errors on this side are rare: the lower limits take the whole 5 %. Where all were wrong, the
-    upper limits do.
+    Parameters
+    ----------
+    sampled : sequence of tuple
+        For each group w (n,), 1 for each draw with a wrong label and otherwise 0, and its number of
+        rows.
+    shares : sequence of float
+        The part of all rows that is in each group.
+
+    Returns
+    -------
+    Rate
+        The share of wrong labels among all rows, with its interval.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.intervals import stratified
+    >>> w = np.repeat([1.0, 0.0], [10, 40])
+    >>> stratified([(w, 100), (1 - w, 300)], [0.25, 0.75]).value
+    0.65
+
+    Notes
+    -----
+    Where no draw of some group is wrong, the distance to the upper limit is mostly that group's,
+    and errors on this side are rare. The lower limits then have the whole 5 %. Where all draws of
+    some group are wrong, the upper limits have it.
+
+    References
+    ----------
+    Berry and Armitage, The Statistician 44, 1995. Zou and Donner, Statistics in Medicine 27, 2008.
     """
     some_group_is_right = not all(w.any() for w, _ in sampled)
     some_group_is_wrong = any(w.all() for w, _ in sampled)
@@ -169,7 +374,32 @@ def stratified(sampled: Sequence[tuple[Array, int]], shares: Sequence[float]) ->
 def combined(parts: Sequence[Rate], shares: Sequence[float]) -> Rate:
     """Add up the weighted shares of all groups, with limits.
 
-    The distances of theta_h to its limits add up as errors do.
+    Parameters
+    ----------
+    parts : sequence of Rate
+        The share and its interval in each group.
+    shares : sequence of float
+        The part of all rows that is in each group.
+
+    Returns
+    -------
+    Rate
+        The share among all rows, with its interval.
+
+    Examples
+    --------
+    >>> from noisylabels.auditing.intervals import Rate, combined
+    >>> combined([Rate(0.5, 0.25, 0.75), Rate(0.0, 0.0, 0.0)], [0.5, 0.5])
+    Rate(value=0.25, low=0.125, high=0.375)
+
+    Notes
+    -----
+    The distances of the estimates to their limits add up as errors do: the squared distance is the
+    sum of the squares of the weighted distances.
+
+    References
+    ----------
+    Zou and Donner, Statistics in Medicine 27, 2008.
     """
     values, lows, highs = np.array(parts).T
     value = float(np.dot(shares, values))
@@ -186,10 +416,35 @@ def _add_errors(errors: Array, shares: Sequence[float]) -> float:
 
 
 def exact(hits: int, n: int, N: int, tail: float, less: float = 0.0) -> tuple[float, float]:
-    """Find the shares W/N at which both hypergeometric tails exceed ``tail``.
+    """Find the shares of wrong labels at which both hypergeometric tails exceed a probability.
 
-    Clopper and Pearson's interval if N is large; of width 0 if all rows were reviewed.
-    less : the part of P(X = hits) that is taken off both.
+    Parameters
+    ----------
+    hits : int
+        Number of draws with a wrong label.
+    n : int
+        Number of draws.
+    N : int
+        Number of rows.
+    tail : float
+        The probability that both tails have to exceed.
+    less : float, default 0
+        The part of the probability of the observed number that is taken off both tails.
+
+    Returns
+    -------
+    tuple of float
+        Lower and upper limit.
+
+    Examples
+    --------
+    >>> from noisylabels.auditing.intervals import exact
+    >>> exact(0, 10, 20, 0.025)
+    (0.0, 0.2)
+
+    Notes
+    -----
+    This is Clopper and Pearson's interval if N is large, and has width 0 if all rows were reviewed.
     """
     from scipy.stats import hypergeom
 
@@ -222,13 +477,44 @@ def longest(
     tail: float,
     longest_list: int,
 ) -> int:
-    """Find the longest list of which more than ``share`` of the labels are wrong.
+    """Find the longest list of which more than a given share of the labels are wrong.
 
-    Its confidence is 1 - tail; 0 if there is none.
-    places (n,) : of the draws in the list, from 0, any place up to ``longest_list`` as likely as
-    any other. Candidates are the lists that end at a draw. Chains start where the i-th part of the
-    draws ends, i = 1, 2, and go to longer lists until one fails; a chain has tail / 2, its order
-    costs nothing.
+    Parameters
+    ----------
+    w : ndarray of shape (n,)
+        1 for each draw with a wrong label, otherwise 0.
+    places : ndarray of int, shape (n,)
+        Places of the draws in the list, from 0. Any place up to ``longest_list`` is as likely as
+        any other.
+    share : float
+        The share, from 0 to 1.
+    tail : float
+        One minus the confidence.
+    longest_list : int
+        Number of rows of the longest list that counts.
+
+    Returns
+    -------
+    int
+        The number of rows of the list; 0 if there is none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.intervals import longest
+    >>> w = np.repeat([1.0, 0.0], [20, 20])
+    >>> longest(w, np.arange(40), 0.5, 0.05, 40)
+    39
+
+    Notes
+    -----
+    Candidates are the lists that end at a draw. Two chains start where the first half of the draws
+    ends, and where all end. A chain goes to longer lists until one fails. Each has half of
+    ``tail``, and its order costs nothing.
+
+    References
+    ----------
+    Angelopoulos et al., arXiv 2110.01052.
     """
     from scipy.stats import hypergeom
 
