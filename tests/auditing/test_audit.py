@@ -1,4 +1,4 @@
-"""An audit from the table to the page: what it finds, what it says, and that the page needs nothing else."""
+"""An audit from the table to the page: what it finds, what it says, a page that needs no other."""
 
 import contextlib
 import io
@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from command_lines import run_script
+from numpy.testing import assert_allclose
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
@@ -25,21 +26,24 @@ from noisylabels.auditing import page as audit_page
 ROOT = Path(__file__).resolve().parents[2]
 
 
+QUICK = {"model": LogisticRegression(), "compare": False, "repetitions": 1}
+
+
 def table(n=300, K=2, flips=0.15, seed=0):
     """X, observed and true labels of K round clouds."""
     rng = np.random.default_rng(seed)
     true = np.arange(n) % K
     corner = 4 * np.pi * true / (2 * K)
-    X = rng.normal(size=(n, 2)) + 4 * np.column_stack([np.cos(corner), np.sin(corner)])
-    flipped = rng.random(n) < flips
-    names = np.array(["ash", "beech", "cedar", "douglas"])[:K]
-    return X, names[np.where(flipped, (true + 1) % K, true)], names[true]
+    centres = 4 * np.column_stack([np.cos(corner), np.sin(corner)])
+    X = rng.normal(size=(n, 2)) + centres
+    is_flipped = rng.random(n) < flips
+    observed = np.where(is_flipped, (true + 1) % K, true)
+    names = np.array(["ash", "beech", "cedar", "douglas"])
+    return X, names[observed], names[true]
 
 
 def audited(X, y, **options):
-    return noisylabels.audit(
-        X, y, **{"model": LogisticRegression(), "compare": False, "repetitions": 1} | options
-    )
+    return noisylabels.audit(X, y, **QUICK | options)
 
 
 @pytest.fixture(scope="module")
@@ -49,27 +53,39 @@ def report():
     return noisylabels.audit(X, y, model=LogisticRegression(), repetitions=2, trusted=trusted)
 
 
+def flip_some(rng, true, rate=0.1):
+    """Give the other of two classes to some rows."""
+    is_flipped = rng.random(len(true)) < rate
+    return np.where(is_flipped, 1 - true, true)
+
+
 def test_most_of_the_suspicious_labels_are_wrong_and_suggestions_right(report):
     _, y, true = table()
     listed = report.suspicious
     assert list(listed.columns) == ["row", "label", "suggested", "score"]
-    assert np.mean(y[listed["row"]] != true[listed["row"]]) > 0.9
-    assert np.mean(listed["suggested"] == true[listed["row"]]) > 0.9
+    rows = listed["row"]
+    assert np.mean(y[rows] != true[rows]) > 0.9
+    assert np.mean(listed["suggested"] == true[rows]) > 0.9
     assert listed["score"].is_monotonic_increasing
     assert sorted(report.ranking["row"]) == list(range(len(y)))
 
 
 def test_the_flip_rates_cover_the_truth_and_trusted_labels_are_counted(report):
     _, y, true = table()
-    assert 0.0 == report.bounds[0] < np.mean(y != true) < report.bounds[1]
-    assert report.guess == pytest.approx(np.mean(y != true), abs=0.08)
+    share = np.mean(y != true)
+    low, high = report.bounds
+    assert 0.0 == low < share < high
+    assert report.guess == pytest.approx(share, abs=0.08)
     rates = report.flip_rates
-    np.testing.assert_allclose(rates.groupby("true")["estimate"].sum(), 1.0)
-    assert (rates.query("true != observed")["limit"] >= 0.15).all()  # so many were flipped
-    assert rates.groupby("true")["anchor"].sum().to_list() == pytest.approx([1.0, 1.0])
-    assert rates.query("true != observed")["anchor"].between(0.02, 0.35).all()  # 15 % were flipped
-    row = rates[(rates["true"] == "ash") & (rates["observed"] == "beech")].iloc[0]
-    assert row["trusted"] == np.mean(y[:100][true[:100] == "ash"] == "beech")
+    sums = rates.groupby("true")[["estimate", "anchor"]].sum()
+    assert_allclose(sums["estimate"], 1.0)
+    assert sums["anchor"].to_list() == pytest.approx([1.0, 1.0])
+    of_flips = rates.query("true != observed")  # 15 % were flipped
+    assert (of_flips["limit"] >= 0.15).all()
+    assert of_flips["anchor"].between(0.02, 0.35).all()
+    (row,) = rates.query("true == 'ash' and observed == 'beech'").to_dict("records")
+    trusted_labels = y[:100][true[:100] == "ash"]
+    assert row["trusted"] == np.mean(trusted_labels == "beech")
     assert "By trusted labels: ash labelled beech" in report.text
 
 
@@ -89,28 +105,32 @@ def test_methods_are_compared_on_the_same_folds(report):
 
 def test_the_report_says_what_was_found_and_what_cannot_be_known(report):
     assert str(report) == report.text
-    lines = [
+    for sentence in (
         "300 labels of 2 classes",
         "allow any share of wrong ones from 0 % to",
         "Evidence of wrong labels",
-    ]
-    for sentence in [*lines, "The flip rates are biased", "Look at them from the top"]:
+        "The flip rates are biased",
+        "Look at them from the top",
+    ):
         assert sentence in report.text, sentence
-    assert "Our estimate is 1.0 %." in replace(report, bounds=(0.0, 0.01)).text
+    with_low_limit = replace(report, bounds=(0.0, 0.01))
+    assert "Our estimate is 1.0 %." in with_low_limit.text
 
 
 def test_equal_rows_with_different_labels_are_counted_in_the_report():
     X, y, _ = table()
     X[1] = X[0]
-    assert "2 rows have the contents of another row and a different label (1 group).\n" in audited(X, y).text
+    said = "2 rows have the contents of another row and a different label (1 group).\n"
+    assert said in audited(X, y).text
     X[: len(X) // 4] = X[0]
     assert "So many that the columns lack something" in audited(X, y).text
 
 
 def test_small_rare_and_hopeless_tables_are_called_so():
-    X = table(n=100, flips=0)[0]
-    rare = np.where(np.arange(100) < 93, "ash", "beech")
-    text = audited(X + 5 * (rare == "beech")[:, np.newaxis], rare).text
+    X, _, _ = table(n=100, flips=0)
+    is_rare = np.arange(100) >= 93
+    labels = np.where(is_rare, "beech", "ash")
+    text = audited(X + 5 * is_rare[:, np.newaxis], labels).text
     assert "Only 100 rows" in text
     assert "Class beech is rare (7.0 %)" in text
     coins = np.random.default_rng(0).integers(2, size=100)
@@ -123,8 +143,9 @@ def test_small_rare_and_hopeless_tables_are_called_so():
 def test_the_best_model_is_the_likeliest_and_many_rows_have_one_model_on_all_of_them():
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, (300, 2))
-    true = (X[:, 0] * X[:, 1] > 0).astype(int)  # no linear model knows anything of it
-    y = np.where(rng.random(300) < 0.1, 1 - true, true)
+    product = X[:, 0] * X[:, 1]
+    true = (product > 0).astype(int)  # no linear model knows anything of it
+    y = flip_some(rng, true)
     best = noisylabels.audit(X, y, model="best", compare=False)
     assert best.model not in ("logistic regression", "robust logistic")
     assert any("the largest likelihood" in note for note in best.notes)
@@ -137,10 +158,16 @@ def test_the_best_model_is_the_likeliest_and_many_rows_have_one_model_on_all_of_
     assert np.mean(y[top_rows] != true[top_rows]) > 0.95
 
 
+WORDS_OF_KINDS = [("leaf", "root", "bark"), ("cell", "gene", "acid")]
+
+
 def remarks(rng, kinds):
-    """A table of texts, of which four words in seven depend on the kind, and a number that does not."""
-    words = [("leaf", "root", "bark"), ("cell", "gene", "acid")]
-    texts = [" ".join([*rng.choice(words[k], 4), *map(str, rng.integers(1000, size=3))]) for k in kinds]
+    """A table of texts, four words in seven of which depend on the kind, and a number."""
+    texts = []
+    for kind in kinds:
+        words = rng.choice(WORDS_OF_KINDS[kind], 4)
+        numbers = rng.integers(1000, size=3)
+        texts.append(" ".join([*words, *numbers.astype(str)]))
     return pd.DataFrame({"remark": texts, "size": rng.normal(size=len(kinds))})
 
 
@@ -148,21 +175,24 @@ def test_texts_are_learnt_from():
     rng = np.random.default_rng(0)
     true = rng.integers(2, size=300)
     X = remarks(rng, true)
-    y = np.where(rng.random(300) < 0.1, 1 - true, true)
+    y = flip_some(rng, true)
     report = audited(X, y)
-    wrong = np.flatnonzero(y != true)
     assert report.informative
-    assert np.isin(wrong, report.ranking["row"][: len(wrong)]).mean() > 0.9
+    wrong = np.flatnonzero(y != true)
+    top_rows = report.ranking["row"][: len(wrong)]
+    assert np.isin(wrong, top_rows).mean() > 0.9
 
 
 def test_three_classes_have_own_rates_but_not_by_a_binary_model():
     X, y, true = table(K=3)
     report = audited(X, y, model=None)
     assert report.model == "rMKLR"
-    assert len(report.flip_rates) == 9
-    assert report.flip_rates.groupby("true")["own"].sum().to_list() == pytest.approx([1, 1, 1])
+    rates = report.flip_rates
+    assert len(rates) == 9
+    assert rates.groupby("true")["own"].sum().to_list() == pytest.approx([1, 1, 1])
     binary = audited(X, y, model=noisylabels.RobustKernelFisherClassifier())
-    assert binary.flip_rates["own"].isna().all()  # one class against the rest: no flip matrix of all classes
+    # one class against the rest: no flip matrix of all classes
+    assert binary.flip_rates["own"].isna().all()
     listed = report.suspicious["row"]
     assert np.mean(y[listed] != true[listed]) > 0.85
 
@@ -185,22 +215,29 @@ def test_copies_with_other_labels_are_found_and_no_others(d):
     rng = np.random.default_rng(d)
     X = rng.standard_normal((400, d))
     y = rng.integers(0, 3, 400)
-    copies = np.vstack([X[:6], X[6:12] * (1 + 1e-6)])
-    labels = np.concatenate([y, (y[:10] + 1) % 3, y[10:12]])
-    equal, nearly_equal = flip_rates.conflicts(np.vstack([X, copies]), None, labels)
+    equal_copies = X[:6]
+    near_copies = X[6:12] * (1 + 1e-6)
+    with_copies = np.vstack([X, equal_copies, near_copies])
+    other_labels = (y[:10] + 1) % 3
+    labels = np.concatenate([y, other_labels, y[10:12]])
+    equal, nearly_equal = flip_rates.conflicts(with_copies, None, labels)
     assert [pair.tolist() for pair in equal] == [[i, 400 + i] for i in range(6)]
-    assert {tuple(pair.tolist()) for pair in nearly_equal} >= {(i, 400 + i) for i in range(6, 10)}
+    pairs = {tuple(pair.tolist()) for pair in nearly_equal}
+    assert pairs >= {(i, 400 + i) for i in range(6, 10)}
     assert len(nearly_equal) <= 5
-    assert len(flip_rates.conflicts(X, None, y)[1]) <= 1
+    _, nearly_equal = flip_rates.conflicts(X, None, y)
+    assert len(nearly_equal) <= 1
 
 
 @pytest.fixture(scope="module")
 def dated():
     """Labels that follow the day of the week, a tenth of them flipped; dates over five years."""
     rng = np.random.default_rng(0)
-    day = pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 1800, 600), "D")
-    kind = (day.day_of_week >= 5) != (rng.random(600) < 0.1)
-    return pd.DataFrame({"day": day, "size": rng.standard_normal(600)}), kind.astype(int)
+    days = pd.to_timedelta(rng.integers(0, 1800, 600), "D")
+    day = pd.Timestamp("2020-01-01") + days
+    is_weekend = day.day_of_week >= 5
+    y = flip_some(rng, is_weekend.astype(int))
+    return pd.DataFrame({"day": day, "size": rng.standard_normal(600)}), y
 
 
 @pytest.mark.nightly
@@ -210,7 +247,8 @@ def test_parts_of_dates_stay_only_where_they_help(dated):
     assert with_dates.names == ["day", "size", "day weekday cos", "day weekday sin"]
     assert "the weekday of day makes unseen labels likelier" in with_dates.notes[-1]
     coins = np.random.default_rng(1).permutation(y)
-    assert audit.with_calendar(tables.of_arrays(X, coins), coins).names == ["day", "size"]
+    of_coins = audit.with_calendar(tables.of_arrays(X, coins), coins)
+    assert of_coins.names == ["day", "size"]
 
 
 @pytest.mark.nightly
@@ -218,15 +256,17 @@ def test_a_column_made_from_the_label_is_named_and_one_that_predicts_it_well_is_
     X, y = dated
     detail = [f"{'AB'[label]}{i % 3}" for i, label in enumerate(y)]
     good = y + 0.3 * np.random.default_rng(0).standard_normal(600)  # 95 %
-    report = noisylabels.audit(X.assign(detail=detail, good=good), y, model="logistic", compare=False)
-    assert next(note for note in report.notes if "alone" in note).startswith("column 'detail' alone predicts")
-    assert sum("alone" in note for note in report.notes) == 1
+    with_both = X.assign(detail=detail, good=good)
+    report = noisylabels.audit(with_both, y, model="logistic", compare=False)
+    (note,) = [note for note in report.notes if "alone" in note]
+    assert note.startswith("column 'detail' alone predicts")
 
 
 def check_page(folder, sections=5):
     text = (folder / "index.html").read_text(encoding="utf-8")
     for name in re.findall(r'(?:src|href)="([^"]*)"', text):
-        assert name == "data:," or name.startswith("#") or (folder / name).is_file(), name
+        in_page = name == "data:," or name.startswith("#")
+        assert in_page or (folder / name).is_file(), name
     assert text.count("<h2") == sections
     assert not re.search(r"https?://", text)
     return text
@@ -265,25 +305,28 @@ def run(folder, *arguments):
     return run_script("audit", folder, *arguments)
 
 
-BEANS = "a,b,kind\n" + "".join(f"{i % 7},{i},{'xy'[i % 2]}\n" for i in range(40))
+def beans(columns, make_row, rows=40):
+    """The text of a table of beans."""
+    return f"{columns}\n" + "".join(f"{make_row(i)}\n" for i in range(rows))
+
+
+BEANS = beans("a,b,kind", lambda i: f"{i % 7},{i},{'xy'[i % 2]}")
 
 
 @pytest.mark.nightly
 def test_the_script_from_the_draw_to_the_repaired_table(tmp_path):
     X, y, true = table(n=80)
-    columns = {
-        "when": [f"{1 + i % 28:02}.03.2026" for i in range(80)],
-        "width": X[:, 0],
-        "length": X[:, 1],
-    }
-    pd.DataFrame(columns | {"kind": y}).to_csv(tmp_path / "beans.csv", index=False)
+    days = [f"{1 + i % 28:02}.03.2026" for i in range(80)]
+    frame = pd.DataFrame({"when": days, "width": X[:, 0], "length": X[:, 1], "kind": y})
+    frame.to_csv(tmp_path / "beans.csv", index=False)
     plain = "beans.csv --label kind --model logistic"
     arguments = f"{plain} --review 40 --precision 0.5"
     code, out, err = run(tmp_path, *arguments.split())
     assert code == 0, err
     assert "List:   Without reviewed rows no list" in out
     assert out.index("beans_audit/review.html") < out.index("beans_audit/review.csv")
-    report = (tmp_path / "beans_audit/audit.txt").read_text()
+    folder = tmp_path / "beans_audit"
+    report = (folder / "audit.txt").read_text()
     for message in (
         "80 labels of 2 classes",
         "Without reviewed rows no list",
@@ -292,80 +335,91 @@ def test_the_script_from_the_draw_to_the_repaired_table(tmp_path):
         assert message in report
     assert "Notes:  1 on the table, at the end of beans_audit/audit.txt" in out
     assert "Look:   beans_audit/index.html" in out
-    folder = tmp_path / "beans_audit"
     assert f"./run audit {arguments}" in check_page(folder, 6)
     listed = pd.read_csv(folder / "suspicious.csv")
     assert (listed["line"] == listed["row"] + 2).all()
     assert '"classes": ["ash", "beech"]' in (folder / "review.html").read_text()
-    sheet = pd.read_csv(folder / "review.csv", dtype=str)
+    path = folder / "review.csv"
+    sheet = pd.read_csv(path, dtype=str)
     rows_drawn = sheet["row"].astype(int)
-    sheet.assign(true=true[rows_drawn]).to_csv(folder / "review.csv", index=False)
+    sheet.assign(true=true[rows_drawn]).to_csv(path, index=False)
     code, out, err = run(tmp_path, *arguments.split())
     assert code == 0, err
     assert "of the labels are wrong (95 % confidence:" in out.splitlines()[0]
     files = out.partition("Files:  ")[2].partition(" in beans_audit.")[0].split(", ")
     assert {"review.html", "review.csv", "repaired.csv", "listed.csv", "index.html"} < set(files)
     assert all((folder / name).is_file() for name in files)
-    assert (pd.read_csv(folder / "repaired.csv")["kind repaired"][rows_drawn] == true[rows_drawn]).all()
+    repaired = pd.read_csv(folder / "repaired.csv")["kind repaired"]
+    assert (repaired[rows_drawn] == true[rows_drawn]).all()
     page = (folder / "index.html").read_text()
     message = (folder / "audit.txt").read_text()
     lead = page.partition('class="lead">')[2].partition("</p>")[0]
-    assert ("listed.csv" in page, "reviewed rows" in lead, "guess" in lead) == (True, True, False)
+    assert "listed.csv" in page
+    assert "reviewed rows" in lead
+    assert "guess" not in lead
     assert "`" not in page.split("<script")[0]
-    sheet.assign(true="oak").to_csv(folder / "review.csv", index=False)
+    sheet.assign(true="oak").to_csv(path, index=False)
     code, out, err = run(tmp_path, *arguments.split())
     # said before the audit, and what was found stays
     assert code == 1
     assert out == ""
     assert "the true label is 'oak', not one of ash, beech" in err
     assert (folder / "audit.txt").read_text() == message
-    assert run(tmp_path, *plain.split())[0] == 0  # no review: what came of it is not there any more
+    code, out, err = run(tmp_path, *plain.split())
+    assert code == 0  # no review: what came of it is not there any more
     kinds = ("repaired", "listed", "review", "review_plan")
-    assert {file.name for file in folder.iterdir() if file.stem in kinds} == {
-        "review.csv",
-        "review_plan.json",
-    }
-    pd.DataFrame({"beech": [0.5] * 80, "ash": [0.5] * 80}).to_csv(tmp_path / "p.csv", index=False)
-    code, out, err = run(tmp_path, *f"{plain[:22]} --probabilities p.csv --out q".split())
-    assert (code, "these columns say nothing" in out) == (0, True)
+    files = {file.name for file in folder.iterdir() if file.stem in kinds}
+    assert files == {"review.csv", "review_plan.json"}
+    halves = pd.DataFrame({"beech": [0.5] * 80, "ash": [0.5] * 80})
+    halves.to_csv(tmp_path / "p.csv", index=False)
+    arguments = "beans.csv --label kind --probabilities p.csv --out q"
+    code, out, err = run(tmp_path, *arguments.split())
+    assert code == 0
+    assert "these columns say nothing" in out
 
 
 @pytest.mark.usefixtures("without_forests")
 def test_the_script_counts_the_rows_of_a_group_once(tmp_path):
-    lines = "".join(f"{i},{i * i % 37},site {i // 4},{'xy'[i // 4 % 2]}\n" for i in range(80))
-    (tmp_path / "beans.csv").write_text("a,b,site,kind\n" + lines)
-    code, _out, err = run(
-        tmp_path, *["beans.csv", "--label", "kind", "--groups", "site", "--model", "logistic"]
+    text = beans(
+        "a,b,site,kind",
+        lambda i: f"{i},{i * i % 37},site {i // 4},{'xy'[i // 4 % 2]}",
+        rows=80,
     )
+    (tmp_path / "beans.csv").write_text(text)
+    arguments = "beans.csv --label kind --groups site --model logistic"
+    code, _out, err = run(tmp_path, *arguments.split())
     assert code == 0, err
-    assert "rows of one group count as one: 20 groups" in (tmp_path / "beans_audit/audit.txt").read_text()
+    report = (tmp_path / "beans_audit/audit.txt").read_text()
+    assert "rows of one group count as one: 20 groups" in report
 
 
 @pytest.mark.usefixtures("without_forests")
 def test_files_that_no_audit_made_are_never_overwritten(tmp_path):
-    (tmp_path / "suspicious.csv").write_text(BEANS)
+    path = tmp_path / "suspicious.csv"
+    path.write_text(BEANS)
     arguments = ("suspicious.csv", "--label", "kind", "--model", "logistic", "--out")
     code, _, err = run(tmp_path, *arguments, ".")
     assert code == 1
-    assert (tmp_path / "suspicious.csv").read_text() == BEANS
-    assert (
-        err == "audit: --out: . holds files that are not from an audit (suspicious.csv); name a new folder\n"
-    )
+    assert path.read_text() == BEANS
+    said = ". holds files that are not from an audit (suspicious.csv); name a new folder"
+    assert err == f"audit: --out: {said}\n"
     for _ in range(2):  # the second time over its own
-        assert run(tmp_path, *arguments, "found")[0] == 0
-    (tmp_path / "found/suspicious.csv").write_text(BEANS)
+        code, _, err = run(tmp_path, *arguments, "found")
+        assert code == 0, err
+    path = tmp_path / "found/suspicious.csv"
+    path.write_text(BEANS)
     code, _, err = run(tmp_path, "found/suspicious.csv", "--label", "kind", "--out", "found")
     assert code == 1
-    assert (tmp_path / "found/suspicious.csv").read_text() == BEANS
+    assert path.read_text() == BEANS
     assert "found holds suspicious.csv, which is read" in err
 
 
 @pytest.mark.usefixtures("without_forests")
 def test_formulas_and_control_characters_reach_no_spreadsheet_terminal_or_page(tmp_path):
     name = os.fsdecode(b"b\xe4r.csv")
-    named = {"x": "=cmd|'/C calc'!A0", "y": "größe\x1b[31m"}
-    text = "".join(f"{i % 7},{i + 99 * (i % 2)},{named['xy'[i % 2]]}\n" for i in range(40))
-    (tmp_path / name).write_text("a,b\x1b]0;,kind\n" + text)
+    kinds = ["=cmd|'/C calc'!A0", "größe\x1b[31m"]
+    text = beans("a,b\x1b]0;,kind", lambda i: f"{i % 7},{i + 99 * (i % 2)},{kinds[i % 2]}")
+    (tmp_path / name).write_text(text)
     arguments = [name, "--label", "kind", "--model", "logistic"]
     code, out, err = run_script("audit", tmp_path, *arguments, encoding="ascii")
     assert code == 0, err
@@ -383,11 +437,13 @@ def test_formulas_and_control_characters_reach_no_spreadsheet_terminal_or_page(t
 @pytest.mark.usefixtures("without_forests")
 def test_findings_are_told_although_the_page_cannot_be_written(tmp_path):
     (tmp_path / "beans.csv").write_text(BEANS)
-    (tmp_path / "found").mkdir()
-    (tmp_path / "found/audit.txt").write_text("noisylabels audit\n")
-    (tmp_path / "found/assets").write_text("a file where a folder belongs")
+    folder = tmp_path / "found"
+    folder.mkdir()
+    (folder / "audit.txt").write_text("noisylabels audit\n")
+    (folder / "assets").write_text("a file where a folder belongs")
     code, out, err = run(tmp_path, "beans.csv", "--label", "kind", "--out", "found")
-    assert (code, "of 40 labels look wrong" in out or "empty, because" in out) == (1, True)
+    assert code == 1
+    assert "of 40 labels look wrong" in out or "empty, because" in out
     assert err.splitlines()[-1].startswith("audit: [Errno 17] File exists")
 
 
@@ -410,12 +466,15 @@ def test_too_little_memory_is_said_in_one_line(tmp_path, monkeypatch):
 def test_an_interrupted_audit_says_so_in_one_line(tmp_path):
     (tmp_path / "beans.csv").write_text(BEANS)
     options = {"cwd": tmp_path, "env": ENVIRONMENT, "stderr": subprocess.PIPE, "text": True}
-    heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # tests in the background ignore it
-    process = subprocess.Popen([*SCRIPT, "beans.csv", "--label", "kind"], **options, preexec_fn=heard)
+    # tests in the background ignore the signal
+    heed_interrupts = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    command = [*SCRIPT, "beans.csv", "--label", "kind"]
+    process = subprocess.Popen(command, **options, preexec_fn=heed_interrupts)
     assert process.stderr is not None
     assert "cross-fitting" in process.stderr.readline()
     process.send_signal(signal.SIGINT)
-    assert process.stderr.read().splitlines()[-1:] == ["audit: stopped; nothing of it is kept"]
+    last_lines = process.stderr.read().splitlines()[-1:]
+    assert last_lines == ["audit: stopped; nothing of it is kept"]
     assert process.wait() == 1
 
 
@@ -428,16 +487,20 @@ def test_an_interrupted_audit_says_so_in_one_line(tmp_path):
             "--review must be between 1 and 40, the number of labels, got 0",
         ),
         ("beans.csv --label kind --out beans.csv", "--out: beans.csv is a file; name a folder"),
-        ("beans.csv --label kind --out beans.csv/a", "--out: beans.csv/a cannot be written (Not a directory)"
-         "; name another folder"),
+        (
+            "beans.csv --label kind --out beans.csv/a",
+            "--out: beans.csv/a cannot be written (Not a directory); name another folder",
+        ),
         ("~nobody.here/beans.csv", "Could not determine home directory."),
         ("beans.csv --seed -1", "--seed must lie in 0..4294967295, got -1"),
         ("beans.csv --label kind --groups sie", "beans.csv: no column 'sie'; it has: a, b, kind"),
-        ("beans.csv --label kind --columns a --groups a", "beans.csv: column 'a' names groups; it cannot be "
-         "a feature or the label as well"),
+        (
+            "beans.csv --label kind --columns a --groups a",
+            "beans.csv: column 'a' names groups; it cannot be a feature or the label as well",
+        ),
         ("beans.csv --rows 3", "--rows must be at least 20, got 3"),
     ],
-)  # fmt: skip
+)
 def test_the_script_refuses_in_one_line(arguments, message, tmp_path):
     (tmp_path / "beans.csv").write_text(BEANS)
     code, _, err = run(tmp_path, *arguments.split())
@@ -496,6 +559,10 @@ def test_arguments_that_cannot_be_are_refused(arguments, message):
         noisylabels.audit(**({"X": X, "y": np.arange(40) % 2} | arguments))
 
 
+def as_percent(share):
+    return f"{100 * share:.0f} %"
+
+
 def test_the_example_finds_what_the_guide_says():
     guide = (ROOT / "docs/audit.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"```python\n(.*?)```", guide, re.S)
@@ -503,16 +570,18 @@ def test_the_example_finds_what_the_guide_says():
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(compile(code, "audit.md", "exec"), variables)
-    flipped, report = variables["flipped"], variables["found"]
+    flipped = variables["flipped"]
+    report = variables["found"]
+    share_of_worst = flipped[variables["worst"]].mean()
     hits = flipped[report.suspicious["row"]]
-    lines = [
-        f"{100 * flipped[variables['worst']].mean():.0f} % are wrong",
-        f"(of all labels, {100 * flipped.mean():.0f} %)",
-        f"Of the {len(hits)} that it lists, {100 * hits.mean():.0f} % are",
-        f"those are {100 * hits.sum() / flipped.sum():.0f} % of all wrong ones",
-    ]
-    for sentence in lines:
+    for sentence in (
+        f"{as_percent(share_of_worst)} are wrong",
+        f"(of all labels, {as_percent(flipped.mean())})",
+        f"Of the {len(hits)} that it lists, {as_percent(hits.mean())} are",
+        f"those are {as_percent(hits.sum() / flipped.sum())} of all wrong ones",
+    ):
         assert sentence in guide
-    shown = " ".join(line.removeprefix("> ") for line in guide.splitlines() if line.startswith("> "))
-    assert " ".join(report.text.split("\n")[:2]) == shown
+    quoted = [line.removeprefix("> ") for line in guide.splitlines() if line.startswith("> ")]
+    first_lines = report.text.split("\n")[:2]
+    assert " ".join(first_lines) == " ".join(quoted)
     assert report.text in printed.getvalue()
