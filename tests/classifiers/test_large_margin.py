@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import check_grad
 from sklearn.svm import LinearSVC
 
@@ -55,17 +56,27 @@ def table(k, intervals=2048):
     return np.vstack([flip_probability(theta, k), slope(theta, k)])
 
 
+def columns(U):
+    """Make each row a column."""
+    return np.ascontiguousarray(U.T)
+
+
 def columns_of_length_1(U):
     """Make each row a column of length 1."""
     lengths = np.linalg.norm(U, axis=1, keepdims=True)
-    return np.ascontiguousarray((U / lengths).T)
+    return columns(U / lengths)
+
+
+def weights_of(model):
+    """The coefficients of a linear classifier, the intercept last."""
+    return np.append(model.coef_[0], model.intercept_)
 
 
 @pytest.mark.parametrize("lam1", [0.0, 2.0**-6, 0.5])
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
 def test_the_primal_of_ldm_is_its_dual(lam1, C):
     X, y = data()
-    ZT = np.ascontiguousarray(signed(X, y).T)
+    ZT = columns(signed(X, y))
     A = quadratic(ZT, lam1)
     b = 0.25 * ZT.mean(axis=1)
     w, alpha, gap, _ = interior_point(ZT, A, b, C, 1e-8, 100)
@@ -76,14 +87,16 @@ def test_the_primal_of_ldm_is_its_dual(lam1, C):
     rounding_error = 1e-9 * abs(primal)
     assert -rounding_error <= primal - dual <= gap + rounding_error
     assert gap <= 1e-8 * (1 + abs(dual))
-    assert ((alpha > 0) & (alpha < C)).all()
+    assert (alpha > 0).all()
+    assert (alpha < C).all()
 
 
 def test_the_quadratic_form_is_the_variance_of_the_margins():
     Z = signed(*data())
     w = np.array([0.3, -1.0, 0.2, 0.5, 0.7])
-    A = quadratic(np.ascontiguousarray(Z.T), 0.5)
-    expected = w @ w + 0.5 * 2 * 2 * np.var(Z @ w)  # w.A w = ||w||^2 + 2 lam1 (2 Var)
+    A = quadratic(columns(Z), 0.5)
+    variance = np.var(Z @ w)
+    expected = w @ w + 0.5 * 2 * 2 * variance  # w.A w = ||w||^2 + 2 lam1 (2 Var)
     assert w @ A @ w == pytest.approx(expected)
 
 
@@ -91,10 +104,9 @@ def test_the_quadratic_form_is_the_variance_of_the_margins():
 def test_without_its_two_terms_ldm_is_the_svm(C):
     X, y = data()
     ours = LDM(C, lam1=0, lam2=0).fit(X, y)
-    theirs = LinearSVC(C=C, loss="hinge", tol=1e-9, max_iter=10**6, random_state=0).fit(X, y)
-    np.testing.assert_allclose(
-        np.r_[ours.coef_[0], ours.intercept_], np.r_[theirs.coef_[0], theirs.intercept_], atol=1e-4
-    )
+    theirs = LinearSVC(C=C, loss="hinge", tol=1e-9, max_iter=10**6, random_state=0)
+    theirs.fit(X, y)
+    assert_allclose(weights_of(ours), weights_of(theirs), atol=1e-4)
     assert ours.converged_
 
 
@@ -106,7 +118,7 @@ def test_ldm_chooses_the_best_of_the_folds():
     chosen = (model.lam1_, model.lam2_, model.C_)
     assert model.errors_[chosen] == min(model.errors_.values())
     alone = LDM(model.C_, lam1=model.lam1_, lam2=model.lam2_).fit(X, y)
-    np.testing.assert_array_equal(alone.coef_, model.coef_)
+    assert_array_equal(alone.coef_, model.coef_)
 
 
 @pytest.mark.parametrize("k", [1, 2, 5, 50, 300])
@@ -126,7 +138,7 @@ def test_the_angle_loss_is_the_empirical_risk(k):
     for step in 1e-6 * np.eye(5):
         moved = loss(UT, h + step, 0.0, angles, np.empty(5))
         numeric.append((moved - value) / 1e-6)
-    np.testing.assert_allclose(gradient, numeric, atol=1e-5)
+    assert_allclose(gradient, numeric, atol=1e-5)
 
 
 def test_the_sigmoid_loss_and_its_gradient():
@@ -151,7 +163,7 @@ def test_the_coordinate_search_never_raises_the_loss(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 60))
     X, y = data(n, 2, seed)
-    UT = np.ascontiguousarray(signed(X, y).T)
+    UT = columns(signed(X, y))
     UT[0] = np.round(UT[0])  # ties and zeros
     h = rng.standard_normal(3)
     errors_before = count_errors(UT, h)
@@ -183,7 +195,8 @@ def test_the_descent_goes_down(kappa):
     start = np.array([0.2, 0.3, -0.1, 1.0, 0.0])
     angles = table(5)
     values = [descend(UT, start, kappa, angles, rounds)[1] for rounds in range(0, 30, 3)]
-    assert (np.diff(values) <= 1e-15).all()
+    rises = np.diff(values)
+    assert (rises <= 1e-15).all()
     assert values[-1] < values[0]
 
 
@@ -199,34 +212,36 @@ def test_the_bound_minimiser_ends_below_its_starts(k):
     X, y = data()
     model = BoundMinimiser(k, random_state=0).fit(X, y)
     Z = with_constant(X)
-    starts = start_points(signed(X, y), 5, np.random.default_rng(0))
-    for h in starts:
-        bound_at_start = uniform_bound(margins(h, Z, y), model.k_, 0.05)
-        assert model.risk_ <= bound_at_start.risk + 1e-9
-    h = np.r_[model.coef_[0], model.intercept_]
-    bound = uniform_bound(margins(h, Z, y), model.k_, 0.05)
+
+    def bound_of(h):
+        return uniform_bound(margins(h, Z, y), model.k_, 0.05)
+
+    for h in start_points(signed(X, y), 5, np.random.default_rng(0)):
+        assert model.risk_ <= bound_of(h).risk + 1e-9
+    bound = bound_of(weights_of(model))
     assert bound.total == pytest.approx(model.bound_.total, abs=1e-9)
     assert model.risk_ == pytest.approx(bound.risk, abs=1e-9)
     if k == "bound":
         # no larger than the dimension, the constant included
         assert set(model.by_k_) == {1, 2, 5}
-        assert model.bound_.total == pytest.approx(min(model.by_k_.values()), abs=1e-9)
+        lowest = min(model.by_k_.values())
+        assert model.bound_.total == pytest.approx(lowest, abs=1e-9)
     if k == "cv":
-        errors_and_ks = [(error, number) for number, error in model.by_k_.items()]
-        assert model.k_ == min(errors_and_ks)[1]
+        _, best_k = min((error, number) for number, error in model.by_k_.items())
+        assert model.k_ == best_k
 
 
 def test_the_zero_one_loss_beats_its_starts_and_finds_a_separator():
     X, y = data()
     model = ZeroOneLossClassifier(random_state=0).fit(X, y)
     U = signed(X, y)
-    UT = np.ascontiguousarray(U.T)
     starts = start_points(U, 5, np.random.default_rng(0))
-    errors_of_starts = [count_errors(UT, h) for h in starts]
+    errors_of_starts = [count_errors(U.T, h) for h in starts]
     errors = np.count_nonzero(model.predict(X) != y)
     assert model.errors_ == errors <= min(errors_of_starts)
     separable, labels = data(noise=0.0)
-    assert ZeroOneLossClassifier(random_state=0).fit(separable, labels).errors_ == 0
+    separator = ZeroOneLossClassifier(random_state=0).fit(separable, labels)
+    assert separator.errors_ == 0
 
 
 ALL = [

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from sklearn.linear_model import LogisticRegression
 
 from noisylabels.classifiers.kernel_logistic import RobustKernelLogisticRegression
@@ -32,29 +33,35 @@ def trees(n=300, seed=0):
     rng = np.random.default_rng(seed)
     true = np.arange(n) % 3
     X = rng.standard_normal((n, 2)) + CENTRES[true]
-    observed = np.array([rng.choice(3, p=OMEGA[k]) for k in true])
+    observed = [rng.choice(3, p=chances) for chances in OMEGA[true]]
     return X, NAMES[true], NAMES[observed]
+
+
+def share_right(model, X, true):
+    return np.mean(model.predict(X) == true)
 
 
 @pytest.mark.parametrize("model", ROBUST, ids=lambda m: m.name)
 def test_it_learns_the_flips_and_sees_through_them(model):
     X, true, observed = trees()
+    ones = np.ones(300)
     model.fit(X, observed)
     assert model.classes_.tolist() == NAMES.tolist()
-    assert model.flip_matrix_ == pytest.approx(OMEGA, abs=0.12)
-    assert model.flip_matrix_.sum(axis=1) == pytest.approx(np.ones(3))
-    assert (model.predict(X) == true).mean() > 0.97
+    omega = model.flip_matrix_
+    assert omega == pytest.approx(OMEGA, abs=0.12)
+    assert omega.sum(axis=1) == pytest.approx(np.ones(3))
+    assert share_right(model, X, true) > 0.97
     assert model.decision_function(X).shape == (300, 3)
     probabilities = model.predict_proba(X)
-    assert probabilities.sum(axis=1) == pytest.approx(np.ones(300))
+    assert probabilities.sum(axis=1) == pytest.approx(ones)
     assert model.flags_ == ()
     assert not model.flagged_
     assert model.converged_
     q = model.true_label_posterior(X, observed)
     assert q.shape == (300, 3)
-    assert q.sum(axis=1) == pytest.approx(np.ones(300))
+    assert q.sum(axis=1) == pytest.approx(ones)
     likeliest = NAMES[q.argmax(axis=1)]
-    assert (likeliest == true).mean() > 0.95
+    assert np.mean(likeliest == true) > 0.95
     with pytest.raises(ValueError, match="outside the classes of fit"):
         model.true_label_posterior(X, np.full(300, "fir"))
 
@@ -68,13 +75,15 @@ def test_the_flips_of_five_classes_are_recovered_within_their_standard_errors():
     # the classes overlap by 1 %: omega_j is a share of 600 draws
     X = rng.standard_normal((3000, 5)) + centres[true]
     cumulative = np.cumsum(omega, axis=1)[true, :-1]
-    observed = (cumulative < rng.random((3000, 1))).sum(axis=1)
+    uniform = rng.random((3000, 1))
+    observed = (cumulative < uniform).sum(axis=1)
     model = RobustLogisticRegression().fit(X, observed)
     standard_errors = np.sqrt(omega * (1.0 - omega) / 600)
     deviations = np.abs(model.flip_matrix_ - omega) / standard_errors
     assert deviations.max() < 4.0  # of 25 shares, by chance once in 600 times
-    assert np.sqrt((deviations**2).mean()) < 1.6  # 20 of them free: 1 +- 0.16 expected
-    assert (model.predict(X) == true).mean() > 0.98
+    root_mean_square = np.sqrt(np.mean(deviations**2))
+    assert root_mean_square < 1.6  # 20 of them free: 1 +- 0.16 expected
+    assert share_right(model, X, true) > 0.98
 
 
 @pytest.mark.parametrize("penalty", ["weights", "rkhs"])
@@ -85,7 +94,7 @@ def test_the_solvers_of_the_kernel_model_agree(penalty):
         options = {"bias": "free", "penalty": penalty, "solver": solver}
         model = RobustKernelLogisticRegression(2.0, 0.1, **options)
         model.fit(X, observed)
-        assert (model.predict(X) == true).mean() > 0.93
+        assert share_right(model, X, true) > 0.93
         models.append(model)
     lbfgs, em = models
     assert em.objective_ == pytest.approx(lbfgs.objective_, rel=1e-3)
@@ -94,27 +103,27 @@ def test_the_solvers_of_the_kernel_model_agree(penalty):
 def test_new_names_of_the_classes_change_nothing_else():
     X, _, observed = trees(120)
     new_names = {"beech": "c", "elm": "a", "oak": "b"}
-    renamed = np.array([new_names[name] for name in observed])
+    renamed = [new_names[name] for name in observed]
     first = RobustLogisticRegression().fit(X, observed)
-    second = RobustLogisticRegression().fit(X, renamed)
+    second = RobustLogisticRegression().fit(X, np.array(renamed))
     order = [2, 0, 1]  # of beech, elm, oak among a, b, c
     reordered = second.flip_matrix_[np.ix_(order, order)]
     assert reordered == pytest.approx(first.flip_matrix_, abs=1e-9)
-    probabilities = first.predict_proba(X)
-    assert second.predict_proba(X)[:, order] == pytest.approx(probabilities, abs=1e-9)
+    probabilities = second.predict_proba(X)
+    assert probabilities[:, order] == pytest.approx(first.predict_proba(X), abs=1e-9)
 
 
 def test_a_weight_of_two_is_two_examples():
     X, _, observed = trees(60)
     two_classes = np.where(observed == "oak", "elm", observed)
+    times = np.random.default_rng(0).integers(0, 3, 60)
+    times[:6] = 1
+    rows = np.repeat(np.arange(60), times)
     for y in (observed, two_classes):
-        times = np.random.default_rng(0).integers(0, 3, 60)
-        times[:6] = 1
-        heavy = RobustLogisticRegression().fit(X, y, sample_weight=times)
-        repeated = RobustLogisticRegression()
-        repeated.fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+        weighted = RobustLogisticRegression().fit(X, y, sample_weight=times)
+        repeated = RobustLogisticRegression().fit(X[rows], y[rows])
         wanted = repeated.decision_function(X)
-        assert heavy.decision_function(X) == pytest.approx(wanted, abs=1e-6)
+        assert weighted.decision_function(X) == pytest.approx(wanted, abs=1e-6)
 
 
 def test_what_cannot_be_said_is_refused():
@@ -152,15 +161,21 @@ def test_the_compiled_likelihood_and_its_gradient():
     a = rng.random(20)
     path = SoftmaxPath(np.arange(3), 3, np.ones(3), 1, "exact", 2.0)
     f = rng.normal(size=(2, 20))
-    slope = np.empty((2, 20))
-    value = softmax_fit(f, y, a, path.C, OMEGA, slope)
+
+    def value_and_slope(f):
+        slope = np.empty((2, 20))
+        value = softmax_fit(f, y, a, path.C, OMEGA, slope)
+        return value, slope
+
+    value, slope = value_and_slope(f)
     s = np.exp(f.T @ path.C.T)
-    observed_shares = s / s.sum(axis=1, keepdims=True) @ OMEGA
+    shares = s / s.sum(axis=1, keepdims=True)
+    observed_shares = shares @ OMEGA
     shares_of_labels = observed_shares[np.arange(20), y]
     assert value == pytest.approx(a @ np.log(shares_of_labels))
     step = 1e-6 * rng.normal(size=f.shape)
-    value_before = softmax_fit(f - step, y, a, path.C, OMEGA, np.empty((2, 20)))
-    value_after = softmax_fit(f + step, y, a, path.C, OMEGA, np.empty((2, 20)))
+    value_before, _ = value_and_slope(f - step)
+    value_after, _ = value_and_slope(f + step)
     rise = 2 * (slope * step).sum()
     assert value_after - value_before == pytest.approx(rise, rel=1e-6)
 
@@ -169,11 +184,11 @@ def test_the_compiled_likelihood_and_its_gradient():
 def test_sgd_sets_each_class_against_the_rest(average):
     X, true, observed = trees(120)
     several = RobustSGDClassifier(average=average, random_state=1).fit(X, observed)
-    for k, name in enumerate(NAMES):
+    for name, coef, intercept in zip(NAMES, several.coef_, several.intercept_, strict=True):
         single = RobustSGDClassifier(average=average, random_state=1).fit(X, observed == name)
-        np.testing.assert_array_equal(several.coef_[k], single.coef_[0])
-        assert several.intercept_[k] == single.intercept_[0]
-    assert (several.predict(X) == true).mean() > 0.9
+        assert_array_equal(coef, single.coef_[0])
+        assert intercept == single.intercept_[0]
+    assert share_right(several, X, true) > 0.9
     sum_of_objectives = 0.0
     for name in NAMES:
         is_class = observed == name
@@ -188,22 +203,25 @@ def test_sgd_sets_each_class_against_the_rest(average):
 @pytest.mark.parametrize("average", ["none", "epoch", "run"])
 def test_sgd_with_the_logistic_loss_is_one_model_of_all_classes(average):
     X, _, observed = trees(240)
+    lam = 0.05
     model = RobustSGDClassifier(
         "log",
         regularise_intercept=False,
         average=average,
         epochs=60,
         schedule="inv_sqrt_epoch",
-        lam=0.05,
+        lam=lam,
         random_state=1,
     )
     model.fit(X, observed)
-    exact = LogisticRegression(C=1 / (2 * 0.05 * 240), tol=1e-8).fit(X, observed)
+    exact = LogisticRegression(C=1 / (2 * lam * 240), tol=1e-8).fit(X, observed)
     probabilities = exact.predict_proba(X)
     assert model.predict_proba(X) == pytest.approx(probabilities, abs=0.04)
-    of_labels = probabilities[np.arange(240), np.searchsorted(NAMES, observed)]
-    best = -np.log(of_labels).mean()
-    best += 0.05 * (exact.coef_**2).sum()
+    numbers = np.searchsorted(NAMES, observed)
+    of_labels = probabilities[np.arange(240), numbers]
+    mean_loss = -np.log(of_labels).mean()
+    penalty = lam * np.square(exact.coef_).sum()
+    best = mean_loss + penalty
     assert best < model.objective(X, observed) < best + 2e-3
 
 
