@@ -1,4 +1,4 @@
-"""A paper in a folder of the user's own: written by one command, planned next to ours; its faults."""
+"""A paper in a folder of the user: written by one command, planned next to ours; its faults."""
 
 import contextlib
 import io
@@ -386,7 +386,7 @@ def test_two_papers_with_a_data_set_of_one_id_are_told_to_rename_it(beans):
 
 
 def test_a_paper_of_ones_own_takes_no_names_of_ours_for_its_labels(paper):
-    """`excess` of a paper was "error - bound", the loss `logistic` of another "logistic regression"."""
+    """`excess` of a paper was "error - bound", `logistic` of another "logistic regression"."""
     location, function_path = HOME / "kernel_boost", f"{paper.name}.code:errors"
     with names.using(paper):
         assert names.method("nearest_mean") == "nearest mean"

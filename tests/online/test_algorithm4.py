@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from paper_list import (
     AnalyticKernelList,
     Feature,
@@ -111,7 +112,7 @@ def test_list_tensors_and_rounds_are_one_algorithm(case, B_w):
             listed_learner.partial_fit(now)
             assert listed_learner.norm <= B_w * (1 + 1e-12)
         wanted = run.predictions
-        np.testing.assert_allclose(predictions, wanted, rtol=0, atol=1e-10, err_msg=kind.name)
+        assert_allclose(predictions, wanted, rtol=0, atol=1e-10, err_msg=kind.name)
         assert listed_learner.norm == pytest.approx(run.norm, abs=1e-12)
         assert view.queries == run.queries.sum()
 
@@ -123,7 +124,7 @@ def test_the_norm_that_is_carried_along_is_the_norm():
     Gram = np.empty((len(alpha), len(alpha)))
     for (row, a), (column, b) in itertools.product(enumerate(listed.features), repeat=2):
         Gram[row, column] = product(listed.kernel, 1.5, a, b)
-    np.testing.assert_allclose(Gram, Gram.T)
+    assert_allclose(Gram, Gram.T)
     assert alpha @ Gram @ alpha == pytest.approx(run.norm, rel=1e-8)
 
 
@@ -149,9 +150,9 @@ def test_a_run_in_pieces_is_the_same_run():
     start = in_pieces.run(X[:100], copies, y[:100])
     end = in_pieces.run(X[100:], later_copies, y[100:])
     predictions = np.append(start.predictions, end.predictions)
-    np.testing.assert_array_equal(predictions, run.predictions)
+    assert_array_equal(predictions, run.predictions)
     queries = np.append(start.queries, end.queries)
-    np.testing.assert_array_equal(queries, run.queries)
+    assert_array_equal(queries, run.queries)
 
 
 KERNELS = [tensor.polynomial(3, 0.5), ENDLESS, tensor.gaussian(2.0)]
@@ -162,10 +163,10 @@ def test_explicit_features_give_the_kernel(kernel):
     X = np.random.default_rng(0).uniform(-0.3, 0.3, (5, 2))
     K = kernel.kernel(X, X)
     Psi = kernel.features(X, 12)
-    np.testing.assert_allclose(Psi @ Psi.T, K, atol=1e-8)
+    assert_allclose(Psi @ Psi.T, K, atol=1e-8)
     if kernel.sigma2 is not None:
         distances = cdist(X, X, "sqeuclidean")
-        np.testing.assert_allclose(K, np.exp(-distances / 2.0))
+        assert_allclose(K, np.exp(-distances / 2.0))
 
 
 @pytest.mark.parametrize("gaussian", [False, True])
@@ -246,7 +247,7 @@ def test_queries_are_counted_where_the_coefficient_is_zero():
         learner = AnalyticKernel(tensor.linear(), loss, 1e-4, np.random.default_rng(5))
         runs.append(learner.run(X, lambda rounds: X[rounds], np.sign(y)))
     of_squared, of_exponential = runs
-    np.testing.assert_array_equal(of_squared.queries, of_exponential.queries)
+    assert_array_equal(of_squared.queries, of_exponential.queries)
     assert of_squared.queries.mean() == pytest.approx(2.0, rel=0.05)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from bad_values import check_answers
 from layouts import check_layouts
+from numpy.testing import assert_array_equal
 
 import noisylabels
 from noisylabels import METHODS
@@ -22,7 +23,8 @@ from noisylabels.online.kernel import SurrogateKernel
 from noisylabels.online.linear import KnownCovariance, NaiveOGD, TwoCopy
 from noisylabels.online.oracles import ArrayOracle, SimulatedOracle, StreamOracle
 
-LEARNERS = [getattr(noisylabels, path.partition(":")[2]) for path in METHODS.values() if "online." in path]
+PATHS = [path for path in METHODS.values() if "online." in path]
+LEARNERS = [getattr(noisylabels, path.partition(":")[2]) for path in PATHS]
 each_class = pytest.mark.parametrize("cls", LEARNERS, ids=lambda cls: cls.name)
 X = np.ones((4, 2))
 Y = np.ones(4)
@@ -54,7 +56,7 @@ def test_a_wrong_parameter_is_named_in_one_line(cls):
 
 
 def positive_parameters():
-    """List each positive parameter of each learner, and what makes the learner with a value of it."""
+    """List each positive parameter of each learner, and what makes a learner with a value of it."""
     cases = []
     for cls in LEARNERS:
         for name in ("eta", "B_w", "ball"):
@@ -134,10 +136,12 @@ def test_arrays_that_do_not_fit(run, bad, message):
 
 
 @each_class
-@pytest.mark.parametrize("bad", [None, np.array([[1, "a"]], dtype=object), [[1.0], [1.0, 2.0]], "rows"])
+@pytest.mark.parametrize(
+    "bad",
+    [None, np.array([[1, "a"]], dtype=object), [[1.0], [1.0, 2.0]], "rows"],
+)
 def test_what_is_no_array_of_numbers_is_refused(cls, bad):
     learner = make_learner(cls)
-    run = getattr(learner, "run", None)  # a learner may have none
     arguments = {
         "X": X,
         "X1": X,
@@ -146,10 +150,12 @@ def test_what_is_no_array_of_numbers_is_refused(cls, bad):
         "copies": lambda rounds: X[rounds],
         "variances": [1, 1],
     }
-    takes = [name for name in inspect.signature(run).parameters if name in arguments] if run else []
-    for name in {"X", "X1", "X2", "y"} & set(takes):
-        with pytest.raises(ValueError, match=r"^(X|X1|X2|y|copy \d): (expected|needs) [^\n]+$"):
-            run(**{**{key: arguments[key] for key in takes}, name: bad})
+    if hasattr(learner, "run"):
+        names = inspect.signature(learner.run).parameters
+        taken = {name: value for name, value in arguments.items() if name in names}
+        for name in {"X", "X1", "X2", "y"} & set(taken):
+            with pytest.raises(ValueError, match=r"^(X|X1|X2|y|copy \d): (expected|needs) [^\n]+$"):
+                learner.run(**taken | {name: bad})
     refused(r"^X: (expected|needs) [^\n]+$", learner.predict, bad)
     for learn in (learner.fit, learner.partial_fit):
         refused(r"^oracle: must be of the class Oracle, got [^\n]+$", learn, X)
@@ -178,44 +184,76 @@ def learns(cls, items=None, **changed):
     return lambda: make_learner(cls, **changed).fit(oracle)
 
 
+def naive(*arguments, parameters=(0.1,), **options):
+    return lambda: NaiveOGD(*parameters).run(*arguments, **options)
+
+
+def feature_noise(**law):
+    return lambda: FeatureNoise(**law)
+
+
+def radial(*arguments, **options):
+    return lambda: rational_pair(*arguments, **options)
+
+
+THREE_ROUNDS = np.stack([np.eye(2)] * 3)
+HUGE = 1e10 * X
+MASKED = np.ma.masked_equal([[1.0, 0]], 0)
+
+
 @pytest.mark.parametrize(
     ("message", "act"),
     [
-        ("X: is empty", lambda: NaiveOGD(0.1).run(np.empty((0, 2)), np.empty((0, 2)), [])),
-        (r"X: expected shape \(\*, \*\), got \(2,\); reshape", lambda: NaiveOGD(0.1).run(X[0], X[0], 1.0)),
-        (r"y: expected shape \(4\), got \(3,\)", lambda: NaiveOGD(0.1).run(X, X, np.ones(3))),
-        ("average_from: must be .* >= 0 and <= 3", lambda: NaiveOGD(0.1).run(X, X, Y, average_from=4)),
+        ("X: is empty", naive(np.empty((0, 2)), np.empty((0, 2)), [])),
+        (r"X: expected shape \(\*, \*\), got \(2,\); reshape", naive(X[0], X[0], 1.0)),
+        (r"y: expected shape \(4\), got \(3,\)", naive(X, X, np.ones(3))),
+        ("average_from: must be .* >= 0 and <= 3", naive(X, X, Y, average_from=4)),
         ("copies: must be a whole number >= 1, got 2.5", lambda: NaiveOGD(0.1, copies=2.5)),
         ("X1 and X2 must be independent copies", lambda: TwoCopy(0.1).run(X, X, X, Y)),
-        ("X: value at index .* is masked", lambda: TwoCopy(0.1).predict(np.ma.masked_equal([[1.0, 0]], 0))),
+        ("X: value at index .* is masked", lambda: TwoCopy(0.1).predict(MASKED)),
         ("copies: must be a function, got", lambda: make_learner(AnalyticKernel).run(X, X, Y)),
-        ("diverged; take a smaller", lambda: NaiveOGD(1e300, 1e300).run(1e10 * X, 1e10 * X, 1e10 * Y)),
+        ("diverged; take a smaller", naive(HUGE, HUGE, 1e10 * Y, parameters=(1e300, 1e300))),
         (r"copies: expected shape \(\*, \*, \*\)", arrays(X)),
         (r"targets: expected shape \(4\)", arrays(targets=np.ones(5))),
         ("targets: expected an array of real numbers", arrays(targets=[[1.0], [1.0, 2.0]])),
-        ("has 3 rounds, the copies have 4", arrays(covariance=np.stack([np.eye(2)] * 3))),
+        ("has 3 rounds, the copies have 4", arrays(covariance=THREE_ROUNDS)),
         ("noise: must be of the class FeatureNoise, got 0.1", simulated(noise=0.1)),
         ("target_sd: must be a finite number >= 0", simulated(target_sd=-1.0)),
         ("known_covariance needs the covariance of the noise", known_covariance()),
-        ("covariance or variances, not both", known_covariance(covariance=np.eye(2), variances=[1.0, 1.0])),
-        ("has 3 rounds, X has 4", known_covariance(covariance=np.stack([np.eye(2)] * 3))),
+        (
+            "covariance or variances, not both",
+            known_covariance(covariance=np.eye(2), variances=[1.0, 1.0]),
+        ),
+        ("has 3 rounds, X has 4", known_covariance(covariance=THREE_ROUNDS)),
         ("does not know the covariance of its noise; give it one", learns(KnownCovariance)),
         ("no further independent copy of its instance", learns(SurrogateKernel)),
-        (r"only above 2 max\(variances\) = 1, got 1; take a wider", partial(gaussian_pair, 1.0, [0.5, 0])),
-        (r"only below d / \(2 max\(variances\)\) = 5, got 5; trunc", lambda: rational_pair(5.0, [0.2, 0.2])),
-        ("nodes: must be a whole number >= 1, got 0", lambda: rational_pair(1.0, [0.2, 0.2], nodes=0)),
+        (
+            r"only above 2 max\(variances\) = 1, got 1; take a wider",
+            partial(gaussian_pair, 1.0, [0.5, 0]),
+        ),
+        (
+            r"only below d / \(2 max\(variances\)\) = 5, got 5; trunc",
+            radial(5.0, [0.2, 0.2]),
+        ),
+        ("nodes: must be a whole number >= 1, got 0", radial(1.0, [0.2, 0.2], nodes=0)),
         ("give either variances or covariance", FeatureNoise),
-        (r"\['cauchy'\] unknown; known: gaussian", lambda: FeatureNoise(variances=[1.0], shapes=("cauchy",))),
-        ("variances: value at index 0 is negative", lambda: FeatureNoise(variances=[-1.0])),
-        ("cycle: must be a whole number >= 1, got 0", lambda: FeatureNoise(variances=[1.0], cycle=0)),
-        ("beta_1 = -0.5 is negative, so this is not a kernel", lambda: tensor.power_series([1.0, -0.5])),
+        (
+            r"\['cauchy'\] unknown; known: gaussian",
+            feature_noise(variances=[1.0], shapes=("cauchy",)),
+        ),
+        ("variances: value at index 0 is negative", feature_noise(variances=[-1.0])),
+        ("cycle: must be a whole number >= 1, got 0", feature_noise(variances=[1.0], cycle=0)),
+        (
+            "beta_1 = -0.5 is negative, so this is not a kernel",
+            lambda: tensor.power_series([1.0, -0.5]),
+        ),
         ("offset: must be a finite number >= 0", lambda: tensor.polynomial(2, -1.0)),
-        (r"l'_\+ of the exponential loss is infinite at sqrt\(p\) R",
-         lambda: theory.log_gradient_moment(analytic.exponential(), 2.0, math.inf, 1.0)),
-        *((r"alpha: the angle must be in \(0, pi\]", partial(theory.surrogate_ball, 1.0, alpha, 1.0))
-          for alpha in (0.0, -1.0, 3.2, math.nan)),
+        (
+            r"l'_\+ of the exponential loss is infinite at sqrt\(p\) R",
+            lambda: theory.log_gradient_moment(analytic.exponential(), 2.0, math.inf, 1.0),
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_is_wrong_is_said(message, act):
     refused(message, act)
 
@@ -250,16 +288,22 @@ def test_labels_of_a_classification_are_signs():
         refused("needs -1 or 1, got 0.5", learns(cls, [(np.ones((100, 2)), 0.5)], loss=loss))
 
 
+@pytest.mark.parametrize("alpha", [0.0, -1.0, 3.2, math.nan])
+def test_what_is_no_angle_is_refused(alpha):
+    refused(r"alpha: the angle must be in \(0, pi\]", theory.surrogate_ball, 1.0, alpha, 1.0)
+
+
 @each_class
 def test_predicting_before_learning_gives_0_and_dimensions_may_not_change(cls):
     learner = make_learner(cls)
     assert learner.predict([1.0, 2.0]) == 0.0
-    np.testing.assert_array_equal(learner.predict(X), np.zeros(4))
+    assert_array_equal(learner.predict(X), np.zeros(4))
     learner.fit(simulated()())
     refused("X: rows have 3 entries, the learner has 2", learner.predict, np.ones((1, 3)))
     wider = simulated(X=np.ones((4, 3)), noise=FeatureNoise(variances=[0.1] * 3))()
     wider.next_round()
-    refused("instance: has 3 entries, the learner has 2; use fit to restart", learner.partial_fit, wider)
+    message = "instance: has 3 entries, the learner has 2; use fit to restart"
+    refused(message, learner.partial_fit, wider)
 
 
 @each_class
