@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from numba import njit
+from numpy.testing import assert_allclose
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from noisylabels.blas_threads import SMALL, single_threaded_if_small
@@ -57,8 +58,8 @@ def test_products_equal_those_of_numpy(n, dtype):
     A = rng.standard_normal((7, n)).astype(dtype)
     x = rng.standard_normal(n)
     c = rng.standard_normal(7)
-    np.testing.assert_allclose(linear_algebra.times(A, x), A.astype(float) @ x, atol=1e-13)
-    np.testing.assert_allclose(linear_algebra.combined(c, A), c @ A.astype(float), atol=1e-13)
+    assert_allclose(linear_algebra.times(A, x), A.astype(float) @ x, atol=1e-13)
+    assert_allclose(linear_algebra.combined(c, A), c @ A.astype(float), atol=1e-13)
 
 
 @pytest.mark.parametrize("r", [1, 3, 4, 9])
@@ -71,19 +72,19 @@ def test_normal_equations_equal_those_of_numpy(r):
     gradient = np.empty(r)
     f = np.empty(45)
     linear_algebra.normal_equations(ZT, slope, curvature, hessian, gradient)
-    np.testing.assert_allclose(hessian, np.tril((ZT * curvature) @ ZT.T), atol=1e-13)
-    np.testing.assert_allclose(gradient, ZT @ slope, atol=1e-13)
+    assert_allclose(hessian, np.tril((ZT * curvature) @ ZT.T), atol=1e-13)
+    assert_allclose(gradient, ZT @ slope, atol=1e-13)
     theta = rng.standard_normal(r)
     linear_algebra.scores(ZT, theta, f)
-    np.testing.assert_allclose(f, theta @ ZT, atol=1e-13)
+    assert_allclose(f, theta @ ZT, atol=1e-13)
 
 
 def test_compiled_exp_and_log_have_all_digits():
     x = -np.concatenate([np.linspace(0, 1, 500), np.linspace(1, 700, 500)])
     results = np.array([exp_and_log.exp_of_negative(value) for value in x])
-    np.testing.assert_allclose(results, np.exp(x), rtol=1e-15)
+    assert_allclose(results, np.exp(x), rtol=1e-15)
     logs = np.array([exp_and_log.log_of_positive(value) for value in results])
-    np.testing.assert_allclose(logs, np.log(results), rtol=2e-15, atol=1e-16)
+    assert_allclose(logs, np.log(results), rtol=2e-15, atol=1e-16)
     assert exp_and_log.exp_of_negative(0.0) == 1.0
     assert exp_and_log.log_of_positive(1.0) == 0.0
 

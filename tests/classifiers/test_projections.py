@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 from scipy.integrate import quad
 
 from noisylabels.classifiers.projections import (
@@ -23,9 +24,9 @@ KS = np.array([1, 2, 3, 5, 10, 50, 300])
 
 
 def test_its_limits():
-    np.testing.assert_allclose(flip_probability(THETA, 1), THETA / np.pi, atol=1e-14)
-    np.testing.assert_allclose(flip_probability(THETA, 2), (1 - np.cos(THETA)) / 2, atol=1e-14)
-    np.testing.assert_allclose(flip_probability(np.pi / 2, KS), 0.5, atol=1e-14)
+    assert_allclose(flip_probability(THETA, 1), THETA / np.pi, atol=1e-14)
+    assert_allclose(flip_probability(THETA, 2), (1 - np.cos(THETA)) / 2, atol=1e-14)
+    assert_allclose(flip_probability(np.pi / 2, KS), 0.5, atol=1e-14)
     assert (flip_probability(0.0, KS) == 0).all()
     assert (flip_probability(np.pi, KS) == 1).all()
 
@@ -54,7 +55,7 @@ def test_its_slope(k):
     theta = np.linspace(0.2, np.pi - 0.2, 15)
     h = 1e-5
     rise = flip_probability(theta + h, k) - flip_probability(theta - h, k)
-    np.testing.assert_allclose(slope(theta, k), rise / (2 * h), rtol=1e-5, atol=1e-9)
+    assert_allclose(slope(theta, k), rise / (2 * h), rtol=1e-5, atol=1e-9)
 
 
 @pytest.mark.parametrize("k", KS)
@@ -127,7 +128,7 @@ def test_margins_are_cosines_whatever_the_scale():
     s = rng.choice([-1, 1], 30)
     cosines = margins(h, X, s)
     scaled_rows = X * rng.uniform(0.1, 9, (30, 1))
-    np.testing.assert_allclose(cosines, margins(3 * h, scaled_rows, s))
+    assert_allclose(cosines, margins(3 * h, scaled_rows, s))
     wanted = s[0] * X[0] @ h / np.linalg.norm(X[0]) / np.linalg.norm(h)
     assert cosines[0] == pytest.approx(wanted)
     # a zero row has no angle

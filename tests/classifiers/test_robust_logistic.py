@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from sklearn.linear_model import LogisticRegression
 
 import noisylabels as nl
@@ -48,10 +49,10 @@ def test_the_place_and_the_unit_of_columns_do_not_matter(K):
     X, y = amounts(K)
     model = nl.RobustLogisticRegression(0.5).fit(X, y)
     moved = nl.RobustLogisticRegression(0.5).fit(X + np.array([1000.0, -7.0]), y)
-    np.testing.assert_allclose(moved.coef_, model.coef_, rtol=1e-5)
-    np.testing.assert_allclose(moved.flip_matrix_, model.flip_matrix_, atol=1e-5)
+    assert_allclose(moved.coef_, model.coef_, rtol=1e-5)
+    assert_allclose(moved.flip_matrix_, model.flip_matrix_, atol=1e-5)
     scaled = nl.RobustLogisticRegression(0.5 * 64.0**2).fit(64.0 * X, y)
-    np.testing.assert_allclose(scaled.coef_ * 64.0, model.coef_, rtol=1e-9)
+    assert_allclose(scaled.coef_ * 64.0, model.coef_, rtol=1e-9)
 
 
 @pytest.mark.parametrize("K", [2, 3])
@@ -61,7 +62,7 @@ def test_with_the_identity_it_is_logistic_regression(K):
     penalty = 0.5 if K == 2 else 0.25
     ours = nl.RobustLogisticRegression(penalty, omega=np.eye(K), learn_omega=False).fit(X, y)
     theirs = LogisticRegression(C=1.0, tol=1e-10, max_iter=1000).fit(X, y)
-    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-4)
+    assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-4)
 
 
 def test_labels_that_no_rounds_suffice_for_are_flagged():

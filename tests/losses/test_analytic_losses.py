@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy.special import erfi
 
 from noisylabels.losses import analytic
@@ -24,14 +25,14 @@ def test_the_series_is_the_derivative_of_the_loss(loss):
     b = np.linspace(-1, 1, 21)
     slope = loss.slope(b)
     series = np.polynomial.polynomial.polyval(b, loss.coefficients(100))
-    np.testing.assert_allclose(series, slope, atol=1e-12)
+    assert_allclose(series, slope, atol=1e-12)
     formula = [loss.formula(x, loss.s) for x in b]
-    np.testing.assert_allclose(formula, slope, atol=1e-14)
+    assert_allclose(formula, slope, atol=1e-14)
     a = np.linspace(-2, 2, 9)
     h = 1e-6
     for y in (-1.0, 1.0):
         difference = (loss.loss(a + h, y) - loss.loss(a - h, y)) / (2 * h)
-        np.testing.assert_allclose(loss.derivative(a, y), difference, atol=1e-8)
+        assert_allclose(loss.derivative(a, y), difference, atol=1e-8)
 
 
 @each_loss

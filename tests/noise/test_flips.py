@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 from noisylabels.noise import flip_matrix
 from noisylabels.noise.flip_models import corrupt
@@ -194,8 +195,8 @@ def test_likelihood_and_posterior_are_their_formulas(omega):
     f, labels = draw()
     p, q, _ = plain(f, labels, omega)
     log_likelihood = flip_matrix.log_likelihood(f, labels, omega)
-    np.testing.assert_allclose(log_likelihood, np.log(p), rtol=1e-9)
-    np.testing.assert_allclose(flip_matrix.posterior(f, labels, omega), q, rtol=1e-9)
+    assert_allclose(log_likelihood, np.log(p), rtol=1e-9)
+    assert_allclose(flip_matrix.posterior(f, labels, omega), q, rtol=1e-9)
     if not np.array_equal(omega, np.eye(2)):  # extreme decision values stay finite
         extreme = np.repeat([-800.0, 800.0], 2)
         q = flip_matrix.posterior(extreme, np.array([0.0, 1.0, 0.0, 1.0]), omega)
@@ -212,7 +213,7 @@ def test_the_compiled_likelihood_has_its_formulas(omega):
     p, q, sigma = plain(f + 1.0, labels, omega)
     sign = 2 * labels - 1
     assert value == pytest.approx(np.log(p).sum(), rel=1e-12)
-    np.testing.assert_allclose(slope, q - sigma, atol=1e-13)
+    assert_allclose(slope, q - sigma, atol=1e-13)
     assert by_omega01 == pytest.approx((sign * (1 - sigma) / p).sum(), rel=1e-10)
     assert by_omega10 == pytest.approx(-(sign * sigma / p).sum(), rel=1e-10)
 
@@ -226,7 +227,7 @@ def test_an_update_never_decreases_the_likelihood(seed):
         likelihoods.append(flip_matrix.log_likelihood(f, labels, omega).sum())
         q = flip_matrix.posterior(f, labels, omega)
         omega = flip_matrix.updated(q, labels, omega)
-        np.testing.assert_allclose(omega.sum(axis=1), 1.0)
+        assert_allclose(omega.sum(axis=1), 1.0)
     assert np.diff(likelihoods).min() >= -1e-10
 
 
@@ -234,10 +235,10 @@ def test_the_identity_is_a_fixed_point_and_an_empty_row_stays():
     f, labels = draw()
     identity = np.eye(2)
     q = flip_matrix.posterior(f, labels, identity)
-    np.testing.assert_array_equal(flip_matrix.updated(q, labels, identity), identity)
+    assert_array_equal(flip_matrix.updated(q, labels, identity), identity)
     no_ones = np.zeros(len(f))
     updated = flip_matrix.updated(no_ones, labels, flip_matrix.START)
-    np.testing.assert_array_equal(updated[1], flip_matrix.START[1])
+    assert_array_equal(updated[1], flip_matrix.START[1])
 
 
 def test_weights_are_repetitions():
@@ -247,7 +248,7 @@ def test_weights_are_repetitions():
     q = flip_matrix.posterior(f, labels, omega)
     weighted = flip_matrix.updated(q, labels, omega, weights.astype(float))
     repeated = flip_matrix.updated(np.repeat(q, weights), np.repeat(labels, weights), omega)
-    np.testing.assert_allclose(weighted, repeated)
+    assert_allclose(weighted, repeated)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy.optimize import check_grad
 from sklearn.linear_model import LogisticRegression
 
@@ -22,8 +23,8 @@ def test_leading_eigenvectors_are_those_of_the_kernel():
     K, _ = problem(width=0.01)
     values, Q = leading_eigenvectors(K, 40)
     exact = np.linalg.eigvalsh(K)[-10:]
-    np.testing.assert_allclose(values[-10:], exact, rtol=1e-3)
-    np.testing.assert_allclose(Q.T @ Q, np.eye(40), atol=1e-12)
+    assert_allclose(values[-10:], exact, rtol=1e-3)
+    assert_allclose(Q.T @ Q, np.eye(40), atol=1e-12)
 
 
 @pytest.mark.parametrize("robust", [True, False])
@@ -48,7 +49,7 @@ def test_it_ends_where_the_solver_of_many_models_ends(robust, bias):
     batch = fit_batch(space, labels, spaces, np.array([0.5]), robust, 1e-10, bias)
     assert fit.converged
     assert fit.objective == pytest.approx(-batch.objective[0], rel=1e-7)
-    np.testing.assert_allclose(fit.w, space.Q @ batch.v[0], atol=1e-3 * np.abs(fit.w).max())
+    assert_allclose(fit.w, space.Q @ batch.v[0], atol=1e-3 * np.abs(fit.w).max())
     assert fit.bias == pytest.approx(batch.bias[0], abs=1e-3)
     rates = [batch.omega01[0], batch.omega10[0]]
     assert fit.omega[[0, 1], [1, 0]] == pytest.approx(rates, abs=1e-3)
@@ -58,7 +59,7 @@ def test_without_flips_it_is_logistic_regression_on_the_kernel():
     K, y = problem()
     solution = fit_one(K, y, 1.0, False, "none", 1e-12)
     theirs = LogisticRegression(C=0.5, fit_intercept=False, tol=1e-8, max_iter=5000).fit(K, y)
-    np.testing.assert_allclose(solution.w, theirs.coef_[0], atol=1e-4)
+    assert_allclose(solution.w, theirs.coef_[0], atol=1e-4)
 
 
 def test_it_is_not_tried_where_it_does_not_pay():

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import SGDClassifier
 
 from noisylabels.classifiers.linear import PegasosClassifier, RobustSGDClassifier
@@ -74,7 +75,7 @@ def check(X, y, loss, eta, rows=None, epochs=2, tolerance=1e-12, plain=None, **o
     model.fit(X if rows is None else rows, y)
     plain = plain or {}
     expected = plain_sgd(X, y, losses.resolve(loss), options["lam"], eta, epochs, **plain)
-    np.testing.assert_allclose(weights(model), expected, rtol=tolerance, atol=tolerance)
+    assert_allclose(weights(model), expected, rtol=tolerance, atol=tolerance)
 
 
 @pytest.mark.parametrize("name", SOME_LOSSES)
@@ -148,7 +149,7 @@ def test_the_corrected_loss_is_unbiased(label, flip):
         return u * loss.value(z) + v * loss.value(-z)
 
     mean = (1 - flip) * corrected(label, z) + flip * corrected(-label, -z)
-    np.testing.assert_allclose(mean, loss.value(z), rtol=1e-12)
+    assert_allclose(mean, loss.value(z), rtol=1e-12)
 
 
 @pytest.mark.parametrize("rule", ["constant", "averaged", "invscaling", "optimal"])
@@ -188,7 +189,7 @@ def test_equals_scikit_learn_without_shuffling(problem, loss, rule):
     options = {"schedule": "constant", "eta0": 0.1, "epochs": 4, "shuffle": False}
     model = Scheduled(loss, lam=lam, average="run" if is_averaged else "none", **options)
     model.fit(X, y)
-    np.testing.assert_allclose(weights(model), theirs.coef_[0], rtol=1e-10, atol=1e-10)
+    assert_allclose(weights(model), theirs.coef_[0], rtol=1e-10, atol=1e-10)
 
 
 @pytest.mark.parametrize("average", ["none", "epoch", "run"])
@@ -209,7 +210,7 @@ def test_many_models_equal_single_ones(problem, average):
             model = RobustSGDClassifier(loss, lam=lam, eta0=eta0, average=average, shuffle=False)
             for order in orders:
                 model.partial_fit(rows[order], y[order])
-            np.testing.assert_allclose(weights(model), column, rtol=1e-10, atol=1e-12)
+            assert_allclose(weights(model), column, rtol=1e-10, atol=1e-12)
 
 
 def test_epochs_can_be_watched_and_objective_falls(problem):
@@ -219,7 +220,7 @@ def test_epochs_can_be_watched_and_objective_falls(problem):
     assert len(values) == model.n_iter_ == 8
     assert values[-1] < values[0]
     repeated = RobustSGDClassifier("smooth_ramp", lam=1e-3, epochs=8, random_state=0).fit(X, y)
-    np.testing.assert_array_equal(weights(model), weights(repeated))
+    assert_array_equal(weights(model), weights(repeated))
 
 
 def test_bottou_search_finds_a_good_power_of_two(problem):
@@ -241,7 +242,7 @@ def test_bottou_search_finds_a_good_power_of_two(problem):
 def test_orders_are_permutations(n):
     rng = np.random.default_rng(n)
     for order in (permutation(n, rng), block_order(n, rng)):
-        np.testing.assert_array_equal(np.sort(order), np.arange(n))
+        assert_array_equal(np.sort(order), np.arange(n))
 
 
 def test_orders_are_uniform():
@@ -274,7 +275,7 @@ def test_pegasos_equals_a_plain_loop(problem, project):
         if project and w.any():
             w *= min(1, 1 / (math.sqrt(lam) * np.linalg.norm(w)))
     assert model.t_ == 300
-    np.testing.assert_allclose(weights(model), w, rtol=1e-12)
+    assert_allclose(weights(model), w, rtol=1e-12)
 
 
 def test_pegasos_length_is_ten_over_lambda_and_capped(problem):
@@ -352,7 +353,7 @@ def test_a_loss_of_another_file_is_learnt(problem, monkeypatch):
     options = {"lam": 1e-2, "epochs": 2, "eta0": 0.3, "shuffle": False}
     of_library = RobustSGDClassifier("log", **options).fit(X, y)
     of_this_file = RobustSGDClassifier(Logistic(1.0), **options).fit(X, y)
-    np.testing.assert_allclose(weights(of_library), weights(of_this_file), rtol=1e-12)
+    assert_allclose(weights(of_library), weights(of_this_file), rtol=1e-12)
     assert losses.resolve("logistic_of_this_test") == Logistic()
 
 
@@ -394,4 +395,4 @@ def test_a_fitted_model_goes_on_after_a_copy_through_a_file(problem):
     copied = pickle.loads(pickle.dumps(model))
     model.partial_fit(X, y)
     copied.partial_fit(X, y)
-    np.testing.assert_array_equal(weights(model), weights(copied))
+    assert_array_equal(weights(model), weights(copied))
