@@ -90,7 +90,7 @@ yaml.SafeDumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
 def pytest_collection_finish() -> None:
-    """Stop counting the files that importing the tests opens; collect the garbage of tests alone."""
+    """Stop counting the files that imports open; collect the garbage of tests alone."""
     opened.collecting = False
     gc.freeze()
     gc.enable()
@@ -122,7 +122,7 @@ LEFT_OUT: Counter[str] = Counter()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes longest starts first: cluster, workflow, the site, then files by their number of tests.
+    """Start what takes longest first: cluster, workflow, site, then files by number of tests.
 
     Tests of the site follow each other, so that one worker builds it for all.
 

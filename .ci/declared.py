@@ -1,10 +1,10 @@
-"""Gives an environment the packages that a wheel declares, out of the environment that runs this file.
+"""Gives an environment the packages that a wheel declares, from the one that runs this file.
 
     FROM/bin/python .ci/declared.py WHEEL FOLDER
 
-FOLDER is the other environment's folder of packages. It gets links to what the wheel declares, to what
-these packages declare, and to nothing else: a package that the wheel imports without declaring it is
-missing there. Nothing is unpacked, and modules are compiled once for both environments.
+FOLDER is the other environment's folder of packages. It gets links to what the wheel declares, to
+what these packages declare, and to nothing else: a package that the wheel imports without declaring
+it is missing there. Nothing is unpacked, and modules are compiled once for both environments.
 """
 
 import sys

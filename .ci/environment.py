@@ -12,8 +12,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 HEADER = """\
 # For those who prefer conda: `conda env create -f environment.yml && conda activate noisylabels`.
-# conda brings Python, the package index the packages: the files are those of runtime.lock, with one BLAS,
-# so the results have the same bytes. `.ci/lock` writes this file; do not edit it.
+# conda brings Python, the package index the packages: the files are those of runtime.lock, with
+# one BLAS, so the results have the same bytes. `.ci/lock` writes this file; do not edit it.
 name: noisylabels
 channels:
   - conda-forge

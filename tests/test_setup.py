@@ -1,4 +1,4 @@
-"""The set-up: one version of everything everywhere; `./run` makes, reuses and repairs its environment."""
+"""One version of everything everywhere; `./run` makes, reuses and repairs its environment."""
 
 import fcntl
 import itertools
@@ -29,7 +29,9 @@ LOCKS = ["runtime.lock", "cluster.lock", "dev.lock"]
 def pins(lock):
     """Versions per package; a package may have one version for each of several Pythons."""
     pinned = {}
-    for name, version in re.findall(r"^([a-z0-9-]+)==(\S+)", (ROOT / lock).read_text(encoding="utf-8"), re.M):
+    for name, version in re.findall(
+        r"^([a-z0-9-]+)==(\S+)", (ROOT / lock).read_text(encoding="utf-8"), re.M
+    ):
         pinned.setdefault(name, set()).add(version)
     return pinned
 
@@ -54,10 +56,14 @@ def test_a_lock_has_every_dependency_in_its_range_by_hash_and_agrees_with_the_sm
         locked = pins(lock)
         for requirement in requirements(*extras[:count]):
             assert requirement.name in locked
-            assert all(version in requirement.specifier for version in locked[requirement.name]), requirement
+            assert all(version in requirement.specifier for version in locked[requirement.name]), (
+                requirement
+            )
         assert smaller.items() <= locked.items()
         smaller = locked
-        assert "setuptools" in locked  # so that `./run` can install the package without a further download
+        assert (
+            "setuptools" in locked
+        )  # so that `./run` can install the package without a further download
         text = (ROOT / lock).read_text(encoding="utf-8")
         assert not re.search("://|@", text)
         blocks = re.split(r"\n(?=[a-z])", text.strip())
@@ -87,7 +93,9 @@ def test_every_file_names_the_same_pythons():
     assert actions["jobs"]["test"]["strategy"]["matrix"]["python"] == PYTHONS
     assert actions["jobs"]["library"]["strategy"]["matrix"]["python"] == LIBRARY
     script = (ROOT / "run").read_text(encoding="utf-8")
-    (low, high) = re.search(r"\((3, \d+)\) <= sys.version_info\[:2\] < \((3, \d+)\)", script).groups()
+    (low, high) = re.search(
+        r"\((3, \d+)\) <= sys.version_info\[:2\] < \((3, \d+)\)", script
+    ).groups()
     assert SpecifierSet(f">={low.replace(', ', '.')},<{high.replace(', ', '.')}") == supported
     assert re.search(r"candidates=\((.*?) python3 python\)", script)[1].split() == [
         f"python{version}" for version in reversed(PYTHONS)
@@ -156,7 +164,7 @@ class Checkout:
         return subprocess.Popen(command, env=environment | fakes | variables, text=True, **pipes)
 
     def run(self, *arguments, **options):
-        """Run to the end; return the finished process and what the interpreter was asked to do meanwhile."""
+        """Run to the end; return the finished process and what the interpreter had to do."""
         self.log.write_text("", encoding="utf-8")
         process = self.start(*arguments, **options)
         stdout, stderr = process.communicate(timeout=60)
@@ -218,7 +226,9 @@ def test_a_folder_that_cdpath_names_is_not_taken_for_the_checkout(tmp_path):
         (tmp_path / folder / "src/noisylabels/__main__.py").write_text(f"print({folder!r})")
     command = ["bash", "proj/run", "help"]
     environment = os.environ | {"CDPATH": str(tmp_path / "elsewhere")}
-    done = subprocess.run(command, cwd=tmp_path / "here", env=environment, capture_output=True, text=True)
+    done = subprocess.run(
+        command, cwd=tmp_path / "here", env=environment, capture_output=True, text=True
+    )
     assert done.stdout.startswith("here/proj"), done.stderr
 
 
@@ -229,7 +239,7 @@ def installed(requests):
 
 
 def test_first_start_installs_the_lock_by_hash_and_the_second_installs_nothing(checkout):
-    """Then a change is installed, another Python or place has a new environment, a profile has plugins."""
+    """A change is installed; a new Python or place is a new environment; a profile has plugins."""
     done, requests = checkout.run("full", "ors", "--cores", "2")
     assert done.returncode == 0, done.stderr
     assert done.stdout == "noisylabels full ors --cores 2\n"
@@ -237,7 +247,9 @@ def test_first_start_installs_the_lock_by_hash_and_the_second_installs_nothing(c
     halves = [line for line in requests if line.endswith((".lock.0", ".lock.1"))]
     assert len(halves) == 2
     assert all("--require-hashes" in line and "--only-binary :all:" in line for line in halves)
-    installed_locks = "".join((checkout.path / f".venv/runtime.lock.{k}").read_text() for k in (0, 1))
+    installed_locks = "".join(
+        (checkout.path / f".venv/runtime.lock.{k}").read_text() for k in (0, 1)
+    )
     assert sorted(installed_locks.splitlines()) == sorted(
         (checkout.path / "runtime.lock").read_text().splitlines()
     )
@@ -320,7 +332,9 @@ def test_an_environment_is_marked_before_anything_is_installed_and_an_empty_fold
     assert (empty / ".noisylabels").read_text().startswith("noisylabels environment")
     assert checkout.run("-n", NOISYLABELS_VENV="empty")[0].returncode == 0
     (empty / ".noisylabels").unlink()  # as version 1 left it
-    done, requests = checkout.run("-n", NOISYLABELS_VENV="empty", version="3.13.1", PYTHON="python3")
+    done, requests = checkout.run(
+        "-n", NOISYLABELS_VENV="empty", version="3.13.1", PYTHON="python3"
+    )
     assert (done.returncode, "venv" in requests) == (0, True)
 
 
@@ -350,7 +364,9 @@ def test_uv_installs_the_same_lock_with_its_hashes_where_it_is_on_the_path(check
 
 def test_a_set_up_that_fails_ends_the_other_half(checkout):
     fake = checkout.bin / "python3"
-    slow = """*"lock.1") exec sleep 321 ;;\n    *"lock.0") sleep 0.3; exit 1 ;;\n    *"pip install "*)"""
+    slow = (
+        '*"lock.1") exec sleep 321 ;;\n    *"lock.0") sleep 0.3; exit 1 ;;\n    *"pip install "*)'
+    )
     fake.write_text(FAKE_PYTHON.replace('*"pip install "*)', slow), encoding="utf-8")
     done, _ = checkout.run("-n")
     assert done.returncode == 1
@@ -423,7 +439,9 @@ def start(folder, code, **variables):
     command = [sys.executable, "-P", ROOT / "src/scripts/start.py", "--as-typed", "-n"]
     environment = {"PYTHONPATH": str(package.parent), "HOME": str(folder)}
     cwd = variables.pop("cwd", folder)
-    return subprocess.run(command, cwd=cwd, env=environment | variables, capture_output=True, text=True)
+    return subprocess.run(
+        command, cwd=cwd, env=environment | variables, capture_output=True, text=True
+    )
 
 
 TELL = "import os, sys\ndef main(): print(sys.argv, os.environ.get('XDG_CACHE_HOME'))"

@@ -7,8 +7,12 @@ from noisylabels.classifiers.boosting import AdaBoostClassifier as AdaBoostClass
 from noisylabels.classifiers.boosting import GentleBoostClassifier as GentleBoostClassifier
 from noisylabels.classifiers.boosting import ModestBoostClassifier as ModestBoostClassifier
 from noisylabels.classifiers.boosting import RBoostClassifier as RBoostClassifier
-from noisylabels.classifiers.kernel_fisher import RobustKernelFisherClassifier as RobustKernelFisherClassifier
-from noisylabels.classifiers.kernel_logistic import KernelLogisticRegression as KernelLogisticRegression
+from noisylabels.classifiers.kernel_fisher import (
+    RobustKernelFisherClassifier as RobustKernelFisherClassifier,
+)
+from noisylabels.classifiers.kernel_logistic import (
+    KernelLogisticRegression as KernelLogisticRegression,
+)
 from noisylabels.classifiers.kernel_logistic import (
     RobustKernelLogisticRegression as RobustKernelLogisticRegression,
 )
@@ -25,7 +29,9 @@ from noisylabels.classifiers.logistic import RobustLogisticRegression as RobustL
 from noisylabels.classifiers.multi_kernel import (
     RobustMultiKernelLogisticRegression as RobustMultiKernelLogisticRegression,
 )
-from noisylabels.classifiers.nystrom_logistic import NystromLogisticRegression as NystromLogisticRegression
+from noisylabels.classifiers.nystrom_logistic import (
+    NystromLogisticRegression as NystromLogisticRegression,
+)
 from noisylabels.classifiers.nystrom_logistic import (
     RobustNystromLogisticRegression as RobustNystromLogisticRegression,
 )

@@ -19,7 +19,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from noisylabels.auditing import cross_fitting, flip_rates, tables
-from noisylabels.auditing.copies import Copies, combine_groups, find_copies, groups_of, number_groups
+from noisylabels.auditing.copies import (
+    Copies,
+    combine_groups,
+    find_copies,
+    groups_of,
+    number_groups,
+)
 from noisylabels.auditing.cross_fitting import (
     LARGEST,
     MANY,
@@ -58,13 +64,13 @@ RARE = 0.1
 NEAR_HALF = 0.4
 """Flip rate above which the report warns."""
 BIAS = (
-    "The flip rates are biased, and no interval shows it. The confident joint counts overlap of the classes "
-    "as flips: where they overlap its rates are too high. The model's own rates are too low, often 0: a "
-    "flexible model fits wrong labels as if they were right."
+    "The flip rates are biased, and no interval shows it. The confident joint counts overlap of "
+    "the classes as flips: where they overlap its rates are too high. The model's own rates are "
+    "too low, often 0: a flexible model fits wrong labels as if they were right."
 )
 WHAT_SETTLES_IT = (
-    "Reviewed rows settle it (`--review 100`, in Python `noisylabels.review`), and so does a column of "
-    "verified labels (`--trusted`)."
+    "Reviewed rows settle it (`--review 100`, in Python `noisylabels.review`), and so does a "
+    "column of verified labels (`--trusted`)."
 )
 
 
@@ -77,14 +83,15 @@ class Audit:
     Empty if not informative.
     ranking : the same columns for all rows.   conflicts : row, label, like; rows that are equal to
     others, ``like`` the first of them, but for the label; then those nearly equal, in pairs.
-    flip_rates : data frame true, observed, estimate (confident joint), anchor, own (the model's), limit
-    (the largest rate that labels alone allow, at 95 %); with trusted labels also trusted, trusted_low,
-    trusted_high.
+    flip_rates : data frame true, observed, estimate (confident joint), anchor, own (the model's),
+    limit (the largest rate that labels alone allow, at 95 %); with trusted labels also trusted,
+    trusted_low, trusted_high.
     bounds : (0, the largest share of wrong labels that labels alone allow, at 95 %).
-    guess : the share by the anchor estimate.   informative : whether some model knows anything of the labels.
+    guess : the share by the anchor estimate.
+    informative : whether some model knows anything of the labels.
     accuracies : see `flip_rates.compared`.   notes : what had to be done to the table.
-    probabilities (n, K) : of the observed class, by models that did not see the row.   predictions (n,) : of
-    every method.   copies : which rows are copies of each other.
+    probabilities (n, K) : of the observed class, by models that did not see the row.
+    predictions (n,) : of every method.   copies : which rows are copies of each other.
     """
 
     classes: NDArray[Any]
@@ -118,7 +125,9 @@ class Audit:
     @property
     def doubt(self) -> Array:
         """Doubt about each label: one minus its probability, (n,)."""
-        return np.asarray(1.0 - self.probabilities[np.arange(len(self.probabilities)), self.observed])
+        return np.asarray(
+            1.0 - self.probabilities[np.arange(len(self.probabilities)), self.observed]
+        )
 
     @property
     def doubted(self) -> NDArray[np.bool_]:
@@ -184,7 +193,7 @@ def audit(
     most_rows: int | None = None,
     compare: bool | None = None,
 ) -> Audit | NumericAudit:
-    """Estimate how many labels are wrong, rank suspicious ones and compare methods that learn from them.
+    """Estimate how many labels are wrong, rank suspicious labels and compare learners.
 
     Labels that are numbers with more than 50 values are audited as measurements.
 
@@ -249,7 +258,9 @@ def audit(
         whole("repetitions", repetitions, 1)
     whole("random_state", random_state, 0, LARGEST_SEED)
     if y is None or (X is None and pred_probs is None):
-        raise ValueError("audit needs the observed labels y, and the table X or probabilities pred_probs")
+        raise ValueError(
+            "audit needs the observed labels y, and the table X or probabilities pred_probs"
+        )
     if classes is not None and pred_probs is None:
         raise ValueError("classes: names of the columns of pred_probs, which are not given")
     # a mask marks rows without a label, which are dropped below
@@ -308,7 +319,9 @@ def order_of_classes(y: ArrayLike, labels: NDArray[Any]) -> NDArray[Any]:
     return ordered if len(ordered) == len(classes) else classes
 
 
-def find_units(table: tables.Table, groups: Groups | None) -> tuple[Copies, Groups | None, list[str]]:
+def find_units(
+    table: tables.Table, groups: Groups | None
+) -> tuple[Copies, Groups | None, list[str]]:
     """Find the copies of a table, and number the units: copies, or the rows of a group."""
     n = len(table.labels)
     alone = np.arange(n)
@@ -334,7 +347,9 @@ def refuse_large_groups(classes: NDArray[Any], y: Classes, groups: Groups) -> No
         raise ValueError(f"groups: all rows of the class {name} are in one group; {advice}")
 
 
-def of_probabilities(table: tables.Table, pred_probs: ArrayLike, *, groups: Groups | None = None) -> Audit:
+def of_probabilities(
+    table: tables.Table, pred_probs: ArrayLike, *, groups: Groups | None = None
+) -> Audit:
     """Audit labels with probabilities (n, K) from elsewhere, of the classes in sorted order.
 
     Raises ValueError : another shape, or rows that are not probabilities.
@@ -343,7 +358,9 @@ def of_probabilities(table: tables.Table, pred_probs: ArrayLike, *, groups: Grou
     K = len(np.unique(table.labels))
     shape = (len(table.labels), K)
     if p.shape != shape:
-        expected = f"a row for each label and a column for each of {K} classes, {(len(table.labels), K)}"
+        expected = (
+            f"a row for each label and a column for each of {K} classes, {(len(table.labels), K)}"
+        )
         raise ValueError(f"pred_probs must have {expected}; got shape {p.shape}")
     # this also refuses probabilities that are not finite
     sums = p.sum(axis=1)
@@ -352,7 +369,8 @@ def of_probabilities(table: tables.Table, pred_probs: ArrayLike, *, groups: Grou
     wrong = ~(are_positive & sum_to_one)
     if wrong.any():
         raise ValueError(
-            f"pred_probs, row {wrong.argmax()}: {p[wrong.argmax()]} are not probabilities that sum to 1"
+            f"pred_probs, row {wrong.argmax()}: {p[wrong.argmax()]} are not probabilities that "
+            "sum to 1"
         )
     classes, y = np.unique(table.labels, return_inverse=True)
     refuse_other_order(p, y, classes.tolist())
@@ -383,7 +401,9 @@ def of_table(
     copies, units, notes_on_units = find_units(table, groups)
     table = replace(table, notes=[*table.notes, *notes_on_units])
     if tables.measured(table.labels):
-        return of_numbers(table, model, copies=copies, units=units, random_state=random_state, say=say)
+        return of_numbers(
+            table, model, copies=copies, units=units, random_state=random_state, say=say
+        )
     classes, y = np.unique(table.labels, return_inverse=True)
     if groups is not None:
         refuse_large_groups(classes, y, groups)
@@ -392,7 +412,9 @@ def of_table(
     repetitions = repetitions or (1 if is_large else 3)
     alone = telling(table, y, units)
     table = with_calendar(table, y, random_state, units)
-    doubtful = "alone predicts nearly every label; if it is known only because of the label, leave it out"
+    doubtful = (
+        "alone predicts nearly every label; if it is known only because of the label, leave it out"
+    )
     notes = [*table.notes, *(f"column {name!r} {doubtful}" for name in alone)]
 
     def fitted(wanted: Any, times: int) -> CrossFit:
@@ -401,7 +423,8 @@ def of_table(
         say(f"cross-fitting {name} on {len(y)} rows, {'once' if times == 1 else f'{times} times'}")
         if len(y) > rows:
             notes.append(
-                f"{name} was trained on {rows} of the {len(y)} rows, drawn class by class; all were judged"
+                f"{name} was trained on {rows} of the {len(y)} rows, drawn class by class; all "
+                "were judged"
             )
         options = {"random_state": random_state, "most_rows": rows, "text": table.text, "say": say}
         options["groups"] = units
@@ -412,7 +435,8 @@ def of_table(
         fits = {name: fitted(name, 1) for name in ours}
         model = max(fits, key=lambda name: flip_rates.log_likelihoods(fits[name], y, units).mean())
         notes.append(
-            f"of {len(fits)} models {model} gives the labels of rows it did not see the largest likelihood"
+            f"of {len(fits)} models {model} gives the labels of rows it did not see the largest "
+            "likelihood"
         )
     if model is not None:
         wanted = model
@@ -461,9 +485,12 @@ def of_numbers(
         raise ValueError(f"model: {model!r} cannot predict them: {advice}")
     notes = list(table.notes)
     if table.labels.dtype.kind in "iu":
-        values = f"the labels are whole numbers with {len(np.unique(table.labels))} different values"
+        values = (
+            f"the labels are whole numbers with {len(np.unique(table.labels))} different values"
+        )
         advice = (
-            f"if they are classes, write them as words; at most {tables.MOST_CLASSES} classes can be audited"
+            f"if they are classes, write them as words; at most {tables.MOST_CLASSES} classes can "
+            "be audited"
         )
         notes.insert(0, f"{values}, and were audited as measurements; {advice}")
     y = table.labels.astype(float)
@@ -534,7 +561,10 @@ def of_cross_fits(
     Q = flip_rates.joint(p, y, a)
     sureness = flip_rates.surest(p, y, units)
     informative = flip_rates.chance(fits, y, units) < SIGNIFICANT
-    columns = table.places() | {"label": classes[y], "suggested": classes[flip_rates.suggested(p, y)]}
+    columns = table.places() | {
+        "label": classes[y],
+        "suggested": classes[flip_rates.suggested(p, y)],
+    }
     columns |= {"score": flip_rates.margins(p, y), "wrong": flip_rates.likely_wrong(p, y, Q, a)}
     ranking = pd.DataFrame(columns).sort_values("score", kind="stable", ignore_index=True)
     if informative:
@@ -668,7 +698,11 @@ def with_calendar(
     forest = cross_fitting.model_of("forest", random_state)
 
     def likely(X: Array) -> Array:
-        options: dict[str, Any] = {"random_state": random_state, "repetitions": 1, "most_rows": LARGEST}
+        options: dict[str, Any] = {
+            "random_state": random_state,
+            "repetitions": 1,
+            "most_rows": LARGEST,
+        }
         fit = cross_fitted(X, y, forest, groups=units, **options)
         return flip_rates.log_likelihoods(fit, y, units)
 
@@ -700,7 +734,9 @@ def with_calendar(
             X = np.hstack([X, wave])
             for name in waves:
                 names += [f"{name} {part} cos", f"{name} {part} sin"]
-            notes.append(f"the {part} of {', '.join(waves)} makes unseen labels likelier and was added")
+            notes.append(
+                f"the {part} of {', '.join(waves)} makes unseen labels likelier and was added"
+            )
     return replace(table, X=X, names=names, notes=notes)
 
 
@@ -736,8 +772,9 @@ def headline(result: Audit | NumericAudit, reviewed: str = "") -> str:
             remedy = ""
         return (
             f"{begin} The median error of {result.model} on rows that it was not trained on is "
-            f"{result.error:.3g}; {result.doubted.sum()} labels are more than {FAR} times the typical error "
-            "nearby away from its prediction. Labels alone cannot show whether they are wrong or rare"
+            f"{result.error:.3g}; {result.doubted.sum()} labels are more than {FAR} times the "
+            "typical error nearby away from its prediction. Labels alone cannot show whether they "
+            "are wrong or rare"
             f"{remedy}."
         )
     count = result.counts.sum()
@@ -745,19 +782,26 @@ def headline(result: Audit | NumericAudit, reviewed: str = "") -> str:
     begin = f"{count} labels of {len(result.classes)} classes."
     if not result.informative:
         return (
-            f"{begin} These columns say nothing about the label: no model orders the labels better than "
-            f"chance (the best is right for {percent(best['accuracy'])} of them, always saying "
-            f"{result.classes[result.counts.argmax()]} for {percent(result.counts.max() / count)}). So which "
-            "labels are wrong cannot be known from these columns."
+            f"{begin} These columns say nothing about the label: no model orders the labels "
+            "better than chance (the best is right for "
+            f"{percent(best['accuracy'])} of them, always saying "
+            f"{result.classes[result.counts.argmax()]} for "
+            f"{percent(result.counts.max() / count)}). "
+            "So which labels are wrong cannot be known from these columns."
         )
-    first = "There is evidence of wrong labels." if result.evidence.any() else "No evidence of wrong labels."
+    first = (
+        "There is evidence of wrong labels."
+        if result.evidence.any()
+        else "No evidence of wrong labels."
+    )
     if reviewed:
         return f"{begin} {reviewed}"
     top = result.bounds[1]
     guess = min(result.guess, result.bounds[1])
     return (
-        f"{begin} {first} The labels by themselves allow any share of wrong ones from 0 % to {percent(top)} "
-        "(the upper end at 95 % confidence, if flips depend on the class alone). Our estimate is "
+        f"{begin} {first} The labels by themselves allow any share of wrong ones from 0 % to "
+        f"{percent(top)} (the upper end at 95 % confidence, if flips depend on the class alone). "
+        "Our estimate is "
         f"{percent(guess)}. It has no confidence interval until you review rows."
     )
 
@@ -770,7 +814,8 @@ def same(result: Audit) -> Iterator[str]:
     if rows := int((~is_nearly_equal).sum()):
         groups = result.conflicts["like"][~is_nearly_equal].nunique()
         sentence = (
-            f"{rows} rows have the contents of another row and a different label ({_count(groups, 'group')})."
+            f"{rows} rows have the contents of another row and a different label "
+            f"({_count(groups, 'group')})."
         )
         if rows > int(result.counts.sum()) / 5:
             sentence += " So many that the columns lack something the labels depend on."
@@ -797,10 +842,13 @@ def certainty(result: Audit) -> str:
     disagreements = []
     for j in np.flatnonzero(result.evidence):
         n_disagree = round(surest.disagree[j], 1)
-        disagreements.append(f"{n_disagree:g} of {surest.rows[j]} rows of class {result.classes[j]}")
+        disagreements.append(
+            f"{n_disagree:g} of {surest.rows[j]} rows of class {result.classes[j]}"
+        )
     return (
-        f"Evidence of wrong labels: even where {result.model} is most confident of a class, labels disagree "
-        f"({', '.join(disagreements)}). Wrong labels cause this, or classes that overlap everywhere."
+        f"Evidence of wrong labels: even where {result.model} is most confident of a class, labels "
+        f"disagree ({', '.join(disagreements)}). Wrong labels cause this, or classes that overlap "
+        "everywhere."
     )
 
 
@@ -808,7 +856,8 @@ def likeliest_flip(result: Audit) -> str:
     """Say which class probably carries the label of another most often."""
     likeliest = max(off_diagonal(result), key=lambda row: float(row["anchor"]))
     return (
-        f"The most frequent flip is probably {likeliest['true']} labelled as {likeliest['observed']}: "
+        f"The most frequent flip is probably {likeliest['true']} labelled as "
+        f"{likeliest['observed']}: "
         f"{percent(likeliest['anchor'])} of class {likeliest['true']}, by the anchor estimate."
     )
 
@@ -832,7 +881,10 @@ def ranking(result: Audit | NumericAudit) -> str:
     if isinstance(result, NumericAudit):
         advice = "the suggestion is what the model expects"
     verb = "label is" if len(result.suspicious) == 1 else "labels are"
-    return f"{len(result.suspicious)} {verb} listed as suspicious. Look at them from the top; {advice}."
+    return (
+        f"{len(result.suspicious)} {verb} listed as suspicious. Look at them from the top; "
+        f"{advice}."
+    )
 
 
 def methods(result: Audit) -> Iterator[str]:
@@ -843,16 +895,19 @@ def methods(result: Audit) -> Iterator[str]:
     best = table.iloc[0]
     tied = ", ".join(table["method"][1:][table["behind_low"][1:] <= 0]) or "none"
     yield (
-        f"On the observed labels {best['method']} is the most accurate ({percent(best['accuracy'])}); not "
-        f"significantly different from it (95 %): {tied}."
+        f"On the observed labels {best['method']} is the most accurate "
+        f"({percent(best['accuracy'])}); not significantly different from it (95 %): {tied}."
     )
     if table["corrected"].isna().any():
         yield (
-            "Accuracies on the true labels cannot be estimated: with this many wrong labels the correction "
-            "is unstable."
+            "Accuracies on the true labels cannot be estimated: with this many wrong labels the "
+            "correction is unstable."
         )
     elif table["clipped"].any():
-        yield "Some corrected accuracies lay above 100 % and were clipped: the flip rates are then too high."
+        yield (
+            "Some corrected accuracies lay above 100 % and were clipped: the flip rates are then "
+            "too high."
+        )
 
 
 def doubts(result: Audit) -> Iterator[str]:
@@ -862,11 +917,14 @@ def doubts(result: Audit) -> Iterator[str]:
         yield f"Only {result.counts.sum()} rows: all estimates are uncertain."
     if shares.min() < RARE:
         rare = result.classes[shares.argmin()]
-        yield f"Class {rare} is rare ({percent(shares.min())}): estimates for this class rest on few rows."
+        yield (
+            f"Class {rare} is rare ({percent(shares.min())}): estimates for this class rest on few "
+            "rows."
+        )
     if max(row["estimate"] for row in off_diagonal(result)) > NEAR_HALF:
         yield (
-            "A flip rate is near one half. Above one half two classes swap names, which no method can detect "
-            "from the labels alone."
+            "A flip rate is near one half. Above one half two classes swap names, which no method "
+            "can detect from the labels alone."
         )
 
 

@@ -42,7 +42,7 @@ class Job:
 
     @classmethod
     def read(cls, given: Mapping[str, Any], data_files: Sequence[str | Path]) -> Job:
-        """Read a request (protocol, experiment, seed, settings; see `Plan.job`) and the data files."""
+        """Read a request (protocol, experiment, seed, settings; see `Plan.job`), and the data."""
         data = {}
         if data_files:
             from reproduction.data.prepared import load_prepared
@@ -69,7 +69,9 @@ class Job:
         rows = self.protocol.run(self.settings, handed)
         return points.take(self._checked(rows, handed.place)), points
 
-    def check_repeatable(self, rows: Iterable[Row], repetitions: str, tuned: Mapping[str, Any]) -> None:
+    def check_repeatable(
+        self, rows: Iterable[Row], repetitions: str, tuned: Mapping[str, Any]
+    ) -> None:
         """Run the first repetition again, and compare its rows with those of the first time.
 
         Parameters
@@ -116,8 +118,13 @@ class Job:
                 if (metric := row.get("metric")) not in seen:
                     seen.add(metric)
                     if not any(fnmatchcase(str(metric), each) for each in declared):
-                        said = f"row {number} has the metric {metric!r}{near(metric, self.protocol.labels)}"
-                        raise ValueError(f"protocol {place}: {said}; declare it: @protocol(..., labels=...)")
+                        said = (
+                            f"row {number} has the metric {metric!r}"
+                            f"{near(metric, self.protocol.labels)}"
+                        )
+                        raise ValueError(
+                            f"protocol {place}: {said}; declare it: @protocol(..., labels=...)"
+                        )
                 first = numbers.setdefault(key_of(row), number)
                 if first != number:
                     rule = "give them another setting, x or metric, or keep one"
