@@ -52,15 +52,46 @@ def mixture(
     gamma: tuple[float, float],
     loss_weights: str = "convex",
 ) -> tuple[Floats, Floats]:
-    """Compute the weights of both terms of the loss from the flip rates.
+    r"""Compute the weights of both terms of the loss from the flip rates.
 
-    (a, b), each (n,), of labels s (n,) of -1 and +1.
+    Parameters
+    ----------
+    s : array_like of shape (n,)
+        Labels, -1 and +1.
+    gamma : pair of float
+        Rates of the flips from the first to the second class and back, each in [0, 0.5).
+    loss_weights : {"convex", "likelihood"}, default "convex"
+        How the rates weigh the terms, see Notes.
 
-    "convex" : (1 - gamma01, gamma01) for s = +1, (1 - gamma10, gamma10) for s = -1, as the paper
-    draws it. "likelihood" : P(s | true class s) and P(s | the other class), (1 - gamma10, gamma01)
-    and
-        (1 - gamma01, gamma10); the same for symmetric noise.
-    Raises ValueError : a rate outside [0, 0.5), an unknown name.
+    Returns
+    -------
+    a : ndarray of shape (n,)
+        Weight of the term for a label that is right.
+    b : ndarray of shape (n,)
+        Weight of the term for one that was flipped.
+
+    Raises
+    ------
+    ValueError
+        If there are not two rates, one is outside [0, 0.5), or the name is unknown.
+
+    Examples
+    --------
+    >>> from noisylabels.classifiers.boosting import mixture
+    >>> a, b = mixture([1, -1], (0.25, 0.125))
+    >>> a.tolist(), b.tolist()
+    ([0.75, 0.875], [0.25, 0.125])
+    >>> a, b = mixture([1, -1], (0.25, 0.125), "likelihood")
+    >>> a.tolist(), b.tolist()
+    ([0.875, 0.75], [0.25, 0.125])
+
+    Notes
+    -----
+    With "convex", as the paper draws it, :math:`(a, b)` is :math:`(1 - \gamma_{01}, \gamma_{01})`
+    for :math:`s = 1` and :math:`(1 - \gamma_{10}, \gamma_{10})` for :math:`s = -1`. With
+    "likelihood" it is the probability of s given that class and given the other, :math:`(1 -
+    \gamma_{10}, \gamma_{01})` and :math:`(1 - \gamma_{01}, \gamma_{10})`. Both are the same for
+    symmetric noise.
     """
     choice("loss_weights", loss_weights, get_args(LossWeights))
     rates = numbers("gamma", gamma, least=0.0, below=0.5)
@@ -78,7 +109,37 @@ def mixture(
 
 
 def exponential_loss(H: ArrayLike, s: ArrayLike, gamma: tuple[float, float]) -> Floats:
-    """Compute the exponential loss under flips, elementwise, as the paper draws it."""
+    """Compute the exponential loss of each row under flips, as the paper draws it.
+
+    Parameters
+    ----------
+    H : array_like of shape (n,)
+        Decision values.
+    s : array_like of shape (n,)
+        Labels, -1 and +1.
+    gamma : pair of float
+        Flip rates, see `mixture`.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The losses.
+
+    Raises
+    ------
+    ValueError
+        If there are not two rates, or one is outside [0, 0.5).
+
+    Examples
+    --------
+    >>> from noisylabels.classifiers.boosting import exponential_loss
+    >>> exponential_loss([0.0, 1.0], [1, 1], (0.0, 0.0)).round(3).tolist()
+    [1.0, 0.368]
+
+    Notes
+    -----
+    It is :math:`a e^{-s H} + b e^{s H}` with the weights "convex" of `mixture`.
+    """
     a, b = mixture(s, gamma)
     scores = np.asarray(H, dtype=float)
     margin = np.asarray(s) * scores
@@ -87,14 +148,45 @@ def exponential_loss(H: ArrayLike, s: ArrayLike, gamma: tuple[float, float]) -> 
 
 
 class FlippedExponential:
-    """The exponential loss of n points under flips, for the additive loop.
+    r"""The exponential loss of n rows under flips, for the loop that adds members.
 
-    J(H) = sum_i a_i exp(-s_i H_i) + b_i exp(s_i H_i) of n points, for the additive loop.
+    Parameters
+    ----------
+    s : ndarray of shape (n,)
+        Labels, -1.0 and +1.0.
+    gamma : pair of float, default (0.0, 0.0)
+        Flip rates, see `mixture`.
+    loss_weights : {"convex", "likelihood"}, default "convex"
+        How the rates weigh the terms, see `mixture`.
+    negative_weights : {"flip", "clip"}, default "flip"
+        What `weigh` does with a weight below 0: use the opposite label with the size of the weight,
+        or set it to 0.
 
-    s (n,) of -1.0 and +1.0; gamma and loss_weights: see `mixture`. The weight of a point is w^a_i -
-    w^b_i, w^a_i = a_i exp(-s_i H_i) and w^b_i = b_i exp(s_i H_i). It is below 0 where the ensemble
-    is surer than the noise allows: "flip" then uses the opposite label with weight |w|, "clip"
-    sets it to 0.
+    Raises
+    ------
+    ValueError
+        If there are not two rates, one is outside [0, 0.5), or a name is unknown.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.classifiers.boosting import FlippedExponential
+    >>> loss = FlippedExponential(np.array([1.0, 1.0, -1.0]))
+    >>> weights, labels = loss.weigh(np.zeros(3))
+    >>> weights.tolist(), labels.tolist()
+    ([1.0, 1.0, 1.0], [1.0, 1.0, -1.0])
+    >>> round(loss.step(np.array([1.0, 1.0, 1.0])), 3)
+    0.347
+
+    Notes
+    -----
+    The loss is :math:`J(H) = \sum_i a_i e^{-s_i H_i} + b_i e^{s_i H_i}`, and the weight of a row is
+    :math:`a_i e^{-s_i H_i} - b_i e^{s_i H_i}`. It is below 0 where the ensemble is surer than the
+    noise allows.
+
+    References
+    ----------
+    Kabán and Bootkrajang (2017), LABELNOISE, eq. (11) to (15).
     """
 
     def __init__(
@@ -111,12 +203,34 @@ class FlippedExponential:
         self.assume(gamma)
 
     def assume(self, gamma: tuple[float, float]) -> None:
-        """Go on with other flip rates."""
+        """Go on with other flip rates.
+
+        Parameters
+        ----------
+        gamma : pair of float
+            Flip rates, see `mixture`.
+
+        Raises
+        ------
+        ValueError
+            If there are not two rates, or one is outside [0, 0.5).
+        """
         self.a, self.b = mixture(self.s, gamma, self.loss_weights)
 
     def weigh(self, H: Floats) -> tuple[Floats, Floats]:
-        """Return the sizes of weights (n,), up to a factor, and the labels (n,) to learn at the
-        scores H.
+        """Compute what the next member learns from: weights of the rows, and labels.
+
+        Parameters
+        ----------
+        H : ndarray of shape (n,)
+            Decision values so far.
+
+        Returns
+        -------
+        weights : ndarray of shape (n,)
+            Sizes of the weights, up to a common factor.
+        labels : ndarray of shape (n,)
+            Labels, -1.0 and +1.0; the opposite one where the weight is below 0.
         """
         _, self._wa, self._wb = _terms(H, self.s, self.a, self.b)
         w = self._wa - self._wb
@@ -126,11 +240,23 @@ class FlippedExponential:
         return np.abs(w), pseudo_labels
 
     def step(self, h: Floats) -> float:
-        """Find the step along decisions h (n,) of -1.0 and +1.0, from the scores that were weighed
-        last.
+        r"""Find the best step along the decisions of a member, after a call of `weigh`.
 
-        alpha = 1/2 log(agree / disagree) minimises J(H + alpha h) = agree exp(-alpha) + disagree
-        exp(alpha).
+        Parameters
+        ----------
+        h : ndarray of shape (n,)
+            Decisions of the member, -1.0 and +1.0.
+
+        Returns
+        -------
+        float
+            The step.
+
+        Notes
+        -----
+        :math:`\alpha = \tfrac12 \log(A / D)` minimises :math:`J(H + \alpha h) = A e^{-\alpha} + D
+        e^\alpha`, where A adds up the terms that agree with the decisions, and D the others. A
+        share of 1e-12 of both is added to each, so that the step stays finite.
         """
         agree, disagree = _agreement(self.s, h, self._wa, self._wb)
         guard = GUARD * (agree + disagree)
@@ -138,7 +264,18 @@ class FlippedExponential:
         return 0.5 * math.log(odds)
 
     def log_value(self, H: Floats) -> float:
-        """Compute log(J(H) / n)."""
+        """Compute the logarithm of the mean loss.
+
+        Parameters
+        ----------
+        H : ndarray of shape (n,)
+            Decision values.
+
+        Returns
+        -------
+        float
+            The logarithm.
+        """
         shift, wa, wb = _terms(H, self.s, self.a, self.b)
         total = wa.sum() + wb.sum()
         log_mean = math.log(total / len(H))
@@ -188,13 +325,41 @@ After = Callable[[Floats, Any, float], None]
 
 
 class BoostingClassifier(Repeated, DecisionClassifier):
-    """Base of boosters, which add up decisions of members.
+    r"""Base of boosters, which add up decisions of members.
 
-    H(x) = sum_t alpha_t h_t(x); classes_[1] if H(x) >= 0, else classes_[0].
+    Parameters
+    ----------
+    class_weight : dict or "balanced", optional
+        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
 
-    P(y = 1 | x) = sigma(2 H(x)): half the log-odds minimise the mean of exp(-s H) (Friedman, Hastie
-    and Tibshirani, Annals of Statistics 28, 2000, Lemma 1). Many rounds drive it towards 0 and 1;
-    scikit-learn's CalibratedClassifierCV brings it back.
+    Attributes
+    ----------
+    members_ : list or ndarray
+        The T members.
+    steps_ : ndarray (T,)
+        Weight of each member in the sum.
+    log_losses_ : ndarray (T,)
+        Logarithm of the mean exponential loss after each round.
+    classes_ : ndarray (2,)
+
+    Examples
+    --------
+    >>> from noisylabels import AdaBoostClassifier
+    >>> from noisylabels.classifiers.boosting import BoostingClassifier
+    >>> issubclass(AdaBoostClassifier, BoostingClassifier)
+    True
+
+    Notes
+    -----
+    The decision value is :math:`H(x) = \sum_t \alpha_t h_t(x)`, and :math:`H \ge 0` means the
+    second class. Its probability is :math:`\sigma(2 H(x))`, as half the log-odds minimise the mean
+    of :math:`e^{-s H}`. Many rounds drive it towards 0 and 1;
+    `sklearn.calibration.CalibratedClassifierCV` calibrates it.
+
+    References
+    ----------
+    Friedman, Hastie and Tibshirani (2000), Additive logistic regression, Annals of Statistics 28,
+    Lemma 1.
     """
 
     ZERO_IS_SECOND: ClassVar[bool] = True
@@ -207,7 +372,18 @@ class BoostingClassifier(Repeated, DecisionClassifier):
     log_losses_: Floats
 
     def decision_function(self, X: Any) -> Floats:
-        """Compute H(x) of each row of X (n, d)."""
+        """Compute the decision value of each row.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, d)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The values; at least 0 means the second class.
+        """
         X = features_of(self, X)
         inputs = self._inputs(X)
         terms = zip(self.members_, self.steps_, strict=True)
@@ -216,7 +392,18 @@ class BoostingClassifier(Repeated, DecisionClassifier):
         return sum(outputs, zeros)
 
     def staged_decision_function(self, X: Any) -> Iterator[Floats]:
-        """Yield H(x) of each row of X (n, d) after 1, 2, ... rounds."""
+        """Yield the decision values of all rows after 1, 2, ... rounds.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, d)
+            Samples.
+
+        Yields
+        ------
+        ndarray of shape (n,)
+            The values after one more round.
+        """
         X = features_of(self, X)
         inputs = self._inputs(X)
         H = np.zeros(len(X))
@@ -225,7 +412,18 @@ class BoostingClassifier(Repeated, DecisionClassifier):
             yield H
 
     def staged_predict(self, X: Any) -> Iterator[NDArray[Any]]:
-        """Yield the class of each row of X (n, d) after 1, 2, ... rounds."""
+        """Yield the classes of all rows after 1, 2, ... rounds.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, d)
+            Samples.
+
+        Yields
+        ------
+        ndarray of shape (n,)
+            The classes after one more round.
+        """
         for H in self.staged_decision_function(X):
             yield self.classes_[(H >= 0).astype(np.intp)]
 
@@ -284,6 +482,8 @@ class AdaBoostClassifier(BoostingClassifier):
     ----------
     base : {"logistic", "robust_logistic"}, default "logistic"
         The robust base starts at random and learns flip rates in every round.
+    class_weight : dict or "balanced", optional
+        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
     rounds : int, default 100
         Number of members, at most.
     weighting : {"resample", "reweight"}, default "resample"
@@ -295,8 +495,6 @@ class AdaBoostClassifier(BoostingClassifier):
         Newton steps for a member, at most.
     random_state : int or numpy.random.Generator, optional
         Seed of the draws and starts.
-    class_weight : dict or "balanced", optional
-        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
 
     Attributes
     ----------
@@ -353,7 +551,22 @@ class AdaBoostClassifier(BoostingClassifier):
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
     ) -> AdaBoostClassifier:
-        """Boost on X (n, d) and labels y (n,), with weights (n,) as in `Weighted`."""
+        """Boost on samples and labels.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, d)
+            Samples.
+        y : array_like of shape (n,)
+            Labels of two classes.
+        sample_weight : array_like of shape (n,), optional
+            Weights, see `noisylabels.classifiers.base.Weighted`.
+
+        Returns
+        -------
+        AdaBoostClassifier
+            The classifier.
+        """
         X, s = self._checked(X, y, sample_weight)
         self._boost(X, FlippedExponential(s))
         return self
@@ -398,8 +611,21 @@ class RBoostClassifier(TrueLabelPosterior, AdaBoostClassifier):
 
     Parameters
     ----------
-    base, rounds, weighting, lam, newton_steps, random_state, class_weight
-        As in `AdaBoostClassifier`.
+    base : {"logistic", "robust_logistic"}, default "logistic"
+        The robust base starts at random and learns flip rates in every round.
+    class_weight : dict or "balanced", optional
+        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
+    rounds : int, default 100
+        Number of members, at most.
+    weighting : {"resample", "reweight"}, default "resample"
+        Fit a member to n rows drawn from the weights, or to the weights themselves.
+    lam : float, default 1e-3
+        Penalty of a member's weights, above 0, where the weights of the rows sum to n; the bias is
+        free.
+    newton_steps : int, default 15
+        Newton steps for a member, at most.
+    random_state : int or numpy.random.Generator, optional
+        Seed of the draws and starts.
     gamma : pair of float, default (0.2, 0.2)
         Rates of the flips from the first to the second class and back, each in [0, 0.5).
     learn_gamma : bool, default True
@@ -478,12 +704,27 @@ class RBoostClassifier(TrueLabelPosterior, AdaBoostClassifier):
         trusted: tuple[Any, ArrayLike] | None = None,
         sample_trusted: ArrayLike | None = None,
     ) -> RBoostClassifier:
-        """Boost on X (n, d) and observed labels y (n,), with weights (n,) as in `Weighted`.
+        """Boost on samples and observed labels.
 
-        trusted : (X, y) of a few points with verified labels, on which the scores are calibrated;
-            without them they are calibrated on the training points and their observed labels.
-        sample_trusted : instead of that, (n,) verified labels of the rows of X, gaps (NaN, None)
-            where there are none; ``set_fit_request`` routes it.
+        Parameters
+        ----------
+        X : array_like of shape (n, d)
+            Samples.
+        y : array_like of shape (n,)
+            Observed labels of two classes.
+        sample_weight : array_like of shape (n,), optional
+            Weights, see `noisylabels.classifiers.base.Weighted`.
+        trusted : pair (X, y), optional
+            A few samples with verified labels, on which the scores are calibrated. Without them
+            they are calibrated on the training rows and their observed labels.
+        sample_trusted : array_like of shape (n,), optional
+            Verified labels of the rows of X, with gaps (NaN, None) where there are none; used
+            instead of ``trusted``. ``set_fit_request`` routes it.
+
+        Returns
+        -------
+        RBoostClassifier
+            The classifier.
         """
         flag("learn_gamma", self.learn_gamma)
         if not (trusted is None or (isinstance(trusted, tuple | list) and len(trusted) == 2)):
@@ -569,14 +810,14 @@ class GentleBoostClassifier(BoostingClassifier):
 
     Parameters
     ----------
+    class_weight : dict or "balanced", optional
+        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
     rounds : int, default 100
         Number of members, at most.
     splits : int, default 3
         Splits of each tree, at most.
     random_state : int or numpy.random.Generator, optional
         Seed of which of two equally good splits a tree takes.
-    class_weight : dict or "balanced", optional
-        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
 
     Attributes
     ----------
@@ -629,7 +870,22 @@ class GentleBoostClassifier(BoostingClassifier):
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
     ) -> GentleBoostClassifier:
-        """Boost on X (n, d) and labels y (n,), with weights (n,) as in `Weighted`."""
+        """Boost on samples and labels.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, d)
+            Samples.
+        y : array_like of shape (n,)
+            Labels of two classes.
+        sample_weight : array_like of shape (n,), optional
+            Weights, see `noisylabels.classifiers.base.Weighted`.
+
+        Returns
+        -------
+        GentleBoostClassifier
+            The classifier.
+        """
         X, s = self._checked(X, y, sample_weight)
         splits = whole("splits", self.splits, 1)
         rng = generator(self.random_state)
@@ -669,14 +925,14 @@ class ModestBoostClassifier(GentleBoostClassifier):
 
     Parameters
     ----------
+    class_weight : dict or "balanced", optional
+        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
     rounds : int, default 100
         Number of members, at most.
     splits : int, default 3
         Splits of each tree, at most.
     random_state : int or numpy.random.Generator, optional
         Seed of which of two equally good splits a tree takes.
-    class_weight : dict or "balanced", optional
-        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
 
     Attributes
     ----------
