@@ -66,9 +66,9 @@ def find_rows(name: str) -> Iterator[tuple[str, ...]]:
         return
     since = dict.fromkeys(today, "")
     for commit, date, old_path in list_versions(path):
-        then = read_checks(run_git("show", f"{commit}:{old_path}"))
+        earlier_checks = read_checks(run_git("show", f"{commit}:{old_path}"))
         for claim, checks in today.items():
-            if then.get(claim) != checks:
+            if earlier_checks.get(claim) != checks:
                 since[claim] = ""
             elif not since[claim]:
                 since[claim] = date

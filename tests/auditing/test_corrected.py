@@ -211,8 +211,8 @@ def test_a_whole_weight_is_as_many_rows(method, flips, folds, monkeypatch):
         monkeypatch.setattr(corrected, "split_folds", folds_by(source))
         return clone(model).fit(*data, **weights)
 
-    used = np.flatnonzero(times)
-    weighted = fit_with_folds_by(used, X, observed, trusted, sample_weight=times)
+    used_rows = np.flatnonzero(times)
+    weighted = fit_with_folds_by(used_rows, X, observed, trusted, sample_weight=times)
     repeated = fit_with_folds_by(rows, X[rows], observed[rows], trusted_rows)
     plain = fit_with_folds_by(numbers, X, observed, trusted)
     assert_allclose(weighted.flip_matrix_, repeated.flip_matrix_, atol=1e-6)

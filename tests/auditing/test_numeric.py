@@ -39,8 +39,8 @@ def test_numbers_far_from_what_is_expected_come_first(houses, report):
     first = report.ranking.iloc[0]
     true_price = true[int(first["row"])]
     assert first["suggested"] == pytest.approx(true_price, abs=4)
-    said = "The median error of Ridge on rows that it was not trained on"
-    assert f"200 labels that are numbers. {said}" in report.text
+    sentence = "The median error of Ridge on rows that it was not trained on"
+    assert f"200 labels that are numbers. {sentence}" in report.text
     assert str(report) == report.text
     z = report.doubt / (1 - report.doubt) * 3.5
     assert np.median(z) == pytest.approx(0.6745)

@@ -104,8 +104,8 @@ def test_two_strata_cover_and_lists_hold(rate, way_to_draw):
     rank = rank_by(s)
     is_doubted = s > 0.35
     doubted = np.flatnonzero(is_doubted)
-    others = np.flatnonzero(~is_doubted)
-    shares = [len(doubted) / len(w), len(others) / len(w)]
+    believed_rows = np.flatnonzero(~is_doubted)
+    shares = [len(doubted) / len(w), len(believed_rows) / len(w)]
     wanted = min(100 * DESIGNS[way_to_draw], len(doubted))
     not_covered = 0
     above_limit = 0
@@ -117,7 +117,7 @@ def test_two_strata_cover_and_lists_hold(rate, way_to_draw):
         is_of_doubted = is_doubted[rows]
         assert abs(is_of_doubted.sum() - wanted) <= 1
         of_doubted = (w_sampled[is_of_doubted], len(doubted))
-        of_others = (w_sampled[~is_of_doubted], len(others))
+        of_others = (w_sampled[~is_of_doubted], len(believed_rows))
         estimate = intervals.stratified([of_doubted, of_others], shares)
         not_covered += not estimate.low <= rate <= estimate.high
         limits = [intervals.counted(*part, 0.05) for part in (of_doubted, of_others)]
@@ -281,9 +281,9 @@ def test_the_file_says_nothing_of_the_model_which_never_agrees_with_another_clas
     most_probable = report.classes[report.probabilities.argmax(axis=1)]
     assert (says["model_says"] == most_probable[says["row"]]).all()
     if way_to_draw != "chance":
-        why = says["why"].str
-        assert (why.endswith("the model agrees") == agrees).all()
-        assert (why.endswith("would label it otherwise") == ~agrees).all()
+        reasons = says["why"].str
+        assert (reasons.endswith("the model agrees") == agrees).all()
+        assert (reasons.endswith("would label it otherwise") == ~agrees).all()
 
 
 def test_a_review_that_an_earlier_version_drew_is_read_and_loses_its_suggestions(report, path):

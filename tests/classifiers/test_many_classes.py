@@ -44,7 +44,7 @@ def share_right(model, X, true):
 @pytest.mark.parametrize("model", ROBUST, ids=lambda m: m.name)
 def test_it_learns_the_flips_and_sees_through_them(model):
     X, true, observed = trees()
-    ones = np.ones(300)
+    unit_weights = np.ones(300)
     model.fit(X, observed)
     assert model.classes_.tolist() == NAMES.tolist()
     omega = model.flip_matrix_
@@ -53,13 +53,13 @@ def test_it_learns_the_flips_and_sees_through_them(model):
     assert share_right(model, X, true) > 0.97
     assert model.decision_function(X).shape == (300, 3)
     probabilities = model.predict_proba(X)
-    assert probabilities.sum(axis=1) == pytest.approx(ones)
+    assert probabilities.sum(axis=1) == pytest.approx(unit_weights)
     assert model.flags_ == ()
     assert not model.flagged_
     assert model.converged_
     q = model.true_label_posterior(X, observed)
     assert q.shape == (300, 3)
-    assert q.sum(axis=1) == pytest.approx(ones)
+    assert q.sum(axis=1) == pytest.approx(unit_weights)
     likeliest = NAMES[q.argmax(axis=1)]
     assert np.mean(likeliest == true) > 0.95
     with pytest.raises(ValueError, match="outside the classes of fit"):

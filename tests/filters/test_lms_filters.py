@@ -260,8 +260,8 @@ def test_lms_above_its_limit_is_reported_long_before_numbers_overflow():
     message = r"lms: diverged at row (\d+); take a smaller step"
     with pytest.raises(ValueError, match=message) as error:
         LMS(0.25).run(data.x, labels)
-    said = re.search(message, str(error.value))
-    row = int(said.group(1))
+    match = re.search(message, str(error.value))
+    row = int(match.group(1))
     prediction = LMS(0.25).run(data.x[:row], labels[:row])
     assert np.abs(prediction).max() < 1e6
     diverging, converging = LMS.losses([LMS(0.25), LMS(0.01)], data, 2)

@@ -204,9 +204,9 @@ def test_all_checks_must_hold():
 def three_levels(rng, gains, n=30):
     """Clean errors 10 with a common part, and two kinds of noise that raise them by ``gains``."""
     common = rng.standard_normal(n)
-    one, other = gains
+    first_gain, second_gain = gains
     curves = []
-    for noise, gain in (("clean", 0.0), ("one", one), ("other", other)):
+    for noise, gain in (("clean", 0.0), ("one", first_gain), ("other", second_gain)):
         errors = 10 + gain + common + 0.1 * rng.standard_normal(n)
         curves.append(curve(errors, noise=noise))
     return table(*curves)

@@ -202,5 +202,5 @@ def test_a_kernel_matrix_in_blocks_is_that_of_its_distances(n, m, storage):
     if storage is np.asarray:
         between = squared_distances(A, B)
         assert np.array_equal(between, cdist(A, B, "sqeuclidean"))
-        within = squared_distances(A)
-        assert np.array_equal(within, cdist(A, A, "sqeuclidean"))
+        own_distances = squared_distances(A)
+        assert np.array_equal(own_distances, cdist(A, A, "sqeuclidean"))

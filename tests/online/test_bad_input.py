@@ -152,10 +152,10 @@ def test_what_is_no_array_of_numbers_is_refused(cls, bad):
     }
     if hasattr(learner, "run"):
         names = inspect.signature(learner.run).parameters
-        taken = {name: value for name, value in arguments.items() if name in names}
-        for name in {"X", "X1", "X2", "y"} & set(taken):
+        accepted = {name: value for name, value in arguments.items() if name in names}
+        for name in {"X", "X1", "X2", "y"} & set(accepted):
             with pytest.raises(ValueError, match=r"^(X|X1|X2|y|copy \d): (expected|needs) [^\n]+$"):
-                learner.run(**taken | {name: bad})
+                learner.run(**accepted | {name: bad})
     refused(r"^X: (expected|needs) [^\n]+$", learner.predict, bad)
     for learn in (learner.fit, learner.partial_fit):
         refused(r"^oracle: must be of the class Oracle, got [^\n]+$", learn, X)

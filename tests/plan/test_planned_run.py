@@ -64,8 +64,8 @@ def test_a_due_job_is_noticed_unless_it_is_a_verdict_that_only_a_target_requests
     requested = {f"{plan.results}/{page}verdicts.record.json" for page in plan.pages("")}
     unnoticed = set()
     of_verdicts = [name for name in finished.decisions if name.endswith("/verdicts.record.json")]
-    others = [name for name in finished.decisions if name not in of_verdicts]
-    for record in [*requested, *of_verdicts[::10], *others[::10]]:
+    other_results = [name for name in finished.decisions if name not in of_verdicts]
+    for record in [*requested, *of_verdicts[::10], *other_results[::10]]:
         finished.decisions[record] = "seed: 1 -> 2"
         if finished.is_finished():
             unnoticed.add(record)

@@ -295,9 +295,9 @@ def test_methods_shown_together_differ_even_without_colour(name):
     for first, second in itertools.combinations(methods, 2):
         a = looks[first]
         b = looks[second]
-        both = f"{first} and {second}"
-        assert a.marker != b.marker, f"{both} share a marker: list one of them in names.yaml"
-        assert (a.colour, a.dash) != (b.colour, b.dash), f"{both} share a line"
+        pair = f"{first} and {second}"
+        assert a.marker != b.marker, f"{pair} share a marker: list one of them in names.yaml"
+        assert (a.colour, a.dash) != (b.colour, b.dash), f"{pair} share a line"
 
 
 def test_controls_step_back():

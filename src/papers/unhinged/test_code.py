@@ -42,8 +42,8 @@ def test_the_minimiser_is_that_of_a_general_solver(rows, loss):
 
     start = solution + 0.1
     options = {"xatol": 1e-7, "fatol": 1e-12}
-    found = minimize(objective, start, method="Nelder-Mead", options=options)
-    assert objective(solution) <= found.fun + 1e-8
+    minimum = minimize(objective, start, method="Nelder-Mead", options=options)
+    assert objective(solution) <= minimum.fun + 1e-8
 
 
 def slope_by_differences(function, z):
