@@ -76,22 +76,66 @@ WHAT_SETTLES_IT = (
 
 @dataclass(frozen=True)
 class Audit:
-    """The findings of an audit of classes.
+    r"""The findings of an audit of classes.
 
-    classes (K,).   suspicious : data frame row, (line,) label, suggested, score of the labels that
-    are likely wrong, the most doubtful first; score = p_observed - max of the others, in [-1, 1].
-    Empty if not informative.
-    ranking : the same columns for all rows.   conflicts : row, label, like; rows that are equal to
-    others, ``like`` the first of them, but for the label; then those nearly equal, in pairs.
-    flip_rates : data frame true, observed, estimate (confident joint), anchor, own (the model's),
-    limit (the largest rate that labels alone allow, at 95 %); with trusted labels also trusted,
-    trusted_low, trusted_high.
-    bounds : (0, the largest share of wrong labels that labels alone allow, at 95 %).
-    guess : the share by the anchor estimate.
-    informative : whether some model knows anything of the labels.
-    accuracies : see `flip_rates.compared`.   notes : what had to be done to the table.
-    probabilities (n, K) : of the observed class, by models that did not see the row.
-    predictions (n,) : of every method.   copies : which rows are copies of each other.
+    Below, n is the number of rows and K the number of classes.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (K,)
+        The classes, sorted.
+    counts : ndarray of shape (K,)
+        How many labels are of each class.
+    suspicious : pandas.DataFrame
+        The labels that are likely wrong, the most doubtful first: a part of ``ranking``. Empty if
+        the audit is not informative.
+    ranking : pandas.DataFrame
+        All labels, the most doubtful first: ``row``, ``line`` if the table has lines, ``label``,
+        ``suggested`` (the most probable other class) and ``score`` in [-1, 1].
+    conflicts : pandas.DataFrame
+        Rows that are equal to others but for the label, then pairs of rows that are nearly equal:
+        ``row``, ``line`` if the table has lines, ``label``, ``like`` (the first row of the group)
+        and ``nearly``.
+    flip_rates : pandas.DataFrame
+        A row for each pair of a ``true`` and an ``observed`` class: ``estimate`` (confident joint),
+        ``anchor``, ``own`` (of the model, or NaN) and ``limit`` (the largest rate that labels alone
+        allow, at 95 %). With trusted labels also ``trusted``, ``trusted_low`` and ``trusted_high``.
+    bounds : tuple of float
+        0 and the largest share of wrong labels that labels alone allow, at 95 %. The second is 1 if
+        the audit is not informative.
+    guess : float
+        The share of wrong labels by the anchor estimate.
+    informative : bool
+        Whether some model knows anything of the labels.
+    sureness : noisylabels.auditing.flip_rates.Sureness
+        The labels of the rows of whose class the model is most confident.
+    accuracies : pandas.DataFrame
+        The methods by their accuracies, see `noisylabels.auditing.flip_rates.compared`.
+    model : str
+        Name of the model that decides which labels are suspicious.
+    notes : list of str
+        What had to be done to the table.
+    table : noisylabels.auditing.tables.Table
+        The table that was audited.
+    probabilities : ndarray of shape (n, K)
+        Probabilities of the observed class, by models that did not see the row.
+    predictions : dict of str to ndarray of shape (n,)
+        For each method the numbers of the classes that its first cross-fit predicts.
+    copies : noisylabels.auditing.copies.Copies
+        Which rows are copies of each other.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels import audit
+    >>> y = np.repeat(["dog", "cat", "dog"], [5, 45, 50])
+    >>> result = audit(y=y, pred_probs=np.repeat([[0.9, 0.1], [0.2, 0.8]], 50, axis=0))
+    >>> result.suspicious["row"].tolist()
+    [0, 1, 2, 3, 4]
+
+    Notes
+    -----
+    The score of row n is :math:`p_{n y_n} - \max_{j \ne y_n} p_{nj}`.
     """
 
     classes: NDArray[Any]
@@ -152,10 +196,54 @@ class Audit:
 class NumericAudit:
     """The findings of an audit of labels that are numbers.
 
-    ranking : data frame row, (line,) label, suggested, score; the most doubtful first, score = -z.
-    suspicious : those with z above 3.5, none if not informative.   informative : whether f knows
-    anything of the labels.   error : median of |y - f(x)|.   doubt (n,) : z / (z + 3.5).   doubted
-    (n,) : z above 3.5. expected (n,) : f(x).   copies : which rows are copies of each other.
+    Below, n is the number of rows.
+
+    Parameters
+    ----------
+    table : noisylabels.auditing.tables.Table
+        The table that was audited.
+    model : str
+        Name of the class of the regressor.
+    ranking : pandas.DataFrame
+        All labels, the most doubtful first: ``row``, ``line`` if the table has lines, ``label``,
+        ``suggested`` (the prediction) and ``score``.
+    suspicious : pandas.DataFrame
+        The part of ``ranking`` with scores below -3.5. Empty if the audit is not informative.
+    informative : bool
+        Whether predictions and labels are rank-correlated, with a p-value below 0.05.
+    error : float
+        Median of the absolute errors of prediction, in the unit of the labels.
+    doubt : ndarray of shape (n,)
+        Doubt about each label, from 0 to 1.
+    doubted : ndarray of bool, shape (n,)
+        Whether the score is below -3.5.
+    expected : ndarray of shape (n,)
+        Predictions of models that did not see the row, to six significant digits.
+    notes : list of str
+        What had to be done to the table.
+    copies : noisylabels.auditing.copies.Copies
+        Which rows are copies of each other.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels import audit
+    >>> from sklearn.linear_model import LinearRegression
+    >>> X = np.linspace(0, 1, 100)[:, np.newaxis]
+    >>> y = np.where(np.arange(100) == 50, 9.0, X[:, 0])
+    >>> audit(X, y, model=LinearRegression()).suspicious["row"].tolist()
+    [50]
+
+    Notes
+    -----
+    The score is :math:`-z`, and the doubt is :math:`z / (z + 3.5)`. Here :math:`z = |y - f(x)| /
+    s(x)`, with the prediction f(x) and the expected size s(x) of its error, scaled to the median
+    0.6745.
+
+    References
+    ----------
+    Iglewicz and Hoaglin, How to detect and handle outliers, 1993. Lei et al., JASA 113, 2018,
+    Section 5.2.
     """
 
     table: tables.Table = field(repr=False)
@@ -193,9 +281,11 @@ def audit(
     most_rows: int | None = None,
     compare: bool | None = None,
 ) -> Audit | NumericAudit:
-    """Estimate how many labels are wrong, rank suspicious labels and compare learners.
+    """Estimate how many labels are wrong, rank suspicious ones and compare methods.
 
-    Labels that are numbers with more than 50 values are audited as measurements.
+    Labels that are numbers with more than 50 values are audited as measurements. Of these, whole
+    numbers from 0 or 1 on without a gap are classes if they have at least five rows each on
+    average.
 
     Parameters
     ----------
@@ -214,30 +304,31 @@ def audit(
         Any scikit-learn classifier with ``predict_proba`` (a regressor for measurements), a name
         ("forest", "gradient_boosting", "logistic", "robust_logistic", "rmklr"), "package:Class", or
         "best": of these five, the one whose cross-fitted probabilities give the observed labels the
-        largest likelihood. By default rMKLR, and above 5000 rows gradient boosting.
+        largest likelihood. By default rMKLR, and above 5000 rows gradient boosting. For
+        measurements by default a forest, and above 5000 rows gradient boosting of absolute errors.
     trusted : array of shape (n_samples,), optional
         Verified labels, None or NaN where there is none.
     groups : array of shape (n_samples,), optional
         Names of groups of rows, such as patients: a group is in one fold.
-    random_state : int
-        Decides every random choice.
+    random_state : int, default 0
+        Decides every random choice, from 0 to 2**32 - 1.
     repetitions : int, optional
-        Repetitions of the cross-fitting: 3 by default, 1 above 5000 rows.
+        Repetitions of the cross-fitting: 3 by default, 1 above 5000 rows. Not for measurements.
     most_rows : int, optional
-        Rows that a model is trained on; of more, a stratified part is drawn. By default all rows,
-        but 2000 for rMKLR.
+        Rows that a model is trained on, at least 20; of more, a stratified part is drawn. By
+        default all rows, but 2000 for rMKLR. Not for measurements.
     compare : bool, optional
-        Whether to compare with other methods; by default up to 5000 rows.
+        Whether to compare with other methods; by default up to 5000 rows. Not for measurements.
 
     Returns
     -------
     Audit or NumericAudit
-        Flip rates with intervals, the ranking and the comparison.
+        Flip rates with intervals, the ranking and the comparison; of measurements the ranking.
 
     Raises
     ------
     ValueError
-        A table that cannot be audited, or a wrong argument, in one line.
+        If the table cannot be audited or an argument is wrong. The message is one line.
 
     Examples
     --------
@@ -247,6 +338,11 @@ def audit(
     >>> found = audit(X, y, model="logistic", repetitions=1, compare=False)
     >>> type(found).__name__
     'Audit'
+
+    Notes
+    -----
+    With ``pred_probs`` no model is trained: ``model``, ``random_state``, ``repetitions``,
+    ``most_rows`` and ``compare`` have no effect.
 
     References
     ----------
@@ -309,7 +405,28 @@ def audit(
 
 
 def order_of_classes(y: ArrayLike, labels: NDArray[Any]) -> NDArray[Any]:
-    """List the classes in the order in which ``np.unique`` sorts the labels as given."""
+    """List the classes in the order in which ``np.unique`` sorts the labels as given.
+
+    Parameters
+    ----------
+    y : array_like of shape (n,)
+        The labels as the user gave them.
+    labels : ndarray of shape (n,)
+        The same labels as the table has them.
+
+    Returns
+    -------
+    ndarray of shape (K,)
+        The classes as the table has them. They are sorted if y cannot be sorted, or has another
+        number of classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.audit import order_of_classes
+    >>> order_of_classes([10, 9, 10], np.array(["10", "9", "10"])).tolist()
+    ['9', '10']
+    """
     classes = np.unique(labels)
     try:
         first = np.unique(np.asarray(y), return_index=True)[1]
@@ -322,7 +439,38 @@ def order_of_classes(y: ArrayLike, labels: NDArray[Any]) -> NDArray[Any]:
 def find_units(
     table: tables.Table, groups: Groups | None
 ) -> tuple[Copies, Groups | None, list[str]]:
-    """Find the copies of a table, and number the units: copies, or the rows of a group."""
+    """Find the copies of a table, and number the units: copies, or the rows of a group.
+
+    Parameters
+    ----------
+    table : noisylabels.auditing.tables.Table
+        A table of n rows. Without columns and texts none of its rows are copies.
+    groups : ndarray of int, shape (n,), optional
+        The group of each row; numbers may be missing.
+
+    Returns
+    -------
+    copies : noisylabels.auditing.copies.Copies
+        The copies.
+    units : ndarray of shape (n,) or None
+        The unit of each row, numbers from 0; None if each row is alone.
+    notes : list of str
+        What to say about copies and groups.
+
+    Raises
+    ------
+    ValueError
+        If all rows are in one group.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing import audit, tables
+    >>> X = np.arange(40.0)[:, np.newaxis] ** 2
+    >>> table = tables.of_arrays(X, np.repeat(["cat", "dog"], 20))
+    >>> audit.find_units(table, np.arange(40) // 2)[2][-1]
+    'rows of one group count as one: 20 groups'
+    """
     n = len(table.labels)
     alone = np.arange(n)
     copies = Copies(alone, alone)
@@ -339,7 +487,32 @@ def find_units(
 
 
 def refuse_large_groups(classes: NDArray[Any], y: Classes, groups: Groups) -> None:
-    """Refuse a class whose rows are all in one group: no fold could learn it without that group."""
+    """Refuse a class whose rows are all in one group: no fold could learn it without that group.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (K,)
+        The classes.
+    y : ndarray of int, shape (n,)
+        The class of each row, a number from 0.
+    groups : ndarray of int, shape (n,)
+        The group of each row.
+
+    Raises
+    ------
+    ValueError
+        If a class occurs in fewer than two groups.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.audit import refuse_large_groups
+    >>> y = np.array([0, 0, 1, 1])
+    >>> refuse_large_groups(np.array(["cat", "dog"]), y, np.array([0, 1, 2, 2]))
+    Traceback (most recent call last):
+        ...
+    ValueError: groups: all rows of the class ... are in one group; ...
+    """
     alone = cross_fitting.groups_of_classes(y, number_groups(groups)) < 2
     if alone.any():
         name = shown(classes[alone][0].item())
@@ -350,9 +523,37 @@ def refuse_large_groups(classes: NDArray[Any], y: Classes, groups: Groups) -> No
 def of_probabilities(
     table: tables.Table, pred_probs: ArrayLike, *, groups: Groups | None = None
 ) -> Audit:
-    """Audit labels with probabilities (n, K) from elsewhere, of the classes in sorted order.
+    """Audit labels with probabilities from elsewhere.
 
-    Raises ValueError : another shape, or rows that are not probabilities.
+    Parameters
+    ----------
+    table : noisylabels.auditing.tables.Table
+        A table of n rows with labels of K classes.
+    pred_probs : array_like of shape (n, K)
+        Probabilities of the classes in sorted order, of each row by a model that did not see it.
+    groups : ndarray of int, shape (n,), optional
+        The group of each row.
+
+    Returns
+    -------
+    Audit
+        The findings. The model is called ``your model``.
+
+    Raises
+    ------
+    ValueError
+        If the shape is another, a row is negative or does not sum to 1 within 0.01, another order
+        of the columns fits the labels clearly better, or all rows are in one group.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing import audit, tables
+    >>> y = np.repeat(["cat", "dog"], [45, 55])
+    >>> table = tables.of_arrays(np.arange(100.0)[:, np.newaxis], y)
+    >>> p = np.repeat([[0.9, 0.1], [0.2, 0.8]], 50, axis=0)
+    >>> len(audit.of_probabilities(table, p).suspicious)
+    5
     """
     p = np.asarray(pred_probs, dtype=float)
     K = len(np.unique(table.labels))
@@ -392,7 +593,48 @@ def of_table(
     compare: bool | None = None,
     say: Callable[[str], None] = lambda sentence: None,
 ) -> Audit | NumericAudit:
-    """Audit a table that was read; ``say`` gets a sentence about each step."""
+    """Audit a table that was read.
+
+    Parameters
+    ----------
+    table : noisylabels.auditing.tables.Table
+        A table of n rows.
+    model : classifier, regressor or str, optional
+        The model, as in `audit`.
+    groups : ndarray of int, shape (n,), optional
+        The group of each row.
+    random_state : int, default 0
+        Seed of every random choice.
+    repetitions : int, optional
+        Repetitions of the cross-fitting, as in `audit`.
+    most_rows : int, optional
+        Rows that a model is trained on, at most, as in `audit`.
+    compare : bool, optional
+        Whether to compare with other methods, as in `audit`.
+    say : callable, optional
+        Gets a sentence about each step.
+
+    Returns
+    -------
+    Audit or NumericAudit
+        The findings.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If pandas is not installed.
+    ValueError
+        If all rows of a class or of the table are in one group, or the model cannot be used.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing import audit, tables
+    >>> X = np.random.default_rng(0).normal(size=(40, 2))
+    >>> table = tables.of_arrays(X, np.where(X[:, 0] > 0, "cat", "dog"))
+    >>> audit.of_table(table, "logistic", repetitions=1, compare=False).model
+    'logistic'
+    """
     try:
         import pandas  # noqa: F401
     except ModuleNotFoundError as missing:
@@ -466,12 +708,53 @@ def of_numbers(
     random_state: int = 0,
     say: Callable[[str], None] = lambda sentence: None,
 ) -> NumericAudit:
-    """Audit a table whose labels are numbers; rows of one unit share a fold and count as one.
+    """Audit a table whose labels are numbers.
 
-    model : a regressor of scikit-learn; None: a forest, above 5000 rows gradient boosting of
-    absolute errors.
+    Parameters
+    ----------
+    table : noisylabels.auditing.tables.Table
+        A table of n rows.
+    model : regressor, optional
+        A regressor of scikit-learn. By default a forest, above 5000 rows gradient boosting of
+        absolute errors.
+    copies : noisylabels.auditing.copies.Copies
+        Which rows are copies of each other.
+    units : ndarray of int, shape (n,), optional
+        The unit of each row, numbers from 0. Rows of one unit share a fold and count as one where
+        the audit tests whether it is informative.
+    random_state : int, default 0
+        Seed of the folds and of the default models.
+    say : callable, optional
+        Gets a sentence about the cross-fitting.
 
-    Raises ValueError : a model without ``predict``.
+    Returns
+    -------
+    NumericAudit
+        The findings.
+
+    Raises
+    ------
+    ValueError
+        If the model has no ``predict``, or there are fewer than five units.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing import audit, tables
+    >>> from sklearn.linear_model import LinearRegression
+    >>> X = np.linspace(0, 1, 100)[:, np.newaxis]
+    >>> y = np.where(np.arange(100) == 50, 9.0, X[:, 0])
+    >>> table = tables.of_arrays(X, y, check=tables.check_labels)
+    >>> copies, units, _ = audit.find_units(table, None)
+    >>> result = audit.of_numbers(table, LinearRegression(), copies=copies, units=units)
+    >>> result.suspicious["row"].tolist()
+    [50]
+
+    Notes
+    -----
+    Five folds are cross-fitted twice: for the labels, and for the sizes of their errors. The
+    expected size of an error is at least half of the median size. Words of texts enter by 20
+    components of a singular value decomposition. The formula is in `NumericAudit`.
     """
     import pandas as pd
     from scipy.stats import spearmanr
@@ -547,10 +830,38 @@ def of_cross_fits(
     copies: Copies,
     units: Groups | None = None,
 ) -> Audit:
-    """Audit labels by probabilities: the first of ``fits`` decides what is wrong, the others
-    compare.
+    """Audit labels by the probabilities of cross-fitted models.
 
-    units (n,) : the unit of each row, numbers from 0; rows of one unit count as one.
+    Parameters
+    ----------
+    table : noisylabels.auditing.tables.Table
+        A table of n rows.
+    fits : dict of str to noisylabels.auditing.cross_fitting.CrossFit
+        The cross-fits by the names of their models. The first decides which labels are suspicious;
+        the others are compared with it.
+    notes : list of str
+        What had to be done to the table.
+    copies : noisylabels.auditing.copies.Copies
+        Which rows are copies of each other.
+    units : ndarray of int, shape (n,), optional
+        The unit of each row, numbers from 0. Rows of one unit count as one.
+
+    Returns
+    -------
+    Audit
+        The findings.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing import audit, tables
+    >>> from noisylabels.auditing.cross_fitting import CrossFit
+    >>> y = np.repeat(["cat", "dog"], [45, 55])
+    >>> table = tables.of_arrays(np.arange(100.0)[:, np.newaxis], y)
+    >>> p = np.repeat([[0.9, 0.1], [0.2, 0.8]], 50, axis=0)[np.newaxis]
+    >>> fits = {"my model": CrossFit(p, p, np.full((1, 2, 2), np.nan))}
+    >>> audit.of_cross_fits(table, fits, [], audit.find_units(table, None)[0]).model
+    'my model'
     """
     import pandas as pd
 
@@ -638,10 +949,39 @@ def _rates(
 
 
 def telling(table: tables.Table, y: Classes, units: Groups | None = None) -> list[str]:
-    """Find columns that alone predict nearly every label, by small trees on at most 2000 rows.
+    """Find columns that alone predict nearly every label.
 
     A label of which more than a hundredth is wrong cannot be predicted so well but by what was made
     from it.
+
+    Parameters
+    ----------
+    table : noisylabels.auditing.tables.Table
+        A table of n rows.
+    y : ndarray of int, shape (n,)
+        The class of each row, a number from 0.
+    units : ndarray of int, shape (n,), optional
+        The unit of each row, numbers from 0. Rows of one unit are in one fold.
+
+    Returns
+    -------
+    list of str
+        The names of the columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing import audit, tables
+    >>> y = np.arange(100) % 2
+    >>> X = np.column_stack([100 * y + np.arange(100), np.arange(100) // 2])
+    >>> audit.telling(tables.of_arrays(X, np.where(y == 1, "cat", "dog")), y)
+    ['x0']
+
+    Notes
+    -----
+    Small trees are cross-fitted on two folds of at most 2000 rows. A column is named if at most 1 %
+    of their predictions are wrong, and at most a tenth of the errors of always saying the largest
+    class.
     """
     from sklearn.model_selection import cross_val_predict
     from sklearn.tree import DecisionTreeClassifier
@@ -686,12 +1026,41 @@ def telling(table: tables.Table, y: Classes, units: Groups | None = None) -> lis
 def with_calendar(
     table: tables.Table, y: Classes, random_state: int = 0, units: Groups | None = None
 ) -> tables.Table:
-    """Add cosine and sine of the parts of dates that help to predict, and note each of them.
+    r"""Add cosine and sine of the parts of dates that help to predict, and note each of them.
 
-    A part (of all dates) stays if it makes the labels of rows that a random forest did not see
-    likelier: by more than three standard errors of the mean gain in log p_y, both over the table
-    without it and over the table with the parts of other rows, shuffled. Trained on 2000 rows at
-    most.
+    The parts are the time of the year, of the week and of the day, each of all dates together.
+
+    Parameters
+    ----------
+    table : noisylabels.auditing.tables.Table
+        A table of n rows.
+    y : ndarray of int, shape (n,)
+        The class of each row, a number from 0.
+    random_state : int, default 0
+        Seed of the folds, the forests and the shuffling.
+    units : ndarray of int, shape (n,), optional
+        The unit of each row, numbers from 0. Rows of one unit are in one fold and count as one.
+
+    Returns
+    -------
+    noisylabels.auditing.tables.Table
+        The table with the added columns. A table without dates is returned as it is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing import audit, tables
+    >>> y = np.repeat([0, 1], 20)
+    >>> table = tables.of_arrays(np.arange(40.0)[:, np.newaxis], np.where(y == 1, "cat", "dog"))
+    >>> audit.with_calendar(table, y).names == table.names
+    True
+
+    Notes
+    -----
+    A part stays if it makes the labels of rows that a random forest did not see likelier. The mean
+    gain in :math:`\log p_y` has to exceed three standard errors, both over the table without the
+    part and over the table with the parts of other rows, shuffled. Forests are trained on about
+    2000 rows at most.
     """
     if not table.dates:
         return table
@@ -742,7 +1111,29 @@ def with_calendar(
 
 # The report has one paragraph per line.
 def describe(result: Audit | NumericAudit, reviewed: str = "") -> list[str]:
-    """Write the findings in plain words, one paragraph per line."""
+    """Write the findings in plain words, one paragraph per line.
+
+    Parameters
+    ----------
+    result : Audit or NumericAudit
+        The findings.
+    reviewed : str, default ""
+        What reviewed rows show, in place of the estimate from labels alone.
+
+    Returns
+    -------
+    list of str
+        The paragraphs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.audit import audit, describe
+    >>> y = np.repeat(["dog", "cat", "dog"], [5, 45, 50])
+    >>> result = audit(y=y, pred_probs=np.repeat([[0.9, 0.1], [0.2, 0.8]], 50, axis=0))
+    >>> describe(result)[-1]
+    'Only 100 rows: all estimates are uncertain.'
+    """
     notes = [f"The table: {note}." for note in result.notes]
     sentences = [headline(result, reviewed)]
     if isinstance(result, NumericAudit):
@@ -760,7 +1151,29 @@ def describe(result: Audit | NumericAudit, reviewed: str = "") -> list[str]:
 
 
 def headline(result: Audit | NumericAudit, reviewed: str = "") -> str:
-    """Say what labels alone show about the number of wrong ones, or what reviewed rows show."""
+    """Say what labels alone show about the number of wrong ones, or what reviewed rows show.
+
+    Parameters
+    ----------
+    result : Audit or NumericAudit
+        The findings.
+    reviewed : str, default ""
+        What reviewed rows show, in place of the estimate from labels alone.
+
+    Returns
+    -------
+    str
+        The paragraph.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.audit import audit, headline
+    >>> y = np.repeat(["dog", "cat", "dog"], [5, 45, 50])
+    >>> result = audit(y=y, pred_probs=np.repeat([[0.9, 0.1], [0.2, 0.8]], 50, axis=0))
+    >>> headline(result)
+    '100 labels of 2 classes. There is evidence of wrong labels. ...'
+    """
     if isinstance(result, NumericAudit):
         begin = f"{len(result.doubt)} labels that are numbers."
         if not result.informative:
@@ -807,7 +1220,28 @@ def headline(result: Audit | NumericAudit, reviewed: str = "") -> str:
 
 
 def same(result: Audit) -> Iterator[str]:
-    """Describe the rows that contradict each other."""
+    """Describe the rows that contradict each other.
+
+    Parameters
+    ----------
+    result : Audit
+        The findings.
+
+    Yields
+    ------
+    str
+        A sentence on pairs of nearly equal rows, then one on equal rows, if there are any.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.audit import audit, same
+    >>> X = np.r_[:50, :50][:, np.newaxis]
+    >>> y = np.repeat(["cat", "dog"], 50)
+    >>> p = np.full((100, 2), 0.5)
+    >>> next(same(audit(X, y, pred_probs=p)))
+    '100 rows have the contents of another row and a different label (50 groups). ...'
+    """
     is_nearly_equal = result.conflicts["nearly"].astype(bool)
     if pairs := int(is_nearly_equal.sum()) // 2:
         yield f"{_count(pairs, 'pair')} of rows are nearly equal and have different labels."
@@ -830,7 +1264,27 @@ def _count(number: int, noun: str) -> str:
 
 
 def certainty(result: Audit) -> str:
-    """Decide whether there is evidence of flips."""
+    """Say whether there is evidence of flips.
+
+    Parameters
+    ----------
+    result : Audit
+        The findings.
+
+    Returns
+    -------
+    str
+        The paragraph.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.audit import audit, certainty
+    >>> y = np.repeat(["dog", "cat", "dog"], [5, 45, 50])
+    >>> result = audit(y=y, pred_probs=np.repeat([[0.9, 0.1], [0.2, 0.8]], 50, axis=0))
+    >>> certainty(result)
+    'Evidence of wrong labels: ... labels disagree (5 of 30 rows of class cat). ...'
+    """
     surest = result.sureness
     if not result.evidence.any():
         n_disagree = round(surest.disagree.sum(), 1)
@@ -853,7 +1307,27 @@ def certainty(result: Audit) -> str:
 
 
 def likeliest_flip(result: Audit) -> str:
-    """Say which class probably carries the label of another most often."""
+    """Say which class probably carries the label of another most often.
+
+    Parameters
+    ----------
+    result : Audit
+        The findings.
+
+    Returns
+    -------
+    str
+        The paragraph.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.audit import audit, likeliest_flip
+    >>> y = np.repeat(["dog", "cat", "dog"], [5, 45, 50])
+    >>> result = audit(y=y, pred_probs=np.repeat([[0.9, 0.1], [0.2, 0.8]], 50, axis=0))
+    >>> likeliest_flip(result)
+    'The most frequent flip is probably dog labelled as cat: 20 % of class dog, by the anchor ...'
+    """
     likeliest = max(off_diagonal(result), key=lambda row: float(row["anchor"]))
     return (
         f"The most frequent flip is probably {likeliest['true']} labelled as "
@@ -863,7 +1337,28 @@ def likeliest_flip(result: Audit) -> str:
 
 
 def trusted_rates(result: Audit) -> Iterator[str]:
-    """Say how often, by the trusted labels, a class carries the label of another."""
+    """Say how often, by the trusted labels, a class carries the label of another.
+
+    Parameters
+    ----------
+    result : Audit
+        The findings.
+
+    Yields
+    ------
+    str
+        A sentence for each pair of different classes, the true one with trusted labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.audit import audit, trusted_rates
+    >>> y = np.repeat(["cat", "dog"], [45, 55])
+    >>> p = np.repeat([[0.9, 0.1], [0.2, 0.8]], 50, axis=0)
+    >>> true = np.repeat(["cat", "dog"], 50)
+    >>> next(trusted_rates(audit(y=y, pred_probs=p, trusted=true)))
+    'By trusted labels: cat labelled dog, 10 % of class cat (3.3 % to 22 %).'
+    """
     for row in off_diagonal(result):
         if not np.isnan(row.get("trusted", np.nan)):
             low = percent(row["trusted_low"])
@@ -874,7 +1369,27 @@ def trusted_rates(result: Audit) -> Iterator[str]:
 
 
 def ranking(result: Audit | NumericAudit) -> str:
-    """Say what to do with the ranked list."""
+    """Say what to do with the ranked list.
+
+    Parameters
+    ----------
+    result : Audit or NumericAudit
+        The findings.
+
+    Returns
+    -------
+    str
+        The paragraph.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.audit import audit, ranking
+    >>> y = np.repeat(["dog", "cat", "dog"], [5, 45, 50])
+    >>> result = audit(y=y, pred_probs=np.repeat([[0.9, 0.1], [0.2, 0.8]], 50, axis=0))
+    >>> ranking(result)
+    '5 labels are listed as suspicious. Look at them from the top; ...'
+    """
     if not len(result.suspicious):
         return "No label is listed as suspicious."
     advice = "trust the order more than the number of rows"
@@ -888,7 +1403,28 @@ def ranking(result: Audit | NumericAudit) -> str:
 
 
 def methods(result: Audit) -> Iterator[str]:
-    """Say which method is the most accurate, and whether the difference means anything."""
+    """Say which method is the most accurate, and whether the difference means anything.
+
+    Parameters
+    ----------
+    result : Audit
+        The findings.
+
+    Yields
+    ------
+    str
+        A sentence on accuracies on the observed labels, and one on corrected accuracies that are
+        missing or were clipped. Nothing if there is one method only.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.audit import audit, methods
+    >>> y = np.repeat(["dog", "cat", "dog"], [5, 45, 50])
+    >>> result = audit(y=y, pred_probs=np.repeat([[0.9, 0.1], [0.2, 0.8]], 50, axis=0))
+    >>> list(methods(result))  # one model only
+    []
+    """
     table = result.accuracies
     if len(table) < 2:
         return
@@ -911,7 +1447,28 @@ def methods(result: Audit) -> Iterator[str]:
 
 
 def doubts(result: Audit) -> Iterator[str]:
-    """List the reasons why these data show little."""
+    """List the reasons why these data show little.
+
+    Parameters
+    ----------
+    result : Audit
+        The findings.
+
+    Yields
+    ------
+    str
+        A sentence for each reason: fewer than 200 rows, a class with less than 10 % of the labels,
+        and a flip rate of the confident joint above 40 %.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.audit import audit, doubts
+    >>> y = np.repeat(["dog", "cat", "dog"], [5, 45, 50])
+    >>> result = audit(y=y, pred_probs=np.repeat([[0.9, 0.1], [0.2, 0.8]], 50, axis=0))
+    >>> list(doubts(result))
+    ['Only 100 rows: all estimates are uncertain.']
+    """
     shares = result.counts / result.counts.sum()
     if result.counts.sum() < FEW:
         yield f"Only {result.counts.sum()} rows: all estimates are uncertain."
@@ -929,7 +1486,24 @@ def doubts(result: Audit) -> Iterator[str]:
 
 
 def percent(share: float) -> str:
-    """Write a share as ``12 %``, below ten with one decimal."""
+    """Write a share in percent, below ten with one decimal.
+
+    Parameters
+    ----------
+    share : float
+        The share, from 0 to 1.
+
+    Returns
+    -------
+    str
+        The text.
+
+    Examples
+    --------
+    >>> from noisylabels.auditing.audit import percent
+    >>> percent(0.123), percent(0.0123)
+    ('12 %', '1.2 %')
+    """
     value = 100.0 * float(share)
     if value >= 10 or value == 0:
         return f"{value:.0f} %"
@@ -937,5 +1511,25 @@ def percent(share: float) -> str:
 
 
 def off_diagonal(result: Audit) -> list[dict[Any, Any]]:
-    """Say how often the labels of each class are wrong."""
+    """Select the flip rates of pairs of different classes.
+
+    Parameters
+    ----------
+    result : Audit
+        The findings.
+
+    Returns
+    -------
+    list of dict
+        The rows of ``result.flip_rates`` in which the observed class is not the true one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.audit import audit, off_diagonal
+    >>> y = np.repeat(["dog", "cat", "dog"], [5, 45, 50])
+    >>> result = audit(y=y, pred_probs=np.repeat([[0.9, 0.1], [0.2, 0.8]], 50, axis=0))
+    >>> [(row["true"], row["observed"]) for row in off_diagonal(result)]
+    [('cat', 'dog'), ('dog', 'cat')]
+    """
     return [row for row in result.flip_rates.to_dict("records") if row["true"] != row["observed"]]

@@ -29,11 +29,24 @@ FEW_GROUPS = 500
 
 @dataclass(frozen=True)
 class CrossFit:
-    """Repeated cross-fits of n rows with K classes.
+    """Repeated cross-fits of the rows of a table.
 
-    p (R, n, K) : probability of each *observed* class.
-    g (R, n, K) : probability of each *true* class, the same unless the model knows flips.
-    omega (R, K, K) : the model's own flip matrix, mean over the folds, or NaN.
+    Parameters
+    ----------
+    p : ndarray of shape (R, n, K)
+        Probabilities of each observed class, of R cross-fits of n rows with K classes.
+    g : ndarray of shape (R, n, K)
+        Probabilities of each true class, the same as p unless the model knows flips.
+    omega : ndarray of shape (R, K, K)
+        The flip matrix of the model, the mean over the folds, or NaN.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.cross_fitting import CrossFit
+    >>> p = np.array([[[0.75, 0.25]], [[0.25, 0.75]]])
+    >>> CrossFit(p, p, np.full((2, 2, 2), np.nan)).mean.tolist()
+    [[0.5, 0.5]]
     """
 
     p: Array
@@ -42,19 +55,36 @@ class CrossFit:
 
     @property
     def mean(self) -> Array:
-        """Average p over the R cross-fits, to 12 decimals, so that equal rows stay equal."""
+        """Mean of p over the cross-fits (n, K), to 12 decimals, so that equal rows stay equal."""
         return np.asarray(self.p.mean(axis=0).round(12))
 
     @property
     def predicted(self) -> Classes:
-        """The class each cross-fit would give each row, (R, n)."""
+        """The class that each cross-fit gives each row, (R, n)."""
         return np.asarray(self.g.argmax(axis=2))
 
 
 def folds_for(y: Classes, groups: Groups | None = None) -> int:
-    """Choose 5 folds, or 10 below 300 rows, and never more than the smallest class has members.
+    """Choose the number of folds.
 
-    Of rows in groups (n,), numbers from 0, groups are counted.
+    Parameters
+    ----------
+    y : ndarray of int, shape (n,)
+        The class of each row, a number from 0.
+    groups : ndarray of int, shape (n,), optional
+        The group of each row, numbers from 0. Groups are then counted in place of rows.
+
+    Returns
+    -------
+    int
+        5, or 10 below 300 rows, and never more than the smallest class has rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.cross_fitting import folds_for
+    >>> folds_for(np.repeat([0, 1], 200)), folds_for(np.repeat([0, 1], [4, 90]))
+    (5, 4)
     """
     if groups is None:
         rows = len(y)
@@ -67,7 +97,27 @@ def folds_for(y: Classes, groups: Groups | None = None) -> int:
 
 
 def groups_of_classes(y: Classes, groups: Groups) -> Classes:
-    """Count the groups in which each class occurs, (K,)."""
+    """Count the groups in which each class occurs.
+
+    Parameters
+    ----------
+    y : ndarray of int, shape (n,)
+        The class of each row, a number from 0.
+    groups : ndarray of int, shape (n,)
+        The group of each row, numbers from 0.
+
+    Returns
+    -------
+    ndarray of int, shape (K,)
+        The counts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.cross_fitting import groups_of_classes
+    >>> groups_of_classes(np.array([0, 0, 1, 0]), np.array([0, 0, 1, 1])).tolist()
+    [2, 1]
+    """
     number_of_groups = int(groups.max()) + 1
     cells = y.astype(np.int64) * number_of_groups + groups
     occurring = np.unique(cells)
@@ -80,13 +130,42 @@ def split_folds(
 ) -> Iterator[tuple[Classes, Classes]]:
     """Yield rows to train on and rows held out, classes in proportion; a group is never in both.
 
-    A group goes with the class of its rows that is in the fewest groups. Few groups, which are
-    often large, are dealt so that folds have about as many rows.
+    Parameters
+    ----------
+    y : ndarray of int, shape (n,)
+        The class of each row, a number from 0.
+    folds : int
+        Number of folds.
+    seed : int
+        Seed of the shuffling.
+    groups : ndarray of int, shape (n,), optional
+        The group of each row, numbers from 0.
+
+    Yields
+    ------
+    train : ndarray of int
+        Rows to train on.
+    held : ndarray of int
+        Rows held out.
 
     Raises
     ------
     ValueError
         If a class would be missing among the rows to train on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.cross_fitting import split_folds
+    >>> y = np.array([0, 0, 1, 1])
+    >>> [len(held) for train, held in split_folds(y, 2, seed=0)]
+    [2, 2]
+
+    Notes
+    -----
+    Fewer than 500 groups, which are often large, are dealt so that folds have about as many rows.
+    Of more groups, each goes with the class of its rows that is in the fewest groups. Folds that
+    hold out no row are left out.
     """
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
@@ -116,7 +195,27 @@ def split_folds(
 
 
 def rarest_class(y: Classes, groups: Groups) -> Classes:
-    """Find for each group the class of its rows that occurs in the fewest groups."""
+    """Find for each group the class of its rows that occurs in the fewest groups.
+
+    Parameters
+    ----------
+    y : ndarray of int, shape (n,)
+        The class of each row, a number from 0.
+    groups : ndarray of int, shape (n,)
+        The group of each row, numbers from 0.
+
+    Returns
+    -------
+    ndarray of int, shape (number of groups,)
+        The classes; of equally rare ones the first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.cross_fitting import rarest_class
+    >>> rarest_class(np.array([0, 0, 1, 0]), np.array([0, 0, 1, 1])).tolist()
+    [0, 1]
+    """
     counts = groups_of_classes(y, groups)
     rarest_first = np.argsort(counts, kind="stable")
     rank = np.empty_like(rarest_first)
@@ -140,16 +239,56 @@ def cross_fitted(
     groups: Groups | None = None,
     say: Callable[[str], None] = lambda sentence: None,
 ) -> CrossFit:
-    """Cross-fit a scikit-learn classifier with ``predict_proba``, stratified.
+    """Cross-fit a classifier with ``predict_proba`` on folds with the classes in proportion.
 
-    X (n, d); y (n,) classes 0..K-1. Folds and parts drawn do not depend on the names of the
-    classes. A binary model with K > 2 classes is trained one class against the rest; its
-    probabilities are normalised.
-    most_rows : trained on at most, None: all.   text : sparse (n, D), see `with_words`.
-    groups (n,) : the group of each row, numbers from 0; no group is both trained on and judged.
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Features.
+    y : ndarray of int, shape (n,)
+        The class of each row, 0 to K - 1.
+    model : classifier
+        A classifier of scikit-learn. A binary one with more than two classes is trained one class
+        against the rest, and its probabilities are normalised.
+    random_state : int, default 0
+        Seed of the folds and of the rows that are drawn.
+    repetitions : int, default 3
+        Number of cross-fits.
+    folds : int, optional
+        Number of folds, by default that of `folds_for`.
+    most_rows : int, optional
+        About how many rows a model is trained on, at most; by default all.
+    text : sparse matrix of shape (n, D), optional
+        Words of texts, see `with_words`.
+    groups : ndarray of int, shape (n,), optional
+        The group of each row, numbers from 0. No group is both trained on and judged.
+    say : callable, optional
+        Gets a sentence after each fold if there are more than 5000 rows.
 
-    Raises ValueError : a model without ``predict_proba``, a class with fewer than two rows or
-    groups, no repetitions.
+    Returns
+    -------
+    CrossFit
+        The probabilities.
+
+    Raises
+    ------
+    ValueError
+        If the model has no ``predict_proba``, there are no repetitions, or a class has fewer than
+        two rows or groups.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.cross_fitting import cross_fitted
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X = np.linspace(-1, 1, 40)[:, np.newaxis]
+    >>> fit = cross_fitted(X, np.repeat([0, 1], 20), LogisticRegression(), repetitions=2)
+    >>> fit.p.shape
+    (2, 40, 2)
+
+    Notes
+    -----
+    Folds and parts drawn do not depend on the names of the classes.
     """
     if not hasattr(model, "predict_proba"):
         advice = "wrap it in sklearn's CalibratedClassifierCV"
@@ -185,14 +324,60 @@ def cross_fitted(
 
 
 def numbered(groups: Groups | None, rows: Classes) -> Groups | None:
-    """Select the groups of some rows, and number them from 0 again."""
+    """Select the groups of some rows, and number them from 0 again.
+
+    Parameters
+    ----------
+    groups : ndarray of int, shape (n,) or None
+        The group of each row; None if each row is alone.
+    rows : ndarray of int, shape (m,)
+        The rows.
+
+    Returns
+    -------
+    ndarray of int, shape (m,), or None
+        The groups of these rows; None if each row is alone.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.cross_fitting import numbered
+    >>> numbered(np.array([0, 1, 2, 2]), np.array([0, 2, 3])).tolist()
+    [0, 1, 1]
+    """
     if groups is None:
         return None
     return np.unique(groups[rows], return_inverse=True)[1]
 
 
 def drawn(y: Classes, rows: NDArray[Any], most_rows: int, rng: np.random.Generator) -> NDArray[Any]:
-    """Draw at most about ``most_rows`` rows, classes in proportion, at least two of each."""
+    """Draw about a given number of rows at most, classes in proportion, at least two of each.
+
+    Parameters
+    ----------
+    y : ndarray of int, shape (n,)
+        The class of each row of the table.
+    rows : ndarray of int, shape (m,)
+        The rows to draw from.
+    most_rows : int
+        About how many rows are drawn. If there are no more, all are taken.
+    rng : numpy.random.Generator
+        Draws the rows.
+
+    Returns
+    -------
+    ndarray of int
+        The rows, sorted if some were drawn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.cross_fitting import drawn
+    >>> y = np.repeat([0, 1], [80, 20])
+    >>> rows = drawn(y, np.arange(100), 10, np.random.default_rng(0))
+    >>> np.bincount(y[rows]).tolist()
+    [8, 2]
+    """
     if len(rows) <= most_rows:
         return rows
     shuffled = rng.permutation(rows)
@@ -213,10 +398,47 @@ def with_words(
     text_held: Any,
     groups: Groups | None = None,
 ) -> tuple[Array, Array]:
-    """Add to both tables the log-probability of each class by logistic regression on the words.
+    r"""Add to both tables the log-probability of each class by logistic regression on the words.
 
     Those of the rows trained on are cross-fitted among themselves, so that none knows its own
     label.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Features of the rows to train on.
+    text : sparse matrix of shape (n, D)
+        Their words.
+    y : ndarray of int, shape (n,)
+        Their classes, 0 to K - 1.
+    X_held : ndarray of shape (m, d)
+        Features of the rows held out.
+    text_held : sparse matrix of shape (m, D)
+        Their words.
+    groups : ndarray of int, shape (n,), optional
+        The group of each row to train on, numbers from 0. A group is in one fold.
+
+    Returns
+    -------
+    with_inner : ndarray of shape (n, d + K)
+        The table to train on with the added columns.
+    with_outer : ndarray of shape (m, d + K)
+        The table held out with the added columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.cross_fitting import with_words
+    >>> from scipy.sparse import csr_matrix
+    >>> y = np.repeat([0, 1], 10)
+    >>> words = csr_matrix(np.eye(2)[y])
+    >>> _, held = with_words(np.zeros((20, 1)), words, y, np.zeros((2, 1)), words[[0, 10]])
+    >>> held[:, 1:].argmax(axis=1).tolist()
+    [0, 1]
+
+    Notes
+    -----
+    The columns are :math:`\log(p + 10^{-6})`.
     """
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import cross_val_predict
@@ -236,7 +458,42 @@ def with_words(
 
 
 def fitted(model: Any, X: Array, y: Classes, X_held: Array, K: int) -> tuple[Array, Array, Array]:
-    """Predict p and g (m, K) of held-out rows; return them and the flip matrix, or NaN."""
+    """Train a copy of a classifier, and predict held-out rows.
+
+    Parameters
+    ----------
+    model : classifier
+        The classifier, which stays as it is. A binary one with more than two classes is trained one
+        class against the rest.
+    X : ndarray of shape (n, d)
+        Features of the rows to train on.
+    y : ndarray of int, shape (n,)
+        Their classes, 0 to K - 1, each of which occurs.
+    X_held : ndarray of shape (m, d)
+        Features of the rows held out.
+    K : int
+        Number of classes.
+
+    Returns
+    -------
+    p : ndarray of shape (m, K)
+        Probabilities of the observed classes of the rows held out.
+    g : ndarray of shape (m, K)
+        Probabilities of their true classes.
+    omega : ndarray of shape (K, K)
+        The flip matrix of the model, or NaN.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.cross_fitting import fitted
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X = np.linspace(-1, 1, 20)[:, np.newaxis]
+    >>> y = np.repeat([0, 1], 10)
+    >>> p, g, omega = fitted(LogisticRegression(), X, y, np.array([[-1.0], [1.0]]), K=2)
+    >>> p.argmax(axis=1).tolist()
+    [0, 1]
+    """
     from sklearn.base import clone
     from sklearn.utils import get_tags
 
@@ -257,7 +514,38 @@ def fitted(model: Any, X: Array, y: Classes, X_held: Array, K: int) -> tuple[Arr
 
 
 def probabilities(model: Any, X: Array) -> tuple[Array, Array, Array]:
-    """Predict labels p = g Omega and true classes g of a fitted model."""
+    r"""Predict observed labels and true classes by a fitted model.
+
+    Parameters
+    ----------
+    model : classifier
+        A fitted classifier or pipeline. If it has a ``flip_matrix_``, it predicts the true classes.
+    X : ndarray of shape (n, d)
+        Features.
+
+    Returns
+    -------
+    p : ndarray of shape (n, K)
+        Probabilities of the observed classes.
+    g : ndarray of shape (n, K)
+        Probabilities of the true classes, the same as p without a flip matrix.
+    omega : ndarray of shape (K, K)
+        The flip matrix, rows are true classes, or NaN.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.cross_fitting import probabilities
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X = np.array([[-1.0], [1.0]])
+    >>> p, g, omega = probabilities(LogisticRegression().fit(X, [0, 1]), X)
+    >>> p is g, np.isnan(omega).all().item()
+    (True, True)
+
+    Notes
+    -----
+    With a flip matrix :math:`\Omega` the first is :math:`p = g\,\Omega`.
+    """
     g = np.asarray(model.predict_proba(X), dtype=float)
     classifier = model[-1] if hasattr(model, "steps") else model
     omega = getattr(classifier, "flip_matrix_", None)
@@ -268,7 +556,25 @@ def probabilities(model: Any, X: Array) -> tuple[Array, Array, Array]:
 
 
 def normalised(p: Array) -> Array:
-    """Divide rows by their sums; a row of zeros becomes uniform."""
+    """Divide rows by their sums; a row of zeros becomes uniform.
+
+    Parameters
+    ----------
+    p : ndarray of shape (n, K)
+        Numbers of at least 0.
+
+    Returns
+    -------
+    ndarray of shape (n, K)
+        Rows that sum to 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.cross_fitting import normalised
+    >>> normalised(np.array([[1.0, 3.0], [0.0, 0.0]])).tolist()
+    [[0.25, 0.75], [0.5, 0.5]]
+    """
     total = p.sum(axis=1, keepdims=True)
     is_positive = total > 0
     divisor = np.where(is_positive, total, 1.0)
@@ -278,10 +584,34 @@ def normalised(p: Array) -> Array:
 def chosen(wanted: Any, random_state: int = 0) -> tuple[str, Any]:
     """Return the name and the classifier that a user chose.
 
-    One of this library by name, ``package:Class``, or any classifier as it is.
+    Parameters
+    ----------
+    wanted : str or classifier
+        One of this library by its name, ``package:Class``, or any classifier, which is returned as
+        it is.
+    random_state : int, default 0
+        Seed of a classifier given by its name.
 
-    Raises ValueError : a name or a class that is not there, or that cannot be built without
-    arguments.
+    Returns
+    -------
+    name : str
+        The name.
+    model : classifier
+        The classifier.
+
+    Raises
+    ------
+    ValueError
+        If the name or the class does not exist, the class cannot be built without arguments, or the
+        object has no ``fit``.
+
+    Examples
+    --------
+    >>> from noisylabels.auditing.cross_fitting import chosen
+    >>> chosen("Gradient_Boosting")[0]
+    'gradient boosting'
+    >>> chosen("sklearn.naive_bayes:GaussianNB")
+    ('GaussianNB', GaussianNB())
     """
     if not isinstance(wanted, str):
         if isinstance(wanted, type) or not hasattr(wanted, "fit"):
@@ -307,7 +637,26 @@ def chosen(wanted: Any, random_state: int = 0) -> tuple[str, Any]:
 
 
 def model_of(name: str, random_state: int = 0) -> Any:
-    """Build a model of `ROBUST` or `PLAIN` behind a scaling of features, without tuning."""
+    """Build a model of `ROBUST` or `PLAIN`, without tuning.
+
+    Parameters
+    ----------
+    name : str
+        The name of the model.
+    random_state : int, default 0
+        Seed of forest and gradient boosting; the others have none.
+
+    Returns
+    -------
+    classifier
+        The model, behind a scaling of features unless it is gradient boosting.
+
+    Examples
+    --------
+    >>> from noisylabels.auditing.cross_fitting import model_of
+    >>> list(model_of("logistic").named_steps)
+    ['standardscaler', 'logisticregression']
+    """
     from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline

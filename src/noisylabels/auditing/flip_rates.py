@@ -57,15 +57,35 @@ Z = 1.959963984540054
 
 @dataclass(frozen=True)
 class Sureness:
-    """The labels of the rows of whose class the model is surest.
+    r"""The labels of the rows of whose class the model is surest.
 
-    omega (K, K) : the shares of the observed labels among the rows surest of each class. Its
-    1 - omega_jj bounds the flips of class j from above, up to chance: P(observed j | x) <= omega_jj
-    at every x, if omega_jj is the largest entry of its column. With anchors it is their rate.
-    rows, disagree (K,) : how many rows there are, groups counting as one, and how many labels
-    disagree.
-    low, high (K,) : limits of the share that disagrees, each one-sided, at 95 % over all classes
-    together.
+    Parameters
+    ----------
+    omega : ndarray of shape (K, K)
+        The shares of the observed labels among the rows surest of each class.
+    rows : ndarray of int, shape (K,)
+        How many rows there are of each class, groups counting as one.
+    disagree : ndarray of shape (K,)
+        How many of their labels disagree.
+    low : ndarray of shape (K,)
+        Lower limits of the shares that disagree, one-sided, at 95 % over all classes together.
+    high : ndarray of shape (K,)
+        Upper limits, of the same kind.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.flip_rates import surest
+    >>> y = np.repeat([0, 1], [45, 55])
+    >>> sureness = surest(np.repeat([[0.9, 0.1], [0.2, 0.8]], 50, axis=0), y)
+    >>> sureness.rows.tolist(), sureness.disagree.tolist()
+    ([30, 30], [0.0, 0.0])
+
+    Notes
+    -----
+    :math:`1 - \omega_{jj}` bounds the flips of class j from above, up to chance:
+    :math:`P(\text{observed } j \mid x) \le \omega_{jj}` at every x, if :math:`\omega_{jj}` is the
+    largest entry of its column. With anchors it is their rate.
     """
 
     omega: Array
@@ -83,7 +103,8 @@ class Sureness:
     def limit(self) -> Array:
         """The flip matrix at the upper limits, (K, K).
 
-        It is omega with ``high`` for 1 - omega_jj, the other entries of a row in proportion.
+        The diagonal is one minus ``high``; the other entries of a row are in proportion to those of
+        ``omega``.
         """
         off_diagonal = 1 - np.eye(len(self.omega))
         smallest = 1e-9 * off_diagonal
@@ -94,9 +115,33 @@ class Sureness:
 
 
 def thresholds(p: Array, y: Classes, a: Array | None = None) -> Array:
-    """Average the probability of each class over the rows that carry its label, (K,).
+    """Average the probability of each class over the rows that carry its label.
 
-    t_j = mean of p_j over the rows with the observed class j.
+    Parameters
+    ----------
+    p : ndarray of shape (n, K)
+        Probabilities of the observed classes, by models that did not see the row.
+    y : ndarray of int, shape (n,)
+        The observed class of each row, 0 to K - 1.
+    a : ndarray of shape (n,), optional
+        Weights of the rows; a whole one is as many rows.
+
+    Returns
+    -------
+    ndarray of shape (K,)
+        The thresholds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.flip_rates import thresholds
+    >>> p = np.array([[0.75, 0.25], [0.25, 0.75], [0.25, 0.75]])
+    >>> thresholds(p, np.array([0, 0, 1])).tolist()
+    [0.5, 0.75]
+
+    References
+    ----------
+    Northcutt, Jiang and Chuang, JAIR 2021, Section 3.
     """
     averages = []
     for j in range(p.shape[1]):
@@ -106,11 +151,38 @@ def thresholds(p: Array, y: Classes, a: Array | None = None) -> Array:
 
 
 def counts(p: Array, y: Classes, a: Array | None = None) -> Array:
-    """Count the rows of each observed class that confidently belong to each class, (K, K).
+    r"""Count the rows of each observed class that confidently belong to each class.
 
-    C_kj = #{n: y_n = k, p_nj >= t_j, j the most probable class whose threshold is met}, C_kk >= 1.
-    A row that meets no threshold is not counted. Weights a (n,), here and below: a whole one is as
-    many rows.
+    Parameters
+    ----------
+    p : ndarray of shape (n, K)
+        Probabilities of the observed classes, by models that did not see the row.
+    y : ndarray of int, shape (n,)
+        The observed class of each row, 0 to K - 1.
+    a : ndarray of shape (n,), optional
+        Weights of the rows; a whole one is as many rows.
+
+    Returns
+    -------
+    ndarray of shape (K, K)
+        The counts, rows are observed classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.flip_rates import counts
+    >>> p = np.repeat([[0.9, 0.1], [0.2, 0.8]], 50, axis=0)
+    >>> counts(p, np.repeat([0, 1], [45, 55])).tolist()
+    [[45.0, 0.0], [5.0, 50.0]]
+
+    Notes
+    -----
+    :math:`C_{kj} = \#\{n: y_n = k, p_{nj} \ge t_j\}`, where j is the most probable class whose
+    threshold is met. Diagonal entries are at least 1. A row that meets no threshold is not counted.
+
+    References
+    ----------
+    Northcutt, Jiang and Chuang, JAIR 2021, Section 3.
     """
     K = p.shape[1]
     limits = thresholds(p, y, a) - SLACK
@@ -128,9 +200,37 @@ def counts(p: Array, y: Classes, a: Array | None = None) -> Array:
 
 
 def joint(p: Array, y: Classes, a: Array | None = None) -> Array:
-    """Estimate the joint distribution Q of observed and true labels, (K, K).
+    """Estimate the joint distribution of observed and true labels.
 
-    The rows of `counts` are rescaled to the numbers of the observed labels, then the sum to 1.
+    Parameters
+    ----------
+    p : ndarray of shape (n, K)
+        Probabilities of the observed classes, by models that did not see the row.
+    y : ndarray of int, shape (n,)
+        The observed class of each row, 0 to K - 1.
+    a : ndarray of shape (n,), optional
+        Weights of the rows; a whole one is as many rows.
+
+    Returns
+    -------
+    ndarray of shape (K, K)
+        Probabilities that sum to 1; rows are observed and columns true classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.flip_rates import joint
+    >>> p = np.repeat([[0.9, 0.1], [0.2, 0.8]], 50, axis=0)
+    >>> joint(p, np.repeat([0, 1], [45, 55])).round(2).tolist()
+    [[0.45, 0.0], [0.05, 0.5]]
+
+    Notes
+    -----
+    The rows of `counts` are rescaled to the shares of the observed labels.
+
+    References
+    ----------
+    Northcutt, Jiang and Chuang, JAIR 2021, Section 3.
     """
     C = counts(p, y, a)
     observed = shares(y, p.shape[1], a)
@@ -139,20 +239,80 @@ def joint(p: Array, y: Classes, a: Array | None = None) -> Array:
 
 
 def shares(y: Classes, K: int, a: Array | None = None) -> Array:
-    """Compute the share of each observed class, (K,)."""
+    """Compute the share of each observed class.
+
+    Parameters
+    ----------
+    y : ndarray of int, shape (n,)
+        The observed class of each row, 0 to K - 1.
+    K : int
+        Number of classes.
+    a : ndarray of shape (n,), optional
+        Weights of the rows.
+
+    Returns
+    -------
+    ndarray of shape (K,)
+        The shares.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.flip_rates import shares
+    >>> shares(np.array([0, 0, 0, 1]), 2).tolist()
+    [0.75, 0.25]
+    """
     counts = np.bincount(y, a, K)
     return np.asarray(counts / counts.sum())
 
 
 def weights_of(groups: Groups | None) -> Array | None:
-    """Compute weights (n,) with which each group counts once, None if each row does."""
+    """Compute weights with which each group counts once.
+
+    Parameters
+    ----------
+    groups : ndarray of int, shape (n,) or None
+        The group of each row, numbers from 0; None if each row is alone.
+
+    Returns
+    -------
+    ndarray of shape (n,), or None
+        The weights; None if each row counts once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.flip_rates import weights_of
+    >>> weights_of(np.array([0, 0, 1])).tolist()
+    [0.5, 0.5, 1.0]
+    """
     if groups is None:
         return None
     return 1.0 / np.bincount(groups)[groups]
 
 
 def average_groups(values: Array, groups: Groups | None) -> Array:
-    """Average values (n, ...) over each group, in the order of the groups' numbers."""
+    """Average values over each group, in the order of the numbers of the groups.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, ...)
+        The values of each row.
+    groups : ndarray of int, shape (n,) or None
+        The group of each row; None if each row is alone.
+
+    Returns
+    -------
+    ndarray of shape (number of groups, ...)
+        The averages.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.flip_rates import average_groups
+    >>> average_groups(np.array([1.0, 2.0, 5.0]), np.array([0, 0, 1])).tolist()
+    [1.5, 5.0]
+    """
     if groups is None:
         return values
     names, group = np.unique(groups, return_inverse=True)
@@ -170,17 +330,57 @@ def _weights_at(a: Array | None, rows: Any) -> Array | None:
 
 
 def flip_matrix(Q: Array) -> Array:
-    """Compute the flip matrix from the joint distribution.
+    r"""Compute the flip matrix from the joint distribution.
 
-    Omega (K, K), rows = true classes: omega_jk = Q_kj / sum_k Q_kj.
+    Parameters
+    ----------
+    Q : ndarray of shape (K, K)
+        Joint distribution; rows are observed and columns true classes.
+
+    Returns
+    -------
+    ndarray of shape (K, K)
+        The flip matrix; rows are true classes, and sum to 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.flip_rates import flip_matrix
+    >>> flip_matrix(np.array([[0.375, 0.0], [0.125, 0.5]])).tolist()
+    [[0.75, 0.25], [0.0, 1.0]]
+
+    Notes
+    -----
+    :math:`\omega_{jk} = Q_{kj} / \sum_k Q_{kj}`.
     """
     return np.asarray((Q / Q.sum(axis=0)).T)
 
 
 def margins(p: Array, y: Classes) -> Array:
-    """Compute by how much each label is more probable than all other classes, in [-1, 1], (n,).
+    r"""Compute by how much each label is more probable than all other classes.
 
-    p_y - max_{j != y} p_j per row; the lower, the more doubtful the label.
+    Parameters
+    ----------
+    p : ndarray of shape (n, K)
+        Probabilities of the observed classes, by models that did not see the row.
+    y : ndarray of int, shape (n,)
+        The observed class of each row, 0 to K - 1.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The margins, in [-1, 1]; the lower, the more doubtful the label.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.flip_rates import margins
+    >>> margins(np.array([[0.75, 0.25], [0.75, 0.25]]), np.array([0, 1])).tolist()
+    [0.5, -0.5]
+
+    Notes
+    -----
+    The margin of row n is :math:`p_{n y_n} - \max_{j \ne y_n} p_{nj}`.
     """
     probability_of_label = p[np.arange(len(y)), y]
     probability_of_others = _without_observed(p, y)
@@ -188,10 +388,42 @@ def margins(p: Array, y: Classes) -> Array:
 
 
 def likely_wrong(p: Array, y: Classes, Q: Array, a: Array | None = None) -> NDArray[np.bool_]:
-    """Find the labels that are likely wrong, (n,).
+    r"""Find the labels that are likely wrong.
 
-    In every cell k != j of Q these are the round(n Q_kj) rows of class k with the largest p_j -
-    p_k, and of them only rows in which another class than the observed one is the most probable.
+    Parameters
+    ----------
+    p : ndarray of shape (n, K)
+        Probabilities of the observed classes, by models that did not see the row.
+    y : ndarray of int, shape (n,)
+        The observed class of each row, 0 to K - 1.
+    Q : ndarray of shape (K, K)
+        Joint distribution of observed (rows) and true labels.
+    a : ndarray of shape (n,), optional
+        Weights of the rows, above 0.
+
+    Returns
+    -------
+    ndarray of bool, shape (n,)
+        Whether the label is likely wrong.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.flip_rates import joint, likely_wrong
+    >>> p = np.repeat([[0.9, 0.1], [0.2, 0.8]], 50, axis=0)
+    >>> y = np.repeat([0, 1], [45, 55])
+    >>> np.flatnonzero(likely_wrong(p, y, joint(p, y))).tolist()
+    [45, 46, 47, 48, 49]
+
+    Notes
+    -----
+    For each pair of classes :math:`k \ne j` these are the :math:`\mathrm{round}(n Q_{kj})` rows of
+    class k with the largest :math:`p_j - p_k`. Of them only rows count in which another class than
+    the observed one is the most probable.
+
+    References
+    ----------
+    Northcutt, Jiang and Chuang, JAIR 2021, Section 3.
     """
     if a is None:
         a = np.ones(len(y))
@@ -199,9 +431,32 @@ def likely_wrong(p: Array, y: Classes, Q: Array, a: Array | None = None) -> NDAr
 
 
 def wrong_parts(p: Array, y: Classes, Q: Array, a: Array) -> Array:
-    """Compute the part of each row with weight a_n > 0 that `likely_wrong` finds wrong, (n,).
+    """Compute the part of each row that `likely_wrong` finds wrong.
 
-    The n of the rule is sum_n a_n.
+    Parameters
+    ----------
+    p : ndarray of shape (n, K)
+        Probabilities of the observed classes, by models that did not see the row.
+    y : ndarray of int, shape (n,)
+        The observed class of each row, 0 to K - 1.
+    Q : ndarray of shape (K, K)
+        Joint distribution of observed (rows) and true labels.
+    a : ndarray of shape (n,)
+        Weights of the rows, above 0. Their sum is the number of rows of the rule.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The parts, from 0 to 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.flip_rates import wrong_parts
+    >>> p = np.array([[0.25, 0.75], [0.75, 0.25], [0.25, 0.75]])
+    >>> Q = np.array([[0.5, 0.25], [0.0, 0.25]])
+    >>> wrong_parts(p, np.array([0, 0, 1]), Q, np.array([2.0, 1.0, 1.0])).tolist()
+    [0.5, 0.0, 0.0]
     """
     K = p.shape[1]
     wrong = np.zeros(len(y))
@@ -225,7 +480,27 @@ def wrong_parts(p: Array, y: Classes, Q: Array, a: Array) -> Array:
 
 
 def suggested(p: Array, y: Classes) -> Classes:
-    """Find the most probable class other than the observed one, (n,)."""
+    """Find the most probable class other than the observed one.
+
+    Parameters
+    ----------
+    p : ndarray of shape (n, K)
+        Probabilities of the observed classes, by models that did not see the row.
+    y : ndarray of int, shape (n,)
+        The observed class of each row, 0 to K - 1.
+
+    Returns
+    -------
+    ndarray of int, shape (n,)
+        The classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.flip_rates import suggested
+    >>> suggested(np.array([[0.6, 0.3, 0.1], [0.6, 0.3, 0.1]]), np.array([0, 2])).tolist()
+    [1, 0]
+    """
     return np.asarray(_without_observed(p, y).argmax(axis=1))
 
 
@@ -237,10 +512,41 @@ def _without_observed(p: Array, y: Classes) -> Array:
 
 
 def anchor(p: Array, y: Classes, quantile: float = QUANTILE, a: Array | None = None) -> Array:
-    """Estimate the flip matrix from the anchors of each class, (K, K).
+    r"""Estimate the flip matrix from the anchors of each class.
 
-    omega_jj is the 97 % quantile of p_j; the rest of the row is in proportion to the other p there.
-    Of a class with fewer than 6 % of the labels the quantile leaves half of its share above it.
+    Parameters
+    ----------
+    p : ndarray of shape (n, K)
+        Probabilities of the observed classes, by models that did not see the row.
+    y : ndarray of int, shape (n,)
+        The observed class of each row, 0 to K - 1.
+    quantile : float, default 0.97
+        The quantile of the probability of a class that stands for its anchors.
+    a : ndarray of shape (n,), optional
+        Weights of the rows; a whole one is as many rows.
+
+    Returns
+    -------
+    ndarray of shape (K, K)
+        The flip matrix; rows are true classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.flip_rates import anchor
+    >>> p = np.repeat([[0.9, 0.1], [0.2, 0.8]], 50, axis=0)
+    >>> anchor(p, np.repeat([0, 1], [45, 55])).round(3).tolist()
+    [[0.9, 0.1], [0.2, 0.8]]
+
+    Notes
+    -----
+    :math:`\omega_{jj}` is the quantile of :math:`p_j`. The rest of the row is in proportion to the
+    other probabilities of the rows at or above it. Of a class with few labels the quantile leaves
+    half of its share above it, if this is less: with the default, below 6 % of the labels.
+
+    References
+    ----------
+    Liu and Tao, IEEE TPAMI 2016. Patrini et al., CVPR 2017.
     """
     K = p.shape[1]
     omega = np.empty((K, K))
@@ -280,14 +586,66 @@ def _weighted_quantile(values: Array, level: float, a: Array) -> float:
 
 
 def from_joint(p: Array, y: Classes, a: Array | None = None) -> Array:
-    """Compute the flip matrix of the confident joint, (K, K)."""
+    """Compute the flip matrix of the confident joint.
+
+    Parameters
+    ----------
+    p : ndarray of shape (n, K)
+        Probabilities of the observed classes, by models that did not see the row.
+    y : ndarray of int, shape (n,)
+        The observed class of each row, 0 to K - 1.
+    a : ndarray of shape (n,), optional
+        Weights of the rows; a whole one is as many rows.
+
+    Returns
+    -------
+    ndarray of shape (K, K)
+        The flip matrix; rows are true classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.flip_rates import from_joint
+    >>> p = np.repeat([[0.9, 0.1], [0.2, 0.8]], 50, axis=0)
+    >>> from_joint(p, np.repeat([0, 1], [45, 55])).round(3).tolist()
+    [[0.9, 0.1], [0.0, 1.0]]
+
+    References
+    ----------
+    Northcutt, Jiang and Chuang, JAIR 2021, Section 3.
+    """
     return flip_matrix(joint(p, y, a))
 
 
 def wrong_share_of(omega: Array, y: Classes, a: Array | None = None) -> float:
-    """Compute the share of wrong labels that a flip matrix implies.
+    r"""Compute the share of wrong labels that a flip matrix implies.
 
-    1 - sum_j pi_j omega_jj with pi = (shares of the observed labels) Omega^-1, clipped to [0, 1].
+    Parameters
+    ----------
+    omega : ndarray of shape (K, K)
+        The flip matrix; rows are true classes.
+    y : ndarray of int, shape (n,)
+        The observed class of each row, 0 to K - 1.
+    a : ndarray of shape (n,), optional
+        Weights of the rows.
+
+    Returns
+    -------
+    float
+        The share; NaN if the true classes have no positive share.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.flip_rates import wrong_share_of
+    >>> omega = np.array([[0.9, 0.1], [0.1, 0.9]])
+    >>> round(wrong_share_of(omega, np.array([0, 1])), 3)
+    0.1
+
+    Notes
+    -----
+    The share is :math:`1 - \sum_j \pi_j \omega_{jj}`, where :math:`\pi` is the shares of the
+    observed labels times :math:`\Omega^{-1}`, clipped at 0 from below and scaled to the sum 1.
     """
     observed = shares(y, len(omega), a)
     solution = np.linalg.lstsq(omega.T, observed, rcond=None)[0]
@@ -299,11 +657,37 @@ def wrong_share_of(omega: Array, y: Classes, a: Array | None = None) -> float:
 
 
 def surest(p: Array, y: Classes, groups: Groups | None = None) -> Sureness:
-    """Collect the labels of the fifth of each class's rows, at least 30, with the largest p_j.
+    """Collect the labels of the rows of whose class the model is surest.
 
-    p_n does not know y_n, so that the number that disagrees is nearly binomial. Where classes do
-    not overlap for the model, it is the flip rate; where they do, it is overlap as well. Rows of
-    one group count as one, with the mean of their labels.
+    Parameters
+    ----------
+    p : ndarray of shape (n, K)
+        Probabilities of the observed classes, by models that did not see the row.
+    y : ndarray of int, shape (n,)
+        The observed class of each row, 0 to K - 1.
+    groups : ndarray of int, shape (n,), optional
+        The group of each row, numbers from 0. Rows of one group count as one, with the mean of
+        their labels.
+
+    Returns
+    -------
+    Sureness
+        The labels, and limits of the shares that disagree.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.flip_rates import surest
+    >>> y = np.repeat([1, 0, 1], [5, 45, 50])
+    >>> surest(np.repeat([[0.9, 0.1], [0.2, 0.8]], 50, axis=0), y).disagree.tolist()
+    [5.0, 0.0]
+
+    Notes
+    -----
+    Of each class these are a fifth as many rows as it has labels, and at least 30, with the largest
+    :math:`p_j`. The probabilities of a row do not know its label, so that the number that disagrees
+    is nearly binomial. Where classes do not overlap for the model, it is the flip rate. Where they
+    do, it is overlap as well.
     """
     K = p.shape[1]
     weights = None
@@ -342,7 +726,28 @@ def surest(p: Array, y: Classes, groups: Groups | None = None) -> Sureness:
 
 
 def first_groups(groups: Groups, wanted: int) -> int:
-    """Count the first rows that belong to ``wanted`` groups; all rows if there are fewer groups."""
+    """Count the first rows that belong to a given number of groups.
+
+    Parameters
+    ----------
+    groups : ndarray of int, shape (n,)
+        The group of each row.
+    wanted : int
+        How many groups, at least 1.
+
+    Returns
+    -------
+    int
+        The number of rows up to the first row of the last of these groups; all rows if there are
+        fewer groups.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.flip_rates import first_groups
+    >>> first_groups(np.array([4, 4, 2, 2, 7]), 2)
+    3
+    """
     first_rows = np.sort(np.unique(groups, return_index=True)[1])
     if len(first_rows) < wanted:
         return len(groups)
@@ -352,10 +757,35 @@ def first_groups(groups: Groups, wanted: int) -> int:
 def chance(fits: Mapping[str, CrossFit], y: Classes, groups: Groups | None = None) -> float:
     """Test whether any model knows more about the labels than chance, and return the p-value.
 
-    H0: no p_k of any model is larger in class k than elsewhere (Mann-Whitney, Bonferroni),
-    one-sided. Cross-fitted probabilities of a model without any knowledge lean to the other side:
-    it saw more of the classes that are rarer among the rows held out. Rows of one group and class
-    count as one.
+    Parameters
+    ----------
+    fits : mapping of str to noisylabels.auditing.cross_fitting.CrossFit
+        The cross-fits by the names of their models.
+    y : ndarray of int, shape (n,)
+        The observed class of each row, 0 to K - 1.
+    groups : ndarray of int, shape (n,), optional
+        The group of each row. Rows of one group and class count as one.
+
+    Returns
+    -------
+    float
+        The p-value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.cross_fitting import CrossFit
+    >>> from noisylabels.auditing.flip_rates import chance
+    >>> p = np.repeat([[0.9, 0.1], [0.2, 0.8]], 10, axis=0)[np.newaxis]
+    >>> chance({"ours": CrossFit(p, p, np.full((1, 2, 2), np.nan))}, np.repeat([0, 1], 10)) < 0.001
+    True
+
+    Notes
+    -----
+    The null hypothesis is that no :math:`p_k` of any model is larger in class k than elsewhere. The
+    tests are one-sided ones of Mann and Whitney, with Bonferroni's correction. Probabilities of a
+    cross-fitted model without any knowledge lean to the other side: it saw more of the classes that
+    are rarer among the rows held out.
     """
     from scipy.stats import mannwhitneyu
 
@@ -380,9 +810,31 @@ def chance(fits: Mapping[str, CrossFit], y: Classes, groups: Groups | None = Non
 
 
 def log_likelihoods(fit: CrossFit, y: Classes, groups: Groups | None = None) -> Array:
-    """Compute log-probabilities of observed labels by models that did not see them, (n,).
+    """Compute log-probabilities of observed labels by models that did not see them.
 
-    log max(p_y, 0.005), means of groups.
+    Parameters
+    ----------
+    fit : noisylabels.auditing.cross_fitting.CrossFit
+        The probabilities.
+    y : ndarray of int, shape (n,)
+        The observed class of each row, 0 to K - 1.
+    groups : ndarray of int, shape (n,), optional
+        The group of each row, over which log-probabilities are averaged.
+
+    Returns
+    -------
+    ndarray of shape (n,) or (number of groups,)
+        Natural logarithms of the probabilities, of those below 0.005 that of 0.005.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.cross_fitting import CrossFit
+    >>> from noisylabels.auditing.flip_rates import log_likelihoods
+    >>> p = np.array([[[0.5, 0.5], [1.0, 0.0]]])
+    >>> fit = CrossFit(p, p, np.full((1, 2, 2), np.nan))
+    >>> log_likelihoods(fit, np.array([0, 1])).round(3).tolist()
+    [-0.693, -5.298]
     """
     probability_of_label = fit.mean[np.arange(len(y)), y]
     rows = np.log(np.maximum(probability_of_label, LEAST))
@@ -392,10 +844,36 @@ def log_likelihoods(fit: CrossFit, y: Classes, groups: Groups | None = None) -> 
 def conflicts(X: Array, text: Any, y: Classes) -> tuple[list[Classes], list[Classes]]:
     """Find groups of equal rows with different labels, and pairs of nearly equal rows.
 
-    Pairs are rows no other of which are equal to them, at a tenth of the median distance to the
-    nearest row (of 100) or less: so near that among n rows without copies one such pair is expected
-    at most. Columns are standardised, of more than 40 random projections are taken, and of texts
-    16.
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Features.
+    text : sparse matrix of shape (n, D) or None
+        Words of texts.
+    y : ndarray of int, shape (n,)
+        The observed class of each row, 0 to K - 1.
+
+    Returns
+    -------
+    equal : list of ndarray of int
+        The rows of each group of equal rows with different labels.
+    near_pairs : list of ndarray of int, shape (2,)
+        The pairs of nearly equal rows with different labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.flip_rates import conflicts
+    >>> equal, near_pairs = conflicts(np.array([[1.0], [2.0], [1.0]]), None, np.array([0, 0, 1]))
+    >>> equal[0].tolist(), near_pairs
+    ([0, 2], [])
+
+    Notes
+    -----
+    Rows of a pair are not equal to any other row. Their distance is at most a tenth of the median
+    distance of 100 rows to the nearest row, and so small that among n rows without copies at most
+    one such pair is expected. Columns are standardised. Of more than 40 columns 40 random
+    projections are taken, and of the words of texts 16.
     """
     copies = _groups_of_equal_rows(X, text)
     equal = [rows for rows in copies if np.ptp(y[rows])]
@@ -497,7 +975,37 @@ def counted(
 ) -> tuple[Array, Array, Array]:
     """Count the flip matrix among rows with a trusted label, with Clopper-Pearson limits.
 
-    A row of a class without any is NaN, between 0 and 1. Rows of one group count as one.
+    Parameters
+    ----------
+    observed : ndarray of int, shape (m,)
+        The observed class of each row with a trusted label, 0 to K - 1.
+    true : ndarray of int, shape (m,)
+        The trusted class.
+    K : int
+        Number of classes.
+    groups : ndarray of int, shape (m,), optional
+        The group of each row. Rows of one group count as one.
+
+    Returns
+    -------
+    omega : ndarray of shape (K, K)
+        The flip matrix; rows are true classes. A row of a class without trusted labels is NaN.
+    low : ndarray of shape (K, K)
+        Lower 95 % limits; 0 for a class without trusted labels.
+    high : ndarray of shape (K, K)
+        Upper 95 % limits; 1 for a class without trusted labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.flip_rates import counted
+    >>> omega, low, high = counted(np.array([0, 0, 0, 1, 1]), np.array([0, 0, 0, 0, 1]), 2)
+    >>> omega.tolist()
+    [[0.75, 0.25], [0.0, 1.0]]
+
+    References
+    ----------
+    Clopper and Pearson, Biometrika 1934.
     """
     omega = np.full((K, K), np.nan)
     low = np.zeros((K, K))
@@ -525,7 +1033,19 @@ def counted(
 
 
 class Corrected(NamedTuple):
-    """Compute an error and its 95 % interval under a flip matrix, and whether it was clipped."""
+    """An error on true labels and its 95 % interval under a flip matrix.
+
+    Attributes
+    ----------
+    error : float
+        The error, from 0 to 1.
+    low : float
+        Lower limit.
+    high : float
+        Upper limit.
+    clipped : bool
+        Whether the error was outside of 0 to 1 and was clipped.
+    """
 
     error: float
     low: float
@@ -539,13 +1059,48 @@ def corrected_error(
     omega: Array,
     groups: Groups | None = None,
 ) -> Corrected:
-    """Estimate the error on true labels by inverting the flip matrix.
+    r"""Estimate the error on true labels by inverting the flip matrix.
 
-    e = 1 - mean of (Omega^-1)_{y_n predicted_n}, with the standard error of that mean. Omega is
-    taken as known: what is not known of it is not in the interval.
+    Parameters
+    ----------
+    predicted : ndarray of int, shape (n,)
+        The class that a model predicts for each row without its label.
+    y : ndarray of int, shape (n,)
+        The observed class of each row, 0 to K - 1.
+    omega : ndarray of shape (K, K)
+        The flip matrix; rows are true classes. It is taken as known: its own uncertainty is not in
+        the interval.
+    groups : ndarray of int, shape (n,), optional
+        The group of each row. Rows of one group count as one.
 
-    Raises ValueError : Omega with a condition number above 20, whose inverse blows up every chance
-    deviation.
+    Returns
+    -------
+    Corrected
+        The error with its interval.
+
+    Raises
+    ------
+    ValueError
+        If the condition number of the flip matrix is above 20: its inverse blows up every chance
+        deviation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.flip_rates import corrected_error
+    >>> predicted = np.repeat([0, 1], 50)
+    >>> y = np.where(np.arange(100) % 5 == 0, 1 - predicted, predicted)
+    >>> round(corrected_error(predicted, y, np.array([[0.9, 0.1], [0.1, 0.9]])).error, 3)
+    0.125
+
+    Notes
+    -----
+    The error is :math:`e = 1 - \tfrac1n \sum_n (\Omega^{-1})_{y_n \hat{y}_n}` with the prediction
+    :math:`\hat{y}_n`. The interval is normal, with the standard error of the mean.
+
+    References
+    ----------
+    Natarajan et al., NIPS 2013.
     """
     condition = float(np.linalg.cond(omega))
     if not condition <= LARGEST_CONDITION:
@@ -565,10 +1120,37 @@ def corrected_error(
 
 
 def balanced_error(predicted: Classes, y: Classes, a: Array | None = None) -> float:
-    """Average P(predicted != k | observed k) over the observed classes k.
+    r"""Average the error on observed labels over the observed classes.
 
+    Parameters
+    ----------
+    predicted : ndarray of int, shape (n,)
+        The class that a model predicts for each row.
+    y : ndarray of int, shape (n,)
+        The observed class of each row.
+    a : ndarray of shape (n,), optional
+        Weights of the rows.
+
+    Returns
+    -------
+    float
+        The balanced error.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.flip_rates import balanced_error
+    >>> balanced_error(np.array([0, 0, 0, 0]), np.array([0, 0, 0, 1]))
+    0.5
+
+    Notes
+    -----
     With two classes the order of two classifiers by it is that of their balanced errors on true
-    labels, whatever the flip rates with omega_01 + omega_10 < 1.
+    labels, whatever the flip rates with :math:`\omega_{01} + \omega_{10} < 1`.
+
+    References
+    ----------
+    Menon et al., ICML 2015.
     """
     wrong = predicted != y
     errors = []
@@ -583,10 +1165,40 @@ def compared(
 ) -> pd.DataFrame:
     """Compare classifiers by their accuracies: observed, balanced and corrected, best first.
 
-    Rows of one group count as one.
+    Parameters
+    ----------
+    fits : mapping of str to noisylabels.auditing.cross_fitting.CrossFit
+        The cross-fits by the names of the methods. The first repetition of each is judged.
+    y : ndarray of int, shape (n,)
+        The observed class of each row, 0 to K - 1.
+    omega : ndarray of shape (K, K)
+        The flip matrix; rows are true classes.
+    groups : ndarray of int, shape (n,), optional
+        The group of each row, numbers from 0. Rows of one group count as one.
 
-    behind : how far behind the best method the accuracy is, with the interval of the paired
-    difference. Corrected columns are NaN if Omega cannot be inverted safely, see `corrected_error`.
+    Returns
+    -------
+    pandas.DataFrame
+        A row for each ``method`` with its ``kind`` (robust or plain), ``accuracy`` from ``low`` to
+        ``high``, ``balanced`` accuracy, and accuracy ``corrected`` to true labels, from
+        ``corrected_low`` to ``corrected_high``, ``clipped`` or not. ``behind`` is how far behind
+        the best method the accuracy is, from ``behind_low`` to ``behind_high``. All intervals are
+        of 95 %.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.cross_fitting import CrossFit
+    >>> from noisylabels.auditing.flip_rates import compared
+    >>> p = np.repeat([[0.9, 0.1], [0.2, 0.8]], 50, axis=0)[np.newaxis]
+    >>> fits = {"ours": CrossFit(p, p, np.full((1, 2, 2), np.nan))}
+    >>> compared(fits, np.repeat([0, 1], [45, 55]), np.eye(2))["accuracy"].tolist()
+    [0.95]
+
+    Notes
+    -----
+    The interval of ``behind`` is that of the paired difference. The corrected columns are NaN if
+    the flip matrix cannot be inverted safely, see `corrected_error`.
     """
     import pandas as pd
 
