@@ -56,9 +56,28 @@ def __getattr__(name: str) -> Any:
 
 
 class SoftmaxModel(FitFlags):
-    """Logistic models of K >= 2 classes by a softmax solver.
+    """Logistic models of two or more classes, which a softmax solver fits.
 
-    robust : whether flip_matrix_ is learned, else it is the identity, and not an attribute.
+    ``robust`` of the class says whether the flip matrix is learned; otherwise it is the identity,
+    and not an attribute.
+
+    Attributes
+    ----------
+    classes_ : ndarray (K,)
+    flip_matrix_ : ndarray (K, K)
+        Probability of each observed class, given the true one (rows).
+    zeta_ : float
+        The penalty that was used.
+    objective_ : float
+        The maximum that was found.
+    converged_ : bool
+
+    Examples
+    --------
+    >>> from noisylabels import KernelLogisticRegression
+    >>> from noisylabels.classifiers.kernel_logistic import SoftmaxModel
+    >>> issubclass(KernelLogisticRegression, SoftmaxModel)
+    True
     """
 
     robust: ClassVar[bool]
@@ -109,6 +128,8 @@ class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
         variance of the features, see `noisylabels.kernels.gaussian.width_of`.
     zeta : float, default 1.0
         Penalty, at least 1e-8.
+    class_weight : dict or "balanced", optional
+        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
     parametrisation : str, default "sigma2"
         What the width means, see `noisylabels.kernels.gaussian.rbf`.
     bias : {"none", "free", "penalised"}, default "none"
@@ -118,8 +139,6 @@ class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
         the weights; which variant its tables used is an open question.
     solver : {"lbfgs", "em_newton"}, default "lbfgs"
         L-BFGS, or the plain reference.
-    class_weight : dict or "balanced", optional
-        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
 
     Attributes
     ----------
@@ -189,8 +208,21 @@ class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
     ) -> KernelLogisticRegression:
-        """Fit to X (n, d) and the labels y (n,), with weights (n,) >= 0 of the examples, 1 by
-        default.
+        """Fit the classifier to samples and labels.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, d)
+            Samples.
+        y : array_like of shape (n,)
+            Labels.
+        sample_weight : array_like of shape (n,), optional
+            Weights of the samples, at least 0, see `noisylabels.classifiers.base.Weighted`.
+
+        Returns
+        -------
+        KernelLogisticRegression
+            The classifier.
         """
         number("zeta", self.zeta, least=SMALLEST_ZETA)
         choice("solver", self.solver, get_args(Solver))
@@ -286,18 +318,40 @@ class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
         regularisation: Regularisation = "fixed",
         wanted: NDArray[np.bool_] | None = None,
     ) -> Fits:
-        """Fit a model for each column of labels (n, L) and each zeta of the grid, all on one
-        kernel.
+        """Fit a model for each column of labels and each penalty, all on one kernel.
 
-        regularisation : "bayes" replaces the grid by `marginal_zeta` of w = 0 and then ten times by
-        that of the fitted w: the limit of "em_newton", where it has one.
+        Parameters
+        ----------
+        gram : `noisylabels.kernels.gaussian.Gram`
+            The kernel on n training and m held-out points.
+        labels : ndarray of shape (n, L)
+            Columns of labels, 0 and 1.
+        grid : array_like of shape (G,)
+            Penalties zeta, at least 1e-8.
+        bias : {"none", "free", "penalised"}, default "none"
+            No bias, one that is not penalised, or one penalised like a weight.
+        penalty : {"weights", "rkhs"}, default "weights"
+            Norm of the weights, or of the function space.
+        regularisation : {"fixed", "bayes"}, default "fixed"
+            "bayes" replaces the values of the grid by
+            `noisylabels.solvers.flipped_logistic.marginal_zeta` of weights of 0, and then ten times
+            by that of the fitted weights: the limit of "em_newton", where it has one.
+        wanted : ndarray of shape (L, G), optional
+            Which models to fit; all by default.
 
-        A column with one class only gets f = +-1 everywhere, flagged; so does what is not
-        ``wanted`` (L, G).
-        Also flagged: not converged, f = 0 at all held-out points (there the more frequent observed
-        class is predicted), classes swapped.
-        Raises ValueError: labels other than 0 and 1, zeta < 1e-8, unknown bias, penalty or
-        regularisation.
+        Returns
+        -------
+        `noisylabels.classifiers.kernel.Fits`
+            Decision values (L, G, m) at the held-out points, flip rates (L, G) if they are learned,
+            and flags (L, G). A column with one class only, and a model that is not wanted, get a
+            constant decision value of 1 or -1 and a flag. Flagged are also models that did not
+            converge, whose classes changed names, or whose decision value is 0 at all held-out
+            points, which then get the class observed more often.
+
+        Raises
+        ------
+        ValueError
+            If labels are not 0 and 1, a penalty is below 1e-8, or a name is unknown.
         """
         zeta = numbers("zeta", grid, least=SMALLEST_ZETA)
         check_variant(bias, penalty)
@@ -344,6 +398,8 @@ class RobustKernelLogisticRegression(TrueLabelPosterior, KernelLogisticRegressio
         variance of the features, see `noisylabels.kernels.gaussian.width_of`.
     zeta : float, default 1.0
         Penalty, at least 1e-8.
+    class_weight : dict or "balanced", optional
+        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
     parametrisation : str, default "sigma2"
         What the width means, see `noisylabels.kernels.gaussian.rbf`.
     bias : {"none", "free", "penalised"}, default "none"
@@ -358,8 +414,6 @@ class RobustKernelLogisticRegression(TrueLabelPosterior, KernelLogisticRegressio
         "em_newton", for two classes only; the argument zeta is then not used.
     prior_factor : {"slides", "exact"}, default "slides"
         Of "bayes", see `noisylabels.solvers.flipped_logistic.marginal_zeta`.
-    class_weight : dict or "balanced", optional
-        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
 
     Attributes
     ----------
