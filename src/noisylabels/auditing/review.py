@@ -52,7 +52,7 @@ otherwise.
 class Review:
     """The findings of a review.
 
-    Attributes
+    Parameters
     ----------
     drawn, reviewed, skipped, picked : int
         Rows that were drawn, those of them with an answer and those without, and rows with an
@@ -88,6 +88,19 @@ class Review:
         Place of review.csv.
     copies : int
         Number of rows without an answer that are repaired like an equal row with the same label.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> import noisylabels
+    >>> y = np.arange(40) % 2
+    >>> X = np.random.default_rng(0).normal(size=(40, 2)) + 4 * y[:, None]
+    >>> found = noisylabels.audit(X, y, model="logistic", compare=False)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     first = noisylabels.review(found, f"{folder}/review.csv", rows=10)
+    >>> first.text[:19]
+    '10 rows were drawn:'
     """
 
     drawn: int
@@ -120,7 +133,21 @@ class Review:
 
 
 class Plan(NamedTuple):
-    """The plan of a review: rows in the order of the draws, and the model's doubts at that time."""
+    """The plan of a review, as ``review_plan.json`` holds it.
+
+    Parameters
+    ----------
+    by : {"rate", "doubt", "chance"}
+        How the rows were drawn.
+    seed : int
+        Seed of the draw.
+    table : str
+        Digest of the table's rows.
+    draws : list of int
+        Positions of the drawn rows in the audit's table, in the order of the draws.
+    doubts : list of float
+        The model's doubts about these rows at that time, with six decimals.
+    """
 
     by: str
     seed: int
@@ -132,9 +159,14 @@ class Plan(NamedTuple):
 class Answers(NamedTuple):
     """The content of review.csv about rows of the audit's table.
 
-    true : class by row, where it was filled in.   of_user : columns that the user added, cell by
-    row.
-    rows : all rows of the file.
+    Parameters
+    ----------
+    true : dict
+        The true label for each row with an answer.
+    of_user : dict
+        The columns that the user added, each with its cell for each row.
+    rows : list of int
+        Positions in the audit's table of all rows of the file, in its order.
     """
 
     true: dict[int, Any]
@@ -263,7 +295,33 @@ def review(
 
 
 def drawn(doubted: NDArray[np.bool_], rows: int, design: str, seed: int) -> list[int]:
-    """Draw the first rows in random order; a design alternates between its two kinds of rows."""
+    """Draw the first rows in random order; a design alternates between its two kinds of rows.
+
+    Parameters
+    ----------
+    doubted : ndarray of bool, shape (n,)
+        Whether the model would label each row otherwise.
+    rows : int
+        Number of rows to draw.
+    design : {"rate", "doubt", "chance"}
+        Key of `DESIGNS`.
+    seed : int
+        Seed of the draw.
+
+    Returns
+    -------
+    list of int
+        Different positions in `doubted`, in the order of the draws. All are drawn if there are
+        fewer than `rows`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.review import drawn
+    >>> doubted = np.array([True, False, False, False])
+    >>> sorted(drawn(doubted, 4, "rate", seed=0))
+    [0, 1, 2, 3]
+    """
     rng = np.random.default_rng([seed, 20])
     share = DESIGNS[design]
     if share is None:
@@ -287,10 +345,36 @@ def recorded(
     by: str | None = None,
     seed: int = 0,
 ) -> tuple[Plan, Answers] | None:
-    """Read the plan and the answers of a review that was begun; None without one.
+    """Read the plan and the answers of a review that was begun.
 
-    Raises ValueError : one of the two files is gone or damaged, or another way to draw, seed or
-    table.
+    Parameters
+    ----------
+    path : Path
+        Place of review.csv. The plan is next to it.
+    table : Table
+        The audit's table.
+    by : {"rate", "doubt", "chance"}, optional
+        How the rows should have been drawn. By default any way is accepted.
+    seed : int, default 0
+        The seed that they should have been drawn with.
+
+    Returns
+    -------
+    tuple of Plan and Answers, or None
+        None if neither of the two files exists.
+
+    Raises
+    ------
+    ValueError
+        If one of the two files is gone or damaged, or if the rows were drawn in another way, with
+        another seed or from another table.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from noisylabels.auditing.review import recorded
+    >>> recorded(Path("no_such_folder/review.csv"), table=None) is None
+    True
     """
     planned = path.with_name(PLAN)
     if not path.exists() and not planned.exists():
@@ -765,6 +849,14 @@ def describe_gain(result: Review) -> str:
     -------
     str
         A sentence without its full stop.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> from noisylabels.auditing.intervals import Rate
+    >>> from noisylabels.auditing.review import describe_gain
+    >>> describe_gain(SimpleNamespace(wrong=Rate(0.1, 0.05, 0.15), after=0.08))
+    '50 more rows would narrow the interval from 10.0 to about 8.0 percentage points'
     """
     now = f"{100 * result.wrong.width:.1f}"
     later = f"{100 * result.after:.1f}"

@@ -13,7 +13,15 @@ from noisylabels.validation import Array, Floats
 
 @compile_kernel(error_model="numpy")
 def put(out: Array, values: Array) -> None:
-    """Copy one array into another, in a form that Numba compiles in a tenth of the usual time."""
+    """Copy one array into another, in a form that Numba compiles in a tenth of the usual time.
+
+    Parameters
+    ----------
+    out : ndarray (n, ...)
+        The array to write to.
+    values : ndarray (n, ...)
+        What to write.
+    """
     for i in range(len(out)):
         out[i] = values[i]
 
@@ -22,7 +30,17 @@ def put(out: Array, values: Array) -> None:
 def times(A: Floats, x: Floats) -> Floats:
     """Multiply a matrix by a vector.
 
-    A x for A (m, n) with contiguous rows, in double or single precision, and x (n,): (m,).
+    Parameters
+    ----------
+    A : ndarray (m, n)
+        Matrix with contiguous rows, in double or single precision.
+    x : ndarray (n,)
+        Vector.
+
+    Returns
+    -------
+    ndarray (m,)
+        The product A x, in double precision.
     """
     out = np.empty(len(A))
     for i in range(len(A)):
@@ -34,7 +52,17 @@ def times(A: Floats, x: Floats) -> Floats:
 def combined(c: Floats, A: Floats) -> Floats:
     """Add up the rows of a matrix with coefficients.
 
-    sum_i c_i A_i for c (m,) and the rows A_i of A (m, n): (n,).
+    Parameters
+    ----------
+    c : ndarray (m,)
+        Coefficients.
+    A : ndarray (m, n)
+        Rows to add up.
+
+    Returns
+    -------
+    ndarray (n,)
+        The sum of c_i A_i over the rows A_i.
     """
     out = np.zeros(A.shape[1])
     for i in range(len(A)):
@@ -49,7 +77,14 @@ def combined(c: Floats, A: Floats) -> Floats:
 def scores(ZT: Floats, theta: Floats, f: Floats) -> None:
     """Compute the scores of all rows.
 
-    Write f = theta . z for the columns z of ZT (r, n).
+    Parameters
+    ----------
+    ZT : ndarray (r, n)
+        Samples in columns.
+    theta : ndarray (r,)
+        Weights.
+    f : ndarray (n,)
+        Receives theta . z for each column z of ZT.
     """
     put(f, theta[0] * ZT[0])
     for j in range(1, len(theta)):
@@ -69,7 +104,22 @@ def normal_equations(
 ) -> None:
     """Compute the curvature matrix and the slope of the normal equations.
 
-    Write ZT diag(curvature) Z (lower half) and ZT slope; the sums have one order, on every machine.
+    Parameters
+    ----------
+    ZT : ndarray (r, n)
+        Samples in columns.
+    slope : ndarray (n,)
+        Slope of the loss of each sample.
+    curvature : ndarray (n,)
+        Curvature of the loss of each sample.
+    hessian : ndarray (r, r)
+        Its lower half receives ZT diag(curvature) Z.
+    gradient : ndarray (r,)
+        Receives ZT slope.
+
+    Notes
+    -----
+    The sums have one order, on every machine.
     """
     r, n = ZT.shape
     weighted = np.empty(n)
@@ -87,7 +137,19 @@ def normal_equations(
 
 @compile_kernel(error_model="numpy")
 def solve(hessian: Floats, x: Floats) -> None:
-    """Solve by Cholesky in place; a direction without curvature gets no step."""
+    """Solve linear equations by Cholesky in place; a direction without curvature gets no step.
+
+    Parameters
+    ----------
+    hessian : ndarray (r, r)
+        Symmetric matrix, of which only the lower half is read. The factor replaces it.
+    x : ndarray (r,)
+        Right-hand side. The solution replaces it.
+
+    Notes
+    -----
+    A pivot of at most 1e-14 times the largest entry of the diagonal counts as no curvature.
+    """
     r = len(x)
     smallest = 0.0
     for i in range(r):
