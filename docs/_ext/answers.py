@@ -393,7 +393,8 @@ def _entry(work: Mapping[str, Any]) -> str:
 # cells of a table, see `_count_claims` and `_count_values`.
 # ``<!-- mean robust_sgd/table1: a7a, symmetric 0.4, rgomp, error -->18.2``: the mean of the row of
 # the summary with these labels, at the last x, with as many decimals as the page has.
-# ``<!-- minutes: ors pnorm -->6``: minutes of one core that the archived run of these papers took.
+# ``<!-- minutes: ors pnorm -->6``: minutes of one core that the archived run of these papers took;
+# ``<!-- minutes: robust_sgd/table1 -->21``: those of one result.
 # ``<!-- distances: kernel_boost/rivals -->`` up to ``<!-- end -->``: a table of the distances to
 # the published values by method.
 
@@ -411,7 +412,7 @@ _COUNTS = re.compile(
     r"[^\n]*?(?P<end><!-- end -->)"
 )
 _VALUES = re.compile(r"(<!-- values: (?P<paper>\w+) -->)[^\n]*?(?P<end><!-- end -->)")
-_COST = re.compile(r"(<!-- minutes: (?P<papers>[\w ]+) -->)[0-9]+")
+_COST = re.compile(r"(<!-- minutes: (?P<names>[\w/ ]+) -->)[0-9]+")
 _COUNTED = (REPRODUCED, PARTIALLY_REPRODUCED, INCONCLUSIVE, NOT_REPRODUCED)
 _LABELS = ("dataset", "noise", "setting", "method", "metric")
 _MEAN_DISTANCES = "mean distance, points | mean absolute distance"
@@ -437,12 +438,13 @@ def _fill_marks(text: str, folder: Path) -> str:
     return text
 
 
-def _sum_minutes(mark: re.Match[str], folder: Path) -> str:
-    minutes = 0.0
-    for paper in mark["papers"].split():
-        for file in folder.glob(f"{paper}/*/record.json"):
-            minutes += facts(file).get("cost", {}).get("minutes", 0.0)
-    return f"{mark[1]}{minutes:.0f}"
+def _sum_minutes(mark: re.Match[str], folder: Path) -> str | None:
+    minutes = []
+    for name in mark["names"].split():
+        results = name if "/" in name else f"{name}/*"
+        for file in folder.glob(f"{results}/record.json"):
+            minutes.append(facts(file).get("cost", {}).get("minutes", 0.0))
+    return f"{mark[1]}{sum(minutes):.0f}" if minutes else None
 
 
 def _count_verdict(mark: re.Match[str], folder: Path) -> str:

@@ -14,6 +14,8 @@ sys.path.insert(0, str(ROOT / "docs/_ext"))
 import answers  # noqa: E402
 from answers import COUNT, MEAN, filled  # noqa: E402
 
+from reproduction.run import records  # noqa: E402
+
 PAGES = answers.quoting_pages()
 
 
@@ -53,6 +55,19 @@ def test_a_number_is_that_of_the_tables_and_stays_without_them(reference, mark, 
 def test_marked_numbers_are_those_of_the_reference_run(file):
     text = file.read_text(encoding="utf-8")
     assert text == filled(text, ROOT / "results/reference"), "run: python src/scripts/generate.py"
+
+
+@pytest.mark.parametrize(
+    ("names", "minutes"),
+    [("paper", 4), ("paper/one", 3), ("paper/one other/two", 13), ("paper/none", 7)],
+)
+def test_minutes_are_those_of_papers_or_results_and_stay_without_records(tmp_path, names, minutes):
+    for result, cost in (("paper/one", 2.6), ("paper/two", 1.0), ("other/two", 10.4)):
+        decides = {"asked": {}, "inputs": {}, "read": {}}
+        informs = {"cost": {"minutes": cost}}
+        records.write(tmp_path / result / "record.json", decides, [], informs)
+    text = filled(f"It took <!-- minutes: {names} -->7 minutes.", tmp_path)
+    assert text == f"It took <!-- minutes: {names} -->{minutes} minutes."
 
 
 def test_distances_by_hand_and_none_without_their_verdicts(tmp_path):
