@@ -17,6 +17,23 @@ def two_moons(n=60, seed=0, spread=0.35):
     return X + spread * rng.standard_normal((n, 2)), y
 
 
+def draw_classes(rng, probabilities):
+    """Draw a class for each row of probabilities."""
+    cumulative = np.cumsum(probabilities, axis=1)[:, :-1]
+    uniform = rng.random((len(probabilities), 1))
+    return (uniform > cumulative).sum(axis=1)
+
+
+def with_constant(X):
+    """Append a column of ones."""
+    return np.column_stack([X, np.ones(len(X))])
+
+
+def central_difference(function, z, h):
+    """Estimate the slope of a function at z."""
+    return (function(z + h) - function(z - h)) / (2 * h)
+
+
 def noisy_columns(y, labels=("independent 0.1", "negative_only 0.3"), seed=0):
     """Flipped labels (n, L) of 0 and 1."""
     signs = (2 * y - 1).astype(np.int8)

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from cleanlab.multiannotator import get_label_quality_multiannotator
 from numpy.testing import assert_allclose
+from problems import draw_classes
 from sklearn.exceptions import NotFittedError
 
 from noisylabels import GLAD, CrowdLab, DawidSkene, MajorityVote, OneCoin, crowds
@@ -31,10 +32,7 @@ def simulated(n=300, W=20, per_item=5, K=2, seed=0, beta=(6.0, 2.0)):
     item = np.repeat(np.arange(n), per_item)
     annotators = [rng.choice(W, per_item, replace=False) for _ in range(n)]
     annotator = np.concatenate(annotators)
-    probabilities = confusion[annotator, truth[item]]
-    steps = np.cumsum(probabilities, axis=1)[:, :-1]
-    uniform = rng.random((len(item), 1))
-    label = (steps < uniform).sum(axis=1)
+    label = draw_classes(rng, confusion[annotator, truth[item]])
     return {"item": item, "annotator": annotator, "label": label}, truth, confusion
 
 

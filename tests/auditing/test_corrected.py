@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
+from problems import draw_classes
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.dummy import DummyClassifier
@@ -37,10 +38,7 @@ def flipped(K=2, n=1500, seed=0, distance=1.5):
     angle = 2 * np.pi * y / K
     X[:, 0] += distance * np.cos(angle)
     X[:, 1] += distance * np.sin(angle)
-    cumulative = np.cumsum(OMEGA[K][y], axis=1)[:, :-1]
-    uniform = rng.random((n, 1))
-    observed = (cumulative < uniform).sum(axis=1)
-    return X, y, observed
+    return X, y, draw_classes(rng, OMEGA[K][y])
 
 
 @pytest.mark.parametrize(

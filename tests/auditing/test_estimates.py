@@ -5,6 +5,7 @@ import pytest
 from cleanlab import count, rank
 from cleanlab import filter as filtering
 from numpy.testing import assert_allclose, assert_array_equal
+from problems import draw_classes
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression, Perceptron
 from sklearn.metrics import roc_auc_score
@@ -22,13 +23,6 @@ def flip_matrix(K, rate):
         return (1 - rate) * identity + rate * to_next
     to_second = np.roll(identity, 2, axis=1)
     return (1 - rate) * identity + 2 * rate / 3 * to_next + rate / 3 * to_second
-
-
-def draw_classes(rng, probabilities):
-    """Draw a class for each row of probabilities."""
-    cumulative = np.cumsum(probabilities, axis=1)[:, :-1]
-    uniform = rng.random((len(probabilities), 1))
-    return (uniform > cumulative).sum(axis=1)
 
 
 def simulated(K, rate, n=4000, seed=0):

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from problems import with_constant
 from scipy.optimize import check_grad
 from sklearn.svm import LinearSVC
 
@@ -29,10 +30,6 @@ from noisylabels.solvers.linear_margin import (
 )
 
 LDM = LargeMarginDistributionClassifier
-
-
-def with_constant(X):
-    return np.column_stack([X, np.ones(len(X))])
 
 
 def data(n=120, d=4, seed=0, noise=1.0):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from problems import draw_classes
 from sklearn.linear_model import LogisticRegression
 
 from noisylabels.classifiers.kernel_logistic import RobustKernelLogisticRegression
@@ -74,9 +75,7 @@ def test_the_flips_of_five_classes_are_recovered_within_their_standard_errors():
     centres = 4.0 * np.eye(5)
     # the classes overlap by 1 %: omega_j is a share of 600 draws
     X = rng.standard_normal((3000, 5)) + centres[true]
-    cumulative = np.cumsum(omega, axis=1)[true, :-1]
-    uniform = rng.random((3000, 1))
-    observed = (cumulative < uniform).sum(axis=1)
+    observed = draw_classes(rng, omega[true])
     model = RobustLogisticRegression().fit(X, observed)
     standard_errors = np.sqrt(omega * (1.0 - omega) / 600)
     deviations = np.abs(model.flip_matrix_ - omega) / standard_errors

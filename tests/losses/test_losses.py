@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from problems import central_difference
 from scipy.optimize import minimize_scalar
 
 from noisylabels.losses import margin as losses
@@ -28,10 +29,6 @@ def name_loss(loss):
 
 
 each_loss = pytest.mark.parametrize("loss", LOSSES, ids=name_loss)
-
-
-def central_difference(function, z, h):
-    return (function(z + h) - function(z - h)) / (2 * h)
 
 
 @each_loss

@@ -114,7 +114,8 @@ class Audit:
     model : str
         Name of the model that decides which labels are suspicious.
     notes : list of str
-        What had to be done to the table.
+        Remarks on the table, its copies and groups, and the training of the models, as clauses
+        without a full stop.
     table : noisylabels.auditing.tables.Table
         The table that was audited.
     probabilities : ndarray of shape (n, K)
@@ -220,7 +221,8 @@ class NumericAudit:
     expected : ndarray of shape (n,)
         Predictions of models that did not see the row, to six significant digits.
     notes : list of str
-        What had to be done to the table.
+        Remarks on the table, its copies and groups, and the training of the models, as clauses
+        without a full stop.
     copies : noisylabels.auditing.copies.Copies
         Which rows are copies of each other.
 
@@ -283,9 +285,10 @@ def audit(
 ) -> Audit | NumericAudit:
     """Estimate how many labels are wrong, rank suspicious ones and compare methods.
 
-    Labels that are numbers with more than 50 values are audited as measurements. Of these, whole
-    numbers from 0 or 1 on without a gap are classes if they have at least five rows each on
-    average.
+    Labels that are numbers with more than 50 values are audited as measurements. Two cases are
+    refused instead, as at most 50 classes can be audited. One is whole numbers from 0 or 1 without
+    a gap, with at least five rows each on average: they look like class numbers. The other is any
+    such labels with ``pred_probs``.
 
     Parameters
     ----------
@@ -315,15 +318,17 @@ def audit(
     repetitions : int, optional
         Repetitions of the cross-fitting: 3 by default, 1 above 5000 rows. Not for measurements.
     most_rows : int, optional
-        Rows that a model is trained on, at least 20; of more, a stratified part is drawn. By
-        default all rows, but 2000 for rMKLR. Not for measurements.
+        Largest number of rows that a model is trained on, approximately; not below 20. From more
+        rows, a stratified sample is drawn. By default all rows, but 2000 for rMKLR. Not for
+        measurements.
     compare : bool, optional
         Whether to compare with other methods; by default up to 5000 rows. Not for measurements.
 
     Returns
     -------
     Audit or NumericAudit
-        Flip rates with intervals, the ranking and the comparison; of measurements the ranking.
+        For classes the flip rates, the ranking of the labels and the comparison of methods. For
+        measurements the ranking. Flip rates have confidence intervals only with trusted labels.
 
     Raises
     ------
@@ -332,12 +337,12 @@ def audit(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from noisylabels import audit
-    >>> from sklearn.datasets import make_blobs
-    >>> X, y = make_blobs(200, centers=2, random_state=0)
-    >>> found = audit(X, y, model="logistic", repetitions=1, compare=False)
-    >>> type(found).__name__
-    'Audit'
+    >>> y = np.repeat(["dog", "cat", "dog"], [5, 45, 50])
+    >>> found = audit(y=y, pred_probs=np.repeat([[0.9, 0.1], [0.2, 0.8]], 50, axis=0))
+    >>> found.suspicious[["label", "suggested"]].iloc[0].tolist()
+    ['dog', 'cat']
 
     Notes
     -----
@@ -455,7 +460,7 @@ def find_units(
     units : ndarray of shape (n,) or None
         The unit of each row, numbers from 0; None if each row is alone.
     notes : list of str
-        What to say about copies and groups.
+        Remarks on copies and groups.
 
     Raises
     ------
@@ -608,7 +613,7 @@ def of_table(
     repetitions : int, optional
         Repetitions of the cross-fitting, as in `audit`.
     most_rows : int, optional
-        Rows that a model is trained on, at most, as in `audit`.
+        Largest number of rows that a model is trained on, as in `audit`.
     compare : bool, optional
         Whether to compare with other methods, as in `audit`.
     say : callable, optional
@@ -840,7 +845,8 @@ def of_cross_fits(
         The cross-fits by the names of their models. The first decides which labels are suspicious;
         the others are compared with it.
     notes : list of str
-        What had to be done to the table.
+        Remarks on the table, its copies and groups, and the training of the models, as clauses
+        without a full stop.
     copies : noisylabels.auditing.copies.Copies
         Which rows are copies of each other.
     units : ndarray of int, shape (n,), optional
@@ -860,8 +866,8 @@ def of_cross_fits(
     >>> table = tables.of_arrays(np.arange(100.0)[:, np.newaxis], y)
     >>> p = np.repeat([[0.9, 0.1], [0.2, 0.8]], 50, axis=0)[np.newaxis]
     >>> fits = {"my model": CrossFit(p, p, np.full((1, 2, 2), np.nan))}
-    >>> audit.of_cross_fits(table, fits, [], audit.find_units(table, None)[0]).model
-    'my model'
+    >>> len(audit.of_cross_fits(table, fits, [], audit.find_units(table, None)[0]).suspicious)
+    5
     """
     import pandas as pd
 
@@ -951,8 +957,8 @@ def _rates(
 def telling(table: tables.Table, y: Classes, units: Groups | None = None) -> list[str]:
     """Find columns that alone predict nearly every label.
 
-    A label of which more than a hundredth is wrong cannot be predicted so well but by what was made
-    from it.
+    If more than 1 % of the labels are wrong, only a column that was made from the label can predict
+    it so well.
 
     Parameters
     ----------
@@ -979,9 +985,9 @@ def telling(table: tables.Table, y: Classes, units: Groups | None = None) -> lis
 
     Notes
     -----
-    Small trees are cross-fitted on two folds of at most 2000 rows. A column is named if at most 1 %
-    of their predictions are wrong, and at most a tenth of the errors of always saying the largest
-    class.
+    Small trees are cross-fitted in two folds, on at most 2000 rows in all. A column is named if at
+    most 1 % of their predictions are wrong, and at most a tenth as many as if the largest class
+    were always predicted.
     """
     from sklearn.model_selection import cross_val_predict
     from sklearn.tree import DecisionTreeClassifier
@@ -1050,10 +1056,13 @@ def with_calendar(
     --------
     >>> import numpy as np
     >>> from noisylabels.auditing import audit, tables
-    >>> y = np.repeat([0, 1], 20)
-    >>> table = tables.of_arrays(np.arange(40.0)[:, np.newaxis], np.where(y == 1, "cat", "dog"))
-    >>> audit.with_calendar(table, y).names == table.names
-    True
+    >>> import pandas as pd
+    >>> days = pd.date_range("2024-01-01", periods=400)
+    >>> y = np.where(days.day_of_week < 5, 1, 0)
+    >>> labels = np.where(y == 1, "work", "rest")
+    >>> table = tables.of_arrays(pd.DataFrame({"date": days}), labels)
+    >>> audit.with_calendar(table, y).names[1:]
+    ['date weekday cos', 'date weekday sin']
 
     Notes
     -----
@@ -1419,11 +1428,17 @@ def methods(result: Audit) -> Iterator[str]:
     Examples
     --------
     >>> import numpy as np
-    >>> from noisylabels.auditing.audit import audit, methods
-    >>> y = np.repeat(["dog", "cat", "dog"], [5, 45, 50])
-    >>> result = audit(y=y, pred_probs=np.repeat([[0.9, 0.1], [0.2, 0.8]], 50, axis=0))
-    >>> list(methods(result))  # one model only
-    []
+    >>> from noisylabels.auditing import audit, tables
+    >>> from noisylabels.auditing.cross_fitting import CrossFit
+    >>> y = np.repeat(["cat", "dog"], [45, 55])
+    >>> table = tables.of_arrays(np.arange(100.0)[:, np.newaxis], y)
+    >>> p = np.repeat([[0.9, 0.1], [0.2, 0.8]], 50, axis=0)[np.newaxis]
+    >>> q = p[:, ::-1]
+    >>> unknown = np.full((1, 2, 2), np.nan)
+    >>> fits = {"mine": CrossFit(p, p, unknown), "theirs": CrossFit(q, q, unknown)}
+    >>> result = audit.of_cross_fits(table, fits, [], audit.find_units(table, None)[0])
+    >>> next(audit.methods(result))
+    'On the observed labels mine is the most accurate (95 %); not ... from it (95 %): none.'
     """
     table = result.accuracies
     if len(table) < 2:

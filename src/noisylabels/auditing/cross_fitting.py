@@ -163,9 +163,9 @@ def split_folds(
 
     Notes
     -----
-    Fewer than 500 groups, which are often large, are dealt so that folds have about as many rows.
-    Of more groups, each goes with the class of its rows that is in the fewest groups. Folds that
-    hold out no row are left out.
+    Up to 500 groups, which are often large, are dealt so that the folds are about equally large.
+    With more groups, the folds are stratified by the class that `rarest_class` gives each group.
+    Folds that hold out no row are left out.
     """
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
@@ -257,7 +257,7 @@ def cross_fitted(
     folds : int, optional
         Number of folds, by default that of `folds_for`.
     most_rows : int, optional
-        About how many rows a model is trained on, at most; by default all.
+        Largest number of rows that a model is trained on, approximately; by default all.
     text : sparse matrix of shape (n, D), optional
         Words of texts, see `with_words`.
     groups : ndarray of int, shape (n,), optional
@@ -360,7 +360,7 @@ def drawn(y: Classes, rows: NDArray[Any], most_rows: int, rng: np.random.Generat
     rows : ndarray of int, shape (m,)
         The rows to draw from.
     most_rows : int
-        About how many rows are drawn. If there are no more, all are taken.
+        Largest number of rows to draw, approximately. If there are not more, all are returned.
     rng : numpy.random.Generator
         Draws the rows.
 

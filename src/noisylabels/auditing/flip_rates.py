@@ -64,7 +64,7 @@ class Sureness:
     omega : ndarray of shape (K, K)
         The shares of the observed labels among the rows surest of each class.
     rows : ndarray of int, shape (K,)
-        How many rows there are of each class, groups counting as one.
+        How many rows were taken for each class; a group counts as one.
     disagree : ndarray of shape (K,)
         How many of their labels disagree.
     low : ndarray of shape (K,)
@@ -76,10 +76,10 @@ class Sureness:
     --------
     >>> import numpy as np
     >>> from noisylabels.auditing.flip_rates import surest
-    >>> y = np.repeat([0, 1], [45, 55])
+    >>> y = np.repeat([1, 0, 1], [5, 45, 50])
     >>> sureness = surest(np.repeat([[0.9, 0.1], [0.2, 0.8]], 50, axis=0), y)
-    >>> sureness.rows.tolist(), sureness.disagree.tolist()
-    ([30, 30], [0.0, 0.0])
+    >>> sureness.omega.round(2).tolist()
+    [[0.83, 0.17], [0.0, 1.0]]
 
     Notes
     -----
@@ -124,7 +124,7 @@ def thresholds(p: Array, y: Classes, a: Array | None = None) -> Array:
     y : ndarray of int, shape (n,)
         The observed class of each row, 0 to K - 1.
     a : ndarray of shape (n,), optional
-        Weights of the rows; a whole one is as many rows.
+        Weights of the rows, by default 1; a row of weight 2 counts as two rows.
 
     Returns
     -------
@@ -160,7 +160,7 @@ def counts(p: Array, y: Classes, a: Array | None = None) -> Array:
     y : ndarray of int, shape (n,)
         The observed class of each row, 0 to K - 1.
     a : ndarray of shape (n,), optional
-        Weights of the rows; a whole one is as many rows.
+        Weights of the rows, by default 1; a row of weight 2 counts as two rows.
 
     Returns
     -------
@@ -209,7 +209,7 @@ def joint(p: Array, y: Classes, a: Array | None = None) -> Array:
     y : ndarray of int, shape (n,)
         The observed class of each row, 0 to K - 1.
     a : ndarray of shape (n,), optional
-        Weights of the rows; a whole one is as many rows.
+        Weights of the rows, by default 1; a row of weight 2 counts as two rows.
 
     Returns
     -------
@@ -431,7 +431,7 @@ def likely_wrong(p: Array, y: Classes, Q: Array, a: Array | None = None) -> NDAr
 
 
 def wrong_parts(p: Array, y: Classes, Q: Array, a: Array) -> Array:
-    """Compute the part of each row that `likely_wrong` finds wrong.
+    """Compute which part of the weight of each row `likely_wrong` marks as wrong.
 
     Parameters
     ----------
@@ -523,7 +523,7 @@ def anchor(p: Array, y: Classes, quantile: float = QUANTILE, a: Array | None = N
     quantile : float, default 0.97
         The quantile of the probability of a class that stands for its anchors.
     a : ndarray of shape (n,), optional
-        Weights of the rows; a whole one is as many rows.
+        Weights of the rows, by default 1; a row of weight 2 counts as two rows.
 
     Returns
     -------
@@ -541,8 +541,9 @@ def anchor(p: Array, y: Classes, quantile: float = QUANTILE, a: Array | None = N
     Notes
     -----
     :math:`\omega_{jj}` is the quantile of :math:`p_j`. The rest of the row is in proportion to the
-    other probabilities of the rows at or above it. Of a class with few labels the quantile leaves
-    half of its share above it, if this is less: with the default, below 6 % of the labels.
+    other probabilities of the rows at or above it. If half of the share of a class is less than
+    what the quantile leaves above it (with the default: below 6 % of the labels), the quantile is
+    one minus half of the share.
 
     References
     ----------
@@ -595,7 +596,7 @@ def from_joint(p: Array, y: Classes, a: Array | None = None) -> Array:
     y : ndarray of int, shape (n,)
         The observed class of each row, 0 to K - 1.
     a : ndarray of shape (n,), optional
-        Weights of the rows; a whole one is as many rows.
+        Weights of the rows, by default 1; a row of weight 2 counts as two rows.
 
     Returns
     -------
@@ -632,7 +633,7 @@ def wrong_share_of(omega: Array, y: Classes, a: Array | None = None) -> float:
     Returns
     -------
     float
-        The share; NaN if the true classes have no positive share.
+        The share; NaN if the flip matrix gives no class a positive share.
 
     Examples
     --------
@@ -684,10 +685,10 @@ def surest(p: Array, y: Classes, groups: Groups | None = None) -> Sureness:
 
     Notes
     -----
-    Of each class these are a fifth as many rows as it has labels, and at least 30, with the largest
-    :math:`p_j`. The probabilities of a row do not know its label, so that the number that disagrees
-    is nearly binomial. Where classes do not overlap for the model, it is the flip rate. Where they
-    do, it is overlap as well.
+    For each class these are a fifth of the number of its labels, and at least 30, with the largest
+    :math:`p_j`. The models did not see the labels of these rows, so the number that disagrees is
+    nearly binomial. Where the classes do not overlap for the model, its share estimates the flip
+    rate. Where they overlap, the share includes the overlap.
     """
     K = p.shape[1]
     weights = None
@@ -824,7 +825,7 @@ def log_likelihoods(fit: CrossFit, y: Classes, groups: Groups | None = None) -> 
     Returns
     -------
     ndarray of shape (n,) or (number of groups,)
-        Natural logarithms of the probabilities, of those below 0.005 that of 0.005.
+        Natural logarithms of the probabilities, probabilities below 0.005 count as 0.005.
 
     Examples
     --------
@@ -1064,7 +1065,7 @@ def corrected_error(
     Parameters
     ----------
     predicted : ndarray of int, shape (n,)
-        The class that a model predicts for each row without its label.
+        The class that a model predicts for each row, without training on it.
     y : ndarray of int, shape (n,)
         The observed class of each row, 0 to K - 1.
     omega : ndarray of shape (K, K)
@@ -1183,7 +1184,7 @@ def compared(
         ``high``, ``balanced`` accuracy, and accuracy ``corrected`` to true labels, from
         ``corrected_low`` to ``corrected_high``, ``clipped`` or not. ``behind`` is how far behind
         the best method the accuracy is, from ``behind_low`` to ``behind_high``. All intervals are
-        of 95 %.
+        95 % confidence intervals.
 
     Examples
     --------
@@ -1191,9 +1192,12 @@ def compared(
     >>> from noisylabels.auditing.cross_fitting import CrossFit
     >>> from noisylabels.auditing.flip_rates import compared
     >>> p = np.repeat([[0.9, 0.1], [0.2, 0.8]], 50, axis=0)[np.newaxis]
-    >>> fits = {"ours": CrossFit(p, p, np.full((1, 2, 2), np.nan))}
-    >>> compared(fits, np.repeat([0, 1], [45, 55]), np.eye(2))["accuracy"].tolist()
-    [0.95]
+    >>> q = p[:, ::-1]
+    >>> unknown = np.full((1, 2, 2), np.nan)
+    >>> fits = {"theirs": CrossFit(q, q, unknown), "ours": CrossFit(p, p, unknown)}
+    >>> frame = compared(fits, np.repeat([0, 1], [45, 55]), np.eye(2))
+    >>> frame[["method", "accuracy"]].to_numpy().tolist()
+    [['ours', 0.95], ['theirs', 0.05]]
 
     Notes
     -----

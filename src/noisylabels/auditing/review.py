@@ -295,7 +295,7 @@ def review(
 
 
 def drawn(doubted: NDArray[np.bool_], rows: int, design: str, seed: int) -> list[int]:
-    """Draw the first rows in random order; a design alternates between its two kinds of rows.
+    """Draw rows at random; a design mixes its two kinds of rows in fixed proportions.
 
     Parameters
     ----------
@@ -311,16 +311,16 @@ def drawn(doubted: NDArray[np.bool_], rows: int, design: str, seed: int) -> list
     Returns
     -------
     list of int
-        Different positions in `doubted`, in the order of the draws. All are drawn if there are
-        fewer than `rows`.
+        Different positions in `doubted`, in the order of the draws. If the table has fewer than
+        `rows` rows, all are drawn.
 
     Examples
     --------
     >>> import numpy as np
     >>> from noisylabels.auditing.review import drawn
-    >>> doubted = np.array([True, False, False, False])
-    >>> sorted(drawn(doubted, 4, "rate", seed=0))
-    [0, 1, 2, 3]
+    >>> doubted = np.array([True, True, False, False, False, False])
+    >>> doubted[drawn(doubted, 4, "doubt", seed=0)].tolist()
+    [True, False, True, False]
     """
     rng = np.random.default_rng([seed, 20])
     share = DESIGNS[design]

@@ -89,9 +89,9 @@ def mixture(
     -----
     With "convex", as the paper draws it, :math:`(a, b)` is :math:`(1 - \gamma_{01}, \gamma_{01})`
     for :math:`s = 1` and :math:`(1 - \gamma_{10}, \gamma_{10})` for :math:`s = -1`. With
-    "likelihood" it is the probability of s given that class and given the other, :math:`(1 -
-    \gamma_{10}, \gamma_{01})` and :math:`(1 - \gamma_{01}, \gamma_{10})`. Both are the same for
-    symmetric noise.
+    "likelihood" they are the probabilities of the label s if s is the true class, and if the other
+    class is, :math:`(1 - \gamma_{10}, \gamma_{01})` and :math:`(1 - \gamma_{01}, \gamma_{10})`.
+    Both are the same for symmetric noise.
     """
     choice("loss_weights", loss_weights, get_args(LossWeights))
     rates = numbers("gamma", gamma, least=0.0, below=0.5)
@@ -133,8 +133,8 @@ def exponential_loss(H: ArrayLike, s: ArrayLike, gamma: tuple[float, float]) -> 
     Examples
     --------
     >>> from noisylabels.classifiers.boosting import exponential_loss
-    >>> exponential_loss([0.0, 1.0], [1, 1], (0.0, 0.0)).round(3).tolist()
-    [1.0, 0.368]
+    >>> exponential_loss([0.0, 1.0], [1, 1], (0.25, 0.0)).round(3).tolist()
+    [1.0, 0.955]
 
     Notes
     -----
@@ -171,12 +171,10 @@ class FlippedExponential:
     --------
     >>> import numpy as np
     >>> from noisylabels.classifiers.boosting import FlippedExponential
-    >>> loss = FlippedExponential(np.array([1.0, 1.0, -1.0]))
-    >>> weights, labels = loss.weigh(np.zeros(3))
-    >>> weights.tolist(), labels.tolist()
-    ([1.0, 1.0, 1.0], [1.0, 1.0, -1.0])
-    >>> round(loss.step(np.array([1.0, 1.0, 1.0])), 3)
-    0.347
+    >>> loss = FlippedExponential(np.array([1.0, 1.0, -1.0]), gamma=(0.25, 0.25))
+    >>> weights, labels = loss.weigh(np.array([0.0, 2.0, 0.0]))
+    >>> labels.tolist()  # the weight of the second row is below 0
+    [1.0, -1.0, -1.0]
 
     Notes
     -----
@@ -336,18 +334,19 @@ class BoostingClassifier(Repeated, DecisionClassifier):
     ----------
     members_ : list or ndarray
         The T members.
-    steps_ : ndarray (T,)
+    steps_ : ndarray of shape (T,)
         Weight of each member in the sum.
-    log_losses_ : ndarray (T,)
+    log_losses_ : ndarray of shape (T,)
         Logarithm of the mean exponential loss after each round.
-    classes_ : ndarray (2,)
+    classes_ : ndarray of shape (2,)
 
     Examples
     --------
     >>> from noisylabels import AdaBoostClassifier
-    >>> from noisylabels.classifiers.boosting import BoostingClassifier
-    >>> issubclass(AdaBoostClassifier, BoostingClassifier)
-    True
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
+    >>> booster = AdaBoostClassifier(rounds=3, random_state=0).fit(X, y)
+    >>> len(list(booster.staged_predict(X)))
+    3
 
     Notes
     -----
@@ -498,13 +497,13 @@ class AdaBoostClassifier(BoostingClassifier):
 
     Attributes
     ----------
-    members_ : ndarray (T, 1 + d)
+    members_ : ndarray of shape (T, 1 + d)
         Bias and weights of each member.
-    steps_ : ndarray (T,)
+    steps_ : ndarray of shape (T,)
         Weight of each member in the sum.
-    log_losses_ : ndarray (T,)
+    log_losses_ : ndarray of shape (T,)
         Logarithm of the mean exponential loss after each round.
-    classes_ : ndarray (2,)
+    classes_ : ndarray of shape (2,)
 
     Raises
     ------
@@ -560,7 +559,7 @@ class AdaBoostClassifier(BoostingClassifier):
         y : array_like of shape (n,)
             Labels of two classes.
         sample_weight : array_like of shape (n,), optional
-            Weights, see `noisylabels.classifiers.base.Weighted`.
+            Weights of the samples, at least 0, see `noisylabels.classifiers.base.Weighted`.
 
         Returns
         -------
@@ -642,9 +641,9 @@ class RBoostClassifier(TrueLabelPosterior, AdaBoostClassifier):
     ----------
     members_, steps_, log_losses_, classes_
         As in `AdaBoostClassifier`; the losses are those at the rates of the round.
-    flip_matrix_ : ndarray (2, 2)
+    flip_matrix_ : ndarray of shape (2, 2)
         Probability of each observed class, given the true one (rows).
-    gamma_path_ : ndarray (T, 2)
+    gamma_path_ : ndarray of shape (T, 2)
         Both rates after each round.
     calibration_ : tuple of float
         A and B of :math:`P(y = 1 | x) = 1 / (1 + \exp(A H + B))`, which `true_label_posterior` goes
@@ -713,7 +712,7 @@ class RBoostClassifier(TrueLabelPosterior, AdaBoostClassifier):
         y : array_like of shape (n,)
             Observed labels of two classes.
         sample_weight : array_like of shape (n,), optional
-            Weights, see `noisylabels.classifiers.base.Weighted`.
+            Weights of the samples, at least 0, see `noisylabels.classifiers.base.Weighted`.
         trusted : pair (X, y), optional
             A few samples with verified labels, on which the scores are calibrated. Without them
             they are calibrated on the training rows and their observed labels.
@@ -824,11 +823,11 @@ class GentleBoostClassifier(BoostingClassifier):
     members_ : list
         Trees (`noisylabels.solvers.regression_tree.RegressionTree`), each with the values of its
         nodes.
-    steps_ : ndarray (T,)
+    steps_ : ndarray of shape (T,)
         Ones.
-    log_losses_ : ndarray (T,)
+    log_losses_ : ndarray of shape (T,)
         Logarithm of the mean exponential loss after each round.
-    classes_ : ndarray (2,)
+    classes_ : ndarray of shape (2,)
 
     Raises
     ------
@@ -879,7 +878,7 @@ class GentleBoostClassifier(BoostingClassifier):
         y : array_like of shape (n,)
             Labels of two classes.
         sample_weight : array_like of shape (n,), optional
-            Weights, see `noisylabels.classifiers.base.Weighted`.
+            Weights of the samples, at least 0, see `noisylabels.classifiers.base.Weighted`.
 
         Returns
         -------
@@ -939,11 +938,11 @@ class ModestBoostClassifier(GentleBoostClassifier):
     members_ : list
         Trees (`noisylabels.solvers.regression_tree.RegressionTree`), each with the values of its
         nodes.
-    steps_ : ndarray (T,)
+    steps_ : ndarray of shape (T,)
         Ones.
-    log_losses_ : ndarray (T,)
+    log_losses_ : ndarray of shape (T,)
         Logarithm of the mean exponential loss after each round.
-    classes_ : ndarray (2,)
+    classes_ : ndarray of shape (2,)
 
     Raises
     ------

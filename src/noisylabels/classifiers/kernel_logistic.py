@@ -58,13 +58,13 @@ def __getattr__(name: str) -> Any:
 class SoftmaxModel(FitFlags):
     """Logistic models of two or more classes, which a softmax solver fits.
 
-    ``robust`` of the class says whether the flip matrix is learned; otherwise it is the identity,
-    and not an attribute.
+    The class variable ``robust`` says whether the flip matrix is learned. If not, it is fixed to
+    the identity, and there is no ``flip_matrix_``.
 
     Attributes
     ----------
-    classes_ : ndarray (K,)
-    flip_matrix_ : ndarray (K, K)
+    classes_ : ndarray of shape (K,)
+    flip_matrix_ : ndarray of shape (K, K), only if ``robust``
         Probability of each observed class, given the true one (rows).
     zeta_ : float
         The penalty that was used.
@@ -74,10 +74,9 @@ class SoftmaxModel(FitFlags):
 
     Examples
     --------
-    >>> from noisylabels import KernelLogisticRegression
-    >>> from noisylabels.classifiers.kernel_logistic import SoftmaxModel
-    >>> issubclass(KernelLogisticRegression, SoftmaxModel)
-    True
+    >>> from noisylabels import KernelLogisticRegression, RobustKernelLogisticRegression
+    >>> KernelLogisticRegression.robust, RobustKernelLogisticRegression.robust
+    (False, True)
     """
 
     robust: ClassVar[bool]
@@ -149,7 +148,7 @@ class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
     dual_coef_ : ndarray (n,) or (n, K)
         Weights of the training rows.
     intercept_ : float or ndarray (K,)
-    classes_ : ndarray (K,)
+    classes_ : ndarray of shape (K,)
     objective_ : float
         The maximum that was found.
     zeta_ : float
@@ -333,10 +332,10 @@ class KernelLogisticRegression(SoftmaxModel, KernelClassifier):
         penalty : {"weights", "rkhs"}, default "weights"
             Norm of the weights, or of the function space.
         regularisation : {"fixed", "bayes"}, default "fixed"
-            "bayes" replaces the values of the grid by
-            `noisylabels.solvers.flipped_logistic.marginal_zeta` of weights of 0, and then ten times
-            by that of the fitted weights: the limit of "em_newton", where it has one.
-        wanted : ndarray of shape (L, G), optional
+            "bayes" replaces the values of the grid by the value of
+            `noisylabels.solvers.flipped_logistic.marginal_zeta` at weights of zero, and then, ten
+            times, by its value at the fitted weights: the limit of "em_newton", where it has one.
+        wanted : ndarray of bool, shape (L, G), optional
             Which models to fit; all by default.
 
         Returns
@@ -424,13 +423,13 @@ class RobustKernelLogisticRegression(TrueLabelPosterior, KernelLogisticRegressio
     dual_coef_ : ndarray (n,) or (n, K)
         Weights of the training rows.
     intercept_ : float or ndarray (K,)
-    classes_ : ndarray (K,)
+    classes_ : ndarray of shape (K,)
     objective_ : float
         The maximum that was found.
     zeta_ : float
         The penalty that was used.
     converged_ : bool
-    flip_matrix_ : ndarray (K, K)
+    flip_matrix_ : ndarray of shape (K, K)
         Probability of each observed class, given the true one (rows).
     flags_ : tuple of str
         ``not_converged``; ``classes_swapped``: the flip matrix was then reset.

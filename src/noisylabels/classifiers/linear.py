@@ -149,7 +149,7 @@ class RobustSGDClassifier(Repeated, LinearBinaryClassifier):
         y : array_like of shape (n,)
             Labels.
         sample_weight : array_like of shape (n,), optional
-            Weights, see `noisylabels.classifiers.base.Weighted`.
+            Weights of the samples, at least 0, see `noisylabels.classifiers.base.Weighted`.
 
         Returns
         -------
@@ -172,7 +172,7 @@ class RobustSGDClassifier(Repeated, LinearBinaryClassifier):
         y : array_like of shape (n,)
             Labels.
         sample_weight : array_like of shape (n,), optional
-            Weights, see `noisylabels.classifiers.base.Weighted`.
+            Weights of the samples, at least 0, see `noisylabels.classifiers.base.Weighted`.
 
         Yields
         ------
@@ -274,7 +274,7 @@ class RobustSGDClassifier(Repeated, LinearBinaryClassifier):
         classes : array_like of shape (K,), optional
             All classes, for the first call; needed if its labels lack one.
         sample_weight : array_like of shape (n,), optional
-            Weights, see `noisylabels.classifiers.base.Weighted`.
+            Weights of the samples, at least 0, see `noisylabels.classifiers.base.Weighted`.
 
         Returns
         -------
@@ -528,7 +528,7 @@ class LiblinearClassifier(Weighted, LinearBinaryClassifier):
         y : array_like of shape (n,)
             Labels of two classes.
         sample_weight : array_like of shape (n,), optional
-            Weights of the samples, of which only the ratios count.
+            Weights of the samples, at least 0; only their ratios count.
 
         Returns
         -------
@@ -651,7 +651,7 @@ class PegasosClassifier(Repeated, LinearBinaryClassifier):
         y : array_like of shape (n,)
             Labels of two classes.
         sample_weight : array_like of shape (n,), optional
-            Weights, see `noisylabels.classifiers.base.Weighted`.
+            Weights of the samples, at least 0, see `noisylabels.classifiers.base.Weighted`.
 
         Returns
         -------
@@ -676,7 +676,7 @@ class PegasosClassifier(Repeated, LinearBinaryClassifier):
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Take a step on a random row as often as there are rows, from the current weights.
+        """Take as many steps as there are rows, each on a row drawn at random.
 
         Parameters
         ----------
@@ -687,8 +687,8 @@ class PegasosClassifier(Repeated, LinearBinaryClassifier):
         classes : array_like of shape (2,), optional
             Both classes, for the first call; needed if its labels lack one.
         sample_weight : array_like of shape (n,), optional
-            Weights, see `noisylabels.classifiers.base.Weighted`. The steps are as many as the rows
-            that these leave.
+            Weights of the samples, at least 0, see `noisylabels.classifiers.base.Weighted`. Rows
+            are repeated by their weights before the steps are counted.
 
         Returns
         -------

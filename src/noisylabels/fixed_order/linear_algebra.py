@@ -17,9 +17,9 @@ def put(out: Array, values: Array) -> None:
 
     Parameters
     ----------
-    out : ndarray (n, ...)
+    out : ndarray of shape (n, ...)
         The array to write to.
-    values : ndarray (n, ...)
+    values : ndarray of shape (n, ...)
         What to write.
     """
     for i in range(len(out)):
@@ -32,9 +32,9 @@ def times(A: Floats, x: Floats) -> Floats:
 
     Parameters
     ----------
-    A : ndarray (m, n)
+    A : ndarray of shape (m, n)
         Matrix with contiguous rows, in double or single precision.
-    x : ndarray (n,)
+    x : ndarray of shape (n,)
         Vector.
 
     Returns
@@ -54,9 +54,9 @@ def combined(c: Floats, A: Floats) -> Floats:
 
     Parameters
     ----------
-    c : ndarray (m,)
+    c : ndarray of shape (m,)
         Coefficients.
-    A : ndarray (m, n)
+    A : ndarray of shape (m, n)
         Rows to add up.
 
     Returns
@@ -79,11 +79,11 @@ def scores(ZT: Floats, theta: Floats, f: Floats) -> None:
 
     Parameters
     ----------
-    ZT : ndarray (r, n)
+    ZT : ndarray of shape (r, n)
         Samples in columns.
-    theta : ndarray (r,)
+    theta : ndarray of shape (r,)
         Weights.
-    f : ndarray (n,)
+    f : ndarray of shape (n,)
         Receives theta . z for each column z of ZT.
     """
     put(f, theta[0] * ZT[0])
@@ -102,19 +102,19 @@ def normal_equations(
     hessian: Floats,
     gradient: Floats,
 ) -> None:
-    """Compute the curvature matrix and the slope of the normal equations.
+    """Compute the Hessian matrix and the gradient of the normal equations.
 
     Parameters
     ----------
-    ZT : ndarray (r, n)
+    ZT : ndarray of shape (r, n)
         Samples in columns.
-    slope : ndarray (n,)
+    slope : ndarray of shape (n,)
         Slope of the loss of each sample.
-    curvature : ndarray (n,)
+    curvature : ndarray of shape (n,)
         Curvature of the loss of each sample.
-    hessian : ndarray (r, r)
-        Its lower half receives ZT diag(curvature) Z.
-    gradient : ndarray (r,)
+    hessian : ndarray of shape (r, r)
+        Its lower half receives ZT diag(curvature) Z, where Z is the transpose of ZT.
+    gradient : ndarray of shape (r,)
         Receives ZT slope.
 
     Notes
@@ -141,9 +141,9 @@ def solve(hessian: Floats, x: Floats) -> None:
 
     Parameters
     ----------
-    hessian : ndarray (r, r)
+    hessian : ndarray of shape (r, r)
         Symmetric matrix, of which only the lower half is read. The factor replaces it.
-    x : ndarray (r,)
+    x : ndarray of shape (r,)
         Right-hand side. The solution replaces it.
 
     Notes

@@ -267,12 +267,12 @@ def _list_published(entries: Sequence[Any]) -> dict[tuple[str, str, str], float]
     """Map kind of flips, data set and method to the published error of this one data set."""
     published = {}
     for entry in entries:
-        where = entry["where"]
-        name = where["dataset"]
-        is_mean_over_sets = not isinstance(name, str)
-        if not is_mean_over_sets:
-            kind = _kind(where["noise"])
-            published[kind, name, where["method"]] = entry["value"]
+        cell = entry["where"]
+        name = cell["dataset"]
+        is_of_one_set = isinstance(name, str)
+        if is_of_one_set:
+            kind = _kind(cell["noise"])
+            published[kind, name, cell["method"]] = entry["value"]
     return published
 
 
@@ -427,8 +427,8 @@ def bound_against_k(results: panels.Results[boosting.BoundsSettings]) -> Figure:
 def bound_table(results: panels.Results[boosting.MinimisersSettings]) -> pd.DataFrame:
     """List our errors and the published ones by data set, with deviations and paired t-tests."""
     settings = results.settings
-    first, *other_methods = settings.methods
-    methods = [first, *other_methods]
+    methods = list(settings.methods)
+    first, *other_methods = methods
     errors = results.select(dataset=settings.datasets, metric="error", method=methods)
     index = ["dataset", "method", "repetition"]
     values = errors.set_index(index)["value"].sort_index()

@@ -151,6 +151,10 @@ def test_trusted_labels_change_only_methods_that_learn_rates():
         without_trusted = values(counts, x=0, **selected)
         with_trusted = values(counts, x=20, **selected)
         assert np.array_equal(without_trusted, with_trusted)
+    learned = {"metric": "gamma01", "method": "learns"}
+    without_trusted = values(counts, x=0, **learned)
+    with_trusted = values(counts, x=20, **learned)
+    assert not np.array_equal(without_trusted, with_trusted)
     is_distance = counts["metric"] == "gamma_error"
     assert set(counts.loc[is_distance, "method"]) == {"learns"}
 

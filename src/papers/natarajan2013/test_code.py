@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from problems import with_constant
 from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 
@@ -65,10 +66,6 @@ def test_the_solver_minimises_the_sum_of_the_unbiased_losses(problem, rates):
     np.testing.assert_allclose(scores, expected, rtol=1e-3, atol=2e-3)
 
 
-def with_constant(X):
-    return np.column_stack([X, np.ones(len(X))])
-
-
 def test_without_flips_it_is_kernel_logistic_regression(problem):
     """Fit a plain linear model in the principal components of the kernel."""
     gram, y = problem
@@ -120,6 +117,6 @@ def test_rates_that_are_known_are_used(problem):
     assert with_flips.mean() > without_flips.mean()
 
 
-def test_rates_that_are_unknown_are_chosen_from_the_labels(problem):
+def test_columns_of_equal_labels_have_equal_scores(problem):
     first, second = fit_by_distances(problem)
     np.testing.assert_array_equal(first, second)

@@ -24,7 +24,7 @@ Found = tuple[str, Floats | None, float] | tuple[str, Floats | None, float, floa
 """Name of an identity, its samples (n,) if measured, their predicted mean, and a bound if any."""
 
 
-# Every identity behind the algorithms: most are measured with functions that the learners use,
+# Every identity behind the algorithms: Most are measured with functions that the learners use;
 # the gradients are written out
 
 

@@ -111,11 +111,6 @@ def _first_by(rows: pd.DataFrame, column: str) -> pd.Series:
     return rows.groupby(column)["value"].first()
 
 
-def _at_last_round(rows: pd.DataFrame) -> pd.DataFrame:
-    """Select the rows at the largest x."""
-    return rows[rows["x"] == rows["x"].max()]
-
-
 def _marked(colour: str, marker: str, size: float = 5) -> style.Looks:
     """Make the look of points with a marker in a colour of the project."""
     return {"color": style.COLOURS[colour], "marker": marker, "markersize": size}
@@ -184,7 +179,7 @@ def misreported(results: panels.Results[code.LinearSettings]) -> Figure:
     left, middle, right = axes
     regret_panel(left, table, methods)
     is_misreported = table["method"].str.startswith("told ")
-    last = _at_last_round(table[is_misreported])
+    last = panels.at_last_x(table[is_misreported])
     _draw_against_share(middle, last, "weight_ratio")
     _draw_against_share(right, last, "regret_per_round")
     right.set_ylim(bottom=0)
@@ -553,7 +548,7 @@ def _summarise_task(rows: pd.DataFrame, factor: float) -> dict[str, str]:
     is_exponent = of_step["metric"] == "exponent"
     exponents = of_step[is_exponent].groupby("method")["value"].mean()
     T = of_step["x"].max()
-    at_end = _at_last_round(of_step).set_index(["metric", "method"])["value"].sort_index()
+    at_end = panels.at_last_x(of_step).set_index(["metric", "method"])["value"].sort_index()
     bound = at_end["bound"].iloc[0]
     return {
         "log10 ν, theorem": f"{moments['log10_nu_loose']:.2f}",
@@ -727,7 +722,7 @@ LINE_OF_BOUND: style.Looks = {"linewidth": 0.9, "linestyle": style.DASHES["dash"
 
 def _draw_both_worlds(ax: Axes, rows: pd.DataFrame) -> None:
     """Draw the regret per round in world B against that in world A, at the longest run."""
-    last = _at_last_round(rows)
+    last = panels.at_last_x(rows)
     means = panels.mean_interval(last, ["method", "noise"])["mean"]
     shown = means.clip(lower=1e-4)
     for method in WORLDS:

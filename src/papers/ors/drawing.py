@@ -93,18 +93,13 @@ def _curves(
         **options,
     )
     # Below the errors at the end there is only the silence before the first word.
-    low = 0.6 * min(_find_lowest_at_end(rows_of_cell) for _, rows_of_cell in cells)
+    lowest_at_end = [panels.at_last_x(errors)["value"].min() for _, errors in cells]
+    low = 0.6 * min(lowest_at_end)
     has_own_axes = share_y == "none"
     cells_with_axes = cells if has_own_axes else cells[:: len(columns)]
     for ax, _ in cells_with_axes:
         panels.log_axis(ax.yaxis, low=low)
     return figure
-
-
-def _find_lowest_at_end(rows: pd.DataFrame) -> float:
-    """Find the lowest value of the last round."""
-    is_last = rows["x"] == rows["x"].max()
-    return rows.loc[is_last, "value"].min()
 
 
 @panels.figure

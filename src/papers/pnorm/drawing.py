@@ -170,10 +170,7 @@ BAR_WIDTH = 0.035
 
 def _add_colour_bar(ax: Axes, image: Any) -> None:
     """Make the panel of the map narrower, and add its colour bar on the right."""
-    box = ax.get_position()
-    left = box.x0 + box.width * BAR_LEFT
-    bar_axes = ax.figure.add_axes((left, box.y0, box.width * BAR_WIDTH, box.height))
-    ax.set_position((box.x0, box.y0, box.width * MAP_WIDTH, box.height))
+    bar_axes = panels.add_beside(ax, MAP_WIDTH, BAR_LEFT, BAR_WIDTH)
     bar = ax.figure.colorbar(image, cax=bar_axes)
     bar.set_ticks(list(DOUBLINGS), labels=list(DOUBLINGS.values()))
     bar.ax.tick_params(length=2, pad=2)
@@ -242,7 +239,7 @@ RESPONSE_HEIGHT = 0.62
 
 
 def _draw_response(ax: Axes, response: pd.DataFrame, *, is_first: bool) -> None:
-    """Draw the response of a room in a panel of its own below."""
+    """Draw the response of a room in a separate panel below."""
     figure: Any = ax.figure
     _, height_of_figure = figure.get_size_inches()
     bottom = RESPONSE_BOTTOM / height_of_figure

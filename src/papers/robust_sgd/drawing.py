@@ -154,8 +154,7 @@ def loss_and_optimiser(results: Errors) -> Figure:
     levels = [(names.noise(level), {"noise": level}) for level in labels(settings.noise)]
     figure, cells = _facets(results, sets, levels, ("", "test error / %"), bottom=0.5)
     for ax, rows in cells:
-        last = rows[rows["x"] == rows["x"].max()]
-        _draw_ways_of_training(ax, last, losses)
+        _draw_ways_of_training(ax, panels.at_last_x(rows), losses)
     handles = panels.dot_handles(losses)
     _name_losses(handles, losses)
     return panels.shared_legend(figure, handles, handle=1)
@@ -261,10 +260,7 @@ HIGH_RATES_WIDTH = 0.2
 
 def _add_high_rates(figure: Figure, panel: NoisePanel, noises: Sequence[Noise]) -> None:
     """Make the panel narrower, and add one for the high rates on the right."""
-    box = panel.ax.get_position()
-    left = box.x0 + HIGH_RATES_LEFT * box.width
-    side = figure.add_axes((left, box.y0, HIGH_RATES_WIDTH * box.width, box.height))
-    panel.ax.set_position((box.x0, box.y0, LOW_RATES_WIDTH * box.width, box.height))
+    side = panels.add_beside(panel.ax, LOW_RATES_WIDTH, HIGH_RATES_LEFT, HIGH_RATES_WIDTH)
     count = len(panel.methods)
     for number, noise in enumerate(noises):
         places = {}

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from problems import with_constant
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
@@ -29,10 +30,6 @@ def problem():
 
 def weights(model):
     return np.append(model.coef_[0], model.intercept_)
-
-
-def with_constant(X):
-    return np.column_stack([X, np.ones(len(X))])
 
 
 def test_log_loss_equals_scikit_learn(problem):

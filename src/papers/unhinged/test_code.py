@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from problems import central_difference
 from scipy.optimize import minimize
 
 from unhinged.code import flipped, turned
@@ -46,18 +47,12 @@ def test_the_minimiser_is_that_of_a_general_solver(rows, loss):
     assert objective(solution) <= minimum.fun + 1e-8
 
 
-def slope_by_differences(function, z):
-    h = 1e-5
-    difference = function(z + h) - function(z - h)
-    return difference / (2 * h)
-
-
 @pytest.mark.parametrize("loss", POTENTIALS)
 def test_slopes_and_curvatures_are_those_of_the_values(loss):
     value, slope, curvature = POTENTIALS[loss]
     z = np.linspace(-3, 3, 50)
-    np.testing.assert_allclose(slope_by_differences(value, z), slope(z), atol=1e-6)
-    np.testing.assert_allclose(slope_by_differences(slope, z), curvature(z), atol=1e-6)
+    np.testing.assert_allclose(central_difference(value, z, 1e-5), slope(z), atol=1e-6)
+    np.testing.assert_allclose(central_difference(slope, z, 1e-5), curvature(z), atol=1e-6)
 
 
 def test_flips_shorten_the_unhinged_solution_and_do_not_turn_it(rows):

@@ -176,6 +176,11 @@ def methods_in(rows: pd.DataFrame) -> list[str]:
     return list(rows["method"].unique())
 
 
+def at_last_x(rows: pd.DataFrame) -> pd.DataFrame:
+    """Select the rows at the largest x."""
+    return rows[rows["x"] == rows["x"].max()]
+
+
 def mean_interval(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """Average over the repetitions of each group, with a 95 % interval.
 
@@ -434,7 +439,7 @@ def final_dots(
     hollow : bool
         Whether the markers are hollow.
     """
-    last = rows[rows["x"] == rows["x"].max()]
+    last = at_last_x(rows)
     values = mean_interval(last, ["method"])
     for method, coordinate in places.items():
         mean, half_width, n = map(float, values.loc[method])
@@ -453,6 +458,15 @@ def final_dots(
 
 _RUN_DOT: style.Looks = {"marker": ".", "markersize": 3, "linestyle": "none", "alpha": 0.6}
 """Look of one of few runs, next to their mean."""
+
+
+def add_beside(ax: Axes, width: float, left: float, width_of_new: float) -> Axes:
+    """Make a panel narrower, and add another on its right; all in shares of its width."""
+    box = ax.get_position()
+    start = box.x0 + left * box.width
+    new = ax.figure.add_axes((start, box.y0, width_of_new * box.width, box.height))
+    ax.set_position((box.x0, box.y0, width * box.width, box.height))
+    return new
 
 
 def log_axis(*axes: Any, low: float | None = None) -> None:
