@@ -16,7 +16,17 @@ HELP = ("help", "-h", "--help")
 
 
 class Command(NamedTuple):
-    """A command with a parser for its words."""
+    """A command with a parser for its words.
+
+    Attributes
+    ----------
+    form : str
+        Words that follow the name of the command.
+    summary : str
+        What the command does, in one sentence.
+    run : callable
+        Parses the words behind the name of the command, and runs it.
+    """
 
     form: str
     """Words that follow the name of the command."""
@@ -35,7 +45,23 @@ def main(words: Sequence[str] | None = None) -> None:
     Raises
     ------
     SystemExit
-        With one line if a command cannot be obeyed.
+        With one line if a command does not exist or cannot be obeyed.
+
+    Examples
+    --------
+    >>> import contextlib
+    >>> import io
+    >>> from noisylabels.command_line import main
+    >>> printed = io.StringIO()
+    >>> with contextlib.redirect_stdout(printed):
+    ...     main(["help"])
+    >>> "audit FILE --label COLUMN" in printed.getvalue()
+    True
+
+    Notes
+    -----
+    Words that are not the name of a command start a run of the experiments in a checkout. Without a
+    checkout no words at all print the help.
     """
     words = list(sys.argv[1:] if words is None else words)
     commands, run_anything = _load_engine()
@@ -58,7 +84,24 @@ def main(words: Sequence[str] | None = None) -> None:
 
 
 def describe(commands: dict[str, Command]) -> str:
-    """Print the help, with a line for every command."""
+    """Write the help: for every command how it is typed and what it does.
+
+    Parameters
+    ----------
+    commands : dict of str to Command
+        The commands by name, without "audit", which is added.
+
+    Returns
+    -------
+    str
+        Two lines for each command, and one on further help.
+
+    Examples
+    --------
+    >>> from noisylabels.command_line import describe
+    >>> "audit FILE --label COLUMN" in describe({})
+    True
+    """
     program = name_program()
     audit_command = Command("FILE --label COLUMN", audit.SUMMARY, lambda words: None)
     lines = []
@@ -70,7 +113,22 @@ def describe(commands: dict[str, Command]) -> str:
 
 
 def name_program() -> str:
-    """Name the program as the user typed it: ``./run`` in a checkout, else ``noisylabels``."""
+    """Name the program as the user typed it: ``./run`` in a checkout, else ``noisylabels``.
+
+    Returns
+    -------
+    str
+        The environment variable ``NOISYLABELS_COMMAND``, which ``./run`` sets, or "noisylabels".
+
+    Examples
+    --------
+    >>> import os
+    >>> from unittest.mock import patch
+    >>> from noisylabels.command_line import name_program
+    >>> with patch.dict(os.environ, NOISYLABELS_COMMAND="./run"):
+    ...     name_program()
+    './run'
+    """
     return os.environ.get("NOISYLABELS_COMMAND") or "noisylabels"
 
 

@@ -32,7 +32,7 @@ SPREADSHEET = ("utf-8-sig", "cp1252")
 class Records:
     """The records of a CSV file.
 
-    Attributes
+    Parameters
     ----------
     header : list of str
         Names of the columns, all different, with invisible characters made visible.
@@ -40,6 +40,12 @@ class Records:
         Fields of each record below the header, without blanks around them.
     lines : list of int
         Line of the file, from 1, where each record begins.
+
+    Examples
+    --------
+    >>> from noisylabels.csv_text import Records
+    >>> Records(["length", "kind"], [["1.5", "red"], ["2.5", "green"]], [2, 3]).columns()
+    {'length': ['1.5', '2.5'], 'kind': ['red', 'green']}
     """
 
     header: list[str]
@@ -47,7 +53,13 @@ class Records:
     lines: list[int]
 
     def columns(self) -> dict[str, list[str]]:
-        """Return the fields by column."""
+        """Return the fields by column.
+
+        Returns
+        -------
+        dict of str to list of str
+            The fields of each column, by its name.
+        """
         columns = {}
         for j, name in enumerate(self.header):
             columns[name] = [row[j] for row in self.rows]
@@ -57,30 +69,44 @@ class Records:
 def read_records(
     path: Path, file: str, encodings: Sequence[str] = UTF8, *, fill_short_rows: bool = False
 ) -> Records:
-    """Read a CSV file with a header line.
+    r"""Read a CSV file with a header line.
 
     Parameters
     ----------
     path : Path
-        The file. Its separator is a comma, a semicolon, a tab or a bar.
+        The file. Its separator is a comma, a semicolon, a tab or a bar, or the character that a
+        first line such as ``sep=;`` declares.
     file : str
         How messages name it.
-    encodings : sequence of str
-        Encodings to try, in this order. A file that begins with the mark of UTF-16 may be read only
-        where more than UTF-8 is allowed.
-    fill_short_rows : bool
+    encodings : sequence of str, default `UTF8`
+        Encodings to try, in this order. A file that begins with the mark of UTF-16 is read as such
+        only where more than UTF-8 is allowed.
+    fill_short_rows : bool, default False
         Fill short records with empty fields, since spreadsheets drop empty fields at the end of a
         line.
 
     Returns
     -------
     Records
+        The header and the records below it.
 
     Raises
     ------
     ValueError
-        The file cannot be read as text or as CSV; the message names the line where the fault
-        begins.
+        If the file cannot be read as text or as CSV, a record is not as wide as the header, or
+        `check_header` refuses the header. The message names the line where the fault begins.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from noisylabels.csv_text import read_records
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "beans.csv")
+    ...     characters = path.write_text("length;kind\n1,5;red\n2,5;green\n")
+    ...     records = read_records(path, "beans.csv")
+    >>> records.header, records.rows, records.lines
+    (['length', 'kind'], [['1,5', 'red'], ['2,5', 'green']], [2, 3])
     """
     text = _decode(path.read_bytes(), file, encodings)
     declared = DECLARED_SEPARATOR.match(text)
@@ -111,12 +137,30 @@ def read_records(
 
 
 def read_header(lines: Iterable[str], file: str) -> list[str]:
-    """Read the first record of comma-separated lines, without blanks around its fields.
+    r"""Read the first record of comma-separated lines, without blanks around its fields.
+
+    Parameters
+    ----------
+    lines : iterable of str
+        The lines, of which no more are taken than the record needs.
+    file : str
+        How messages name the file.
+
+    Returns
+    -------
+    list of str
+        The fields.
 
     Raises
     ------
     ValueError
-        The file is empty, or its first record is not valid CSV.
+        If the file is empty, or its first record is not valid CSV.
+
+    Examples
+    --------
+    >>> from noisylabels.csv_text import read_header
+    >>> read_header(['"length, cm",kind\n', "1.5,red\n"], "beans.csv")
+    ['length, cm', 'kind']
     """
     for _, fields in _parse(lines, ",", file):
         return fields
@@ -124,7 +168,29 @@ def read_header(lines: Iterable[str], file: str) -> list[str]:
 
 
 def find_separator(text: str) -> str:
-    """Find the separator with which two records are equally wide, or the first one is widest."""
+    r"""Find the separator with which two records are equally wide, or the first one is widest.
+
+    Parameters
+    ----------
+    text : str
+        The text of the file.
+
+    Returns
+    -------
+    str
+        One of `SEPARATORS`; a comma if none splits the first record.
+
+    Examples
+    --------
+    >>> from noisylabels.csv_text import find_separator
+    >>> find_separator("length;kind\n1,5;red\n")
+    ';'
+
+    Notes
+    -----
+    Only the first two records are looked at. If they are equally wide with several separators, the
+    one with which they are widest is chosen.
+    """
     best = ","
     best_score = (False, 1)
     for separator in SEPARATORS:
@@ -145,10 +211,25 @@ def find_separator(text: str) -> str:
 def check_header(header: Sequence[str], file: str) -> None:
     """Refuse a header that is empty, holds numbers only, or has a column without a unique name.
 
+    Parameters
+    ----------
+    header : sequence of str
+        Names of the columns.
+    file : str
+        How messages name the file.
+
     Raises
     ------
     ValueError
-        Says which column is wrong, and what to do.
+        If the header is refused. The message says which column is wrong, and what to do.
+
+    Examples
+    --------
+    >>> from noisylabels.csv_text import check_header
+    >>> check_header(["length", "length"], "beans.csv")
+    Traceback (most recent call last):
+    ...
+    ValueError: beans.csv, line 1: columns 1 and 2 are both called 'length'; rename one
     """
     if not header:
         raise ValueError(f"{file}: the file is empty; the first line should name the columns")
@@ -166,7 +247,24 @@ def check_header(header: Sequence[str], file: str) -> None:
 
 
 def is_number(text: str) -> bool:
-    """Decide whether a text is a number as in tables: "3", "1e-3", "nan", but not "1_000"."""
+    """Decide whether a text is a number as in tables: "3", "1e-3", "nan", but not "1_000".
+
+    Parameters
+    ----------
+    text : str
+        The text.
+
+    Returns
+    -------
+    bool
+        Whether `float` reads it and it has no underscore.
+
+    Examples
+    --------
+    >>> from noisylabels.csv_text import is_number
+    >>> is_number("1e-3"), is_number("nan"), is_number("1_000")
+    (True, True, False)
+    """
     try:
         float(text)
     except ValueError:

@@ -1,7 +1,7 @@
 """Columns of a table as numbers that a model can learn from.
 
 Every column gets one rule, found from all of its values: numbers, dates (counted in days),
-categories (a 0/1 column for each) or texts.
+categories (a 0/1 column for each) or texts (whose words are hashed).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ NOT_PLAIN = re.compile(
 )
 """Pattern of numbers as people write them: 5 %, $5, 1,5 or 1.000,5."""
 ROW_NAME = re.compile(r"(^|[ _.-])(id|uuid|guid|key|index)$|[a-z]I[Dd]$", re.IGNORECASE)
-"""Pattern of names of columns whose whole numbers, all different, number the rows."""
+"""Pattern of names of columns whose numbers, all different, number the rows."""
 MOSTLY = 0.8
 """Share of numbers or dates from which a column is one of numbers; its words are then mistakes."""
 MARKED = 0.2
@@ -79,7 +79,21 @@ SHORT_YEARS = ("%d.%m.%y", "%d.%m.%y %H:%M")
 
 
 class Encoded(NamedTuple):
-    """The encoded columns of a table: numbers (n, d), names, notes, and texts to be hashed."""
+    """The encoded columns of a table.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, d)
+        The columns as numbers, without gaps.
+    names : list of str
+        Names of the columns of X.
+    notes : list of str
+        What had to be done to the columns.
+    texts : list of str, optional
+        Texts of each row, which are to be hashed; None if no column holds texts.
+    dates : sequence of str
+        Names of the columns that count days since 1970. Durations are not among them.
+    """
 
     X: Array
     names: list[str]
@@ -90,7 +104,26 @@ class Encoded(NamedTuple):
 
 @dataclass
 class NumericColumn:
-    """A column read as numbers: values with NaN in gaps, the form of its dates, and notes."""
+    """A column that was read as numbers.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        The numbers, or days for dates and durations, with NaN in gaps.
+    form : str, default ""
+        The form of the dates: "ISO8601", one of ``strftime``, or "duration"; empty for numbers.
+    notes : list of str, optional
+        How the column was read, where a user may not expect it.
+
+    Examples
+    --------
+    >>> from noisylabels.auditing.columns import read_numbers
+    >>> column = read_numbers("size", ["5", "na", "7"], str)
+    >>> column.values.tolist()
+    [5.0, nan, 7.0]
+    >>> column.notes
+    ["column 'size' holds numbers, and 1 times 'na', which was read as a gap"]
+    """
 
     values: Array
     form: str = ""
@@ -98,7 +131,24 @@ class NumericColumn:
 
 
 def is_missing(value: Any) -> bool:
-    """Decide whether a value is None, NaN, or a text for "not known"."""
+    """Decide whether a value is None, NaN, or a text for "not known".
+
+    Parameters
+    ----------
+    value : object
+        A cell of a table.
+
+    Returns
+    -------
+    bool
+        Whether it is one of `MISSING`, without the blanks around it.
+
+    Examples
+    --------
+    >>> from noisylabels.auditing.columns import is_missing
+    >>> is_missing(None), is_missing(" NA "), is_missing("0")
+    (True, True, False)
+    """
     return str(value).strip() in MISSING
 
 
@@ -111,16 +161,51 @@ def encode(
 ) -> Encoded:
     """Turn the columns of a table into numbers.
 
-    Numbers are kept, dates become days, and categories one 0/1 column each. Missing numbers become
-    the median, missing words the most frequent one, and a 0/1 column says where. Columns of more
-    than 50 categories are texts, joined row by row, or left out if not ``words``. Constant columns
-    (but for their gaps) and names of the rows are left out.
+    Parameters
+    ----------
+    columns : mapping of str to ndarray or sequence of str
+        The columns by name: numbers with NaN in gaps, or texts with None or one of `MISSING` there.
+    file : str
+        How messages name the file.
+    locate : callable
+        Says where row i is in the file, for messages. Rows are numbered from 0.
+    notes : sequence of str, optional
+        Notes on the table; those on its columns follow them.
+    words : bool, default True
+        Keep columns of texts for hashing; False leaves them out.
+
+    Returns
+    -------
+    Encoded
+        The columns as numbers, and the texts.
 
     Raises
     ------
     ValueError
-        A word among numbers, a number that is not finite, too many columns, or nothing to learn
-        from.
+        If a column has a word among numbers, an infinite number or one beyond 1e35; if the columns
+        need more than 1 GiB; or if no column is left to learn from.
+
+    Examples
+    --------
+    >>> from noisylabels.auditing.columns import encode
+    >>> columns = {"length": ["1.5", "", "2.5", "4"], "colour": ["red", "green", "red", "blue"]}
+    >>> encoded = encode(columns, "beans.csv", lambda i: f"beans.csv, row {i}")
+    >>> encoded.names
+    ['length', 'length missing', 'colour=blue', 'colour=green', 'colour=red']
+    >>> encoded.X[1].tolist()
+    [2.5, 1.0, 0.0, 1.0, 0.0]
+    >>> encoded.notes
+    ["column 'length' lacks 1 of 4 values; they are replaced by the median"]
+
+    Notes
+    -----
+    Numbers do not change, dates become days, and each category becomes a 0/1 column. One column is
+    enough for two categories. Missing numbers become the median and missing words the most
+    frequent one; a further 0/1 column marks them.
+
+    A column with more than 50 different words holds texts, which are joined row by row. Constant
+    columns are left out, or give only the 0/1 column of their gaps. Columns that name or number the
+    rows are left out.
     """
     parts: list[Encoded] = []
     width = 0
@@ -158,8 +243,28 @@ def _summarise_notes(notes: Sequence[str]) -> str:
 
 
 def hash_words(texts: list[str]) -> Any:
-    """Count the words of each text, and pairs of them, in 4096 sparse columns with rows of length
-    1.
+    """Count the words of each text, and pairs of neighbouring words, in sparse columns.
+
+    Parameters
+    ----------
+    texts : list of str
+        The texts of n rows.
+
+    Returns
+    -------
+    sparse matrix of shape (n, 4096)
+        The counts, scaled to rows of length 1. The row of a text without words is 0.
+
+    Examples
+    --------
+    >>> from noisylabels.auditing.columns import hash_words
+    >>> hash_words(["a red bean", "bean"]).shape
+    (2, 4096)
+
+    Notes
+    -----
+    Words have at least two letters or digits; upper case does not matter. A hash of a word or pair
+    gives its column and the sign with which it is counted.
     """
     from sklearn.feature_extraction.text import HashingVectorizer
 
@@ -314,7 +419,7 @@ def _check_size(name: str, values: Array, locate: Place) -> None:
 
 
 def _check_cells(name: str, rows: int, width: int, file: str) -> None:
-    """Refuse categories that would need gigabytes, before they are encoded."""
+    """Refuse categories that would need more than 1 GiB, before they are encoded."""
     cells = rows * width
     if cells > MOST_CELLS:
         size = rows * width * 8 / 1e9
@@ -325,14 +430,44 @@ def _check_cells(name: str, rows: int, width: int, file: str) -> None:
 
 
 def read_numbers(name: str, column: Sequence[str | None], locate: Place) -> NumericColumn | None:
-    """Read a column of texts as numbers or days, with NaN in its gaps; None if it holds words.
+    """Read a column of texts as numbers or days, unless it holds words.
 
-    Only different texts are looked at, so that a million rows take seconds.
+    Parameters
+    ----------
+    name : str
+        Name of the column, for messages.
+    column : sequence of str
+        The texts, with None or one of `MISSING` in gaps.
+    locate : callable
+        Says where row i is in the file, for messages. Rows are numbered from 0.
+
+    Returns
+    -------
+    NumericColumn or None
+        The numbers, with NaN in gaps; None if the column holds words.
 
     Raises
     ------
     ValueError
-        A word among numbers or dates, or numbers with a comma, a unit or a sign.
+        If there is a word among numbers or dates, or numbers are written with a comma, a unit or a
+        sign such as %.
+
+    Examples
+    --------
+    >>> from noisylabels.auditing.columns import read_numbers
+    >>> column = read_numbers("day", ["1970-01-02", "", "1970-01-11"], str)
+    >>> column.values.tolist(), column.form
+    ([1.0, nan, 10.0], 'ISO8601')
+    >>> read_numbers("colour", ["red", "green"], str) is None
+    True
+
+    Notes
+    -----
+    A column is one of numbers or dates if at least 80 % of its known values are. A word is then a
+    mistake, unless all of them mark gaps, see `GAP_MARKS`. With such marks 20 % are enough. They
+    are also enough if one text fills all other cells of a column with five different numbers.
+
+    Only different texts are looked at, so that a million rows take seconds.
     """
     import pandas as pd
 
@@ -471,9 +606,7 @@ def _read_dates(texts: list[str]) -> tuple[Array, str]:
 
 
 def _date_forms(texts: Sequence[str]) -> list[str]:
-    """List the forms of dates in which some of the texts are written, with the day first if in
-    doubt.
-    """
+    """List the forms of dates in which the texts may be written, with the day first if in doubt."""
     from pandas.tseries.api import guess_datetime_format
 
     forms = [ISO]

@@ -1,7 +1,7 @@
 """Finders of wrong labels, to be compared: each is a class with ``find(X, y, seed)``.
 
-X (n, d), y (n,) classes 0..K-1 -> `Found`. Whatever is trained is judged on rows that it was not
-trained on.
+`ConfidentLearning` and `EnsembleFilter` judge each row by models that were not trained on it. The
+trees of `IterativePartitioning` also vote on the part that they were trained on.
 
 Sources: Northcutt, Jiang and Chuang, JAIR 2021 (confident learning); Brodley and Friedl, JAIR 11,
 1999 (ensemble filter); Khoshgoftaar and Rebours, JCST 22, 2007 (iterative partitioning). C4.5 is
@@ -23,7 +23,12 @@ from noisylabels.auditing.cross_fitting import Array, Classes, chosen, cross_fit
 class Found(NamedTuple):
     """The findings about the labels: which are wrong, and how doubtful each is.
 
-    doubt (n,) : the larger, the more doubtful the label.   wrong (n,) : the labels called wrong.
+    Attributes
+    ----------
+    doubt : ndarray of shape (n,)
+        The larger, the more doubtful the label.
+    wrong : ndarray of bool, shape (n,)
+        Whether a label is called wrong.
     """
 
     doubt: Array
@@ -32,13 +37,43 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True)
 class ConfidentLearning:
-    """Confident learning: labels off the diagonal of the confident joint are wrong.
+    r"""Confident learning: as many labels are wrong as the confident joint has off its diagonal.
 
-    Doubt is minus the margin, or as ``ranking`` says.
+    Parameters
+    ----------
+    model : str, default "rmklr"
+        A name such as "forest" or "package:Class", see `noisylabels.audit`. With "given" nothing is
+        trained: X (n, K) holds the probabilities of the observed classes.
+    ranking : {"margin", "self_confidence", "listed_first", "posterior"}, default "margin"
+        What doubt is, see the notes.
+    folds : int, default 5
+        Folds of the cross-fit.
 
-    model : a name such as "forest" or "package:Class", see `noisylabels.audit`; "given": X (n, K)
-    are the probabilities of the classes.   ranking : "self_confidence", 1 - p_y; "listed_first",
-    minus the margin after those not listed; "posterior", `wrong_given`.
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.finders import ConfidentLearning
+    >>> p = np.repeat([[0.9, 0.1], [0.2, 0.8]], 50, axis=0)
+    >>> found = ConfidentLearning("given").find(p, np.repeat([0, 1], [45, 55]), seed=0)
+    >>> np.flatnonzero(found.wrong).tolist()
+    [45, 46, 47, 48, 49]
+    >>> found.doubt[[0, 45, 50]].round(2).tolist()
+    [-0.8, 0.8, -0.6]
+
+    Notes
+    -----
+    `noisylabels.auditing.flip_rates.likely_wrong` says which labels are wrong. Let
+    :math:`p_{nk}` be the probability of class k for row n. The doubt of the label :math:`y_n` is
+
+    - "margin": :math:`\max_{j \ne y_n} p_{nj} - p_{n y_n}`, minus the margin;
+    - "self_confidence": :math:`1 - p_{n y_n}`;
+    - "listed_first": minus the margin, plus 2 for labels that are called wrong. So these are more
+      doubtful than all others;
+    - "posterior": the probability that the label is wrong, see `wrong_given`.
+
+    References
+    ----------
+    Northcutt, Jiang and Chuang, JAIR 2021, Section 3.
     """
 
     model: str = "rmklr"
@@ -46,7 +81,22 @@ class ConfidentLearning:
     folds: int = 5
 
     def find(self, X: Array, y: Classes, seed: int) -> Found:
-        """Find the labels off the diagonal of the confident joint."""
+        """Find the labels that are likely wrong by the confident joint.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+            Features; for the model "given" probabilities (n, K) of the observed classes.
+        y : ndarray of int, shape (n,)
+            The observed class of each row, 0 to K - 1.
+        seed : int
+            Seed of the folds and of the model.
+
+        Returns
+        -------
+        Found
+            Which labels are wrong, and the doubt of each.
+        """
         if self.model == "given":
             p = X
         else:
@@ -65,9 +115,37 @@ class ConfidentLearning:
 
 
 def wrong_given(p: Array, y: Classes) -> Array:
-    """Estimate the probability that each label is wrong, by robust logistic regression on log p.
+    r"""Estimate the probability that each label is wrong, by robust logistic regression on log p.
 
-    1 - P(true = y | p, y). It corrects overconfident models.
+    It corrects overconfident models.
+
+    Parameters
+    ----------
+    p : ndarray of shape (n, K)
+        Probabilities of the observed classes, by models that did not see the row.
+    y : ndarray of int, shape (n,)
+        The observed class of each row, 0 to K - 1.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The probabilities.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.finders import wrong_given
+    >>> rising = 0.1 + 0.8 / (1 + np.exp(-np.linspace(-8, 8, 100)))
+    >>> p = np.column_stack([1 - rising, rising])
+    >>> y = np.repeat([0, 1], 50)
+    >>> y[4::10] = 1 - y[4::10]
+    >>> wrong_given(p, y)[:6].round(1).tolist()
+    [0.0, 0.0, 0.0, 0.0, 0.5, 0.0]
+
+    Notes
+    -----
+    The probability is :math:`1 - P(\text{true} = y \mid p, y)`. The features of the regression are
+    :math:`\log p_k - \log p_K`, with p at least 0.005. It is trained on the rows that it judges.
     """
     from noisylabels.classifiers.logistic import RobustLogisticRegression
 
@@ -86,16 +164,55 @@ def wrong_given(p: Array, y: Classes) -> Array:
 
 @dataclass(frozen=True)
 class EnsembleFilter:
-    """Majority filter: labels are wrong if most of a tree, neighbours and logistic regression
-    disagree.
+    """Majority filter: a label is wrong if two of three cross-fitted classifiers disagree with it.
 
-    Doubt is the votes and, among as many, the mean of 1 - p_y.
+    The classifiers are a tree, three nearest neighbours and logistic regression.
+
+    Parameters
+    ----------
+    folds : int, default 5
+        Folds of the cross-fits.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.finders import EnsembleFilter
+    >>> X = np.linspace(-1, 1, 40)[:, np.newaxis]
+    >>> y = np.repeat([0, 1], 20)
+    >>> y[35] = 0
+    >>> found = EnsembleFilter().find(X, y, seed=0)
+    >>> bool(found.wrong[35]), int(found.doubt.argmax())
+    (True, 35)
+
+    Notes
+    -----
+    Doubt is the number of votes against the label. Among labels with equal votes it grows with
+    one minus the probability of the label, averaged over the classifiers.
+
+    References
+    ----------
+    Brodley and Friedl, JAIR 11, 1999.
     """
 
     folds: int = 5
 
     def find(self, X: Array, y: Classes, seed: int) -> Found:
-        """Find the labels against which most of the three classifiers vote."""
+        """Find the labels against which most of the three classifiers vote.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+            Features.
+        y : ndarray of int, shape (n,)
+            The observed class of each row, 0 to K - 1.
+        seed : int
+            Seed of the folds and of the tree.
+
+        Returns
+        -------
+        Found
+            Which labels are wrong, and the doubt of each.
+        """
         from sklearn.linear_model import LogisticRegression
         from sklearn.neighbors import KNeighborsClassifier
 
@@ -119,14 +236,56 @@ class EnsembleFilter:
 class IterativePartitioning:
     """Remove labels against which most trees of disjoint parts vote, and start again.
 
-    It ends after three rounds that each removed less than 1 % of all rows. Doubt: removed early,
-    then votes.
+    Parameters
+    ----------
+    parts : int, default 5
+        Number of disjoint parts of the rows, each of which trains a tree.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.auditing.finders import IterativePartitioning
+    >>> X = np.linspace(-1, 1, 100)[:, np.newaxis]
+    >>> y = np.repeat([0, 1], 50)
+    >>> y[80] = 0
+    >>> found = IterativePartitioning().find(X, y, seed=0)
+    >>> bool(found.wrong[80])
+    True
+
+    Notes
+    -----
+    In each round the rows that are left are split into parts at random. All trees vote on all of
+    these rows, also on those that they were trained on. Rows are removed if more than half of the
+    trees disagree with their labels.
+
+    It ends after three rounds in a row that each removed less than 1 % of all rows, or when at most
+    two rows are left for each part. Labels that were removed earlier are more doubtful. Labels
+    removed in the same round, and labels that stay, are in the order of the votes against them.
+
+    References
+    ----------
+    Khoshgoftaar and Rebours, JCST 22, 2007.
     """
 
     parts: int = 5
 
     def find(self, X: Array, y: Classes, seed: int) -> Found:
-        """Find the labels that are removed in some round."""
+        """Find the labels that are removed in some round.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+            Features.
+        y : ndarray of int, shape (n,)
+            The observed class of each row, 0 to K - 1.
+        seed : int
+            Seed of the parts and of the trees.
+
+        Returns
+        -------
+        Found
+            Which labels are wrong, and the doubt of each.
+        """
         rng = np.random.default_rng(seed)
         n = len(y)
         remaining = np.arange(n)
