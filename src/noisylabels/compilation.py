@@ -43,18 +43,54 @@ FIXED_LAYOUT = {"NamedTuple", "Enum", "IntEnum", "IntFlag"}
 
 
 class Source(NamedTuple):
-    """The facts about a source file from which the digest of a module is made."""
+    """The facts about a source file from which the digest of a module is made.
 
-    content: str  # SHA-256 of the file
-    meaning: str  # SHA-256 of the code without comments, docstrings and formatting
-    # pairs of module and name; the name is "" where all of the module is imported
+    Attributes
+    ----------
+    content : str
+        SHA-256 of the file.
+    meaning : str
+        SHA-256 of the code without comments, docstrings and formatting.
+    imports : list of list of str
+        Pairs of module and name; the name is "" where all of the module is imported.
+    plain : list of str
+        Functions and classes that a compiled function of another module cannot use.
+    compiled : bool
+        Whether the file defines something that Numba compiles.
+    """
+
+    content: str
+    meaning: str
     imports: list[list[str]]
-    plain: list[str]  # functions and classes that a compiled function of another module cannot use
-    compiled: bool  # whether it defines something that Numba compiles
+    plain: list[str]
+    compiled: bool
 
 
 class TupleKernel(CPUDispatcher):
-    """A compiled function that returns a tuple and raises KeyboardInterrupt unchanged."""
+    """A compiled function that returns a tuple and raises KeyboardInterrupt unchanged.
+
+    `compile_kernel` makes it of a function whose annotation says that it returns a tuple.
+
+    Parameters
+    ----------
+    py_func : callable
+        The Python function.
+    locals : dict, optional
+        Types of its local variables.
+    targetoptions : dict, optional
+        Options of the compiler.
+    pipeline_class : type
+        The compiler, by default Numba's own.
+
+    Examples
+    --------
+    >>> from noisylabels.compilation import TupleKernel, compile_kernel
+    >>> @compile_kernel()
+    ... def halves(x: float) -> tuple[float, float]:
+    ...     return x / 2, x / 2
+    >>> isinstance(halves, TupleKernel)
+    True
+    """
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Call the function.
@@ -126,6 +162,17 @@ def kernel_folder(function: Callable[..., Any], also: str = "") -> Iterator[bool
     ------
     bool
         Whether there is such a folder. If not, each process compiles the function again.
+
+    Examples
+    --------
+    >>> import numba
+    >>> from noisylabels.compilation import kernel_folder
+    >>> def halve(value):  # not in a file, so that no folder belongs to it
+    ...     return value / 2
+    >>> with kernel_folder(halve) as has_folder:
+    ...     kernel = numba.njit(cache=has_folder)(halve)
+    >>> has_folder
+    False
     """
     file = Path(function.__code__.co_filename)
     with PLACING:

@@ -7,22 +7,17 @@ import pkgutil
 import re
 
 import pytest
-from recipes import ROOT
 
 import noisylabels
 
 numpydoc_validate = pytest.importorskip("numpydoc.validate")
 
-LIST = ROOT / "tests/docs/modules_without_numpydoc.txt"
-NOT_CONVERTED = LIST.read_text(encoding="utf-8").split()
-"""Modules with docstrings in an older form. The list only gets shorter."""
 WALKED = pkgutil.walk_packages(noisylabels.__path__, "noisylabels.")
 MODULES = sorted(
     module.name
     for module in WALKED
     if not module.ispkg and not module.name.endswith("__main__")  # importing it runs the command
 )
-REMOVE = "remove it from tests/docs/modules_without_numpydoc.txt"
 SECTIONS = (
     "Parameters",
     "Attributes",
@@ -106,8 +101,8 @@ def problems(name, value, is_compiled):
     return missing
 
 
-@pytest.mark.parametrize("name", [name for name in MODULES if name not in NOT_CONVERTED])
-def test_every_public_object_of_a_converted_module_has_a_complete_docstring(name):
+@pytest.mark.parametrize("name", MODULES)
+def test_every_public_object_of_a_module_has_a_complete_docstring(name):
     module = importlib.import_module(name)
     problems_of_members = {}
     for member, value in public_objects(module):
@@ -115,16 +110,6 @@ def test_every_public_object_of_a_converted_module_has_a_complete_docstring(name
         if faults := problems(member, value, is_compiled):
             problems_of_members[member] = faults
     assert problems_of_members == {}
-
-
-@pytest.mark.parametrize("name", sorted(NOT_CONVERTED))
-def test_the_list_of_modules_that_are_not_converted_gets_shorter(name):
-    assert name in MODULES, f"the module is gone; {REMOVE}"
-    module = importlib.import_module(name)
-    assert any(
-        problems(member, value, hasattr(getattr(module, member, None), "py_func"))
-        for member, value in public_objects(module)
-    ), f"all docstrings are complete; {REMOVE}"
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -40,7 +40,32 @@ NO_LABELS = object()
 
 
 def bounded(X: Any) -> Any:
-    """Return X unchanged, or refuse a feature beyond 1e35 in size."""
+    """Return features unchanged, or refuse one that is beyond 1e35 in size.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, d)
+        Samples, all finite.
+
+    Returns
+    -------
+    ndarray or CSR matrix of shape (n, d)
+        ``X`` itself.
+
+    Raises
+    ------
+    ValueError
+        If a feature is beyond 1e35 in size.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.classifiers.base import bounded
+    >>> bounded(np.array([[1.0, 1e36]]))
+    Traceback (most recent call last):
+    ...
+    ValueError: X: value at index (0, 1) is beyond 1e+35 in size; scale the features
+    """
     with np.errstate(over="ignore"):  # the sum of squares needs one fast pass
         if isinstance(X, np.ndarray):
             square = np.einsum("ij,ij->", X, X)
@@ -57,11 +82,40 @@ def bounded(X: Any) -> Any:
 
 
 def check_rows(estimator: Any, X: Any, y: Any = NO_LABELS, **options: Any) -> Any:
-    """Check X, or X and y, by the rules of scikit-learn and ours, for all classifiers.
+    """Check features, or features and labels, by the rules of scikit-learn and ours.
 
-    options : of `sklearn.utils.validation.validate_data`.
-    Raises ValueError: None, masked values, labels as bytes, other features than in `fit`, NaN,
-    infinity, a feature beyond 1e35 in size.
+    All classifiers check their input with it.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The classifier. Its ``SPARSE`` says whether it takes a CSR matrix.
+    X : array_like or sparse matrix of shape (n, d)
+        Samples.
+    y : array_like of shape (n,), optional
+        Labels. They are left out where a prediction needs none.
+    **options
+        Options of `sklearn.utils.validation.validate_data`, such as ``dtype``.
+
+    Returns
+    -------
+    ndarray or CSR matrix, or a pair with the ndarray of the labels
+        The samples, or the samples and the labels.
+
+    Raises
+    ------
+    ValueError
+        If features are None, masked, NaN, infinite or beyond 1e35 in size, labels are masked or
+        bytes, a prediction has other features than `fit` had, or rows and labels have the same
+        index in another order.
+
+    Examples
+    --------
+    >>> from noisylabels import RobustSGDClassifier
+    >>> from noisylabels.classifiers.base import check_rows
+    >>> X, y = check_rows(RobustSGDClassifier(), [[1.0, 2.0], [3.0, 4.0]], ["no", "yes"])
+    >>> X.shape, y.tolist()
+    ((2, 2), ['no', 'yes'])
     """
     X = check_features("X", X)
     accepted = "csr" if estimator.SPARSE else False
@@ -75,13 +129,67 @@ def check_rows(estimator: Any, X: Any, y: Any = NO_LABELS, **options: Any) -> An
 
 
 def features_of(estimator: Any, X: Any) -> Any:
-    """Check the rows X (n, d) of a prediction, which needs a fit before."""
+    """Check the features of a prediction, for which the estimator must be fitted.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The fitted classifier.
+    X : array_like or sparse matrix of shape (n, d)
+        Samples.
+
+    Returns
+    -------
+    ndarray or CSR matrix of shape (n, d)
+        The samples in double precision.
+
+    Raises
+    ------
+    ValueError
+        If the classifier is not fitted, the number of features differs, or a value is NaN, infinite
+        or beyond 1e35 in size.
+
+    Examples
+    --------
+    >>> from noisylabels import KernelLogisticRegression
+    >>> from noisylabels.classifiers.base import features_of
+    >>> model = KernelLogisticRegression().fit([[0.0], [1.0]], ["no", "yes"])
+    >>> features_of(model, [[2]]).tolist()
+    [[2.0]]
+    """
     check_is_fitted(estimator)
     return check_rows(estimator, X, reset=False, dtype=np.float64)
 
 
 def classes_of(y: Any, classes: Any = None, *, multiclass: bool = True) -> NDArray[Any]:
-    """Sort the classes of y or of ``classes``, and refuse what cannot be labels."""
+    """Sort the classes that labels have, and refuse what cannot be labels.
+
+    Parameters
+    ----------
+    y : array_like of shape (n,)
+        Labels.
+    classes : array_like of shape (K,), optional
+        All classes, by default those that occur in ``y``.
+    multiclass : bool, default True
+        Whether more than two classes are allowed.
+
+    Returns
+    -------
+    ndarray of shape (K,)
+        The classes.
+
+    Raises
+    ------
+    ValueError
+        If labels are not discrete, there is one class only, there are more than two without
+        ``multiclass``, or a label is not one of ``classes``.
+
+    Examples
+    --------
+    >>> from noisylabels.classifiers.base import classes_of
+    >>> classes_of(["yes", "no", "yes"]).tolist()
+    ['no', 'yes']
+    """
     check_classification_targets(y)
     names = np.unique(y if classes is None else np.asarray(classes))
     if len(names) > 2 and not multiclass:
@@ -98,9 +206,36 @@ def classes_of(y: Any, classes: Any = None, *, multiclass: bool = True) -> NDArr
 def trusted_rows(
     trusted: ArrayLike, classes: NDArray[Any], n: int
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Find the rows of ``trusted`` (n,) that have a label, and the place of it among the classes.
+    """Find the rows with a trusted label, and the number of its class.
 
-    Raises ValueError: another length, a label that is not a class.
+    Parameters
+    ----------
+    trusted : array_like of shape (n,)
+        Trusted labels. None or NaN stands for a row without one.
+    classes : ndarray of shape (K,)
+        The classes.
+    n : int
+        Number of rows.
+
+    Returns
+    -------
+    rows : ndarray of int, shape (m,)
+        Numbers of the rows with a trusted label.
+    numbers : ndarray of int, shape (m,)
+        Where the trusted label of each of these rows is in ``classes``.
+
+    Raises
+    ------
+    ValueError
+        If there is not one entry for each row, or a label is not one of the classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.classifiers.base import trusted_rows
+    >>> rows, numbers = trusted_rows([None, "yes", None], np.array(["no", "yes"]), 3)
+    >>> rows.tolist(), numbers.tolist()
+    ([1], [1])
     """
     values = np.asarray(check_labels("trusted", trusted), dtype=object)
     if values.shape != (n,):
@@ -118,15 +253,60 @@ def trusted_rows(
 
 
 def rows_at(X: Any, rows: NDArray[Any]) -> Any:
-    """Select rows of an array, a CSR matrix or a data frame."""
+    """Select rows of an array, a CSR matrix or a data frame.
+
+    Parameters
+    ----------
+    X : ndarray, CSR matrix or pandas.DataFrame, n rows
+        The table.
+    rows : ndarray of int, shape (m,)
+        Numbers of the rows.
+
+    Returns
+    -------
+    ndarray, CSR matrix or pandas.DataFrame, m rows
+        The rows, in the order of ``rows``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.classifiers.base import rows_at
+    >>> rows_at(np.array([[1.0], [2.0], [3.0]]), np.array([2, 0])).tolist()
+    [[3.0], [1.0]]
+    """
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 
 def fold_numbers(s: Floats, folds: int, rng: np.random.Generator) -> NDArray[np.intp] | None:
-    """Deal points to folds at random, with both signs of s spread evenly.
+    """Assign points to folds at random, with both classes spread evenly.
 
-    A class with fewer points than folds reduces the number of folds to its size; None if it has one
-    point, which cannot be in training and test set at once. Raises ValueError: folds < 2.
+    Parameters
+    ----------
+    s : ndarray of shape (n,)
+        Labels of two classes, below 0 for the first one.
+    folds : int
+        Number of folds, at least 2. A class with fewer points reduces it to its size.
+    rng : numpy.random.Generator
+        Source of the random order.
+
+    Returns
+    -------
+    ndarray of int, shape (n,), or None
+        The number of the fold of each point. None if a class has fewer than two points, because one
+        point cannot be in the training and the test set at once.
+
+    Raises
+    ------
+    ValueError
+        If ``folds`` is below 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.classifiers.base import fold_numbers
+    >>> numbers = fold_numbers(np.array([-1.0, -1.0, 1.0, 1.0]), 2, np.random.default_rng(0))
+    >>> sorted(numbers[:2].tolist()), sorted(numbers[2:].tolist())
+    ([0, 1], [0, 1])
     """
     folds = whole("folds", folds, 2)
     members = []
@@ -144,17 +324,35 @@ def fold_numbers(s: Floats, folds: int, rng: np.random.Generator) -> NDArray[np.
 
 
 class FitFlags:
-    """Flags of a fit that is a fallback or doubtful.
+    r"""Flags of a fit that is a fallback or doubtful.
 
-    flags_ : why a fit is a fallback or doubtful, in words, else (); flagged_ : whether there are
-    any.
+    Attributes
+    ----------
+    flags_ : tuple of str
+        Words that say why a fit is a fallback or doubtful; empty if it is neither.
 
-    classes_swapped : the classes changed names during the fit (omega_01 + omega_10 >= 1).
-    collapsed : f is flat between the training points.   lost_class : one class has less than one
-    point left.
-    not_converged : stopped before the conditions of an optimum held.   not_finite : a round was
-    undone.
-    no_folds : a class has one point, so nothing was cross-validated.
+        - ``classes_swapped``: the classes changed names during the fit.
+        - ``collapsed``: the decision value is flat between the training points.
+        - ``lost_class``: one class has less than one point left.
+        - ``not_converged``: the fit stopped before the conditions of an optimum were met.
+        - ``not_finite``: a round was undone.
+        - ``no_folds``: a class has one point, so nothing was cross-validated.
+
+        `noisylabels.RBoostClassifier` and `noisylabels.CorrectedClassifier` have further words.
+    flagged_ : bool
+        Whether there is a flag.
+
+    Examples
+    --------
+    >>> from noisylabels import KernelSVMClassifier
+    >>> model = KernelSVMClassifier().fit([[0.0], [1.0]], ["no", "yes"])
+    >>> model.flags_, model.flagged_
+    ((), False)
+
+    Notes
+    -----
+    Two classes have changed names where :math:`\omega_{01} + \omega_{10} \ge 1`; for more
+    classes see `noisylabels.noise.flip_matrix`.
     """
 
     flags_: tuple[str, ...]
@@ -166,9 +364,27 @@ class FitFlags:
 
 
 class TrueLabelPosterior(FitFlags):
-    """Base of classifiers that estimate how labels are flipped, with ``flip_matrix_`` (K, K).
+    """Base of classifiers that estimate how often the labels of each class are flipped.
 
-    converged_ and `FitFlags` say how far the estimate can be trusted.
+    Attributes
+    ----------
+    classes_ : ndarray of shape (K,)
+        The classes.
+    flip_matrix_ : ndarray of shape (K, K)
+        Probability of each observed class, given the true one (rows).
+    converged_ : bool
+        Whether the estimate came to rest. This and the `FitFlags` say how far it can be trusted.
+    flags_ : tuple of str
+        See `FitFlags`.
+    flagged_ : bool
+        Whether there is a flag.
+
+    Examples
+    --------
+    >>> from noisylabels import RobustKernelLogisticRegression
+    >>> from noisylabels.classifiers.base import TrueLabelPosterior
+    >>> issubclass(RobustKernelLogisticRegression, TrueLabelPosterior)
+    True
     """
 
     classes_: NDArray[Any]
@@ -177,10 +393,31 @@ class TrueLabelPosterior(FitFlags):
     decision_function: Callable[[Any], Floats]
 
     def true_label_posterior(self, X: Any, y: ArrayLike) -> Floats:
-        """Compute the probability of the true label given the features and the observed label.
+        r"""Compute the probability of the true label, given the features and the observed label.
 
-        With K > 2 classes q_nj = P(y_n is classes_[j] | x_n, y_n): (n, K).
-        Raises ValueError: a label outside the classes of `fit`; see `decision_function`.
+        Parameters
+        ----------
+        X : array_like or sparse matrix of shape (n, d)
+            Samples.
+        y : array_like of shape (n,)
+            Their observed labels.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, K)
+            The probability that the true label is the second of two classes; of more than two
+            classes the probability of each.
+
+        Raises
+        ------
+        ValueError
+            If the classifier is not fitted, a label is not one of the classes of `fit`, the number
+            of features differs, or a value is NaN or infinite.
+
+        Notes
+        -----
+        For more than two classes it is :math:`q_{nj} = P(y_n = j \mid x_n, \tilde y_n)` with the
+        true label :math:`y_n` and the observed label :math:`\tilde y_n`.
         """
         from noisylabels.noise import flip_matrix as flips
 
@@ -201,10 +438,27 @@ class TrueLabelPosterior(FitFlags):
 
 
 def as_counts(weights: Floats) -> Floats:
-    """Keep weights (n,) that can be counts of rows, and divide others by their mean.
+    """Keep weights that can be counts of rows, and divide others by their mean.
 
     Weights are not counts if they are fewer than two rows together, or more than a thousand rows
     each on average. Only their ratios can be meant, and penalties are made for about n rows.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n,)
+        Weights of rows, at least 0.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        ``weights`` itself if they can be counts or all are 0, else weights with the mean 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.classifiers.base import as_counts
+    >>> as_counts(np.array([1.0, 3.0])).tolist(), as_counts(np.array([1e6, 3e6])).tolist()
+    ([1.0, 3.0], [0.5, 1.5])
     """
     largest = weights.max()
     if not largest > 0.0:
@@ -217,28 +471,61 @@ def as_counts(weights: Floats) -> Floats:
 
 
 class Labelled:
-    """Base of classifiers with sorted ``classes_`` (K,) after `fit`."""
+    """Base of classifiers with sorted classes.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (K,)
+        The classes in sorted order, set by `fit`.
+
+    Examples
+    --------
+    >>> from noisylabels import KernelSVMClassifier
+    >>> KernelSVMClassifier().fit([[0.0], [1.0]], ["yes", "no"]).classes_.tolist()
+    ['no', 'yes']
+    """
 
     classes_: NDArray[Any]
 
 
 @dataclass(eq=False, repr=False)
 class Weighted(Labelled):
-    """Base of classifiers that take weights of examples.
+    r"""Base of classifiers that take weights of examples.
 
-    Example n counts a_n = sample_weight_n class_weight(y_n) times; a whole a_n is a_n equal rows.
+    An example counts as often as its weight says; one with a whole weight is that many equal rows.
 
-    class_weight : None, 1 for every class; {class: weight >= 0}, 1 for those without; or
-    "balanced",
-        n / (K n_k) for class k with n_k of the n examples.
+    Parameters
+    ----------
+    class_weight : dict or "balanced", optional
+        Weight of each class, at least 0; 1 for a class that the dict lacks, and by default for
+        every class. "balanced" makes the weights of all classes equal in sum.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (K,)
+        The classes.
+
+    Examples
+    --------
+    >>> from noisylabels import KernelSVMClassifier
+    >>> model = KernelSVMClassifier(class_weight={"yes": 2.0})
+    >>> model.fit([[0.0], [1.0]], ["no", "yes"], sample_weight=[3.0, 1.0]).classes_.tolist()
+    ['no', 'yes']
+
+    Notes
+    -----
+    Example n has the weight :math:`a_n = s_n c_{y_n}` with its sample weight :math:`s_n` and the
+    class weight :math:`c`. "balanced" stands for :math:`c_k = n / (K n_k)`, where the sample
+    weights of class k sum to :math:`n_k`, and all of them to :math:`n`.
 
     Weights that are together less than two rows, or more than a thousand rows each on average, are
-    no counts: they are divided by their mean, so that only their ratios matter.
+    not counts. They are divided by their mean, so that only their ratios matter, see `as_counts`.
 
-    Likelihoods and losses that are solved to the end are multiplied by a_n. Where the order of the
-    rows or random draws count, as in stochastic gradient descent, rows are repeated, or drawn in
-    proportion to a_n where that is not a whole number or means more than ten times the rows (a
-    class whose share is less than a row may be left out).
+    Likelihoods and losses that are solved to the end are multiplied by :math:`a_n`. Elsewhere the
+    order of the rows or random draws count, as in stochastic gradient descent. There a row is
+    repeated :math:`a_n` times. If a weight is not whole, or this would make more than ten times the
+    rows, n rows are drawn in proportion to :math:`a_n` instead. A class whose share is less than a
+    row may then be left out.
     """
 
     REPEATS: ClassVar[bool] = False
@@ -342,8 +629,26 @@ class Weighted(Labelled):
 
 
 class Repeated(Weighted):
-    """Base of classifiers that repeat or draw rows by weight, as the order or number of rows
-    counts.
+    """Base of classifiers that repeat or draw rows by their weights.
+
+    They do so because the order or the number of their rows counts.
+
+    Parameters
+    ----------
+    class_weight : dict or "balanced", optional
+        Weights of the classes, see `Weighted`.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (K,)
+        The classes.
+
+    Examples
+    --------
+    >>> from noisylabels import KernelLogisticRegression, RobustSGDClassifier
+    >>> from noisylabels.classifiers.base import Repeated
+    >>> issubclass(RobustSGDClassifier, Repeated), issubclass(KernelLogisticRegression, Repeated)
+    (True, False)
     """
 
     REPEATS: ClassVar[bool] = True
@@ -360,10 +665,22 @@ def _has_log_odds(classifier: DecisionClassifier) -> bool:
 
 
 class DecisionClassifier(ClassifierMixin, BaseEstimator):
-    """Base of classifiers that decide by the sign of f(x), or by the largest of K values.
+    """Base of classifiers that decide by the sign of a value, or by the largest of K values.
 
-    Decision values f(x) (n,): classes_[1] where f > 0; of K > 2 classes (n, K), that of the
-    largest.
+    A decision value above 0 stands for the second of two classes. Of more than two classes each has
+    a value, and the largest one decides.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (K,)
+        The classes.
+
+    Examples
+    --------
+    >>> from noisylabels import KernelSVMClassifier
+    >>> model = KernelSVMClassifier().fit([[0.0], [1.0]], ["no", "yes"])
+    >>> bool(model.decision_function([[1.0]])[0] > 0), model.predict([[1.0]]).tolist()
+    (True, ['yes'])
     """
 
     SPARSE: ClassVar[bool] = False  # whether X may be a CSR matrix
@@ -376,7 +693,19 @@ class DecisionClassifier(ClassifierMixin, BaseEstimator):
     decision_function: Callable[[Any], Floats]
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the class of each row of X (n, d)."""
+        """Predict the class of each sample.
+
+        Parameters
+        ----------
+        X : array_like or sparse matrix of shape (n, d)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The classes. A decision value of 0 belongs to the first of two classes, in linear
+            classifiers to the second.
+        """
         f = self.decision_function(X)
         if f.ndim == 2:
             return self.classes_[f.argmax(axis=1)]
@@ -384,14 +713,26 @@ class DecisionClassifier(ClassifierMixin, BaseEstimator):
 
     @available_if(_has_log_odds)
     def predict_proba(self, X: Any) -> Floats:
-        """Predict the probability of each true class for each row of X (n, d): (n, K).
+        """Predict the probability of each true class for each sample.
 
-        The method is there only where decision values f are log-odds, which those of most margin
-        losses are not; `sklearn.calibration.CalibratedClassifierCV` calibrates them.
+        The method exists only where decision values are log-odds. Those of most margin losses are
+        not; `sklearn.calibration.CalibratedClassifierCV` calibrates them.
+
+        Parameters
+        ----------
+        X : array_like or sparse matrix of shape (n, d)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+            The probabilities.
 
         Notes
         -----
-        The logistic function of f for the second of two classes, the softmax of f for more classes.
+        They are the logistic function of the decision value for the second of two classes, and the
+        softmax of the decision values for more classes. Some classifiers multiply the values by a
+        factor first.
         """
         log_odds = self._link() * self.decision_function(X)
         if log_odds.ndim == 2:
@@ -412,10 +753,31 @@ class DecisionClassifier(ClassifierMixin, BaseEstimator):
 
 
 class LinearBinaryClassifier(DecisionClassifier):
-    """Base of linear classifiers.
+    r"""Base of linear classifiers.
 
-    f(x) = x.w + b, w = coef_ (1, d), b = intercept_ (1,), or (K, d), (K,); f = 0 is the second
-    class.
+    A decision value of 0 belongs to the second of two classes.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, d), or (K, d) for more than two classes
+        Weights of the features.
+    intercept_ : ndarray of shape (1,) or (K,)
+        Constants of the decision values.
+    n_features_in_ : int
+        Number of features d.
+    classes_ : ndarray of shape (K,)
+        The classes.
+
+    Examples
+    --------
+    >>> from noisylabels import PegasosClassifier
+    >>> from noisylabels.classifiers.base import LinearBinaryClassifier
+    >>> issubclass(PegasosClassifier, LinearBinaryClassifier)
+    True
+
+    Notes
+    -----
+    The decision value is :math:`f(x) = x \cdot w + b`.
     """
 
     SPARSE: ClassVar[bool] = True
@@ -427,7 +789,24 @@ class LinearBinaryClassifier(DecisionClassifier):
     n_features_in_: int
 
     def decision_function(self, X: Any) -> Floats:
-        """Compute f(x) of each row of X (n, d)."""
+        """Compute the decision values of samples.
+
+        Parameters
+        ----------
+        X : array_like or CSR matrix of shape (n, d)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, K)
+            The values; of more than two classes one for each class.
+
+        Raises
+        ------
+        ValueError
+            If the classifier is not fitted, the number of features differs, or a value is NaN or
+            infinite.
+        """
         check_is_fitted(self)
         X = check_rows(self, X, reset=False, dtype=[np.float64, np.float32])
         if len(self.coef_) > 1:
@@ -442,10 +821,10 @@ class LinearBinaryClassifier(DecisionClassifier):
         first: bool = True,
         sample_weight: ArrayLike | None = None,
     ) -> tuple[Any, Floats, Floats | None]:
-        """Check X, code the labels as -1.0 and +1.0, and return the weights of what is `Weighted`.
+        """Check X, code the labels as -1.0 and +1.0, and return the weights if it is `Weighted`.
 
-        Of K > 2 classes the labels are (K, n), +1.0 for class k in row k. Sets classes_ the first
-        time.
+        Of K > 2 classes the labels are (K, n), +1.0 for class k in row k. The first call sets
+        classes_.
         """
         if hasattr(X, "loc"):
             refuse_other_index(X, y, sample_weight=sample_weight)
@@ -478,8 +857,9 @@ class LinearBinaryClassifier(DecisionClassifier):
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
     ) -> tuple[Floats, Floats]:
-        """Multiply the rows (x_i, 1) by their labels s_i of -1.0 and +1.0, and return both; sets
-        classes_.
+        """Multiply the rows (x_i, 1) by their labels s_i of -1.0 and +1.0, and return both.
+
+        Sets classes_.
         """
         X, s, _ = self._checked(X, y, sample_weight=sample_weight)
         constant = np.ones(len(X))

@@ -40,10 +40,27 @@ def __getattr__(name: str) -> Any:
 
 @dataclass(frozen=True)
 class Mixture:
-    """The fit of one column of labels: weights w (n,) of points, and eta (S,) >= 0 of kernels.
+    """The fit of one column of labels: weights of the points and of the kernels.
 
-    flags : words of `noisylabels.classifiers.base.FitFlags`, and whether they apply.
-    omega : (2, 2) flip matrix, NaN without one.   fitted : further attributes of the estimator.
+    Parameters
+    ----------
+    w : ndarray of shape (n,) or (n, K)
+        Weights of the training points; of more than two classes one for each class.
+    eta : ndarray of shape (S,)
+        Weights of the kernels, at least 0.
+    flags : dict of str to bool
+        Words of `noisylabels.classifiers.base.FitFlags`, and whether they apply.
+    omega : ndarray of shape (K, K)
+        Flip matrix. By default two classes without one, which is NaN.
+    fitted : mapping of str to object
+        Further attributes of the estimator, by their names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.classifiers.multi_kernel import Mixture
+    >>> Mixture(np.zeros(3), np.ones(2), {"collapsed": False}).omega.tolist()
+    [[nan, nan], [nan, nan]]
     """
 
     w: Floats
@@ -54,7 +71,43 @@ class Mixture:
 
 
 class MultiKernelClassifier(FitFlags, KernelClassifier):
-    """Base of classifiers with a Gaussian kernel of each width; subclasses learn the weights."""
+    r"""Base of classifiers with a Gaussian kernel of each width.
+
+    Subclasses learn the weights, in ``_learn``.
+
+    Parameters
+    ----------
+    class_weight : dict or "balanced", optional
+        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
+
+    Attributes
+    ----------
+    widths : array_like of shape (S,), optional
+        Widths of the kernels, a parameter of the subclass.
+    weights_ : ndarray of shape (n,) or (n, K)
+        Weights of the training rows.
+    eta_ : ndarray of shape (S,)
+        Weight of each width.
+    X_fit_ : ndarray or CSR matrix of shape (n, d)
+        The training rows.
+    classes_ : ndarray of shape (K,)
+        The classes.
+    flags_ : tuple of str
+        See `noisylabels.classifiers.base.FitFlags`.
+    flagged_ : bool
+        Whether there is a flag.
+
+    Examples
+    --------
+    >>> from noisylabels import StPMKLLikeClassifier
+    >>> from noisylabels.classifiers.multi_kernel import MultiKernelClassifier
+    >>> issubclass(StPMKLLikeClassifier, MultiKernelClassifier)
+    True
+
+    Notes
+    -----
+    The decision value is :math:`f(x) = \sum_i \eta_i \sum_n w_n \kappa_i(x, x_n)`.
+    """
 
     widths: ArrayLike | None
     weights_: Floats
@@ -80,10 +133,25 @@ class MultiKernelClassifier(FitFlags, KernelClassifier):
         return self
 
     def decision_function(self, X: Any) -> Floats:
-        """Compute f(x) for each row of X (n, d); 0, which is class 0, where no training point is
-        near.
+        """Compute the decision values of samples.
 
-        Raises ValueError: not fitted, other number of features, NaN or infinity.
+        They are 0, which is the first class, where no training point is near.
+
+        Parameters
+        ----------
+        X : ndarray or sparse matrix of shape (m, d)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (m,) or (m, K)
+            The values; of more than two classes one for each class.
+
+        Raises
+        ------
+        ValueError
+            If the classifier is not fitted, the number of features differs, or a value is NaN or
+            infinite.
         """
         distances = squared_distances(features_of(self, X), self.X_fit_)
         D = distances[np.newaxis]
@@ -96,13 +164,34 @@ class MultiKernelClassifier(FitFlags, KernelClassifier):
     def fit_bank(
         cls, bank: KernelBank, D: Floats, D_out: Floats, labels: NDArray[Any], **parameters: Any
     ) -> Fits:
-        """Fit a model to each column of labels (n, L), 0 or 1, with the kernels of ``bank``.
+        """Fit a model to each column of labels, all with the kernels of one bank.
 
-        D (G, n, n), D_out (G, m, n): squared distances, one matrix per group of the bank.
-        parameters: of the class. A column with one class only gets f = +-1 everywhere, flagged.
-        Also flagged: f = 0 at all held-out points (there the more frequent observed class is
-        predicted), and what the method flags.
-        Raises ValueError: labels other than 0 and 1 or of another length, wrong parameters.
+        Parameters
+        ----------
+        bank : `noisylabels.kernels.bank.KernelBank`
+            The kernels.
+        D : ndarray of shape (G, n, n)
+            Squared distances between the training points, one matrix for each group of the bank.
+        D_out : ndarray of shape (G, m, n)
+            Squared distances from the held-out points to the training points.
+        labels : ndarray of shape (n, L)
+            Columns of labels, 0 and 1.
+        **parameters
+            Parameters of the class.
+
+        Returns
+        -------
+        `noisylabels.classifiers.kernel.Fits`
+            Decision values (L, 1, m) and flip rates (L, 1). A column with one class only has the
+            value 1 or -1 everywhere and no rates, and is flagged. A model is also flagged if its
+            values are 0 at all held-out points, where the more frequent observed class is then
+            predicted, or if the method flags it.
+
+        Raises
+        ------
+        ValueError
+            If there are labels other than 0 and 1, their number differs, or a parameter is out of
+            range.
         """
         y = label_columns(labels, D.shape[1])
         learner = cls(**parameters)
@@ -135,7 +224,33 @@ class MultiKernelClassifier(FitFlags, KernelClassifier):
         parametrisation: Parametrisation = "sigma2",
         **parameters: Any,
     ) -> Fits:
-        """Fit as `fit_bank` does, with a kernel of every width on squared distances."""
+        """Fit a model to each column of labels, with a kernel of every width on one set of points.
+
+        Parameters
+        ----------
+        D : ndarray of shape (n, n)
+            Squared distances between the training points.
+        D_out : ndarray of shape (m, n)
+            Squared distances from the held-out points to the training points.
+        labels : ndarray of shape (n, L)
+            Columns of labels, 0 and 1.
+        widths : array_like of shape (S,)
+            Widths of the kernels, above 0.
+        parametrisation : {"sigma2", "sigma1", "gamma"}, default "sigma2"
+            What a width means, see `noisylabels.kernels.gaussian.rate`.
+        **parameters
+            Parameters of the class.
+
+        Returns
+        -------
+        `noisylabels.classifiers.kernel.Fits`
+            The same as of `fit_bank`.
+
+        Raises
+        ------
+        ValueError
+            If `fit_bank` refuses its arguments, or a width is not positive.
+        """
         bank = KernelBank.of_widths(widths, parametrisation=parametrisation)
         return cls.fit_bank(bank, D[np.newaxis], D_out[np.newaxis], labels, **parameters)
 
@@ -148,12 +263,11 @@ class MultiKernelClassifier(FitFlags, KernelClassifier):
 
 @dataclass(eq=False, repr=False)
 class RobustMultiKernelLogisticRegression(TrueLabelPosterior, MultiKernelClassifier):
-    r"""Kernel logistic regression that learns flip rates and chooses among Gaussian kernels without
-    cross-validation.
+    r"""Kernel logistic regression that learns flip rates and chooses among Gaussian kernels.
 
-    Penalties are updated from the marginal priors of the weights, and kernels are pruned on the
-    way. The result is not the maximum, which has every kernel off, but the end of the path of
-    `noisylabels.solvers.multi_kernel.ascend`.
+    It needs no cross-validation. Penalties are updated from the marginal priors of the weights, and
+    kernels are pruned on the way. The result is not the maximum, which has every kernel off, but
+    the end of the path of `noisylabels.solvers.multi_kernel.ascend`.
 
     That path is **calibrated**: the paper does not describe its optimiser. We tried about 25
     variants (optimiser, numbers of inner and outer iterations, step rule, start values, kernel
@@ -165,19 +279,19 @@ class RobustMultiKernelLogisticRegression(TrueLabelPosterior, MultiKernelClassif
     ----------
     widths : array_like (S,), optional
         Widths of the Gaussian kernels, by default 2^-10 to 2^10.
-    parametrisation : str, default "sigma2"
-        What the width means, see `noisylabels.kernels.gaussian.rbf`.
-    T : int
-        Rounds, at most.
-    w_solver : {"cg10", "newton"}
-        Ten conjugate-gradient steps a round, or eight Newton steps. With weights or more than two
-        classes, conjugate-gradient steps to the end.
-    prior_factor : {"slides", "exact"}
-        See `noisylabels.solvers.flipped_logistic.marginal_zeta`.
-    beta : float
-        Rate of the prior of the penalty, above 0.
     class_weight : dict or "balanced", optional
         Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
+    parametrisation : str, default "sigma2"
+        What the width means, see `noisylabels.kernels.gaussian.rbf`.
+    T : int, default 10
+        Rounds, at most.
+    w_solver : {"cg10", "newton"}, default "cg10"
+        Ten conjugate-gradient steps a round, or eight Newton steps. With weights or more than two
+        classes "newton" makes conjugate-gradient steps to the end instead.
+    prior_factor : {"slides", "exact"}, default "slides"
+        See `noisylabels.solvers.flipped_logistic.marginal_zeta`.
+    beta : float, default 2.0
+        Rate of the prior of the penalty, above 0.
 
     Attributes
     ----------
@@ -190,6 +304,7 @@ class RobustMultiKernelLogisticRegression(TrueLabelPosterior, MultiKernelClassif
     n_iter_ : int
         Rounds done.
     classes_ : ndarray (K,)
+        The classes.
     flip_matrix_ : ndarray (K, K)
         Probability of each observed class, given the true one (rows).
     converged_ : bool
@@ -241,8 +356,21 @@ class RobustMultiKernelLogisticRegression(TrueLabelPosterior, MultiKernelClassif
     beta: float = 2.0
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit to X (n, d) and the labels y (n,), with weights (n,) >= 0 of the examples, 1 by
-        default.
+        """Fit the classifier to samples and labels.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, d)
+            Samples.
+        y : array_like of shape (n,)
+            Labels.
+        sample_weight : array_like of shape (n,), optional
+            Weights of the samples, at least 0, see `noisylabels.classifiers.base.Weighted`.
+
+        Returns
+        -------
+        RobustMultiKernelLogisticRegression
+            The classifier.
         """
         return self._fit(X, y, sample_weight)
 
@@ -291,14 +419,45 @@ def smooth_collapse(
     w: Floats,
     eta: Floats,
 ) -> list[bool]:
-    """Decide for each of L models whether only kernels that are spikes are left.
+    r"""Decide for each of L models whether only kernels that are spikes are left.
 
-    D (G, n, n) : squared distances.   w (n, L), eta (S', L) : weights of points and of stacked
-    kernels.
+    Such a model is flat between the training points.
 
-    True if kernels with a mean off-diagonal entry above 1e-3 carry less than 1e-8 of sum eta, or if
-    f over 200 random mixtures a x_i + (1 - a) x_j of training points has a standard deviation below
-    1e-6.
+    Parameters
+    ----------
+    bank : `noisylabels.kernels.bank.KernelBank`
+        The kernels.
+    stack : `noisylabels.kernels.bank.Stack`
+        Their different matrices, S of them.
+    D : ndarray of shape (G, n, n)
+        Squared distances between the training points.
+    w : ndarray of shape (n, L)
+        Weights of the training points.
+    eta : ndarray of shape (S, L)
+        Weights of the stacked kernels.
+
+    Returns
+    -------
+    list of bool
+        Whether each model has collapsed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.classifiers.multi_kernel import smooth_collapse
+    >>> from noisylabels.kernels.bank import KernelBank
+    >>> D = np.array([[[0.0, 1.0], [1.0, 0.0]]])
+    >>> bank = KernelBank.of_widths([1.0, 1000.0], parametrisation="gamma")
+    >>> w = np.array([[1.0, 1.0], [-1.0, -1.0]])
+    >>> smooth_collapse(bank, bank.stack(D), D, w, np.eye(2))
+    [False, True]
+
+    Notes
+    -----
+    A kernel is smooth if the mean entry off the diagonal of its matrix is above 1e-3. A model has
+    collapsed if its smooth kernels carry less than 1e-8 of :math:`\sum_i \eta_i`, counted with
+    their copies, or if f has a standard deviation below 1e-6 over 200 random mixtures :math:`a x_i
+    + (1 - a) x_j` of training points.
     """
     rng = np.random.default_rng(0)
     first, second = rng.integers(D.shape[1], size=(2, PROBES))

@@ -63,6 +63,8 @@ class NystromLogisticRegression(SoftmaxModel, KernelClassifier):
         variance of the features, see `noisylabels.kernels.gaussian.width_of`.
     zeta : float, default 1.0
         Penalty, at least 1e-8.
+    class_weight : dict or "balanced", optional
+        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
     landmarks : int, default 1000
         Number of landmarks; all rows if there are no more than that.
     choice : {"uniform", "kmeans"}, default "uniform"
@@ -72,13 +74,11 @@ class NystromLogisticRegression(SoftmaxModel, KernelClassifier):
         What the width means, see `noisylabels.kernels.gaussian.rbf`.
     bias : {"none", "free", "penalised"}, default "none"
         No bias, one that is not penalised, or one penalised like a weight.
-    penalty : "rkhs"
+    penalty : {"rkhs"}, default "rkhs"
         Norm of the function space. That of the weights would have as many terms as landmarks and no
         limit, and is refused.
     random_state : int or numpy.random.Generator, optional
         Seed of the landmarks.
-    class_weight : dict or "balanced", optional
-        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
 
     Attributes
     ----------
@@ -91,14 +91,17 @@ class NystromLogisticRegression(SoftmaxModel, KernelClassifier):
     features_ : int
         Number of features, one for each landmark.
     landmarks_ : str
-        How the landmarks were found: "all rows", or `choice`.
+        How the landmarks were found: "all rows", or ``choice``.
     intercept_ : float or ndarray (K,)
+        Constant of the decision value, 0 without a bias.
     classes_ : ndarray (K,)
+        The classes.
     objective_ : float
         The maximum that was found.
     zeta_ : float
         The penalty that was used.
     converged_ : bool
+        Whether the maximum was reached.
     flags_ : tuple of str
         ``not_converged``.
     flagged_ : bool
@@ -154,8 +157,27 @@ class NystromLogisticRegression(SoftmaxModel, KernelClassifier):
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
     ) -> NystromLogisticRegression:
-        """Fit to X (n, d) and the labels y (n,), with weights (n,) >= 0 of the examples, 1 by
-        default.
+        """Fit the classifier to samples and labels.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, d)
+            Samples.
+        y : array_like of shape (n,)
+            Labels.
+        sample_weight : array_like of shape (n,), optional
+            Weights of the samples, at least 0, see `noisylabels.classifiers.base.Weighted`.
+
+        Returns
+        -------
+        NystromLogisticRegression
+            The classifier.
+
+        Raises
+        ------
+        ValueError
+            If ``penalty`` is not "rkhs", another parameter is out of range, labels are of one
+            class, or features are NaN or infinite.
         """
         number("zeta", self.zeta, least=SMALLEST_ZETA)
         check_variant(self.bias, self.penalty)
@@ -222,9 +244,23 @@ class NystromLogisticRegression(SoftmaxModel, KernelClassifier):
         return phi
 
     def decision_function(self, X: Any) -> Floats:
-        """Compute f(x) for each row of X (n, d), a block of rows at a time.
+        """Compute the decision values of samples, a block of rows at a time.
 
-        Raises ValueError: not fitted, other number of features, NaN or infinity.
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, d)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, K)
+            The values; of more than two classes one for each class.
+
+        Raises
+        ------
+        ValueError
+            If the classifier is not fitted, the number of features differs, or a value is NaN or
+            infinite.
         """
         X = features_of(self, X)
         f = np.empty((X.shape[0], *self.dual_coef_.shape[1:]))
@@ -236,8 +272,7 @@ class NystromLogisticRegression(SoftmaxModel, KernelClassifier):
 
 
 class RobustNystromLogisticRegression(TrueLabelPosterior, NystromLogisticRegression):
-    r"""Kernel logistic regression for many rows that learns how often the labels of each class were
-    flipped.
+    r"""Kernel logistic regression for many rows that learns the flip rates of the classes.
 
     Parameters
     ----------
@@ -246,6 +281,8 @@ class RobustNystromLogisticRegression(TrueLabelPosterior, NystromLogisticRegress
         variance of the features, see `noisylabels.kernels.gaussian.width_of`.
     zeta : float, default 1.0
         Penalty, at least 1e-8.
+    class_weight : dict or "balanced", optional
+        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
     landmarks : int, default 1000
         Number of landmarks; all rows if there are no more than that.
     choice : {"uniform", "kmeans"}, default "uniform"
@@ -255,13 +292,11 @@ class RobustNystromLogisticRegression(TrueLabelPosterior, NystromLogisticRegress
         What the width means, see `noisylabels.kernels.gaussian.rbf`.
     bias : {"none", "free", "penalised"}, default "none"
         No bias, one that is not penalised, or one penalised like a weight.
-    penalty : "rkhs"
+    penalty : {"rkhs"}, default "rkhs"
         Norm of the function space. That of the weights would have as many terms as landmarks and no
         limit, and is refused.
     random_state : int or numpy.random.Generator, optional
         Seed of the landmarks.
-    class_weight : dict or "balanced", optional
-        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
 
     Attributes
     ----------
@@ -274,14 +309,17 @@ class RobustNystromLogisticRegression(TrueLabelPosterior, NystromLogisticRegress
     features_ : int
         Number of features, one for each landmark.
     landmarks_ : str
-        How the landmarks were found: "all rows", or `choice`.
+        How the landmarks were found: "all rows", or ``choice``.
     intercept_ : float or ndarray (K,)
+        Constant of the decision value, 0 without a bias.
     classes_ : ndarray (K,)
+        The classes.
     objective_ : float
         The maximum that was found.
     zeta_ : float
         The penalty that was used.
     converged_ : bool
+        Whether the maximum was reached.
     flip_matrix_ : ndarray (K, K)
         Probability of each observed class, given the true one (rows).
     flags_ : tuple of str

@@ -25,15 +25,46 @@ GROW = 1.2
 
 @dataclass(frozen=True)
 class Factors:
-    """Low-rank factors G_i (n, r_i) of kernel matrices K_i, side by side in one matrix."""
+    r"""Low-rank factors of kernel matrices, side by side in one matrix.
+
+    Parameters
+    ----------
+    G : ndarray of shape (n, R)
+        The factors. Each has n rows and as many columns as its kernel has rank.
+    first : ndarray of int, shape (S,)
+        Number of the first column of each factor.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.classifiers.stpmkl_like import Factors
+    >>> factors = Factors.of(np.stack([np.ones((3, 3)), np.eye(3)]))
+    >>> factors.G.shape, factors.first.tolist()
+    ((3, 4), [0, 1])
+
+    Notes
+    -----
+    Kernel matrix :math:`K_i` is :math:`G_i G_i^T`, up to 1e-10 in each diagonal entry.
+    """
 
     G: Floats
     first: NDArray[np.intp]
 
     @classmethod
     def of(cls, K: NDArray[np.floating]) -> Factors:
-        """Factor every K_i of K (S, n, n) by pivoted Cholesky, as kernels on one feature have low
-        ranks.
+        """Factor kernel matrices by pivoted Cholesky.
+
+        Kernels on one feature have low ranks.
+
+        Parameters
+        ----------
+        K : ndarray of shape (S, n, n)
+            The kernel matrices.
+
+        Returns
+        -------
+        Factors
+            Their factors.
         """
         parts = []
         for matrix in K:
@@ -47,7 +78,22 @@ class Factors:
         return cls(np.ascontiguousarray(joined), first)
 
     def forms(self, p: Floats, v: Floats) -> tuple[Floats, Floats]:
-        """Compute v.K_i v of every kernel (S,), and K_p v (n,)."""
+        r"""Compute the quadratic form of every kernel, and the product with their mixture.
+
+        Parameters
+        ----------
+        p : ndarray of shape (S,)
+            Weights of the kernels.
+        v : ndarray of shape (n,)
+            Weights of the points.
+
+        Returns
+        -------
+        squares : ndarray of shape (S,)
+            The forms :math:`v \cdot K_i v`.
+        f : ndarray of shape (n,)
+            The product :math:`K_p v` with :math:`K_p = \sum_i p_i K_i`.
+        """
         inner = v @ self.G
         sizes = np.diff([*self.first, self.G.shape[1]])
         scaled = inner * np.repeat(p, sizes)
@@ -57,8 +103,25 @@ class Factors:
 
 @dataclass(frozen=True)
 class SaddlePoint:
-    """Weights of kernels and points at a saddle point, its relative duality gap, and the
-    iterations.
+    """Weights of kernels and points at a saddle point.
+
+    Parameters
+    ----------
+    p : ndarray of shape (S,)
+        Weights of the kernels, at least 0 with the sum 1.
+    v : ndarray of shape (n,)
+        Weights of the points, with the signs of their labels.
+    gap : float
+        Relative duality gap.
+    iterations : int
+        Iterations after which this point was found.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.classifiers.stpmkl_like import SaddlePoint
+    >>> SaddlePoint(np.ones(1), np.array([1.0, -1.0]), 1e-4, 50).gap < 1e-3
+    True
     """
 
     p: Floats
@@ -146,28 +209,68 @@ def mirror_prox(
     tolerance: float = 1e-3,
     iterations: int = 2000,
 ) -> SaddlePoint:
-    """Find the saddle point of one column of labels up to a relative gap of ``tolerance``.
+    r"""Find the saddle point of one column of labels up to a given relative duality gap.
 
-    Kernel weights p are on the simplex, and the dual variables in two boxes; K_p = sum_i p_i K_i:
+    Parameters
+    ----------
+    factors : Factors
+        The kernels on n points.
+    s : ndarray of shape (n,)
+        Labels, -1.0 and 1.0.
+    rho : float
+        Probability that a label is wrong, from 0 to 1/2.
+    C : float
+        Weight of the losses, above 0.
+    tolerance : float, default 1e-3
+        Relative duality gap that ends the search.
+    iterations : int, default 2000
+        Iterations, at most.
 
-    min_{p in simplex} max_{0 <= a <= (1 - rho) C, 0 <= b <= rho C}  1.(a + b) - v.K_p v / 2,  v = s
-    (a - b).
+    Returns
+    -------
+    SaddlePoint
+        The point with the smallest gap that was found.
 
-    It is the dual of the expected hinge loss of labels that are wrong with probability rho: for
-    fixed p the maximum is that of
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.classifiers.stpmkl_like import Factors, mirror_prox
+    >>> factors = Factors.of(np.eye(4)[np.newaxis])
+    >>> saddle = mirror_prox(factors, np.array([1.0, 1.0, -1.0, -1.0]), rho=0.0, C=1.0)
+    >>> saddle.p.tolist(), saddle.v.round(1).tolist()
+    ([1.0], [1.0, 1.0, -1.0, -1.0])
 
-    P(p, f) = v.K_p v / 2 + C sum_n [(1 - rho) max(0, 1 - s_n f_n) + rho max(0, 1 + s_n f_n)],  f =
-    K_p v,
+    Notes
+    -----
+    Kernel weights p are on the simplex, the dual variables a and b in two boxes, and :math:`K_p =
+    \sum_i p_i K_i`. The problem is
 
-    and for fixed (a, b) the minimum over p is 1.(a + b) - max_i v.K_i v / 2: their difference is
-    the duality gap.
+    .. math::
 
-    A step of length t goes from (p, z) along the slopes there to (p', z'), and again from (p, z)
-    along those at (p', z'). t is halved until the theory's condition for 1/L holds, and then tried
-    1.2 times as long. Looked at are the mean of all (p', z') weighted with t, and the last point;
-    the one with the smaller gap is returned.
-    Source: Nemirovski, SIAM J. Optim. 15, 2004; the problem is our reconstruction, after Yang et
-    al., 2012.
+        \min_p \; \max_{0 \le a \le (1 - \rho) C,\; 0 \le b \le \rho C} \;
+        \mathbf{1} \cdot (a + b) - \tfrac12 v \cdot K_p v, \qquad v = s (a - b).
+
+    It is the dual of the expected hinge loss of labels that are wrong with probability
+    :math:`\rho`. For fixed p the maximum is the minimum over v of
+
+    .. math::
+
+        P(p, f) = \tfrac12 v \cdot K_p v + C \sum_n [(1 - \rho) \max(0, 1 - s_n f_n)
+        + \rho \max(0, 1 + s_n f_n)], \qquad f = K_p v.
+
+    For fixed (a, b) the minimum over p is :math:`\mathbf{1} \cdot (a + b) - \tfrac12 \max_i v \cdot
+    K_i v`. The difference of the two is the duality gap. It is divided by :math:`|P|`.
+
+    A step of length t goes from (p, z) with z = (a, b) along the slopes there to (p', z'), and
+    again from (p, z) along those at (p', z'). t is halved until the theory's condition for 1/L is
+    met, and then tried 1.2 times as long. After every 10 iterations two points are judged: the mean
+    of all (p', z') weighted with t, and the last point. The one with the smallest gap of all is
+    returned.
+
+    References
+    ----------
+    Nemirovski (2004), SIAM J. Optim. 15. The problem is our reconstruction, after Yang et al.
+    (2012), Stochastic programming multiple kernel learner.
     """
     problem = _SaddlePoint(factors, s, rho, C)
     S = len(factors.first)
@@ -222,18 +325,19 @@ class StPMKLLikeClassifier(Repeated, MultiKernelClassifier):
     ----------
     widths : array_like (S,), optional
         Widths of the Gaussian kernels, by default 2^-10 to 2^10.
+    class_weight : dict or "balanced", optional
+        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
     parametrisation : str, default "sigma2"
         What the width means, see `noisylabels.kernels.gaussian.rbf`.
-    rho : float, default 0.0
-        Known probability that a label is flipped, in [0, 0.5).
+    rho : float or sequence of float, default 0.0
+        Known probability that a label is flipped, in [0, 0.5). `fit_bank` also takes one for each
+        column of labels.
     C : float, default 1.0
         Weight of the losses, above 0 and at most 1e12.
     tolerance : float, default 1e-3
         Relative duality gap.
     max_iter : int, default 2000
         Iterations of mirror-prox, at most.
-    class_weight : dict or "balanced", optional
-        Weights of the classes, see `noisylabels.classifiers.base.Weighted`.
 
     Attributes
     ----------
@@ -242,13 +346,15 @@ class StPMKLLikeClassifier(Repeated, MultiKernelClassifier):
     eta_ : ndarray (S,)
         Weight of each width.
     X_fit_ : ndarray or CSR matrix (n, d)
-        The training rows.
+        The training rows, repeated or drawn if they have weights.
     n_iter_ : int
-        Rounds done.
+        Iterations after which the solution was found.
     classes_ : ndarray (2,)
+        The classes.
     gap_ : float
         The relative duality gap.
     converged_ : bool
+        Whether the gap is below the tolerance.
     flags_ : tuple of str
         ``not_converged``.
     flagged_ : bool
@@ -272,7 +378,7 @@ class StPMKLLikeClassifier(Repeated, MultiKernelClassifier):
     Notes
     -----
     The fit minimises over p in the simplex and f :math:`\tfrac12 \lVert f \rVert^2_{K_p} + C \sum_n
-    (1 - \rho) h(s_n f_n) + \rho h(-s_n f_n)` with :math:`h(z) = \max(0, 1 - z)` and :math:`f(x) =
+    [(1 - \rho) h(s_n f_n) + \rho h(-s_n f_n)]` with :math:`h(z) = \max(0, 1 - z)` and :math:`f(x) =
     \sum_i p_i \sum_n w_n \kappa_i(x, x_n)`. The saddle point of its dual is found by mirror-prox.
 
     References
@@ -297,7 +403,22 @@ class StPMKLLikeClassifier(Repeated, MultiKernelClassifier):
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
     ) -> StPMKLLikeClassifier:
-        """Fit to X (n, d) and labels y (n,), with weights (n,) as in `Weighted`."""
+        """Fit the classifier to samples and labels.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, d)
+            Samples.
+        y : array_like of shape (n,)
+            Labels of two classes.
+        sample_weight : array_like of shape (n,), optional
+            Weights of the samples, at least 0, see `noisylabels.classifiers.base.Weighted`.
+
+        Returns
+        -------
+        StPMKLLikeClassifier
+            The classifier.
+        """
         return self._fit(X, y, sample_weight)
 
     def _learn(

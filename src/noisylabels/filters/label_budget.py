@@ -1,4 +1,4 @@
-"""Label budgets: who gets several labels if B labels a round can be paid for on average."""
+"""Label budgets: which rounds get several labels if B labels a round can be paid for on average."""
 
 from __future__ import annotations
 
@@ -26,8 +26,15 @@ SMALLEST, LARGEST = 2.0**-60, 2.0**60  # smallest and largest threshold a
 class BudgetResult(NamedTuple):
     """What one run cost, in errors and in labels.
 
-    loss: (T,) squared errors (yhat_t - y_t)^2.  used: (T,) labels bought.
-    a: (T // 100,) threshold after every 100 rounds.
+    Attributes
+    ----------
+    loss : ndarray of shape (T,)
+        Squared error of each prediction, against the clean target.
+    used : ndarray of int, shape (T,)
+        Number of labels bought in each round.
+    a : ndarray of shape (T // 100,)
+        The threshold after every 100 rounds. Only "self_tuned" changes it; it is 1 where a strategy
+        has none.
     """
 
     loss: Floats
@@ -48,29 +55,83 @@ def run_budget(
     a: float | None = None,
     uniforms: ArrayLike | None = None,
 ) -> BudgetResult:
-    """Run a filter that buys one or several labels a round within a budget.
+    r"""Run a filter that buys one or several labels a round within a budget.
 
-    Every round buys 1 or k = ceil(B) labels. The step takes their mean m:
-    w += g (m - yhat) x / (r + X).
+    Every round buys 1 or k labels, where k is B rounded up. The step takes their mean as its label.
 
-    const: k with probability p = (B-1)/(k-1).
-    begin: k in the first T p rounds.
-    auto: stays with label 1 with probability a / (a + (label 1 - yhat)^2), else buys the other
-    k - 1; at integer B it buys all k (a -> 0).
-    self_tuned: auto with a = 1 at first; after every 100 rounds a is doubled if more than 0.95 B
-    labels a round were bought so far, else halved, within 2^-60 .. 2^60.
-    At B = 1 there is one label (p = 0).
+    Parameters
+    ----------
+    X : array_like of shape (T, d) or `noisylabels.filters.base.Sliding`
+        The rows.
+    y : array_like of shape (T,)
+        The clean target, for the errors.
+    labels : array_like of shape (T, K)
+        Noisy labels, with K at least k. A round that buys 1 label takes the first column.
+    r : float
+        Regularisation, at least 0, in units of a row's squared norm.
+    B : float
+        Number of labels a round that can be paid for on average, at least 1.
+    strategy : {"const", "begin", "auto", "self_tuned"}
+        Which rounds buy k labels:
 
-    scaling: g = 1/2 for one label (`ORS("one_pred_u")`); for k labels
-    g = delta^2/(delta^2 + vbar) with delta = m - yhat and vbar from the sample variance
-    s^2 = sum_j (label j - m)^2 / (k-1): "mean_var" s^2/k (variance of the mean), "unbiased" s^2,
-    "biased" (k-1) s^2/k. Without scaling g = 1.
+        - "const": each round with the same probability p.
+        - "begin": the first T p rounds.
+        - "auto": the more the first label of a round differs from the prediction, measured by the
+          threshold a, the likelier. If B is whole, each round.
+        - "self_tuned": as "auto" with a of 1 at first. After every 100 rounds a is doubled if more
+          than 0.95 B labels a round were bought so far, else halved. It stays from ``2**-60`` to
+          ``2**60``.
 
-    X: (T, d) or `Sliding`.  y: (T,) clean target.  labels: (T, K), K >= k.
-    a: threshold of auto, > 0 (`tune_a`); the other strategies do not read it.
-    uniforms: (T,) random numbers in [0, 1), one a round; not needed by begin.
-    Raises ValueError: r < 0, B < 1, a <= 0 or missing, too few label columns, unknown strategy or
-    variance.
+        With B of 1 each round buys one label.
+    scaling : bool
+        Whether the step shrinks with the estimated noise. With one label it is then half a step, as
+        of `noisylabels.ORS` with the variant "one_pred_u".
+    variance : {"mean_var", "biased", "unbiased"}, default "mean_var"
+        Estimate of the noise of k labels. "mean_var" is the variance of their mean. "biased" and
+        "unbiased" are the variance of the labels, with the divisor k or k - 1.
+    a : float, optional
+        Threshold of "auto", above 0, in squared units of the labels, see `tune_a`. The other
+        strategies do not read it.
+    uniforms : array_like of shape (T,), optional
+        Random numbers in [0, 1), one a round; all strategies but "begin" need them.
+
+    Returns
+    -------
+    BudgetResult
+        Errors, labels bought and thresholds.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range or an array of the wrong shape, there are fewer than k
+        columns of labels, or "auto" lacks its threshold or a strategy its random numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.filters.label_budget import run_budget
+    >>> options = {"r": 1, "B": 1.5, "strategy": "begin", "scaling": False}
+    >>> result = run_budget(np.ones((4, 1)), np.ones(4), np.ones((4, 2)), **options)
+    >>> result.used.tolist(), result.loss.tolist()
+    ([2, 2, 1, 1], [1.0, 0.25, 0.0625, 0.015625])
+
+    Notes
+    -----
+    The update is :math:`w_t = w_{t-1} + g_t (m_t - \hat y_t) x_t / (r + \lVert x_t \rVert^2)` with
+    the mean :math:`m_t` of the labels :math:`\tilde y_{tj}`. With :math:`k = \lceil B \rceil`, the
+    probability of k labels is :math:`p = (B - 1) / (k - 1)` for "const". "auto" and "self_tuned"
+    stay with one label with probability :math:`a / (a + (\tilde y_{t1} - \hat y_t)^2)`.
+
+    Without scaling :math:`g_t = 1`. With scaling :math:`g_t = 1/2` for one label, and
+    :math:`g_t = \delta_t^2 / (\delta_t^2 + \bar v_t)` for k labels with
+    :math:`\delta_t = m_t - \hat y_t`. From :math:`s^2 = \sum_j (\tilde y_{tj} - m_t)^2 / (k - 1)`
+    follows :math:`\bar v_t`: it is :math:`s^2 / k` for "mean_var", :math:`(k - 1) s^2 / k` for
+    "biased" and :math:`s^2` for "unbiased".
+
+    References
+    ----------
+    Moroshko and Crammer (2017), Online Regression with Controlled Label Noise Rate, ECML PKDD,
+    Section 4.2.
     """
     choice("strategy", strategy, STRATEGIES)
     choice("variance", variance, VARIANCES)
@@ -131,11 +192,56 @@ def tune_a(
     uniforms: ArrayLike,
     variance: Literal["mean_var", "biased", "unbiased"] = "mean_var",
 ) -> float:
-    """Find the threshold a of "auto" that spends B labels a round.
+    r"""Find the threshold of the strategy "auto" that spends the budget.
 
-    It takes 18 bisections of log10 a in [-6, 6]. The labels bought decrease in a (up to chance).
-    Arguments and errors as in `run_budget`; B must not be an integer, for then auto always buys B
-    labels.
+    Parameters
+    ----------
+    X : array_like of shape (T, d) or `noisylabels.filters.base.Sliding`
+        The rows.
+    y : array_like of shape (T,)
+        The clean target.
+    labels : array_like of shape (T, K)
+        Noisy labels, with K at least B.
+    r : float
+        Regularisation, at least 0, in units of a row's squared norm.
+    B : float
+        Number of labels a round to spend, above 1 and not whole: with a whole B "auto" buys B
+        labels in every round, whatever the threshold.
+    scaling : bool
+        Whether the step shrinks with the estimated noise.
+    uniforms : array_like of shape (T,)
+        Random numbers in [0, 1), one a round.
+    variance : {"mean_var", "biased", "unbiased"}, default "mean_var"
+        Estimate of the noise of several labels, see `run_budget`.
+
+    Returns
+    -------
+    float
+        The threshold a, in squared units of the labels.
+
+    Raises
+    ------
+    ValueError
+        If B is whole, or for the reasons of `run_budget`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from noisylabels.filters.label_budget import run_budget, tune_a
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(2000, 5))
+    >>> y = X @ np.arange(5.0)
+    >>> labels = y[:, np.newaxis] + rng.normal(size=(2000, 2))
+    >>> options = {"r": 10, "B": 1.5, "scaling": True, "uniforms": rng.random(2000)}
+    >>> a = tune_a(X, y, labels, **options)
+    >>> result = run_budget(X, y, labels, strategy="auto", a=a, **options)
+    >>> round(float(result.used.mean()), 1)
+    1.5
+
+    Notes
+    -----
+    It takes 18 bisections of :math:`\log_{10} a` in [-6, 6]. The labels bought decrease in a, up to
+    chance.
     """
     if number("B", B, least=1) == math.ceil(B):
         problem = f"auto has no threshold at the integer {B:g}"

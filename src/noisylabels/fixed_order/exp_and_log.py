@@ -1,7 +1,7 @@
-"""exp, log, powers and powers of 2 with the same bits on every processor.
+"""Exponentials, logarithms and powers with the same bits on every processor.
 
-They are polynomials, every step a correctly rounded operation. Relative errors: 2e-16 (exp), 1e-15
-(log), below 1e-12 (z^a).
+They are polynomials, and every step is one correctly rounded operation. Relative errors: 2e-16 for
+exp, 1e-15 for log, below 1e-12 for a power with an exponent of at most 100.
 """
 
 from __future__ import annotations
@@ -30,7 +30,18 @@ _SQRT_HALF_BITS = 0x3FE6A09E667F3BCD
 
 @compile_kernel(error_model="numpy")
 def exp_of_negative(x: float) -> float:
-    """Compute exp(x) for -700 <= x <= 0."""
+    """Compute the exponential of a number that is not positive.
+
+    Parameters
+    ----------
+    x : float
+        A number from -700 to 0.
+
+    Returns
+    -------
+    float
+        exp(x), with a relative error of about 2e-16.
+    """
     shifted = fma(x, _LOG2E, _SHIFTER)
     k = shifted - _SHIFTER
     reduced = fma(k, -_LN2_HIGH, x)
@@ -54,7 +65,18 @@ def exp_of_negative(x: float) -> float:
 
 @compile_kernel(error_model="numpy")
 def log_of_positive(x: float) -> float:
-    """Compute log(x) for normal x > 0."""
+    """Compute the natural logarithm of a positive number.
+
+    Parameters
+    ----------
+    x : float
+        A normal number above 0.
+
+    Returns
+    -------
+    float
+        log(x), with a relative error of about 1e-15.
+    """
     k = (bits(x) - _SQRT_HALF_BITS) >> 52
     mantissa_bits = bits(x) - (k << 52)
     m = from_bits(mantissa_bits)
@@ -81,7 +103,18 @@ FLOOR = -1020.0  # exponent below which 2^y counts as 0, to avoid denormal numbe
 
 @intrinsic
 def nearest(typing_context: Any, x: Any) -> Any:
-    """Round to the nearest whole number, as a float."""
+    """Round to the nearest whole number.
+
+    Parameters
+    ----------
+    x : float
+        A number.
+
+    Returns
+    -------
+    float
+        The whole number; of two that are equally near the even one.
+    """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         function = builder.module.declare_intrinsic("llvm.nearbyint", [_DOUBLE])
@@ -115,10 +148,20 @@ E7, E8, E9 = 1.5252640059770786e-05, 1.3259945262689143e-06, 1.0212097549811005e
 def log2(z: float) -> float:
     """Compute the logarithm to base 2 of a normal number.
 
-    log2 z for a normal number z > 0, absolute error about 1e-14; -1023 for z = 0.
+    Parameters
+    ----------
+    z : float
+        A normal number above 0, or 0.
 
-    z = 2^k m; polynomials are split in halves (Estrin) to shorten the chain of dependent
-    multiplications.
+    Returns
+    -------
+    float
+        The logarithm, with an absolute error of about 1e-14; -1023 for 0.
+
+    Notes
+    -----
+    The number is split into z = 2^k m with 1/2 <= m^2 <= 2. The polynomial of m is split in halves
+    (Estrin) to shorten the chain of dependent multiplications.
     """
     b = bits(z)
     k = (b - _SQRT_HALF_BITS) >> 52
@@ -141,7 +184,15 @@ def log2(z: float) -> float:
 def exp2(y: float) -> float:
     """Compute a power of 2.
 
-    2^y for y < 1020, relative error about 2e-14; 0 for y <= -1020.
+    Parameters
+    ----------
+    y : float
+        The exponent, below 1020.
+
+    Returns
+    -------
+    float
+        The power, with a relative error of about 2e-14; 0 for an exponent of at most -1020.
     """
     j = nearest(y)
     r = y - j
@@ -164,13 +215,20 @@ def exp2(y: float) -> float:
 
 @compile_kernel(error_model="numpy")
 def power_inplace(z: Floats, a: Floats) -> None:
-    """Raise numbers in [0, 1] to powers, in place.
+    """Raise numbers from 0 to 1 to powers, in place.
 
-    z_i <- z_i^(a_i) for 0 <= z_i <= 1 and a_i >= 1; z, a: (n,). Relative error below 1e-12 for a <=
-    100.
+    Parameters
+    ----------
+    z : ndarray of shape (n,)
+        Numbers from 0 to 1. The powers replace them, with a relative error below 1e-12 for
+        exponents of at most 100.
+    a : ndarray of shape (n,)
+        Exponent of each number, at least 1.
 
-    Two passes: each has a short chain of dependent operations, so the processor overlaps several
-    vectors.
+    Notes
+    -----
+    There are two passes. Each has a short chain of dependent operations, so the processor overlaps
+    several vectors.
     """
     wide()
     for i in range(z.shape[0]):
@@ -183,7 +241,10 @@ def power_inplace(z: Floats, a: Floats) -> None:
 def exp2_inplace(y: Floats) -> None:
     """Replace numbers by powers of 2, in place.
 
-    y_i <- 2^(y_i), y_i < 1020; y: (n,).
+    Parameters
+    ----------
+    y : ndarray of shape (n,)
+        Exponents below 1020. The powers replace them, see `exp2`.
     """
     wide()
     for i in range(y.shape[0]):
@@ -192,5 +253,18 @@ def exp2_inplace(y: Floats) -> None:
 
 @compile_kernel(error_model="numpy")
 def power(z: float, a: float) -> float:
-    """Raise one number z > 0 to a power, by the same polynomials."""
+    """Raise one positive number to a power, by the same polynomials.
+
+    Parameters
+    ----------
+    z : float
+        A normal number above 0.
+    a : float
+        The exponent.
+
+    Returns
+    -------
+    float
+        The power.
+    """
     return exp2(a * log2(z))

@@ -1,8 +1,10 @@
 """Sums and products over vectors of eight doubles, with the same bits on every processor.
 
-Sums run over 32 and then 8 partial sums of fused multiply-adds: one AVX-512 register, two of AVX2,
-four of NEON. They are written out because the compiler may not reorder a sum, and so makes no
-vectors of it. What is marked `intrinsic` is for compiled code only; nothing is bounds-checked.
+A vector is one register of AVX-512, two of AVX2 or four of NEON. Sums run over 32 and then 8
+partial sums, and products are added to them by fused multiply-adds. They are written out because
+the compiler may not reorder a sum, and so makes no vectors of it. What is marked `intrinsic` is for
+compiled code only. There a caller does not pass its first argument, ``typing_context``. Nothing is
+bounds-checked.
 """
 
 from __future__ import annotations
@@ -51,7 +53,20 @@ def _place(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
 
 @intrinsic
 def load(typing_context: Any, a: Any, i: Any) -> Any:
-    """Load eight elements of a flat array, in double precision."""
+    """Load eight elements of a flat array, in double precision.
+
+    Parameters
+    ----------
+    a : ndarray of shape (n,)
+        The array, in single or double precision.
+    i : int
+        Index of the first element.
+
+    Returns
+    -------
+    vector of eight doubles
+        The elements.
+    """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         address = _place(context, builder, signature, arguments)
@@ -66,7 +81,17 @@ def load(typing_context: Any, a: Any, i: Any) -> Any:
 
 @intrinsic
 def store(typing_context: Any, a: Any, i: Any, vector: Any) -> Any:
-    """Store a vector in eight elements of a flat array of doubles."""
+    """Store a vector in eight elements of a flat array.
+
+    Parameters
+    ----------
+    a : ndarray of shape (n,)
+        The array of doubles.
+    i : int
+        Index of the first element.
+    vector : vector of eight doubles
+        What the elements receive.
+    """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         address = _place(context, builder, signature, arguments)
@@ -88,13 +113,37 @@ def _repeated(builder: Any, number: Any) -> Any:
 
 @intrinsic
 def splat(typing_context: Any, x: Any) -> Any:
-    """Fill a vector with one number."""
+    """Fill a vector with one number.
+
+    Parameters
+    ----------
+    x : float
+        The number.
+
+    Returns
+    -------
+    vector of eight doubles
+        The number eight times.
+    """
     return VECTOR(types.float64), lambda _, builder, __, arguments: _repeated(builder, arguments[0])
 
 
 @intrinsic
 def spread(typing_context: Any, a: Any, i: Any) -> Any:
-    """Fill a vector with one element of a flat array of doubles."""
+    """Fill a vector with one element of a flat array.
+
+    Parameters
+    ----------
+    a : ndarray of shape (n,)
+        The array of doubles.
+    i : int
+        Index of the element.
+
+    Returns
+    -------
+    vector of eight doubles
+        The element eight times.
+    """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         array = context.make_array(signature.args[0])
@@ -110,7 +159,15 @@ def spread(typing_context: Any, a: Any, i: Any) -> Any:
 def fold(typing_context: Any, vector: Any) -> Any:
     """Add up the eight numbers of a vector.
 
-    ((p_0 + p_1) + (p_2 + p_3)) + ((p_4 + p_5) + (p_6 + p_7)).
+    Parameters
+    ----------
+    vector : vector of eight doubles
+        The numbers p_0 to p_7.
+
+    Returns
+    -------
+    float
+        Their sum ((p_0 + p_1) + (p_2 + p_3)) + ((p_4 + p_5) + (p_6 + p_7)), in this order.
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -126,7 +183,18 @@ def fold(typing_context: Any, vector: Any) -> Any:
 
 @intrinsic
 def bits(typing_context: Any, x: Any) -> Any:
-    """Return the 64 bits of a double as an integer; for doubles >= 0 the order is the same."""
+    """Take the 64 bits of a double for an integer.
+
+    Parameters
+    ----------
+    x : float
+        The double.
+
+    Returns
+    -------
+    int
+        The integer. For doubles of at least 0 the order is the same.
+    """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.bitcast(arguments[0], INT64)
@@ -136,7 +204,18 @@ def bits(typing_context: Any, x: Any) -> Any:
 
 @intrinsic
 def from_bits(typing_context: Any, k: Any) -> Any:
-    """Return the double with these 64 bits."""
+    """Take the 64 bits of an integer for a double.
+
+    Parameters
+    ----------
+    k : int
+        The integer.
+
+    Returns
+    -------
+    float
+        The double.
+    """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.bitcast(arguments[0], _DOUBLE)
@@ -148,10 +227,26 @@ def from_bits(typing_context: Any, k: Any) -> Any:
 def fma(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
     """Multiply and add with one rounding.
 
-    a b + c, rounded once, of numbers or vectors; loops over it become vectors.
+    Loops over it become vectors.
 
-    Left to the compiler ("contract"), a product and a sum are fused or not by what the processor
-    can do.
+    Parameters
+    ----------
+    a : float or vector of eight doubles
+        First factor.
+    b : float or vector of eight doubles
+        Second factor.
+    c : float or vector of eight doubles
+        What is added to the product.
+
+    Returns
+    -------
+    float or vector of eight doubles
+        a b + c, rounded once.
+
+    Notes
+    -----
+    If it were left to the compiler ("contract"), a product and a sum would be fused or not by what
+    the processor can do.
     """
     kind: Any
     if a == VECTOR:
@@ -175,7 +270,19 @@ def fma(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
 def ratio(typing_context: Any, a: Any, b: Any, otherwise: Any) -> Any:
     """Divide where the divisor is above 0.
 
-    a / b where b > 0, else `otherwise`; of numbers or vectors.
+    Parameters
+    ----------
+    a : float or vector of eight doubles
+        Dividend.
+    b : float or vector of eight doubles
+        Divisor.
+    otherwise : float or vector of eight doubles
+        The result where the divisor is not above 0.
+
+    Returns
+    -------
+    float or vector of eight doubles
+        a / b, or ``otherwise``.
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -210,11 +317,29 @@ for _operation, _instruction in _INSTRUCTIONS.items():
 
 @compile_kernel(error_model="numpy", forceinline=True)
 def dot_lanes(a: Array, i: int, b: Array, j: int, n: int) -> float:
-    """Multiply two arrays and add up, in eight partial sums.
+    """Multiply parts of two flat arrays element by element, and add up.
 
-    sum of a[i+k] b[j+k] over k < n; single precision is made double first.
+    Parameters
+    ----------
+    a : ndarray of shape (m,)
+        First array, in single or double precision.
+    i : int
+        Index of its first element.
+    b : ndarray of shape (p,)
+        Second array, in single or double precision.
+    j : int
+        Index of its first element.
+    n : int
+        Number of products.
 
-    32, then 8 partial sums as far as they go, then one by one.
+    Returns
+    -------
+    float
+        The sum of a[i + k] b[j + k] over k < n. Single precision is made double first.
+
+    Notes
+    -----
+    There are 32 partial sums as far as they go, then 8. What is left is added one by one.
     """
     t0 = t1 = t2 = t3 = splat(0.0)
     wide = n & -32
@@ -246,9 +371,21 @@ def dot_lanes(a: Array, i: int, b: Array, j: int, n: int) -> float:
 
 @compile_kernel(error_model="numpy", forceinline=True)
 def sum_lanes(a: Floats, i: int, n: int) -> float:
-    """Add up an array, in the order of `dot_lanes`.
+    """Add up a part of a flat array, in the order of `dot_lanes`.
 
-    sum of a[i+k] over k < n, in the order of `dot_lanes`.
+    Parameters
+    ----------
+    a : ndarray of shape (m,)
+        The array of doubles.
+    i : int
+        Index of the first element.
+    n : int
+        Number of elements.
+
+    Returns
+    -------
+    float
+        The sum of a[i + k] over k < n.
     """
     t0 = t1 = t2 = t3 = splat(0.0)
     wide = n & -32
@@ -274,9 +411,27 @@ def sum_lanes(a: Floats, i: int, n: int) -> float:
 
 @compile_kernel(error_model="numpy", forceinline=True)
 def dot_two_rows(A: Floats, i: int, x: Floats) -> tuple[float, float]:
-    """Multiply two rows of a matrix by a vector.
+    """Multiply two neighbouring rows of a matrix by a vector.
 
-    A_i.x and A_{i+1}.x for A (m, n), x (n,): 16, then 8 partial sums each, then one by one.
+    Parameters
+    ----------
+    A : ndarray of shape (m, n)
+        Matrix of doubles with contiguous rows.
+    i : int
+        Number of the first row; the other one is i + 1.
+    x : ndarray of shape (n,)
+        The vector.
+
+    Returns
+    -------
+    first : float
+        Product of row i and the vector.
+    second : float
+        Product of row i + 1 and the vector.
+
+    Notes
+    -----
+    Each product has 16 partial sums as far as they go, then 8. What is left is added one by one.
     """
     n = len(x)
     a0 = a1 = b0 = b1 = splat(0.0)
@@ -310,24 +465,85 @@ def dot_two_rows(A: Floats, i: int, x: Floats) -> tuple[float, float]:
 
 @compile_kernel(forceinline=True)
 def dot(x: Floats, start: int, w: Floats) -> float:
-    """Multiply a row by the weights: sum_k x[at+k] w[k]."""
+    """Multiply a row by the weights.
+
+    Parameters
+    ----------
+    x : ndarray of shape (m,)
+        Flat array that holds the row.
+    start : int
+        Index of the first entry of the row.
+    w : ndarray of shape (d,)
+        The weights.
+
+    Returns
+    -------
+    float
+        The sum of x[start + k] w[k] over k < d, in the order of `dot_lanes`.
+    """
     return dot_lanes(x, start, w, 0, len(w))
 
 
 @compile_kernel(forceinline=True)
 def energy(x: Floats, start: int, d: int) -> float:
-    """Compute the squared norm of a row of d entries."""
+    """Compute the squared norm of a row.
+
+    Parameters
+    ----------
+    x : ndarray of shape (m,)
+        Flat array that holds the row.
+    start : int
+        Index of the first entry of the row.
+    d : int
+        Number of entries.
+
+    Returns
+    -------
+    float
+        The squared norm, in the order of `dot_lanes`.
+    """
     return dot_lanes(x, start, x, start, d)
 
 
 @compile_kernel(forceinline=True)
 def add(w: Floats, c: float, x: Floats, start: int) -> None:
-    """Add a multiple of a row to the weights, in place."""
+    """Add a multiple of a row to the weights, in place.
+
+    Parameters
+    ----------
+    w : ndarray of shape (d,)
+        The weights. w[k] grows by c x[start + k].
+    c : float
+        The factor.
+    x : ndarray of shape (m,)
+        Flat array that holds the row.
+    start : int
+        Index of the first entry of the row.
+    """
     row = x[start : start + len(w)]
     for k in range(len(w)):
         w[k] += c * row[k]
 
 
 def round_up_to_lanes(n: int) -> int:
-    """Round up to whole vectors of 8, so that a scratch row needs no leftover loop."""
+    """Round a length up to whole vectors of 8.
+
+    A scratch row of that length needs no loop for what is left over.
+
+    Parameters
+    ----------
+    n : int
+        The length, at least 0.
+
+    Returns
+    -------
+    int
+        The smallest multiple of 8 that is not smaller.
+
+    Examples
+    --------
+    >>> from noisylabels.fixed_order.lanes import round_up_to_lanes
+    >>> round_up_to_lanes(9), round_up_to_lanes(16)
+    (16, 16)
+    """
     return -(-n // 8) * 8
