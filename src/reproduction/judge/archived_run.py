@@ -561,8 +561,9 @@ def write_thumbnail(picture: Path, out: Path) -> None:
 def find_outdated(plan: Plan, names: Iterable[str], home: Path) -> tuple[list[str], bool]:
     """List what changed since artifacts were archived, and whether settings or verdicts did.
 
-    A change of settings makes a result another one. A change of code is reported, and may mean
-    nothing.
+    A change of settings makes a result another one. A change of code that computes is reported,
+    and may mean nothing. Code that draws is left out: a drawing can be made again from the archived
+    tables.
     """
     lines = []
     failed = False
@@ -589,7 +590,8 @@ def find_outdated(plan: Plan, names: Iterable[str], home: Path) -> tuple[list[st
             problem = "cannot be judged from the archived tables"
             lines.append(f"{name}: {', '.join(not_judged)} {problem}; {remedy}")
         has_changed = has_other_settings(plan, name, provenance)
-        code_change = "" if has_changed else describe_code_change(provenance)
+        is_computed = bool(plan.artifact(name).protocol)
+        code_change = describe_code_change(provenance) if is_computed else ""
         if has_changed:
             lines.append(f"{name}: out of date, other settings; {remedy}")
         elif code_change:

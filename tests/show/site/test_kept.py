@@ -1,5 +1,9 @@
 """The archive in the repository: complete in itself, small, of the present settings and claims."""
 
+import json
+from pathlib import Path
+from shutil import copytree
+
 import pytest
 from finished_runs import CHECKOUT
 from project import load_plan, one_of_each_paper
@@ -36,6 +40,21 @@ def by_key(plan, tmp_path_factory):
 def test_the_reference_is_of_the_present_settings_and_claims(plan, name):
     lines, failed = archived_run.find_outdated(plan, [name], CHECKOUT)
     assert not failed, "\n".join(lines)
+
+
+def test_an_edit_of_code_that_only_draws_is_not_reported(plan, tmp_path):
+    name = "noisy_online/losses_summary"
+    for folder in {name, plan.computed(name)}:
+        archived = Path("results/reference") / folder
+        copytree(CHECKOUT / archived, tmp_path / archived)
+    record = tmp_path / "results/reference" / name / "record.json"
+    content = json.loads(record.read_text())
+    assert "noisy_online/drawing.py" in content["decides"]["read"]
+    content["decides"]["read"]["noisy_online/drawing.py"] = "0" * 16
+    record.write_text(json.dumps(content))
+    lines, failed = archived_run.find_outdated(plan, [name], tmp_path)
+    assert lines == ["the archived results are up to date with the files here"]
+    assert not failed
 
 
 def test_every_kept_result_has_its_artifact_and_its_files(plan):
