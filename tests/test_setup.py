@@ -419,6 +419,20 @@ def test_a_set_up_that_was_killed_is_repaired_by_the_next_start(checkout):
     assert "venv" in requests  # the pip of the killed one may still print
 
 
+def list_tracked(*options):
+    """The files that git tracks in this checkout; none where it is no repository."""
+    command = ["git", "ls-files", *options]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout.splitlines()
+
+
+def test_nothing_that_a_run_makes_is_in_the_repository():
+    assert list_tracked("--cached", "--ignored", "--exclude-standard") == []
+
+
+def test_no_file_of_the_repository_is_a_link():
+    assert [name for name in list_tracked() if (ROOT / name).is_symlink()] == []
+
+
 def test_scripts_can_be_started():
     for script in ("run", ".ci/run", ".ci/lock"):
         assert os.access(ROOT / script, os.X_OK)
