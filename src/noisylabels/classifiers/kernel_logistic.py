@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,9 +33,6 @@ from noisylabels.solvers.flipped_logistic import (
     marginal_zeta,
 )
 from noisylabels.validation import Floats, choice, number, numbers
-
-if TYPE_CHECKING:
-    pass
 
 SMALLEST_ZETA = 1e-8  # below this zeta, separable data have no solution
 PRIOR_ROUNDS = 10  # rounds in which `fit_many` updates zeta and w in turn
