@@ -195,6 +195,10 @@ def test_sgd_sets_each_class_against_the_rest(average):
         sum_of_objectives += single.objective(X, is_class)
     default = RobustSGDClassifier(random_state=1).fit(X, observed)
     assert default.objective(X, observed) == pytest.approx(sum_of_objectives)
+    times = np.arange(len(observed)) % 3
+    rows = np.repeat(np.arange(len(observed)), times)
+    of_weights = default.objective(X, observed, sample_weight=times)
+    assert of_weights == pytest.approx(default.objective(X[rows], observed[rows]))
     with pytest.raises(ValueError, match="noise_rates: the two flip rates of two classes"):
         RobustSGDClassifier(noise_rates=(0.1, 0.1)).fit(X, observed)
 

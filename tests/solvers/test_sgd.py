@@ -223,6 +223,48 @@ def test_epochs_can_be_watched_and_objective_falls(problem):
     assert_array_equal(weights(model), weights(repeated))
 
 
+def test_the_objective_is_that_of_the_fit_with_its_rates_and_weights(problem):
+    X, y = problem
+    rates = RobustSGDClassifier("log", lam=1e-3, noise_rates=(0.3, 0.1), random_state=0).fit(X, y)
+    w = weights(rates)
+    f = rates.decision_function(X)
+    loss = losses.Log()
+    unbiased = []
+    for label, value in zip(y, f, strict=True):
+        u, v = NATARAJAN[int(label)]
+        unbiased.append(u * loss.value(label * value) + v * loss.value(-label * value))
+    penalty = 0.5e-3 * w @ w
+    assert rates.objective(X, y) == pytest.approx(np.mean(unbiased) + penalty)
+
+    times = np.arange(len(y)) % 3
+    repeated = np.repeat(np.arange(len(y)), times)
+    balanced = RobustSGDClassifier(random_state=0, class_weight="balanced").fit(X, y)
+    of_weights = balanced.objective(X, y, sample_weight=times)
+    assert of_weights == pytest.approx(balanced.objective(X[repeated], y[repeated]))
+    assert of_weights == pytest.approx(balanced.objective(X, y, sample_weight=1e9 * times))
+    plain = RobustSGDClassifier(random_state=0).fit(X, y)
+    of_shares = [plain.objective(X, y, sample_weight=y == label) for label in (-1, 1)]
+    assert plain.objective(X, y) == pytest.approx(
+        np.average(of_shares, weights=[sum(y < 0), sum(y > 0)])
+    )
+
+
+@pytest.mark.parametrize(
+    ("y", "sample_weight", "message"),
+    [
+        (["no", "maybe"] * 20, None, "y has labels outside the classes of fit, \\['no', 'yes'\\]"),
+        (["no"], None, "y: one label for each of the 40 samples is needed, got \\(1,\\)"),
+        (["no", "yes"] * 20, np.zeros(40), "sample_weight: the weights of all samples are zero"),
+        (["no", "yes"] * 20, [1.0], "sample_weight: expected shape \\(40\\), got \\(1,\\)"),
+    ],
+)
+def test_an_objective_of_wrong_labels_or_weights_is_refused(y, sample_weight, message):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    model = RobustSGDClassifier(random_state=0).fit(X, np.array(["no", "yes"] * 20))
+    with pytest.raises(ValueError, match=message):
+        model.objective(X, y, sample_weight)
+
+
 def test_bottou_search_finds_a_good_power_of_two(problem):
     X, y = problem
     model = RobustSGDClassifier("log", schedule="bottou", lam=1e-3, epochs=1).fit(X, y)

@@ -11,15 +11,32 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_softmax
 
-from noisylabels.classifiers.base import LinearBinaryClassifier, Repeated, Weighted
+from noisylabels.classifiers.base import LinearBinaryClassifier, Repeated, Weighted, as_counts
 from noisylabels.losses.margin import Loss, resolve
 from noisylabels.seeding import generator
 from noisylabels.solvers import sgd
-from noisylabels.validation import Floats, choice, finite, flag, number, whole
+from noisylabels.validation import (
+    Floats,
+    check_labels,
+    choice,
+    finite,
+    flag,
+    nonnegative,
+    number,
+    refuse_other_index,
+    whole,
+)
 
 BLOCKS = "blocks"
 PIECE = 1 << 20  # number of rows that are drawn at a time
 SMALLEST_LAM, LARGEST_LAM = 1e-15, 1e15  # range of lambda in which LIBLINEAR returns a solution
+
+
+def _mean(values: Floats, shares: Floats | None) -> float:
+    """Average values (n,) or (K, n) over n rows with these shares, by default equal ones."""
+    if shares is None:
+        return float(values.mean())
+    return float(np.average(values, axis=-1, weights=shares).mean())
 
 
 @dataclass(eq=False, repr=False)
@@ -303,8 +320,10 @@ class RobustSGDClassifier(Repeated, LinearBinaryClassifier):
             self._pass(rows, labels, order, begins=done == 0, ends=ends)
         return self
 
-    def objective(self, X: Any, y: ArrayLike) -> float:
+    def objective(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         r"""Compute the objective of the fitted weights on samples and labels.
+
+        ``noise_rates`` and ``class_weight`` enter as in the fit.
 
         Parameters
         ----------
@@ -312,41 +331,86 @@ class RobustSGDClassifier(Repeated, LinearBinaryClassifier):
             Samples.
         y : array_like of shape (n,)
             Labels.
+        sample_weight : array_like of shape (n,), optional
+            Weights of the samples, at least 0. Only their ratios matter here.
 
         Returns
         -------
         float
-            The mean loss and the penalty. Weights of rows and ``noise_rates`` do not enter.
+            The mean loss and the penalty.
+
+        Raises
+        ------
+        ValueError
+            If there is not one label for each sample, a label is not one of the classes, or all
+            weights are zero.
 
         Notes
         -----
         It is :math:`\tfrac1n \sum_i r(y_i f(x_i)) + \tfrac\lambda2 \lVert (w, b) \rVert^2`, with b
         only if it is regularised. For more than two classes it is the sum of the K problems, or
         with the loss "log" :math:`\tfrac1n \sum_i -\log s_{y_i}(f(x_i)) + \lambda \sum_k \lVert w_k
-        \rVert^2`.
+        \rVert^2`. With weights :math:`a_i` the mean is :math:`\sum_i a_i r_i / \sum_i a_i`. With
+        ``noise_rates`` the loss is the unbiased one.
         """
+        if hasattr(X, "loc"):
+            refuse_other_index(X, y, sample_weight=sample_weight)
         f = self.decision_function(X)
+        labels = self._numbered(y, len(f))
+        shares = self._shares(labels, sample_weight)
         several = len(self.coef_) > 1
         bias = self.regularise_intercept * self.intercept_
         square_of_weights = (self.coef_**2).sum()
         square = float(square_of_weights + bias @ bias)
         if several and self._link():
-            labels = np.searchsorted(self.classes_, y)
             rows = np.arange(len(labels))
             log_probabilities = log_softmax(f, axis=1)
             log_probability = log_probabilities[rows, labels]
-            return float(-log_probability.mean()) + self.lam * square
+            return float(-_mean(log_probability, shares)) + self.lam * square
         if several:
-            positive = self.classes_[:, np.newaxis]
+            class_numbers = np.arange(len(self.classes_))
+            is_positive = labels == class_numbers[:, np.newaxis]
         else:
-            positive = self.classes_[1]
-        is_positive = np.asarray(y) == positive
+            is_positive = labels == 1
         signs = np.where(is_positive, 1.0, -1.0)
         scores = signs * f.T
         losses = resolve(self.loss).value(scores)
-        total = losses.mean() * len(self.coef_)
+        if self.noise_rates is not None:
+            losses = self._unbiased(losses, scores, is_positive)
+        total = _mean(losses, shares) * len(self.coef_)
         penalty = 0.5 * self.lam * square
         return float(total) + penalty
+
+    def _numbered(self, y: ArrayLike, n: int) -> NDArray[np.intp]:
+        """Number the classes of n labels."""
+        y = np.asarray(check_labels("y", y))
+        if y.shape != (n,):
+            raise ValueError(f"y: one label for each of the {n} samples is needed, got {y.shape}")
+        if not np.isin(y, self.classes_).all():
+            names = self.classes_.tolist()
+            raise ValueError(f"y has labels outside the classes of fit, {names}")
+        return np.searchsorted(self.classes_, y)
+
+    def _shares(self, labels: NDArray[np.intp], sample_weight: ArrayLike | None) -> Floats | None:
+        """Compute the share of each sample in all weights; None if nothing is weighted."""
+        if sample_weight is None and self.class_weight is None:
+            return None
+        a = np.ones(len(labels))
+        if sample_weight is not None:
+            a = as_counts(nonnegative("sample_weight", sample_weight, (len(labels),)))
+        sums = np.bincount(labels, a, len(self.classes_)).astype(float)
+        class_weights = self._class_weights(sums)
+        a = a * class_weights[labels]
+        if not a.any():
+            raise ValueError("sample_weight: the weights of all samples are zero")
+        return np.asarray(a / a.sum())
+
+    def _unbiased(self, losses: Floats, scores: Floats, is_positive: NDArray[np.bool_]) -> Floats:
+        """Compute the losses that flips at the known rates make the plain ones on average."""
+        objective = self._checked_objective()
+        opposite = objective.loss.value(-scores)
+        factors = np.where(is_positive[:, np.newaxis], objective.positive, objective.negative)
+        return np.asarray(factors[:, 0] * losses + factors[:, 1] * opposite)
 
     def _checked_objective(self) -> sgd.Objective:
         loss = resolve(self.loss)
