@@ -38,6 +38,12 @@ def test_groups_in_another_order_are_refused():
         nl.CorrectedClassifier().fit(X, Y, groups=groups)
 
 
+@pytest.mark.parametrize("model", [nl.CorrectedClassifier(), nl.RBoostClassifier(rounds=2)])
+def test_trusted_labels_in_another_order_are_refused(model):
+    with pytest.raises(ValueError, match="trusted have the same index in another order"):
+        model.fit(X, Y, sample_trusted=Y.iloc[SHUFFLED])
+
+
 @pytest.mark.parametrize("model", MODELS[:1], ids=lambda model: type(model).__name__)
 def test_arrays_are_matched_by_position_and_shuffled_pairs_are_one(model):
     by_position = model.fit(X.to_numpy(), Y.iloc[SHUFFLED]).coef_  # as in scikit-learn

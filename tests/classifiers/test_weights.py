@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn
 from found import CLASSIFIERS as ALL
@@ -14,7 +15,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import noisylabels as nl
-from noisylabels.classifiers.base import MOST_COPIES, Repeated, Weighted, as_counts
+from noisylabels.classifiers.base import (
+    MOST_COPIES,
+    Repeated,
+    Weighted,
+    as_counts,
+    trusted_rows,
+)
 from noisylabels.classifiers.kernel import KernelClassifier
 
 CLASSIFIERS = [cls for cls in ALL if issubclass(cls, Weighted)]
@@ -227,6 +234,16 @@ def test_trusted_labels_are_routed_with_their_rows(model):
     np.testing.assert_array_equal(routed[-1].flip_matrix_, direct.flip_matrix_)
     with pytest.raises(ValueError, match="trusted: one entry for each of the 50 rows"):
         model.fit(X, Y, sample_trusted=verified[1:])
+    message = "^trusted and sample_trusted: both hold trusted labels; give one of the two$"
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, Y, trusted=trusted, sample_trusted=verified)
+
+
+@pytest.mark.parametrize("gap", [None, float("nan"), pd.NA, pd.NaT], ids=str)
+def test_every_gap_of_pandas_is_a_row_without_a_trusted_label(gap):
+    rows, numbers = trusted_rows([gap, "yes", gap, "no"], np.array(["no", "yes"]), 4)
+    assert rows.tolist() == [1, 3]
+    assert numbers.tolist() == [1, 0]
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,14 @@ from noisylabels.auditing.cross_fitting import (
     numbered,
     split_folds,
 )
-from noisylabels.classifiers.base import FitFlags, Repeated, classes_of, rows_at, trusted_rows
+from noisylabels.classifiers.base import (
+    FitFlags,
+    Repeated,
+    classes_of,
+    refuse_both,
+    rows_at,
+    trusted_rows,
+)
 from noisylabels.classifiers.logistic import RobustLogisticRegression
 from noisylabels.noise import flip_matrix as flips
 from noisylabels.seeding import generator
@@ -174,11 +181,12 @@ class CorrectedClassifier(FitFlags, Repeated, MetaEstimatorMixin, ClassifierMixi
         Raises
         ------
         ValueError
-            Wrong parameters, one class only, a class without a trusted row, a flip matrix that
-            permutes the classes or has a condition number above 20, weights that leave a class no
-            row.
+            Wrong parameters, trusted labels by both names, one class only, a class without a
+            trusted row, a flip matrix that permutes the classes or has a condition number above 20,
+            weights that leave a class no row.
         """
         choice("method", self.method, METHODS)
+        refuse_both("trusted", trusted, "sample_trusted", sample_trusted)
         trusted = sample_trusted if trusted is None else trusted
         if hasattr(X, "loc"):
             refuse_other_index(X, y, sample_weight=sample_weight, trusted=trusted, groups=groups)

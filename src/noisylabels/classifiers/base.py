@@ -211,7 +211,7 @@ def trusted_rows(
     Parameters
     ----------
     trusted : array_like of shape (n,)
-        Trusted labels. None or NaN stands for a row without one.
+        Trusted labels. None, NaN or a missing value of pandas stands for a row without one.
     classes : ndarray of shape (K,)
         The classes.
     n : int
@@ -241,7 +241,7 @@ def trusted_rows(
     if values.shape != (n,):
         rule = f"one entry for each of the {n} rows is needed"
         raise ValueError(f"trusted: {rule}, got {values.shape}")
-    is_given = [v is not None and v == v for v in values]
+    is_given = [not _is_gap(value) for value in values]
     rows = np.flatnonzero(is_given)
     number_of_class = {name: j for j, name in enumerate(classes.tolist())}
     numbers = []
@@ -250,6 +250,45 @@ def trusted_rows(
             raise ValueError(f"trusted: {value!s} is not a class of y, {classes.tolist()}")
         numbers.append(number_of_class[value])
     return rows, np.array(numbers, dtype=np.intp)
+
+
+def _is_gap(label: Any) -> bool:
+    """Decide whether a trusted label is not known."""
+    if label is None:
+        return True
+    try:
+        return bool(label != label)
+    except TypeError:  # a comparison with NA of pandas is neither true nor false
+        return True
+
+
+def refuse_both(first: str, first_labels: Any, second: str, second_labels: Any) -> None:
+    """Refuse trusted labels that come by two arguments at once.
+
+    Parameters
+    ----------
+    first : str
+        Name of an argument.
+    first_labels : object
+        What was given for it; None for nothing.
+    second : str
+        Name of the other argument.
+    second_labels : object
+        What was given for that one.
+
+    Raises
+    ------
+    ValueError
+        If neither is None.
+
+    Examples
+    --------
+    >>> from noisylabels.classifiers.base import refuse_both
+    >>> refuse_both("trusted", ["yes", None], "sample_trusted", None)
+    """
+    if first_labels is not None and second_labels is not None:
+        problem = "both hold trusted labels"
+        raise ValueError(f"{first} and {second}: {problem}; give one of the two")
 
 
 def rows_at(X: Any, rows: NDArray[Any]) -> Any:

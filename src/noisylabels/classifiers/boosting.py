@@ -24,6 +24,7 @@ from noisylabels.classifiers.base import (
     TrueLabelPosterior,
     check_rows,
     features_of,
+    refuse_both,
     rows_at,
     trusted_rows,
 )
@@ -33,7 +34,16 @@ from noisylabels.noise import flip_matrix as flips
 from noisylabels.seeding import generator
 from noisylabels.solvers import weighted_logistic
 from noisylabels.solvers.regression_tree import RegressionTree, grow_tree, sort_columns
-from noisylabels.validation import Floats, choice, flag, number, numbers, shown, whole
+from noisylabels.validation import (
+    Floats,
+    choice,
+    flag,
+    number,
+    numbers,
+    refuse_other_index,
+    shown,
+    whole,
+)
 
 Base = Literal["logistic", "robust_logistic"]
 LossWeights = Literal["convex", "likelihood"]
@@ -717,8 +727,8 @@ class RBoostClassifier(TrueLabelPosterior, AdaBoostClassifier):
             A few samples with verified labels, on which the scores are calibrated. Without them
             they are calibrated on the training rows and their observed labels.
         sample_trusted : array_like of shape (n,), optional
-            Verified labels of the rows of X, with gaps (NaN, None) where there are none; used
-            instead of ``trusted``. ``set_fit_request`` routes it.
+            Verified labels of the rows of X, with gaps (NaN, None) where there are none, in place
+            of ``trusted``. ``set_fit_request`` routes it.
 
         Returns
         -------
@@ -728,6 +738,9 @@ class RBoostClassifier(TrueLabelPosterior, AdaBoostClassifier):
         flag("learn_gamma", self.learn_gamma)
         if not (trusted is None or (isinstance(trusted, tuple | list) and len(trusted) == 2)):
             raise ValueError(f"trusted: must be a pair (X, y) or None, got {shown(trusted)}")
+        refuse_both("trusted", trusted, "sample_trusted", sample_trusted)
+        if hasattr(X, "loc"):
+            refuse_other_index(X, y, sample_trusted=sample_trusted)
         table = X
         X, s = self._checked(X, y, sample_weight)
         if sample_trusted is not None:
