@@ -464,6 +464,51 @@ def test_columns_and_rows_of_the_user_stay_when_rows_are_added(report, path):
     assert larger_sheet.loc[drawn_first, "remark"].to_list() == remarks
 
 
+@pytest.mark.parametrize("name", ["suggestion", "why", "y", "line", "row (table)", "y repaired"])
+def test_no_column_of_the_user_is_lost_whatever_its_name(report, path, name):
+    review(report, path, 20)
+    sheet = read_sheet(path)
+    remarks = [f"seen {row}" for row in sheet["row"]]
+    sheet.assign(**{name: remarks}).to_csv(path, index=False)
+    review(report, path, 30)
+    larger_sheet = read_sheet(path)
+    assert larger_sheet[name].to_list()[:20] == remarks
+
+
+def test_a_mark_in_place_of_an_answer_stays_when_rows_are_added(report, path):
+    review(report, path, 20)
+    sheet = read_sheet(path)
+    sheet.assign(true="?").to_csv(path, index=False)
+    larger_review = review(report, path, 30)
+    assert larger_review.reviewed == 0
+    assert read_sheet(path)["true"].to_list() == ["?"] * 20 + [""] * 10
+
+
+def test_a_row_with_two_remarks_is_refused(report, path):
+    review(report, path, 20)
+    sheet = read_sheet(path).assign(remark="good")
+    both = pd.concat([sheet, sheet.head(1).assign(remark="bad")])
+    both.to_csv(path, index=False)
+    message = "line 22: this row is there twice, with 'good' and 'bad' in 'remark'; keep one of"
+    with pytest.raises(ValueError, match=message):
+        review(report, path, 20)
+    both.assign(remark="good").to_csv(path, index=False)
+    assert review(report, path, 20).sheet["remark"].to_list() == ["good"] * 20
+
+
+def test_columns_of_a_table_keep_apart_whatever_their_names(path):
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    names = ["key", "key (table)", "true ", "a ", "a", ""]
+    X = pd.DataFrame(rng.normal(size=(60, 6)) + y[:, np.newaxis], columns=names)
+    report = audit(X, y, model=LogisticRegression(), **QUICK)
+    for rows in (20, 30, 40):
+        sheet = review(report, path, rows).sheet
+    headings = ["key (table) (table)", "key (table)", "true (table)", "a", "a (table)", "no name"]
+    assert sheet.columns[4:].to_list() == headings
+    assert sheet["key (table)"].astype(float).to_list() == X["key (table)"][sheet["row"]].to_list()
+
+
 def test_a_precision_asked_for_later_takes_the_rows_that_were_drawn(report, path):
     first = review(report, path, 60, by="chance")
     assert "60 rows were drawn" in first.text

@@ -38,6 +38,17 @@ NEEDED = ("row", "key", "observed", "true")
 """Columns that review.csv must have."""
 MOST_FLIPS_LISTED = 6
 """Number of flip rates up to which the findings list each of them."""
+OF_VERSION_1 = ("suggestion", "why")
+"""Columns that version 1 wrote, and that would show what the model predicts."""
+WHY_OF_VERSION_1 = (
+    "by rate: the model ",
+    "by doubt: the model ",
+    "by chance, as ",
+    "chosen by you",
+)
+"""Beginnings of the reasons that version 1 wrote."""
+NAMELESS = "no name"
+"""Name in review.csv of a column whose name is empty."""
 TO_FILL_IN = "only `true` is to be filled in"
 NO_LIST = "Without reviewed rows no list can be said to be wrong to any share: --review draws them."
 UNKNOWN = Rate(0.5, 0.0, 1.0)
@@ -167,11 +178,14 @@ class Answers(NamedTuple):
         The columns that the user added, each with its cell for each row.
     rows : list of int
         Positions in the audit's table of all rows of the file, in its order.
+    open : dict
+        The text in place of an answer, such as "?", for each row that has one.
     """
 
     true: dict[int, Any]
     of_user: dict[str, dict[int, str]]
     rows: list[int]
+    open: dict[int, str]
 
 
 class _Part(NamedTuple):
@@ -259,7 +273,7 @@ def review(
     units = np.arange(N)
     doubted = found.doubted[units]
     earlier = recorded(path, found.table, by, random_state)
-    plan, answers = earlier or (None, Answers({}, {}, []))
+    plan, answers = earlier or (None, Answers({}, {}, [], {}))
     n = 0
     if plan:
         by = plan.by
@@ -454,25 +468,49 @@ def _sheet(result: Audit | NumericAudit, draws: list[int], answers: Answers) -> 
         "row": result.table.rows[rows],
         "key": [keys[i] for i in rows],
         "observed": result.table.labels[rows],
-        "true": [str(answers.true.get(i, "")) for i in rows],
+        "true": [str(answers.true.get(i, answers.open.get(i, ""))) for i in rows],
     }
     rows_of_file = result.table.rows[rows].tolist()
     shown = {}
-    for name, column in result.table.contents.items():
-        if name != result.table.label:
-            heading = f"{name} (table)" if name in columns else name
-            shown[heading] = [make_visible(column[i]) for i in rows_of_file]
+    for name, heading in _headings(result.table).items():
+        column = result.table.contents[name]
+        shown[heading] = [make_visible(column[i]) for i in rows_of_file]
     of_user = {}
     for name, cells in answers.of_user.items():
-        if name not in shown:
-            of_user[name] = [cells.get(i, "") for i in rows]
+        of_user[name] = [cells.get(i, "") for i in rows]
     return pd.DataFrame(columns | shown | of_user)
+
+
+def _headings(table: Table) -> dict[str, str]:
+    """Choose for each column of the table, but its label, the name that it has in review.csv."""
+    # the file is read without blanks around names, and each column needs one
+    names = {name: name.strip() or NAMELESS for name in table.contents if name != table.label}
+    free = set(names.values()) - set(NEEDED)
+    taken = set(NEEDED)
+    headings: dict[str, str] = {}
+    for name, plain_name in names.items():
+        heading = plain_name
+        while heading in taken or (heading != plain_name and heading in free):
+            heading = f"{heading} (table)"
+        taken.add(heading)
+        headings[name] = heading
+    return headings
+
+
+def _is_of_version_1(header: list[str], rows: list[list[str]]) -> bool:
+    """Decide whether the columns `OF_VERSION_1` are not the user's."""
+    if not set(OF_VERSION_1) <= set(header):
+        return False
+    place = header.index("why")
+    reasons = [undo_harmless(row[place]) for row in rows if row[place]]
+    return bool(reasons) and all(reason.startswith(WHY_OF_VERSION_1) for reason in reasons)
 
 
 def _read(path: Path, table: Table) -> Answers:
     """Read the answers as spreadsheets save them, with any separator, number format and encoding.
 
-    Rows are matched by number and key, in any order; what the model says is not read.
+    Rows are matched by number and key, in any order. What a model says, in a file of version 1, is
+    not read.
     """
     same_rows = f"delete it and {PLAN} to draw the same rows again"
     how_to_restart = f"{same_rows}, or put back what you had saved"
@@ -485,17 +523,18 @@ def _read(path: Path, table: Table) -> Answers:
     for name in NEEDED:
         if name not in header:
             raise ValueError(f"{path}: the column {name!r} is gone; restore it, {TO_FILL_IN}")
-    names_of_sheet = {*NEEDED, "suggestion", "why", *table.contents}
-    names_of_sheet |= {f"{name} (table)" for name in NEEDED}
+    not_of_user = {*NEEDED, *_headings(table).values()}
+    if _is_of_version_1(header, records.rows):
+        not_of_user.update(OF_VERSION_1)
     of_user: dict[str, dict[int, str]] = {}
     for name in header:
-        if name and name not in names_of_sheet:
+        if name not in not_of_user:
             of_user[name] = {}
     keys = _keys(table)
     positions = {int(row): i for i, row in enumerate(table.rows)}
     classes = {str(value): value for value in np.unique(table.labels)}
     is_numeric = measured(table.labels)
-    answers = Answers({}, of_user, [])
+    answers = Answers({}, of_user, [], {})
     for number, fields in zip(records.lines, records.rows, strict=True):
         if not any(fields):
             continue
@@ -506,10 +545,11 @@ def _read(path: Path, table: Table) -> Answers:
         _refuse_changed_label(row, str(table.labels[position]), line)
         answers.rows.append(position)
         for name, cells in answers.of_user.items():
-            cells[position] = row.get(name, "")
-        true = row.get("true", "")
+            _add_cell(cells, position, name, row[name], line)
+        true = row["true"]
         is_empty = is_missing(true) and (true not in classes or not true)
         if is_empty:
+            _add_cell(answers.open, position, "true", true, line)
             continue
         if is_numeric:
             classes = _read_number(true)
@@ -524,6 +564,15 @@ def _read(path: Path, table: Table) -> Answers:
         if fault:
             raise ValueError(f"{line}: the true label {fault}; correct it, or leave it empty")
     return answers
+
+
+def _add_cell(cells: dict[int, str], position: int, name: str, cell: str, line: str) -> None:
+    """Add a cell of the user for a row, which may be in the file twice."""
+    earlier = cells.get(position, "")
+    if earlier and cell and cell != earlier:
+        problem = f"this row is there twice, with {earlier!r} and {cell!r} in {name!r}"
+        raise ValueError(f"{line}: {problem}; keep one of the two lines")
+    cells[position] = cell or earlier
 
 
 def _find_row(row: dict[str, str], places: dict[int, int], keys: list[str], line: str) -> int:
