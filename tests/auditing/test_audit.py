@@ -17,7 +17,7 @@ import pytest
 from command_lines import run_script
 from numpy.testing import assert_allclose
 from scipy.sparse import csr_matrix
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import noisylabels
 from noisylabels.auditing import audit, cross_fitting, flip_rates, tables
@@ -499,10 +499,28 @@ def test_an_interrupted_audit_says_so_in_one_line(tmp_path):
             "beans.csv: column 'a' names groups; it cannot be a feature or the label as well",
         ),
         ("beans.csv --rows 3", "--rows must be at least 20, got 3"),
+        (
+            "beans.csv --label kind --probabilities p.csv --model forest",
+            "--model: has no effect with --probabilities, as no model is trained; leave it out",
+        ),
+        (
+            "beans.csv --label kind --probabilities p.csv --rows 30",
+            "--rows: has no effect with --probabilities, as no model is trained; leave it out",
+        ),
+        (
+            "beans.csv --label kind --by chance",
+            "--by: has no effect without --review; leave it out",
+        ),
+        (
+            "lengths.csv --label length --rows 30",
+            "--rows: has no effect for measurements; leave it out",
+        ),
     ],
 )
 def test_the_script_refuses_in_one_line(arguments, message, tmp_path):
     (tmp_path / "beans.csv").write_text(BEANS)
+    lengths = beans("length,width", lambda i: f"{i}.5,{i % 7}", rows=60)
+    (tmp_path / "lengths.csv").write_text(lengths)
     code, _, err = run(tmp_path, *arguments.split())
     assert code == 1
     assert err.strip() == f"audit: {message}"
@@ -557,6 +575,45 @@ def test_arguments_that_cannot_be_are_refused(arguments, message):
     X = np.random.default_rng(0).standard_normal((40, 2))
     with pytest.raises(ValueError, match=message):
         noisylabels.audit(**({"X": X, "y": np.arange(40) % 2} | arguments))
+
+
+NOTHING_TRAINED = "has no effect with pred_probs, as no model is trained; leave it out"
+NOT_FOR_MEASUREMENTS = "has no effect for measurements; leave it out"
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ({"model": "forest"}, "model"),
+        ({"random_state": 7}, "random_state"),
+        ({"repetitions": 1}, "repetitions"),
+        ({"most_rows": 50}, "most_rows"),
+        ({"compare": True}, "compare"),
+    ],
+)
+def test_what_has_no_effect_with_probabilities_is_refused(options, name):
+    y = np.arange(60) % 2
+    p = np.eye(2)[y] * 0.8 + 0.1
+    with pytest.raises(ValueError, match=f"^{name}: {NOTHING_TRAINED}$"):
+        noisylabels.audit(y=y, pred_probs=p, **options)
+    assert noisylabels.audit(y=y, pred_probs=p, random_state=0, compare=False).informative
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ({"repetitions": 2}, "repetitions"),
+        ({"most_rows": 59}, "most_rows"),
+        ({"compare": True}, "compare"),
+    ],
+)
+def test_what_has_no_effect_for_measurements_is_refused(options, name):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    y = X[:, 0] / 3
+    with pytest.raises(ValueError, match=f"^{name}: {NOT_FOR_MEASUREMENTS}$"):
+        noisylabels.audit(X, y, model=LinearRegression(), **options)
+    honoured = {"repetitions": 1, "most_rows": 60, "compare": False, "random_state": 7}
+    assert noisylabels.audit(X, y, model=LinearRegression(), **honoured).informative
 
 
 def as_percent(share):

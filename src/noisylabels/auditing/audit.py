@@ -314,15 +314,18 @@ def audit(
     groups : array of shape (n_samples,), optional
         Names of groups of rows, such as patients: a group is in one fold.
     random_state : int, default 0
-        Decides every random choice, from 0 to 2**32 - 1.
+        Decides every random choice, from 0 to 2**32 - 1. With ``pred_probs`` there is none, and
+        another value than 0 is refused.
     repetitions : int, optional
-        Repetitions of the cross-fitting: 3 by default, 1 above 5000 rows. Not for measurements.
+        Repetitions of the cross-fitting: 3 by default, 1 above 5000 rows. Measurements are
+        cross-fitted once, and more than 1 is refused.
     most_rows : int, optional
         Largest number of rows that a model is trained on, approximately; not below 20. From more
-        rows, a stratified sample is drawn. By default all rows, but 2000 for rMKLR. Not for
-        measurements.
+        rows, a stratified sample is drawn. By default all rows, but 2000 for rMKLR. A model of
+        measurements is trained on all rows, and fewer are refused.
     compare : bool, optional
-        Whether to compare with other methods; by default up to 5000 rows. Not for measurements.
+        Whether to compare with other methods; by default up to 5000 rows. For measurements and with
+        ``pred_probs`` there are no other methods, and True is refused.
 
     Returns
     -------
@@ -333,7 +336,8 @@ def audit(
     Raises
     ------
     ValueError
-        If the table cannot be audited or an argument is wrong. The message is one line.
+        If the table cannot be audited, or an argument is wrong or would have no effect. The message
+        is one line.
 
     Examples
     --------
@@ -347,7 +351,7 @@ def audit(
     Notes
     -----
     With ``pred_probs`` no model is trained: ``model``, ``random_state``, ``repetitions``,
-    ``most_rows`` and ``compare`` have no effect.
+    ``most_rows`` and ``compare=True`` are refused.
 
     References
     ----------
@@ -361,6 +365,15 @@ def audit(
     if y is None or (X is None and pred_probs is None):
         raise ValueError(
             "audit needs the observed labels y, and the table X or probabilities pred_probs"
+        )
+    if pred_probs is not None:
+        refuse_unused(
+            "with pred_probs, as no model is trained",
+            model=model is not None,
+            random_state=random_state != 0,
+            repetitions=repetitions is not None,
+            most_rows=most_rows is not None,
+            compare=bool(compare),
         )
     if classes is not None and pred_probs is None:
         raise ValueError("classes: names of the columns of pred_probs, which are not given")
@@ -407,6 +420,34 @@ def audit(
         most_rows=most_rows,
         compare=compare,
     )
+
+
+def refuse_unused(reason: str, **is_set: bool) -> None:
+    """Refuse arguments that were set and would have no effect.
+
+    Parameters
+    ----------
+    reason : str
+        When they have none, to follow "has no effect".
+    **is_set : bool
+        Whether each argument asks for something that would not be done.
+
+    Raises
+    ------
+    ValueError
+        If one does, which the message names.
+
+    Examples
+    --------
+    >>> from noisylabels.auditing.audit import refuse_unused
+    >>> refuse_unused("for measurements", compare=True)
+    Traceback (most recent call last):
+    ...
+    ValueError: compare: has no effect for measurements; leave it out
+    """
+    for name, applies in is_set.items():
+        if applies:
+            raise ValueError(f"{name}: has no effect {reason}; leave it out")
 
 
 def order_of_classes(y: ArrayLike, labels: NDArray[Any]) -> NDArray[Any]:
@@ -629,7 +670,8 @@ def of_table(
     ModuleNotFoundError
         If pandas is not installed.
     ValueError
-        If all rows of a class or of the table are in one group, or the model cannot be used.
+        If all rows of a class or of the table are in one group, the model cannot be used, or an
+        argument would have no effect, as in `audit`.
 
     Examples
     --------
@@ -645,9 +687,17 @@ def of_table(
     except ModuleNotFoundError as missing:
         advice = "an audit answers with data frames, which need pandas: pip install pandas"
         raise ModuleNotFoundError(advice, name="pandas") from missing
+    is_measurement = tables.measured(table.labels)
+    if is_measurement:
+        refuse_unused(
+            "for measurements",
+            repetitions=repetitions is not None and repetitions > 1,
+            most_rows=most_rows is not None and most_rows < len(table.labels),
+            compare=bool(compare),
+        )
     copies, units, notes_on_units = find_units(table, groups)
     table = replace(table, notes=[*table.notes, *notes_on_units])
-    if tables.measured(table.labels):
+    if is_measurement:
         return of_numbers(
             table, model, copies=copies, units=units, random_state=random_state, say=say
         )

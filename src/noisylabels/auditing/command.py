@@ -10,6 +10,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 QUESTIONS = "how noisy they are, which look wrong, which method to trust"
 SUMMARY = f"Audit the labels of a table: {QUESTIONS}."
@@ -116,6 +117,7 @@ def _run(options: argparse.Namespace, command: Sequence[str], words: Sequence[st
     columns = [name.strip() for name in next(csv.reader([options.columns])) if name.strip()]
     _check_numbers(options)
     has_model = options.probabilities is None
+    _refuse_unused_options(options)
     table = tables.read(
         file,
         options.label,
@@ -130,6 +132,7 @@ def _run(options: argparse.Namespace, command: Sequence[str], words: Sequence[st
         names = list(table.contents[options.groups])
         rows_of_file = len(table.contents[options.label])
         groups = groups_of(names, rows_of_file)[table.rows]
+    _refuse_few_rows(options, table.labels)
     if options.review is not None and not 1 <= options.review <= len(table.labels):
         allowed = f"between 1 and {len(table.labels)}, the number of labels"
         raise ValueError(f"--review must be {allowed}, got {options.review}")
@@ -188,6 +191,28 @@ def _check_numbers(options: argparse.Namespace) -> None:
         raise ValueError(f"--seed must lie in 0..{LARGEST_SEED}, got {options.seed}")
     if options.precision is not None and not 0 < options.precision < 1:
         raise ValueError(f"--precision must lie between 0 and 1, got {options.precision}")
+
+
+def _refuse_unused_options(options: argparse.Namespace) -> None:
+    """Refuse options that have no effect next to others, or without them."""
+    from noisylabels.auditing.audit import refuse_unused
+
+    if options.review is None:
+        refuse_unused("without --review", **{"--by": options.by is not None})
+    if options.probabilities is not None:
+        is_set = {"--model": options.model is not None, "--rows": options.rows is not None}
+        if options.review is None:
+            is_set["--seed"] = options.seed != 0
+        refuse_unused("with --probabilities, as no model is trained", **is_set)
+
+
+def _refuse_few_rows(options: argparse.Namespace, labels: Any) -> None:
+    """Refuse fewer rows than all for a model of measurements, which is trained on all."""
+    from noisylabels.auditing.audit import refuse_unused
+    from noisylabels.auditing.tables import measured
+
+    if options.rows is not None and measured(labels):
+        refuse_unused("for measurements", **{"--rows": options.rows < len(labels)})
 
 
 def say(sentence: str) -> None:
