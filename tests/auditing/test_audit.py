@@ -206,7 +206,7 @@ def test_the_same_call_gives_the_same_answer_and_rows_without_label_are_left_out
     pd.testing.assert_frame_equal(first_audit.ranking, two.ranking)
     pd.testing.assert_frame_equal(first_audit.flip_rates, two.flip_rates)
     assert 7 not in set(first_audit.ranking["row"])
-    assert "The table: 1 rows without a label were left out." in first_audit.text
+    assert "The table: 1 row without a label was left out." in first_audit.text
     assert "LogisticRegression was trained on 60 of the 119 rows" in first_audit.text
 
 

@@ -1,5 +1,7 @@
 """An audit of labels that are numbers: from the ranking to the repaired table and the page."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -44,6 +46,15 @@ def test_numbers_far_from_what_is_expected_come_first(houses, report):
     assert str(report) == report.text
     z = report.doubt / (1 - report.doubt) * 3.5
     assert np.median(z) == pytest.approx(0.6745)
+
+
+@pytest.mark.parametrize("n_far", [0, 1, 2])
+def test_one_label_far_from_what_is_expected_is_in_the_singular(report, n_far):
+    text = replace(report, doubted=np.arange(200) < n_far).text
+    is_one = n_far == 1
+    assert ("; 1 label is more than 3.5 times" in text) == is_one
+    assert (f"; {n_far} labels are more than 3.5 times" in text) != is_one
+    assert ("cannot show whether it is wrong or rare" in text) == is_one
 
 
 @pytest.mark.parametrize("order", ["rate", "doubt"])

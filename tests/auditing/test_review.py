@@ -359,7 +359,7 @@ def test_rows_skipped_or_chosen_by_the_user_are_no_part_of_the_estimate(report, 
     assert after.wrong == before.wrong
     assert after.repaired.loc[row_of_user, "y repaired"] == true_class
     assert "10 rows drawn have no answer" in after.text
-    assert "1 rows you chose yourself" in after.text
+    assert "1 row you chose yourself" in after.text
 
 
 @pytest.mark.parametrize(
@@ -450,7 +450,7 @@ def test_columns_and_rows_of_the_user_stay_when_rows_are_added(report, path):
     assert alone.reviewed == 0
     assert alone.picked == 1
     assert alone.repaired.loc[row_of_user, "y repaired"] == true_class
-    assert "1 rows you chose yourself are repaired" in alone.text
+    assert "1 row you chose yourself is repaired" in alone.text
     last_line = alone.sheet.iloc[-1]
     assert last_line[["row", "remark"]].to_list() == [row_of_user, "mine"]
     last_row = alone.model_says.iloc[-1]

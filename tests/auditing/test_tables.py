@@ -69,9 +69,9 @@ def test_gaps_are_counted_filled_and_marked(tmp_path):
     assert table.X[:3, 0].tolist() == [median] * 3
     assert table.X[:4, 1].tolist() == [1, 1, 1, 0]
     assert table.notes == [
-        "1 rows without a label were left out",
-        "column 'a' lacks 3 of 30 values; they are replaced by the median",
-        "column 'colour' lacks 3 of 30 values; they are replaced by the most frequent text",
+        "1 row without a label was left out",
+        "column 'a' lacks 3 of 30 values; the median is put there",
+        "column 'colour' lacks 3 of 30 values; the most frequent text is put there",
     ]
 
 
@@ -129,7 +129,7 @@ BAD_TEXTS = {
     "too few rows": (lines(ROWS[:15]), "15 rows; at least 20 are needed"),
     "a rare class": (
         changed(3, 3, "maybe"),
-        "the class maybe has 1 rows; at least 5 are needed: merge",
+        "the class maybe has 1 row; at least 5 are needed: merge",
     ),
     "many columns": (lines([["1"] * 10**5], MANY_COLUMNS), "100000 columns"),
     "wrong encoding": (
@@ -488,7 +488,7 @@ def test_row_numbers_count_rows_of_empty_fields(tmp_path):
     text = labelled(["a", "b"] * 20).replace("\n3.5,b\n", "\n,\n")
     table_read = read(tmp_path, text, "y")
     assert table_read.rows.tolist() == [i for i in range(40) if i != 3]
-    assert "1 rows without a label were left out" in table_read.notes
+    assert "1 row without a label was left out" in table_read.notes
 
 
 @pytest.mark.parametrize("huge", ["1e999999999", "-1e999999", "1e99999"])

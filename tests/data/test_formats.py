@@ -197,8 +197,8 @@ def test_words_gaps_and_dates_are_read_as_in_an_audit_but_a_gap_only_where_it_is
     assert arrays["X"][4].tolist() == [median, 1, 0, first_day + 4]
     assert arrays["X"][5].tolist() == [6, 0, 0, first_day + 6]
     assert arrays["notes"].tolist() == [
-        "1 rows without a label were left out",
-        "column 'a' lacks 1 of 30 values; they are replaced by the median",
+        "1 row without a label was left out",
+        "column 'a' lacks 1 of 30 values; the median is put there",
         "column 'day' holds dates and is counted in days",
     ]
 

@@ -43,6 +43,7 @@ from noisylabels.auditing.matching import (
     match_rows,
     refuse_other_order,
 )
+from noisylabels.auditing.wording import by_number
 from noisylabels.validation import check_labels, refuse_other_index, shown, whole
 
 if TYPE_CHECKING:
@@ -1242,12 +1243,13 @@ def headline(result: Audit | NumericAudit, reviewed: str = "") -> str:
         if reviewed:
             begin = f"{begin} {reviewed}"
             remedy = ""
+        n_far = int(result.doubted.sum())
+        far = by_number(n_far, "label is", "labels are")
+        they = "it is" if n_far == 1 else "they are"
         return (
             f"{begin} The median error of {result.model} on rows that it was not trained on is "
-            f"{result.error:.3g}; {result.doubted.sum()} labels are more than {FAR} times the "
-            "typical error nearby away from its prediction. Labels alone cannot show whether they "
-            "are wrong or rare"
-            f"{remedy}."
+            f"{result.error:.3g}; {far} more than {FAR} times the typical error nearby away from "
+            f"its prediction. Labels alone cannot show whether {they} wrong or rare{remedy}."
         )
     count = result.counts.sum()
     best = result.accuracies.iloc[0]
@@ -1303,23 +1305,18 @@ def same(result: Audit) -> Iterator[str]:
     """
     is_nearly_equal = result.conflicts["nearly"].astype(bool)
     if pairs := int(is_nearly_equal.sum()) // 2:
-        yield f"{_count(pairs, 'pair')} of rows are nearly equal and have different labels."
+        one = "pair of rows is nearly equal and has different labels"
+        many = "pairs of rows are nearly equal and have different labels"
+        yield f"{by_number(pairs, one, many)}."
     if rows := int((~is_nearly_equal).sum()):
         groups = result.conflicts["like"][~is_nearly_equal].nunique()
         sentence = (
             f"{rows} rows have the contents of another row and a different label "
-            f"({_count(groups, 'group')})."
+            f"({by_number(groups, 'group', 'groups')})."
         )
         if rows > int(result.counts.sum()) / 5:
             sentence += " So many that the columns lack something the labels depend on."
         yield sentence
-
-
-def _count(number: int, noun: str) -> str:
-    """Write a number with its noun, such as ``1 group`` and ``2 groups``."""
-    if number == 1:
-        return f"{number} {noun}"
-    return f"{number} {noun}s"
 
 
 def certainty(result: Audit) -> str:
@@ -1454,11 +1451,8 @@ def ranking(result: Audit | NumericAudit) -> str:
     advice = "trust the order more than the number of rows"
     if isinstance(result, NumericAudit):
         advice = "the suggestion is what the model expects"
-    verb = "label is" if len(result.suspicious) == 1 else "labels are"
-    return (
-        f"{len(result.suspicious)} {verb} listed as suspicious. Look at them from the top; "
-        f"{advice}."
-    )
+    listed = by_number(len(result.suspicious), "label is", "labels are")
+    return f"{listed} listed as suspicious. Look at them from the top; {advice}."
 
 
 def methods(result: Audit) -> Iterator[str]:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from noisylabels.auditing.wording import by_number
 from noisylabels.classifiers.base import LARGEST
 from noisylabels.csv_text import is_number
 
@@ -122,7 +123,7 @@ class NumericColumn:
     >>> column.values.tolist()
     [5.0, nan, 7.0]
     >>> column.notes
-    ["column 'size' holds numbers, and 1 times 'na', which was read as a gap"]
+    ["column 'size' holds numbers, and once 'na', which was read as a gap"]
     """
 
     values: Array
@@ -195,7 +196,7 @@ def encode(
     >>> encoded.X[1].tolist()
     [2.5, 1.0, 0.0, 1.0, 0.0]
     >>> encoded.notes
-    ["column 'length' lacks 1 of 4 values; they are replaced by the median"]
+    ["column 'length' lacks 1 of 4 values; the median is put there"]
 
     Notes
     -----
@@ -350,13 +351,14 @@ def _with_gaps(
     gaps = int(missing.sum())
     marked = missing[:, np.newaxis].astype(float)
     if is_constant and gaps:  # the column varies only by its gaps
-        note = f"column {name!r} has one value and {gaps} gaps; only where it has gaps is used"
+        counted_gaps = by_number(gaps, "gap", "gaps")
+        note = f"column {name!r} has one value and {counted_gaps}; only where it has gaps is used"
         return Encoded(marked, [f"{name} missing"], [*notes, note])
     if is_constant:
         note = f"column {name!r} is constant and was left out"
         return Encoded(np.empty((n, 0)), [], [*notes, note])
     if gaps:
-        note = f"column {name!r} lacks {gaps} of {n} values; they are replaced by {stand_in}"
+        note = f"column {name!r} lacks {gaps} of {n} values; {stand_in} is put there"
         names = [*names, f"{name} missing"]
         return Encoded(np.hstack([X, marked]), names, [*notes, note], None, dates)
     return Encoded(X, names, notes, None, dates)
@@ -573,9 +575,9 @@ def _explain_marks(
     if not all_known and not one_text:
         return "", False
     written = ", ".join(repr(text) for text in marks_written)
-    times = n_marks
+    times = "once" if n_marks == 1 else f"{n_marks} times"
     return (
-        f"column {name!r} holds numbers, and {times} times {written}, which was read as a gap",
+        f"column {name!r} holds numbers, and {times} {written}, which was read as a gap",
         True,
     )
 

@@ -84,7 +84,7 @@ class Copies:
     >>> from noisylabels.auditing.copies import Copies
     >>> groups = np.array([0, 1, 0])
     >>> Copies(groups, groups).describe()
-    ['1 of 3 rows are copies of an earlier row; each group of copies counts as one row']
+    ['1 of 3 rows is a copy of an earlier row; each group of copies counts as one row']
     """
 
     groups: Groups
@@ -109,9 +109,11 @@ class Copies:
         n = len(self.groups)
         notes = []
         if self.copied:
-            nearly = "equal or nearly equal to" if self.nearly_equal else "copies of"
+            verb = "is" if self.copied == 1 else "are"
+            copies = "a copy of" if self.copied == 1 else "copies of"
+            nearly = "equal or nearly equal to" if self.nearly_equal else copies
             rule = "each group of copies counts as one row"
-            notes.append(f"{self.copied} of {n} rows are {nearly} an earlier row; {rule}")
+            notes.append(f"{self.copied} of {n} rows {verb} {nearly} an earlier row; {rule}")
         elif self.coincident > OFTEN_COINCIDENT * n:
             reason = "as chance brings in columns of few values, and count as different rows"
             advice = "if they are copies, remove them or give their groups"

@@ -23,6 +23,7 @@ from noisylabels.auditing.audit import Audit, NumericAudit, percent
 from noisylabels.auditing.columns import is_missing
 from noisylabels.auditing.intervals import Rate
 from noisylabels.auditing.tables import Table, exact, measured
+from noisylabels.auditing.wording import by_number
 from noisylabels.csv_text import SPREADSHEET, read_records
 from noisylabels.safe_text import make_harmless_table, make_visible, undo_harmless
 from noisylabels.statistics import share_interval
@@ -843,9 +844,10 @@ def _sentences(result: Review) -> list[str]:
     sentences = []
     wrong = result.wrong
     if not result.reviewed:
+        begin = by_number(result.drawn, "row was drawn", "rows were drawn")
         sentences.append(
-            f"{result.drawn} rows were drawn: fill in the column `true` of {result.path} and give "
-            "the same command again. The order is that of the draws, so you may stop early."
+            f"{begin}: fill in the column `true` of {result.path} and give the same command again. "
+            "The order is that of the draws, so you may stop early."
         )
     else:
         confidence = f"95 % confidence: {between(*wrong[1:])}"
@@ -853,7 +855,7 @@ def _sentences(result: Review) -> list[str]:
         at_most = percent(result.left)
         sentences += [
             f"{percent(wrong.value)} of the labels are wrong ({confidence}), from "
-            f"{result.reviewed} reviewed rows; {exact_limits}.",
+            f"{by_number(result.reviewed, 'reviewed row', 'reviewed rows')}; {exact_limits}.",
             f"Of the labels not reviewed at most {at_most} are wrong, with 95 % confidence.",
         ]
         if result.unreviewed >= NEXT:
@@ -868,19 +870,20 @@ def _sentences(result: Review) -> list[str]:
             share = f"{percent(right)} of the true labels ({between(low, high)})"
             sentences.append(f"{method} is right for {share}.")
         if result.skipped:
+            one = "row drawn has no answer and is not part of this"
+            many = "rows drawn have no answer and are not part of this"
             sentences.append(
-                f"{result.skipped} rows drawn have no answer and are not part of this: the figures "
-                "hold if whether a row was answered has nothing to do with its label being wrong."
+                f"{by_number(result.skipped, one, many)}: the figures hold if whether a row was "
+                "answered has nothing to do with its label being wrong."
             )
     if result.copies:
-        sentences.append(
-            f"{result.copies} more rows are equal to an answered one, label included: its answer "
-            "repairs them."
-        )
+        one = "more row is equal to an answered one, label included: its answer repairs it"
+        many = "more rows are equal to an answered one, label included: its answer repairs them"
+        sentences.append(f"{by_number(result.copies, one, many)}.")
     if result.picked:
-        sentences.append(
-            f"{result.picked} rows you chose yourself are repaired, and no part of the estimates."
-        )
+        one = "row you chose yourself is repaired, and not part of the estimates"
+        many = "rows you chose yourself are repaired, and not part of the estimates"
+        sentences.append(f"{by_number(result.picked, one, many)}.")
     if result.precision is not None:
         sentences.append(_describe_list(result))
     return sentences

@@ -91,7 +91,8 @@ def _describe_list(
     if not result.informative:
         return "empty, because no model orders these labels better than chance."
     labels = f"{len(result.suspicious)} of {len(result.ranking)} labels"
-    return f"{labels} look wrong: {folder}suspicious.csv, most suspicious first."
+    verb = "looks" if len(result.suspicious) == 1 else "look"
+    return f"{labels} {verb} wrong: {folder}suspicious.csv, most suspicious first."
 
 
 def _describe_next_step(result: Audit | NumericAudit, reviewed: Review | None, folder: str) -> str:
