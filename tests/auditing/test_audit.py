@@ -616,6 +616,23 @@ def test_what_has_no_effect_for_measurements_is_refused(options, name):
     assert noisylabels.audit(X, y, model=LinearRegression(), **honoured).informative
 
 
+@pytest.mark.parametrize("order", ["as drawn", "sorted by label", "reversed"])
+def test_equal_probabilities_give_one_answer_in_any_order_of_the_rows(order):
+    true = np.arange(400) % 2
+    y = np.where(np.arange(400) % 9 == 0, 1 - true, true)
+    p = np.where(true[:, np.newaxis] == [0, 1], 1.0, 0.0)  # as of a network that is sure
+    rows = np.arange(400)
+    if order == "sorted by label":
+        rows = np.argsort(y, kind="stable")
+    if order == "reversed":
+        rows = rows[::-1]
+    report = noisylabels.audit(y=y[rows], pred_probs=p[rows])
+    wrong = (y != true)[true == 0].sum(), (y != true)[true == 1].sum()
+    assert tuple(report.sureness.disagree) == wrong
+    assert report.sureness.rows.tolist() == [200, 200]
+    assert report.evidence.all()
+
+
 def as_percent(share):
     return f"{100 * share:.0f} %"
 

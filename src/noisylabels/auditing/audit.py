@@ -927,7 +927,7 @@ def of_cross_fits(
     p = cross.mean
     a = flip_rates.weights_of(units)
     Q = flip_rates.joint(p, y, a)
-    sureness = flip_rates.surest(p, y, units)
+    sureness = flip_rates.surest(p, y, units, with_ties=True)
     informative = flip_rates.chance(fits, y, units) < SIGNIFICANT
     columns = table.places() | {
         "label": classes[y],
@@ -1339,7 +1339,7 @@ def certainty(result: Audit) -> str:
     >>> y = np.repeat(["dog", "cat", "dog"], [5, 45, 50])
     >>> result = audit(y=y, pred_probs=np.repeat([[0.9, 0.1], [0.2, 0.8]], 50, axis=0))
     >>> certainty(result)
-    'Evidence of wrong labels: ... labels disagree (5 of 30 rows of class cat). ...'
+    'Evidence of wrong labels: ... labels disagree (5 of 50 rows of class cat). ...'
     """
     surest = result.sureness
     if not result.evidence.any():

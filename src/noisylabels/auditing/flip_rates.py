@@ -657,7 +657,9 @@ def wrong_share_of(omega: Array, y: Classes, a: Array | None = None) -> float:
     return float(1.0 - normalised @ omega.diagonal())
 
 
-def surest(p: Array, y: Classes, groups: Groups | None = None) -> Sureness:
+def surest(
+    p: Array, y: Classes, groups: Groups | None = None, *, with_ties: bool = False
+) -> Sureness:
     """Collect the labels of the rows of whose class the model is surest.
 
     Parameters
@@ -669,6 +671,10 @@ def surest(p: Array, y: Classes, groups: Groups | None = None) -> Sureness:
     groups : ndarray of int, shape (n,), optional
         The group of each row, numbers from 0. Rows of one group count as one, with the mean of
         their labels.
+    with_ties : bool, default False
+        Take also all rows that are as probable as the last row taken, so that the order of the rows
+        does not matter. Otherwise the first ones of them are taken: of a table that is sorted by
+        its labels these can be rows of one label.
 
     Returns
     -------
@@ -682,6 +688,8 @@ def surest(p: Array, y: Classes, groups: Groups | None = None) -> Sureness:
     >>> y = np.repeat([1, 0, 1], [5, 45, 50])
     >>> surest(np.repeat([[0.9, 0.1], [0.2, 0.8]], 50, axis=0), y).disagree.tolist()
     [5.0, 0.0]
+    >>> surest(np.repeat([[0.9, 0.1], [0.2, 0.8]], 50, axis=0), y, with_ties=True).rows.tolist()
+    [50, 50]
 
     Notes
     -----
@@ -711,6 +719,9 @@ def surest(p: Array, y: Classes, groups: Groups | None = None) -> Sureness:
         groups_wanted = max(FEWEST_SURE, wanted_share)
         ordered_groups = groups[order]
         n_rows = first_groups(ordered_groups, groups_wanted)
+        if with_ties:
+            lowest = p[order[n_rows - 1], j]
+            n_rows = int(np.count_nonzero(p[:, j] >= lowest))
         top = order[:n_rows]
         observed = one_hot[y[top]]
         groups_of_top = groups[top]
