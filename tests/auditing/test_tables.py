@@ -83,6 +83,46 @@ def test_what_says_nothing_is_left_out_and_told(tmp_path):
     assert "90 different texts" in table.notes[0]
 
 
+@pytest.mark.parametrize("name", ["id", "key", "body_mass_index", "customerId"])
+def test_only_whole_numbers_number_the_rows(name):
+    y = np.array(["no", "yes"] * 30)
+    size = np.arange(60.0) % 7
+    numbers = np.arange(60)
+    days = pd.date_range("2024-01-01", periods=60).astype(str)
+    for values in (numbers + 0.5, days):
+        frame = pd.DataFrame({"size": size, name: values})
+        assert tables.of_arrays(frame, y).names == ["size", name]
+    table = tables.of_arrays(pd.DataFrame({"size": size, name: numbers}), y)
+    assert table.names == ["size"]
+    (note,) = table.notes
+    reason = "60 different whole numbers and the name of a row number"
+    advice = "is not used to learn from; rename it if it is measured"
+    assert note == f"column '{name}' has {reason} and {advice}"
+    with_one_gap = np.where(numbers == 3, np.nan, numbers)
+    assert tables.of_arrays(pd.DataFrame({"size": size, name: with_one_gap}), y).names == ["size"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        ("much,0.5", "line 5: column 'no' is 'much', not a number"),
+        ("0.5,0.6", r"line 5: \[0.5, 0.6\] are not probabilities that sum to 1"),
+        (",0.5", r"line 5: \[nan, 0.5\] are not probabilities that sum to 1"),
+        ("-0.5,1.5", r"line 5: \[-0.5, 1.5\] are not probabilities that sum to 1"),
+    ],
+)
+def test_wrong_probabilities_are_named_by_the_line_of_their_file(cells, message, tmp_path):
+    rows = [list(row) for row in ROWS]
+    rows[0][3] = ""  # the table has a row less than its file
+    table = read(tmp_path, lines(rows))
+    probabilities = ["no,yes", *["0.5,0.5"] * N]
+    probabilities[4] = cells
+    path = tmp_path / "p.csv"
+    path.write_text("\n".join(probabilities))
+    with pytest.raises(ValueError, match=rf"^p\.csv, {message}"):
+        tables.probabilities(path, table)
+
+
 def test_two_words_make_one_column_and_columns_choose(tmp_path):
     by_colour = read(tmp_path, lines(), label="colour")
     assert by_colour.names == ["a", "b", "kind=yes"]
@@ -159,6 +199,14 @@ BAD_OPTIONS = {
     "label among features": (
         {"columns": ["kind"]},
         "is the label; it cannot be a feature as well",
+    ),
+    "trusted among features": (
+        {"columns": ["a", "b"], "trusted": "b"},
+        "column 'b' holds the trusted labels; it cannot be a feature as well",
+    ),
+    "groups among features": (
+        {"columns": ["a", "b"], "groups": "b"},
+        "column 'b' names groups; it cannot be a feature or the label as well",
     ),
     "label trusted": ({"trusted": "kind"}, "it cannot be the trusted labels as well"),
     "wrong trusted label": (

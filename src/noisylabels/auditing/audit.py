@@ -610,16 +610,7 @@ def of_probabilities(
             f"a row for each label and a column for each of {K} classes, {(len(table.labels), K)}"
         )
         raise ValueError(f"pred_probs must have {expected}; got shape {p.shape}")
-    # this also refuses probabilities that are not finite
-    sums = p.sum(axis=1)
-    are_positive = (p >= 0).all(axis=1)
-    sum_to_one = np.abs(sums - 1) < 0.01
-    wrong = ~(are_positive & sum_to_one)
-    if wrong.any():
-        raise ValueError(
-            f"pred_probs, row {wrong.argmax()}: {p[wrong.argmax()]} are not probabilities that "
-            "sum to 1"
-        )
+    tables.check_probabilities(p, lambda i: f"pred_probs, row {i}")
     classes, y = np.unique(table.labels, return_inverse=True)
     refuse_other_order(p, y, classes.tolist())
     repetitions = p[np.newaxis]

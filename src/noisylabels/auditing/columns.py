@@ -51,7 +51,7 @@ NOT_PLAIN = re.compile(
 )
 """Pattern of numbers as people write them: 5 %, $5, 1,5 or 1.000,5."""
 ROW_NAME = re.compile(r"(^|[ _.-])(id|uuid|guid|key|index)$|[a-z]I[Dd]$", re.IGNORECASE)
-"""Pattern of names of columns whose numbers, all different, number the rows."""
+"""Pattern of names of columns whose whole numbers, all different, number the rows."""
 MOSTLY = 0.8
 """Share of numbers or dates from which a column is one of numbers; its words are then mistakes."""
 MARKED = 0.2
@@ -206,7 +206,8 @@ def encode(
 
     A column with more than 50 different words holds texts, which are joined row by row. Constant
     columns are left out, or give only the 0/1 column of their gaps. Columns that name or number the
-    rows are left out.
+    rows are left out: texts without blanks that are all different, or whole numbers that are all
+    different in a column called like ``id``, ``key`` or ``index``. A note says so.
     """
     parts: list[Encoded] = []
     width = 0
@@ -294,10 +295,12 @@ def _encode_numbers(name: str, column: NumericColumn, locate: Place) -> Encoded:
     n = len(values)
     _check_size(name, values, locate)
     nothing = np.empty((n, 0))
-    if n > MOST_CATEGORIES and ROW_NAME.search(name) and len(np.unique(values)) == n:
-        note = f"column {name!r} numbers the rows and is not used to learn from"
-        return Encoded(nothing, [], [note])
     missing = np.isnan(values)
+    if not column.form and _numbers_rows(name, values, missing):
+        reason = f"{n} different whole numbers and the name of a row number"
+        advice = "rename it if it is measured"
+        note = f"column {name!r} has {reason} and is not used to learn from; {advice}"
+        return Encoded(nothing, [], [*column.notes, note])
     if missing.all():
         return Encoded(nothing, [], [*column.notes, f"column {name!r} is empty and was left out"])
     present = values[~missing]
@@ -310,6 +313,16 @@ def _encode_numbers(name: str, column: NumericColumn, locate: Place) -> Encoded:
     else:
         dates = []
     return _with_gaps(name, X, [name], missing, is_constant, "the median", notes, dates)
+
+
+def _numbers_rows(name: str, values: Array, missing: NDArray[np.bool_]) -> bool:
+    """Decide whether a column has numbers of rows, which decimals are not."""
+    n = len(values)
+    if n <= MOST_CATEGORIES or not ROW_NAME.search(name):
+        return False
+    present = values[~missing]
+    are_whole = bool((present == np.floor(present)).all())
+    return are_whole and len(np.unique(values)) == n
 
 
 def _encode_words(name: str, words: list[str], hashing: bool, file: str, width: int) -> Encoded:
