@@ -350,6 +350,7 @@ def test_no_two_labels_become_one_class_and_whole_numbers_are_exact(labels, clas
         (["2.0", "3.0", "unk"], [2, 3.0, "unk"], ["2.0", "3.0", "unk"]),
         ([0.5, 1.0, 2.0], [0.5, 1, 2], [0.5, 1.0, 2.0]),
         ([True, False, True], [1, 0, 1.0], ["True", "False", "True"]),
+        ([1, 0, 1], [True, False, True], "the trusted label 'True' is not one of 0, 1"),
         (["1", "01", "x"], ["1.0", "01", "x"], "the trusted label '(1|1.0)' is not one"),
     ],
 )
@@ -359,6 +360,21 @@ def test_trusted_labels_are_read_as_the_labels_are(labels, trusted, labels_known
             tables.of_arrays(X, labels * 10, trusted * 10)
     else:
         assert tables.of_arrays(X, labels * 10, trusted * 10).trusted[:3] == labels_known
+
+
+@pytest.mark.parametrize(
+    ("n_trusted", "note"),
+    [
+        (0, "no row with a label has a trusted label"),
+        (N, "every row has a trusted label; if the column says which rows were verified, give"),
+        (5, ""),
+    ],
+)
+def test_trusted_labels_that_may_be_a_mask_of_rows_are_said(n_trusted, note):
+    trusted = [label if i < n_trusted else None for i, label in enumerate(LABELS)]
+    notes = tables.of_arrays(X, LABELS, trusted).notes
+    assert len(notes) == (note != "")
+    assert "".join(notes).startswith(note)
 
 
 def test_a_column_that_is_the_label_in_another_coding_is_set_aside(tmp_path):

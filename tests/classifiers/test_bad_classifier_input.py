@@ -1,6 +1,7 @@
 """Input that no classifier can use is refused in one line; sparse entries in parts are added."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from found import CLASSIFIERS, each_class, make
 from scipy.sparse import csc_array, csr_array
@@ -70,6 +71,18 @@ def everywhere():
             "y: labels are bytes, such as b'no'; decode them, for example",
         ),
         (X, np.array([b"no", "yes"], object)[Y], "y: labels are bytes, such as b'no'; decode them"),
+        (
+            X,
+            pd.Series(["no", "yes", pd.NA, "no"] * 10, dtype="string"),
+            "y: the label at index 2 is missing; leave the row out",
+        ),
+        (X, [None, "no", "yes", "no"] * 10, "y: the label at index 0 is missing; leave the row"),
+        (
+            X,
+            ["no", "no ", "yes", "yes"] * 10,
+            "y: the classes 'no' and 'no ' differ only in blanks; remove them, as with str.strip",
+        ),
+        (X, ["no", "  "] * 20, "y: a label is an empty text, '  '; leave its rows out"),
         (X, [[1], [1, 2]] * 20, r"y: one label for each row is needed, got \[\[1\], \[1, 2\]"),
     ],
 )

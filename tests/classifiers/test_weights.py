@@ -239,6 +239,23 @@ def test_trusted_labels_are_routed_with_their_rows(model):
         model.fit(X, Y, trusted=trusted, sample_trusted=verified)
 
 
+@pytest.mark.parametrize("model", TRUSTING_MODELS)
+def test_a_mask_of_verified_rows_is_not_taken_for_their_labels(model):
+    mask = np.arange(50) < 20
+    message = r"^trusted: True is not a class of y, \[0, 1\]; give the label of each verified row"
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, Y, sample_trusted=mask)
+    truth_values = Y == 1
+    verified = np.where(mask, truth_values, None)
+    assert model.fit(X, truth_values, sample_trusted=verified).classes_.tolist() == [False, True]
+
+
+def test_trusted_labels_of_no_row_are_refused_where_they_are_calibrated_on():
+    message = "^sample_trusted: no row has a trusted label; give some, or None$"
+    with pytest.raises(ValueError, match=message):
+        nl.RBoostClassifier().fit(X, Y, sample_trusted=[None] * 50)
+
+
 @pytest.mark.parametrize("gap", [None, float("nan"), pd.NA, pd.NaT], ids=str)
 def test_every_gap_of_pandas_is_a_row_without_a_trusted_label(gap):
     rows, numbers = trusted_rows([gap, "yes", gap, "no"], np.array(["no", "yes"]), 4)

@@ -28,13 +28,14 @@ from noisylabels.classifiers.base import (
     Repeated,
     classes_of,
     refuse_both,
+    refuse_gaps,
     rows_at,
     trusted_rows,
 )
 from noisylabels.classifiers.logistic import RobustLogisticRegression
 from noisylabels.noise import flip_matrix as flips
 from noisylabels.seeding import generator
-from noisylabels.validation import check_features, check_labels, choice, refuse_other_index, whole
+from noisylabels.validation import check_features, choice, refuse_other_index, whole
 
 METHODS = ("prune", "importance", "forward", "backward", "likelihood")
 ESTIMATES: dict[str, Callable[..., Array]] = {
@@ -228,7 +229,7 @@ class CorrectedClassifier(FitFlags, Repeated, MetaEstimatorMixin, ClassifierMixi
 
     def _labels(self, X: Any, y: ArrayLike) -> tuple[Any, Classes]:
         """Check X and y, number the classes and set ``classes_``."""
-        X, y = indexable(check_features("X", X), check_labels("y", y))
+        X, y = indexable(check_features("X", X), refuse_gaps(y))
         if hasattr(X, "tocsr"):
             X = X.tocsr()
         elif not hasattr(X, "iloc"):

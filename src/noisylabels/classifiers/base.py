@@ -105,9 +105,9 @@ def check_rows(estimator: Any, X: Any, y: Any = NO_LABELS, **options: Any) -> An
     Raises
     ------
     ValueError
-        If features are None, masked, NaN, infinite or beyond 1e35 in size, labels are masked or
-        bytes, a prediction has other features than `fit` had, or rows and labels have the same
-        index in another order.
+        If features are None, masked, NaN, infinite or beyond 1e35 in size, labels are masked,
+        missing or bytes, a prediction has other features than `fit` had, or rows and labels have
+        the same index in another order.
 
     Examples
     --------
@@ -121,11 +121,46 @@ def check_rows(estimator: Any, X: Any, y: Any = NO_LABELS, **options: Any) -> An
     accepted = "csr" if estimator.SPARSE else False
     if y is NO_LABELS:
         return bounded(validate_data(estimator, X, accept_sparse=accepted, **options))
-    y = check_labels("y", y)
+    y = refuse_gaps(y)
     if hasattr(X, "loc"):
         refuse_other_index(X, y)
     X, y = validate_data(estimator, X, y, accept_sparse=accepted, **options)
     return bounded(X), y
+
+
+def refuse_gaps(y: Any) -> Any:
+    """Return labels unchanged, or refuse what `check_labels` refuses, None and NA of pandas.
+
+    Parameters
+    ----------
+    y : array_like of shape (n,)
+        Labels. NaN among numbers is left to scikit-learn.
+
+    Returns
+    -------
+    array_like
+        ``y`` itself.
+
+    Raises
+    ------
+    ValueError
+        If a label is missing, or `noisylabels.validation.check_labels` refuses the labels.
+
+    Examples
+    --------
+    >>> from noisylabels.classifiers.base import refuse_gaps
+    >>> refuse_gaps(["no", None, "yes"])
+    Traceback (most recent call last):
+    ...
+    ValueError: y: the label at index 1 is missing; leave the row out
+    """
+    y = check_labels("y", y)
+    labels = np.asarray(y)
+    if labels.dtype.kind == "O" and labels.ndim == 1:
+        for i, label in enumerate(labels):
+            if _is_gap(label):
+                raise ValueError(f"y: the label at index {i} is missing; leave the row out")
+    return y
 
 
 def features_of(estimator: Any, X: Any) -> Any:
@@ -182,7 +217,8 @@ def classes_of(y: Any, classes: Any = None, *, multiclass: bool = True) -> NDArr
     ------
     ValueError
         If labels are not discrete, there is one class only, there are more than two without
-        ``multiclass``, or a label is not one of ``classes``.
+        ``multiclass``, a class is an empty text, two classes differ only in blanks at the ends, or
+        a label is not one of ``classes``.
 
     Examples
     --------
@@ -192,6 +228,7 @@ def classes_of(y: Any, classes: Any = None, *, multiclass: bool = True) -> NDArr
     """
     check_classification_targets(y)
     names = np.unique(y if classes is None else np.asarray(classes))
+    _refuse_blanks(names)
     if len(names) > 2 and not multiclass:
         kind = type_of_target(names, input_name="y")
         rule = "Only binary classification is supported."
@@ -201,6 +238,21 @@ def classes_of(y: Any, classes: Any = None, *, multiclass: bool = True) -> NDArr
     if classes is not None and not np.isin(y, names).all():
         raise ValueError(f"y has labels outside classes = {names.tolist()}")
     return names
+
+
+def _refuse_blanks(names: NDArray[Any]) -> None:
+    """Refuse classes that are empty texts or differ only in blanks, which nobody sees."""
+    stripped: dict[str, str] = {}
+    for name in names.tolist():
+        if not isinstance(name, str):
+            continue
+        text = name.strip()
+        if not text:
+            raise ValueError(f"y: a label is an empty text, {name!r}; leave its rows out")
+        first = stripped.setdefault(text, name)
+        if first != name:
+            problem = f"the classes {first!r} and {name!r} differ only in blanks"
+            raise ValueError(f"y: {problem}; remove them, as with str.strip")
 
 
 def trusted_rows(
@@ -227,7 +279,8 @@ def trusted_rows(
     Raises
     ------
     ValueError
-        If there is not one entry for each row, or a label is not one of the classes.
+        If there is not one entry for each row, a label is not one of the classes, or entries are
+        True or False and the classes are not.
 
     Examples
     --------
@@ -244,10 +297,17 @@ def trusted_rows(
     is_given = [not _is_gap(value) for value in values]
     rows = np.flatnonzero(is_given)
     number_of_class = {name: j for j, name in enumerate(classes.tolist())}
+    has_truth_values = any(isinstance(name, bool) for name in number_of_class)
     numbers = []
     for value in values[rows].tolist():
-        if value not in number_of_class:
-            raise ValueError(f"trusted: {value!s} is not a class of y, {classes.tolist()}")
+        # True is equal to 1: a mask of verified rows would be taken for labels 0 and 1
+        is_mask = isinstance(value, bool | np.bool_) and not has_truth_values
+        if is_mask or value not in number_of_class:
+            names = classes.tolist()
+            raise ValueError(
+                f"trusted: {shown(value)} is not a class of y, {names}; give the label of each "
+                "verified row, and None elsewhere"
+            )
         numbers.append(number_of_class[value])
     return rows, np.array(numbers, dtype=np.intp)
 

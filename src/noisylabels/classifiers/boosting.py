@@ -746,6 +746,8 @@ class RBoostClassifier(TrueLabelPosterior, AdaBoostClassifier):
         if sample_trusted is not None:
             n_rows = len(np.asarray(y))
             trusted_at, true = trusted_rows(sample_trusted, self.classes_, n_rows)
+            if not len(trusted_at):
+                raise ValueError("sample_trusted: no row has a trusted label; give some, or None")
             if not hasattr(table, "iloc"):
                 table = np.asarray(table)
             trusted = rows_at(table, trusted_at), self.classes_[true]
