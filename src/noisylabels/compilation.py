@@ -140,8 +140,8 @@ def compile_kernel(**options: Any) -> Callable[[Callable[..., Any]], Any]:
         else:
             with kernel_folder(function) as has_folder:
                 # No kernel is called from C: the wrapper for it takes a tenth of a compilation.
-                without_wrapper = {"no_cfunc_wrapper": True, **options}
-                kernel = numba.njit(cache=has_folder, **without_wrapper)(function)
+                options_of_kernel = {"no_cfunc_wrapper": True, **options}
+                kernel = numba.njit(cache=has_folder, **options_of_kernel)(function)
         if str(function.__annotations__.get("return")).startswith("tuple"):
             kernel.__class__ = TupleKernel
         return kernel

@@ -487,12 +487,12 @@ def test_a_mark_in_place_of_an_answer_stays_when_rows_are_added(report, path):
 def test_a_row_with_two_remarks_is_refused(report, path):
     review(report, path, 20)
     sheet = read_sheet(path).assign(remark="good")
-    both = pd.concat([sheet, sheet.head(1).assign(remark="bad")])
-    both.to_csv(path, index=False)
+    twice = pd.concat([sheet, sheet.head(1).assign(remark="bad")])
+    twice.to_csv(path, index=False)
     message = "line 22: this row is there twice, with 'good' and 'bad' in 'remark'; keep one of"
     with pytest.raises(ValueError, match=message):
         review(report, path, 20)
-    both.assign(remark="good").to_csv(path, index=False)
+    twice.assign(remark="good").to_csv(path, index=False)
     assert review(report, path, 20).sheet["remark"].to_list() == ["good"] * 20
 
 

@@ -11,7 +11,7 @@ JASA 113, 2018, Section 5.2 (residuals with a local scale).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -43,7 +43,7 @@ from noisylabels.auditing.matching import (
     match_rows,
     refuse_other_order,
 )
-from noisylabels.auditing.wording import by_number
+from noisylabels.auditing.wording import write_number
 from noisylabels.validation import check_labels, refuse_other_index, shown, whole
 
 if TYPE_CHECKING:
@@ -370,11 +370,13 @@ def audit(
     if pred_probs is not None:
         refuse_unused(
             "with pred_probs, as no model is trained",
-            model=model is not None,
-            random_state=random_state != 0,
-            repetitions=repetitions is not None,
-            most_rows=most_rows is not None,
-            compare=bool(compare),
+            {
+                "model": model is not None,
+                "random_state": random_state != 0,
+                "repetitions": repetitions is not None,
+                "most_rows": most_rows is not None,
+                "compare": bool(compare),
+            },
         )
     if classes is not None and pred_probs is None:
         raise ValueError("classes: names of the columns of pred_probs, which are not given")
@@ -423,25 +425,25 @@ def audit(
     )
 
 
-def refuse_unused(reason: str, **is_set: bool) -> None:
+def refuse_unused(reason: str, is_set: Mapping[str, bool]) -> None:
     """Refuse arguments that were set and would have no effect.
 
     Parameters
     ----------
     reason : str
-        When they have none, to follow "has no effect".
-    **is_set : bool
-        Whether each argument asks for something that would not be done.
+        When they have no effect; the message continues with it.
+    is_set : mapping of str to bool
+        Whether each argument, by its name, asks for something that would not be done.
 
     Raises
     ------
     ValueError
-        If one does, which the message names.
+        If an argument does; the message names it.
 
     Examples
     --------
     >>> from noisylabels.auditing.audit import refuse_unused
-    >>> refuse_unused("for measurements", compare=True)
+    >>> refuse_unused("for measurements", {"compare": True})
     Traceback (most recent call last):
     ...
     ValueError: compare: has no effect for measurements; leave it out
@@ -683,9 +685,11 @@ def of_table(
     if is_measurement:
         refuse_unused(
             "for measurements",
-            repetitions=repetitions is not None and repetitions > 1,
-            most_rows=most_rows is not None and most_rows < len(table.labels),
-            compare=bool(compare),
+            {
+                "repetitions": repetitions is not None and repetitions > 1,
+                "most_rows": most_rows is not None and most_rows < len(table.labels),
+                "compare": bool(compare),
+            },
         )
     copies, units, notes_on_units = find_units(table, groups)
     table = replace(table, notes=[*table.notes, *notes_on_units])
@@ -1235,12 +1239,13 @@ def headline(result: Audit | NumericAudit, reviewed: str = "") -> str:
             begin = f"{begin} {reviewed}"
             remedy = ""
         n_far = int(result.doubted.sum())
-        far = by_number(n_far, "label is", "labels are")
-        they = "it is" if n_far == 1 else "they are"
+        far_labels = write_number(n_far, "label is", "labels are")
+        pronoun = "it is" if n_far == 1 else "they are"
         return (
             f"{begin} The median error of {result.model} on rows that it was not trained on is "
-            f"{result.error:.3g}; {far} more than {FAR} times the typical error nearby away from "
-            f"its prediction. Labels alone cannot show whether {they} wrong or rare{remedy}."
+            f"{result.error:.3g}; {far_labels} more than {FAR} times the typical error nearby away "
+            f"from its prediction. Labels alone cannot show whether {pronoun} wrong or "
+            f"rare{remedy}."
         )
     count = result.counts.sum()
     best = result.accuracies.iloc[0]
@@ -1296,14 +1301,14 @@ def same(result: Audit) -> Iterator[str]:
     """
     is_nearly_equal = result.conflicts["nearly"].astype(bool)
     if pairs := int(is_nearly_equal.sum()) // 2:
-        one = "pair of rows is nearly equal and has different labels"
-        many = "pairs of rows are nearly equal and have different labels"
-        yield f"{by_number(pairs, one, many)}."
+        singular = "pair of rows is nearly equal and has different labels"
+        plural = "pairs of rows are nearly equal and have different labels"
+        yield f"{write_number(pairs, singular, plural)}."
     if rows := int((~is_nearly_equal).sum()):
         groups = result.conflicts["like"][~is_nearly_equal].nunique()
         sentence = (
             f"{rows} rows have the contents of another row and a different label "
-            f"({by_number(groups, 'group', 'groups')})."
+            f"({write_number(groups, 'group', 'groups')})."
         )
         if rows > int(result.counts.sum()) / 5:
             sentence += " So many that the columns lack something the labels depend on."
@@ -1442,7 +1447,7 @@ def ranking(result: Audit | NumericAudit) -> str:
     advice = "trust the order more than the number of rows"
     if isinstance(result, NumericAudit):
         advice = "the suggestion is what the model expects"
-    listed = by_number(len(result.suspicious), "label is", "labels are")
+    listed = write_number(len(result.suspicious), "label is", "labels are")
     return f"{listed} listed as suspicious. Look at them from the top; {advice}."
 
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from noisylabels.auditing.wording import by_number
+from noisylabels.auditing.wording import write_number
 from noisylabels.classifiers.base import LARGEST
 from noisylabels.csv_text import is_number
 
@@ -364,7 +364,7 @@ def _with_gaps(
     gaps = int(missing.sum())
     marked = missing[:, np.newaxis].astype(float)
     if is_constant and gaps:  # the column varies only by its gaps
-        counted_gaps = by_number(gaps, "gap", "gaps")
+        counted_gaps = write_number(gaps, "gap", "gaps")
         note = f"column {name!r} has one value and {counted_gaps}; only where it has gaps is used"
         return Encoded(marked, [f"{name} missing"], [*notes, note])
     if is_constant:

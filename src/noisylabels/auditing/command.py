@@ -194,16 +194,16 @@ def _check_numbers(options: argparse.Namespace) -> None:
 
 
 def _refuse_unused_options(options: argparse.Namespace) -> None:
-    """Refuse options that have no effect next to others, or without them."""
+    """Refuse `--by` without `--review`, and what trains a model with `--probabilities`."""
     from noisylabels.auditing.audit import refuse_unused
 
     if options.review is None:
-        refuse_unused("without --review", **{"--by": options.by is not None})
+        refuse_unused("without --review", {"--by": options.by is not None})
     if options.probabilities is not None:
         is_set = {"--model": options.model is not None, "--rows": options.rows is not None}
         if options.review is None:
             is_set["--seed"] = options.seed != 0
-        refuse_unused("with --probabilities, as no model is trained", **is_set)
+        refuse_unused("with --probabilities, as no model is trained", is_set)
 
 
 def _refuse_few_rows(options: argparse.Namespace, labels: Any) -> None:
@@ -212,7 +212,7 @@ def _refuse_few_rows(options: argparse.Namespace, labels: Any) -> None:
     from noisylabels.auditing.tables import measured
 
     if options.rows is not None and measured(labels):
-        refuse_unused("for measurements", **{"--rows": options.rows < len(labels)})
+        refuse_unused("for measurements", {"--rows": options.rows < len(labels)})
 
 
 def say(sentence: str) -> None:

@@ -110,10 +110,14 @@ class Copies:
         notes = []
         if self.copied:
             verb = "is" if self.copied == 1 else "are"
-            copies = "a copy of" if self.copied == 1 else "copies of"
-            nearly = "equal or nearly equal to" if self.nearly_equal else copies
+            if self.nearly_equal:
+                relation = "equal or nearly equal to"
+            elif self.copied == 1:
+                relation = "a copy of"
+            else:
+                relation = "copies of"
             rule = "each group of copies counts as one row"
-            notes.append(f"{self.copied} of {n} rows {verb} {nearly} an earlier row; {rule}")
+            notes.append(f"{self.copied} of {n} rows {verb} {relation} an earlier row; {rule}")
         elif self.coincident > OFTEN_COINCIDENT * n:
             reason = "as chance brings in columns of few values, and count as different rows"
             advice = "if they are copies, remove them or give their groups"

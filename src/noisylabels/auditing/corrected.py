@@ -26,9 +26,9 @@ from noisylabels.auditing.cross_fitting import (
 from noisylabels.classifiers.base import (
     FitFlags,
     Repeated,
+    check_complete_labels,
     classes_of,
-    refuse_both,
-    refuse_gaps,
+    refuse_trusted_twice,
     rows_at,
     trusted_rows,
 )
@@ -187,7 +187,7 @@ class CorrectedClassifier(FitFlags, Repeated, MetaEstimatorMixin, ClassifierMixi
             weights that leave a class no row.
         """
         choice("method", self.method, METHODS)
-        refuse_both("trusted", trusted, "sample_trusted", sample_trusted)
+        refuse_trusted_twice(trusted, sample_trusted)
         trusted = sample_trusted if trusted is None else trusted
         if hasattr(X, "loc"):
             refuse_other_index(X, y, sample_weight=sample_weight, trusted=trusted, groups=groups)
@@ -229,7 +229,7 @@ class CorrectedClassifier(FitFlags, Repeated, MetaEstimatorMixin, ClassifierMixi
 
     def _labels(self, X: Any, y: ArrayLike) -> tuple[Any, Classes]:
         """Check X and y, number the classes and set ``classes_``."""
-        X, y = indexable(check_features("X", X), refuse_gaps(y))
+        X, y = indexable(check_features("X", X), check_complete_labels(y))
         if hasattr(X, "tocsr"):
             X = X.tocsr()
         elif not hasattr(X, "iloc"):

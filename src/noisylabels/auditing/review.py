@@ -23,7 +23,7 @@ from noisylabels.auditing.audit import Audit, NumericAudit, percent
 from noisylabels.auditing.columns import is_missing
 from noisylabels.auditing.intervals import Rate
 from noisylabels.auditing.tables import Table, exact, measured
-from noisylabels.auditing.wording import by_number
+from noisylabels.auditing.wording import write_number
 from noisylabels.csv_text import SPREADSHEET, read_records
 from noisylabels.safe_text import make_harmless_table, make_visible, undo_harmless
 from noisylabels.statistics import share_interval
@@ -39,9 +39,9 @@ NEEDED = ("row", "key", "observed", "true")
 """Columns that review.csv must have."""
 MOST_FLIPS_LISTED = 6
 """Number of flip rates up to which the findings list each of them."""
-OF_VERSION_1 = ("suggestion", "why")
+VERSION_1_COLUMNS = ("suggestion", "why")
 """Columns that version 1 wrote, and that would show what the model predicts."""
-WHY_OF_VERSION_1 = (
+VERSION_1_REASONS = (
     "by rate: the model ",
     "by doubt: the model ",
     "by chance, as ",
@@ -179,14 +179,14 @@ class Answers(NamedTuple):
         The columns that the user added, each with its cell for each row.
     rows : list of int
         Positions in the audit's table of all rows of the file, in its order.
-    open : dict
+    marks : dict
         The text in place of an answer, such as "?", for each row that has one.
     """
 
     true: dict[int, Any]
     of_user: dict[str, dict[int, str]]
     rows: list[int]
-    open: dict[int, str]
+    marks: dict[int, str]
 
 
 class _Part(NamedTuple):
@@ -469,7 +469,7 @@ def _sheet(result: Audit | NumericAudit, draws: list[int], answers: Answers) -> 
         "row": result.table.rows[rows],
         "key": [keys[i] for i in rows],
         "observed": result.table.labels[rows],
-        "true": [str(answers.true.get(i, answers.open.get(i, ""))) for i in rows],
+        "true": [str(answers.true.get(i, answers.marks.get(i, ""))) for i in rows],
     }
     rows_of_file = result.table.rows[rows].tolist()
     shown = {}
@@ -484,27 +484,27 @@ def _sheet(result: Audit | NumericAudit, draws: list[int], answers: Answers) -> 
 
 def _headings(table: Table) -> dict[str, str]:
     """Choose for each column of the table, but its label, the name that it has in review.csv."""
-    # the file is read without blanks around names, and each column needs one
+    # review.csv is read without the blanks around names, and every column needs a name
     names = {name: name.strip() or NAMELESS for name in table.contents if name != table.label}
-    free = set(names.values()) - set(NEEDED)
-    taken = set(NEEDED)
+    plain_names = set(names.values()) - set(NEEDED)
+    unavailable = set(NEEDED)
     headings: dict[str, str] = {}
     for name, plain_name in names.items():
         heading = plain_name
-        while heading in taken or (heading != plain_name and heading in free):
+        while heading in unavailable or (heading != plain_name and heading in plain_names):
             heading = f"{heading} (table)"
-        taken.add(heading)
+        unavailable.add(heading)
         headings[name] = heading
     return headings
 
 
-def _is_of_version_1(header: list[str], rows: list[list[str]]) -> bool:
-    """Decide whether the columns `OF_VERSION_1` are not the user's."""
-    if not set(OF_VERSION_1) <= set(header):
+def _has_version_1_columns(header: list[str], rows: list[list[str]]) -> bool:
+    """Decide whether version 1 wrote the columns `VERSION_1_COLUMNS`, not the user."""
+    if not set(VERSION_1_COLUMNS) <= set(header):
         return False
     place = header.index("why")
     reasons = [undo_harmless(row[place]) for row in rows if row[place]]
-    return bool(reasons) and all(reason.startswith(WHY_OF_VERSION_1) for reason in reasons)
+    return bool(reasons) and all(reason.startswith(VERSION_1_REASONS) for reason in reasons)
 
 
 def _read(path: Path, table: Table) -> Answers:
@@ -525,8 +525,8 @@ def _read(path: Path, table: Table) -> Answers:
         if name not in header:
             raise ValueError(f"{path}: the column {name!r} is gone; restore it, {TO_FILL_IN}")
     not_of_user = {*NEEDED, *_headings(table).values()}
-    if _is_of_version_1(header, records.rows):
-        not_of_user.update(OF_VERSION_1)
+    if _has_version_1_columns(header, records.rows):
+        not_of_user.update(VERSION_1_COLUMNS)
     of_user: dict[str, dict[int, str]] = {}
     for name in header:
         if name not in not_of_user:
@@ -550,7 +550,7 @@ def _read(path: Path, table: Table) -> Answers:
         true = row["true"]
         is_empty = is_missing(true) and (true not in classes or not true)
         if is_empty:
-            _add_cell(answers.open, position, "true", true, line)
+            _add_cell(answers.marks, position, "true", true, line)
             continue
         if is_numeric:
             classes = _read_number(true)
@@ -844,7 +844,7 @@ def _sentences(result: Review) -> list[str]:
     sentences = []
     wrong = result.wrong
     if not result.reviewed:
-        begin = by_number(result.drawn, "row was drawn", "rows were drawn")
+        begin = write_number(result.drawn, "row was drawn", "rows were drawn")
         sentences.append(
             f"{begin}: fill in the column `true` of {result.path} and give the same command again. "
             "The order is that of the draws, so you may stop early."
@@ -855,7 +855,7 @@ def _sentences(result: Review) -> list[str]:
         at_most = percent(result.left)
         sentences += [
             f"{percent(wrong.value)} of the labels are wrong ({confidence}), from "
-            f"{by_number(result.reviewed, 'reviewed row', 'reviewed rows')}; {exact_limits}.",
+            f"{write_number(result.reviewed, 'reviewed row', 'reviewed rows')}; {exact_limits}.",
             f"Of the labels not reviewed at most {at_most} are wrong, with 95 % confidence.",
         ]
         if result.unreviewed >= NEXT:
@@ -870,20 +870,21 @@ def _sentences(result: Review) -> list[str]:
             share = f"{percent(right)} of the true labels ({between(low, high)})"
             sentences.append(f"{method} is right for {share}.")
         if result.skipped:
-            one = "row drawn has no answer and is not part of this"
-            many = "rows drawn have no answer and are not part of this"
+            singular = "row drawn has no answer and is not part of this"
+            plural = "rows drawn have no answer and are not part of this"
+            unanswered = write_number(result.skipped, singular, plural)
             sentences.append(
-                f"{by_number(result.skipped, one, many)}: the figures hold if whether a row was "
-                "answered has nothing to do with its label being wrong."
+                f"{unanswered}: the figures hold if whether a row was answered has nothing to do "
+                "with its label being wrong."
             )
     if result.copies:
-        one = "more row is equal to an answered one, label included: its answer repairs it"
-        many = "more rows are equal to an answered one, label included: its answer repairs them"
-        sentences.append(f"{by_number(result.copies, one, many)}.")
+        singular = "more row is equal to an answered one, label included: its answer repairs it"
+        plural = "more rows are equal to an answered one, label included: its answer repairs them"
+        sentences.append(f"{write_number(result.copies, singular, plural)}.")
     if result.picked:
-        one = "row you chose yourself is repaired, and not part of the estimates"
-        many = "rows you chose yourself are repaired, and not part of the estimates"
-        sentences.append(f"{by_number(result.picked, one, many)}.")
+        singular = "row you chose yourself is repaired, and not part of the estimates"
+        plural = "rows you chose yourself are repaired, and not part of the estimates"
+        sentences.append(f"{write_number(result.picked, singular, plural)}.")
     if result.precision is not None:
         sentences.append(_describe_list(result))
     return sentences

@@ -1,14 +1,14 @@
 """Words that depend on a number."""
 
 
-def by_number(number: float, one: str, many: str) -> str:
+def write_number(number: float, singular: str, plural: str) -> str:
     """Write a number with the words that follow one thing, or any other number of things.
 
     Parameters
     ----------
     number : int or float
         The number.
-    one, many : str
+    singular, plural : str
         What follows 1, and what follows another number.
 
     Returns
@@ -18,9 +18,9 @@ def by_number(number: float, one: str, many: str) -> str:
 
     Examples
     --------
-    >>> from noisylabels.auditing.wording import by_number
-    >>> by_number(1, "row is", "rows are"), by_number(2, "row is", "rows are")
+    >>> from noisylabels.auditing.wording import write_number
+    >>> write_number(1, "row is", "rows are"), write_number(2, "row is", "rows are")
     ('1 row is', '2 rows are')
     """
-    words = one if number == 1 else many
+    words = singular if number == 1 else plural
     return f"{number} {words}"

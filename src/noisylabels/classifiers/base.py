@@ -121,15 +121,15 @@ def check_rows(estimator: Any, X: Any, y: Any = NO_LABELS, **options: Any) -> An
     accepted = "csr" if estimator.SPARSE else False
     if y is NO_LABELS:
         return bounded(validate_data(estimator, X, accept_sparse=accepted, **options))
-    y = refuse_gaps(y)
+    y = check_complete_labels(y)
     if hasattr(X, "loc"):
         refuse_other_index(X, y)
     X, y = validate_data(estimator, X, y, accept_sparse=accepted, **options)
     return bounded(X), y
 
 
-def refuse_gaps(y: Any) -> Any:
-    """Return labels unchanged, or refuse what `check_labels` refuses, None and NA of pandas.
+def check_complete_labels(y: Any) -> Any:
+    """Check labels, of which none may be missing, and return them unchanged.
 
     Parameters
     ----------
@@ -148,8 +148,8 @@ def refuse_gaps(y: Any) -> Any:
 
     Examples
     --------
-    >>> from noisylabels.classifiers.base import refuse_gaps
-    >>> refuse_gaps(["no", None, "yes"])
+    >>> from noisylabels.classifiers.base import check_complete_labels
+    >>> check_complete_labels(["no", None, "yes"])
     Traceback (most recent call last):
     ...
     ValueError: y: the label at index 1 is missing; leave the row out
@@ -322,19 +322,15 @@ def _is_gap(label: Any) -> bool:
         return True
 
 
-def refuse_both(first: str, first_labels: Any, second: str, second_labels: Any) -> None:
+def refuse_trusted_twice(trusted: Any, sample_trusted: Any) -> None:
     """Refuse trusted labels that come by two arguments at once.
 
     Parameters
     ----------
-    first : str
-        Name of an argument.
-    first_labels : object
-        What was given for it; None for nothing.
-    second : str
-        Name of the other argument.
-    second_labels : object
-        What was given for that one.
+    trusted : object
+        Trusted labels; None for none.
+    sample_trusted : object
+        Trusted labels by the other argument; None for none.
 
     Raises
     ------
@@ -343,12 +339,12 @@ def refuse_both(first: str, first_labels: Any, second: str, second_labels: Any) 
 
     Examples
     --------
-    >>> from noisylabels.classifiers.base import refuse_both
-    >>> refuse_both("trusted", ["yes", None], "sample_trusted", None)
+    >>> from noisylabels.classifiers.base import refuse_trusted_twice
+    >>> refuse_trusted_twice(["yes", None], None)
     """
-    if first_labels is not None and second_labels is not None:
+    if trusted is not None and sample_trusted is not None:
         problem = "both hold trusted labels"
-        raise ValueError(f"{first} and {second}: {problem}; give one of the two")
+        raise ValueError(f"trusted and sample_trusted: {problem}; give one of the two")
 
 
 def rows_at(X: Any, rows: NDArray[Any]) -> Any:

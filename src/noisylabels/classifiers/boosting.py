@@ -24,7 +24,7 @@ from noisylabels.classifiers.base import (
     TrueLabelPosterior,
     check_rows,
     features_of,
-    refuse_both,
+    refuse_trusted_twice,
     rows_at,
     trusted_rows,
 )
@@ -738,7 +738,7 @@ class RBoostClassifier(TrueLabelPosterior, AdaBoostClassifier):
         flag("learn_gamma", self.learn_gamma)
         if not (trusted is None or (isinstance(trusted, tuple | list) and len(trusted) == 2)):
             raise ValueError(f"trusted: must be a pair (X, y) or None, got {shown(trusted)}")
-        refuse_both("trusted", trusted, "sample_trusted", sample_trusted)
+        refuse_trusted_twice(trusted, sample_trusted)
         if hasattr(X, "loc"):
             refuse_other_index(X, y, sample_trusted=sample_trusted)
         table = X
